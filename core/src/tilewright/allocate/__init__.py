@@ -1,0 +1,1 @@
+"""A memory and an offset for every buffer. Never changes a size."""

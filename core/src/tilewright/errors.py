@@ -1,0 +1,103 @@
+"""Knows how tilewright says no: a code, a place, a reason and the next thing to type.
+Does not know what any code means at length; that is `catalogue`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Literal
+
+
+class Exit(IntEnum):
+    """Process exit codes: stable, documented in `docs/errors.md`, tested."""
+
+    OK = 0
+    INTERNAL = 1
+    USAGE = 2
+    MODEL = 3
+    UNSUPPORTED = 4
+    DOES_NOT_FIT = 5
+    MISMATCH = 6
+    TOOLCHAIN = 7
+    PLUGIN = 8
+    GATE = 9
+    TIME_LIMIT = 10
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """One thing worth saying to the user, as data: `severity[code]: message`, then its details."""
+
+    code: str
+    message: str
+    severity: Literal["error", "warning", "note"] = "error"
+    where: str = ""  # node, tensor, plugin or file, by the name its author gave it
+    details: tuple[str, ...] = ()  # further lines: candidates, refusals, live buffers
+    fix: tuple[str, ...] = ()  # what to type or change next
+
+    def render(self) -> str:
+        """The text for a terminal, at most a few lines, ending with what to try."""
+        lines = [f"{self.severity}[{self.code}]: {self.message}"]
+        if self.where:
+            lines.append(f"  at    {self.where}")
+        lines.extend(f"  {detail}" for detail in self.details)
+        lines.extend(f"  try:  {step}" for step in self.fix)
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why a candidate (a kernel, an engine, a pass) said no to a node. A value, not an exception."""
+
+    candidate: str
+    reason: str
+    code: str = "TW2002"
+
+
+@dataclass(slots=True)
+class TilewrightError(Exception):
+    """The user's problem, with everything needed to solve it. Shown without a traceback."""
+
+    code: str
+    message: str
+    where: str = ""
+    details: tuple[str, ...] = ()
+    fix: tuple[str, ...] = ()
+    exit_code: Exit = field(default=Exit.USAGE)
+
+    def __str__(self) -> str:
+        return self.diagnostic().render()
+
+    def diagnostic(self) -> Diagnostic:
+        """The same, as a value that a report can hold."""
+        return Diagnostic(
+            code=self.code,
+            message=self.message,
+            where=self.where,
+            details=self.details,
+            fix=self.fix,
+        )
+
+
+def _of(exit_code: Exit) -> Callable[..., TilewrightError]:
+    def make(
+        code: str,
+        message: str,
+        *,
+        where: str = "",
+        details: tuple[str, ...] = (),
+        fix: tuple[str, ...] = (),
+    ) -> TilewrightError:
+        return TilewrightError(code, message, where, details, fix, exit_code)
+
+    return make
+
+
+usage_error = _of(Exit.USAGE)  # wrong command line, option or configuration
+model_error = _of(Exit.MODEL)  # unreadable or invalid ONNX
+unsupported_error = _of(Exit.UNSUPPORTED)  # valid, but this target cannot run it
+memory_error = _of(Exit.DOES_NOT_FIT)
+toolchain_error = _of(Exit.TOOLCHAIN)  # a compiler, simulator or board is missing or failed
+plugin_error = _of(Exit.PLUGIN)  # a plugin is missing, broken or incompatible

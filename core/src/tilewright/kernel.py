@@ -1,0 +1,114 @@
+"""Knows what a kernel binding is: C that computes an operator on one tile, and all that the core must know to use it.
+Does not know which kernel is chosen (`bind`) or how a call is surrounded by loops and copies (`lower`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tilewright.access import Access, Box
+from tilewright.dtypes import DType
+from tilewright.graph import Site
+from tilewright.layout import Layout
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operand:
+    """One operand of one call, as templates see it. Printed, it is the C pointer to the tile's first element.
+
+    Tuples have one entry for each axis of the tensor (or of the packed constant). Entries that are the same
+    for every tile are decimal numbers; the others are C expressions of type int32_t.
+    """
+
+    name: str
+    pointer: str  # C expression, of type `const T *` for inputs and `T *` for outputs
+    dtype: DType
+    shape: tuple[int, ...]  # of the whole tensor
+    strides: tuple[int, ...]  # elements between neighbours, in the memory the kernel reads
+    extents: tuple[str, ...]  # of this tile, padding excluded
+    origin: tuple[str, ...]  # of this tile in the whole tensor
+    before: tuple[str, ...]  # padding positions before the tile's first element, per axis
+    after: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.pointer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One use of a kernel, at code generation: what `values` and the `call` snippet are given."""
+
+    site: Site
+    operands: Mapping[str, Operand]  # by operand name, packed constants and "scratch" included
+    extents: Mapping[str, str]  # loop -> C expression of its trip count in this tile
+    name: str  # C identifier of the step, unique in the program
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TileShape:
+    """A node and the largest box of its loops that one call computes: what costs and scratch depend on."""
+
+    site: Site
+    access: Access
+    box: Box
+
+    def extent(self, loop: str) -> int:
+        """Trips of one loop."""
+        low, high = self.box[loop]
+        return high - low
+
+
+def _nothing(site: Site) -> Mapping[str, Any]:
+    return {}
+
+
+def _no_values(call: Call) -> Mapping[str, object]:
+    return {}
+
+
+def _always(site: Site) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """A kernel binding. `op` and `call` are enough for a kernel that accepts everything its operator does.
+
+    `source` and `call` are Mako. Both see the names in `values(call)`; `call` also sees every operand by
+    its name and every loop's trip count as `${loops["h"]}`. Equal rendered sources are emitted once.
+    """
+
+    name: str  # "acme.conv3x3": unique among all installed kernels
+    op: str  # operator it computes; the last one of `pattern`
+    target: str = "*"  # platform name; "*" is portable C for any platform
+    pattern: tuple[str, ...] = ()  # a chain of operators computed together, first to last; () is `op` alone
+    engine: str = ""  # "" is the platform's first
+    accepts: Callable[[Site], str | None] = _always  # None, or why not
+    access: Callable[[Site], Access] | str | None = None  # None: the operator's; a str is an index map over packed operands
+    attributes: Callable[[Site], Mapping[str, int]] = _nothing  # names in a map given as str
+    requires: Callable[[Site], Mapping[str, Layout]] = _nothing  # operand -> the only layout it can take
+    prefers: Callable[[Site], Mapping[str, Layout]] = _nothing  # operand -> layout it is fastest in
+    pack: Callable[[Site], Mapping[str, Array]] = _nothing  # operand -> constant as stored; replaces ONNX constants
+    scratch_bytes: Callable[[TileShape], int] = lambda tile: 0
+    in_place: Callable[[Site], tuple[tuple[str, str], ...]] = lambda site: ()  # (input, output) that may share bytes
+    memories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # operand -> memories it may be in; absent: any
+    multiples: Mapping[str, int] = field(default_factory=dict)  # loop -> tile extents are multiples of this
+    parallel: tuple[str, ...] = ()  # loops that may be split over cores
+    accumulates: bool = False  # can start, continue and finish a reduction that is cut into tiles
+    cycles: Callable[[TileShape], float] | None = None  # None: operations over throughput
+    values: Callable[[Call], Mapping[str, object]] = _no_values
+    source: str = ""  # Mako for C at file scope; everything in it is static
+    call: str = ""  # Mako for one statement
+    wait: str = ""  # asynchronous engines: `call` starts, this waits
+    includes: tuple[str, ...] = ("<stdint.h>",)
+    libraries: tuple[str, ...] = ()  # files to link, as absolute resource paths
+    licence: str = "Apache-2.0"
+    rank: int = 0  # ties in cost: a higher rank wins

@@ -1,0 +1,109 @@
+"""Knows what a target is made of: memories, engines, and copies between memories.
+Does not know any target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from tilewright.errors import usage_error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A memory, or the part of one that the program may use. `size_bytes` is a hard limit; None is no limit."""
+
+    name: str  # a C identifier
+    size_bytes: int | None
+    kind: Literal["ram", "const"] = "ram"
+    align: int = 16  # of the pool's base; no buffer needs more
+    base: int | None = None  # address, where the linker does not choose it
+    section: str = ""  # linker section; "" takes `.bss.tw.NAME` or `.rodata.tw.NAME`
+    managed_by: Literal["tilewright", "application"] = "tilewright"
+    access: Mapping[str, Literal["rw", "ro", "none"]] = field(default_factory=dict)  # engine -> access; absent: rw, or ro for const
+    bytes_per_cycle: float = 4.0
+    latency_cycles: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """Something that runs kernels: a core, a cluster of cores, an accelerator."""
+
+    name: str
+    cores: int = 1
+    operations_per_cycle: float = 0.5  # default cost model: multiply-accumulates per cycle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyPath:
+    """How bytes move from one memory to a neighbour.
+
+    `start` and `wait` are Mako snippets over `dst, src, bytes, rows, dst_stride, src_stride, channel`.
+    """
+
+    source: str
+    target: str
+    start: str
+    wait: str = ""  # "" when `start` returns after the last byte has arrived
+    max_bytes: int | None = None  # of one transfer
+    align: int = 1  # of both addresses and the length
+    dimensions: int = 1  # 2: rows with a stride
+    channels: int = 1  # transfers in flight
+    cycles: Callable[[int, int], float] = lambda size_bytes, rows: 50.0 * rows + size_bytes / 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One setting of a platform, `--set NAME=VALUE`."""
+
+    name: str
+    help: str
+    default: str = ""
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """A target: what `--target NAME` selects. The first memory of each kind, and the first engine, are the defaults."""
+
+    name: str
+    summary: str = ""
+    memories: tuple[Memory, ...]  # in order of preference; far to near along `copies`
+    engines: tuple[Engine, ...] = (Engine(name="cpu"),)
+    copies: tuple[CopyPath, ...] = ()
+    runners: tuple[str, ...] = ("host",)  # runners that can execute what is generated, best first
+    compile_flags: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    configure_with: Callable[[Platform, Mapping[str, str]], Platform] | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)  # as configured; part of the report
+
+    def memory(self, name: str) -> Memory:
+        """The memory of that name. KeyError when there is none."""
+        return {memory.name: memory for memory in self.memories}[name]
+
+    def of_kind(self, kind: Literal["ram", "const"]) -> tuple[Memory, ...]:
+        """The memories of one kind, in order of preference."""
+        return tuple(memory for memory in self.memories if memory.kind == kind)
+
+    def configure(self, settings: Mapping[str, str]) -> Platform:
+        """The same platform with `settings` applied. TilewrightError (exit 2) for one it does not have."""
+        known = {option.name: option for option in self.options}
+        for name, value in settings.items():
+            if name not in known:
+                offered = ", ".join(known) or "none"
+                raise usage_error("TW1102", f"target '{self.name}' has no setting '{name}'", details=(f"it has: {offered}",))
+            if known[name].choices and value not in known[name].choices:
+                raise usage_error("TW1102", f"setting '{name}' of target '{self.name}' cannot be '{value}'", details=(f"it can be: {', '.join(known[name].choices)}",))
+        merged = {option.name: option.default for option in self.options} | dict(settings)
+        configured = replace(self, settings=merged)
+        return self.configure_with(configured, merged) if self.configure_with else configured
+
+    def with_limits(self, sizes: Mapping[str, int]) -> Platform:
+        """The same platform with other memory sizes, in bytes. TilewrightError (exit 2) for an unknown memory."""
+        names = {memory.name for memory in self.memories}
+        for name in sizes:
+            if name not in names:
+                raise usage_error("TW1103", f"target '{self.name}' has no memory '{name}'", details=(f"it has: {', '.join(sorted(names))}",))
+        return replace(self, memories=tuple(replace(memory, size_bytes=sizes.get(memory.name, memory.size_bytes)) for memory in self.memories))

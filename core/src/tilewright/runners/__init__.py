@@ -1,0 +1,1 @@
+"""Runners execute an artifact and return outputs, counts, and what kind of counts they are."""

@@ -1,0 +1,157 @@
+"""Knows the values that the back end's stages pass on: Bound, Scheduled, Tiled, Allocated, Program, Artifact.
+Does not know how any of them is made. Each refers to the one before it and can verify itself.
+
+    Graph -> Bound -> Scheduled -> Tiled -> Allocated -> Program -> Artifact
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from tilewright.decisions import Decisions, GroupTile
+from tilewright.errors import Diagnostic, Refusal
+from tilewright.graph import Graph
+from tilewright.kernel import Kernel
+from tilewright.layout import Layout
+from tilewright.platform import Platform
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+BufferKind = Literal["input", "output", "activation", "scratch", "state", "constant", "tile"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A kernel that can compute a node, and what it is estimated to cost."""
+
+    kernel: Kernel
+    cycles: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """A node, the kernel that computes it, and everything that could have."""
+
+    node: str
+    kernel: Kernel
+    engine: str
+    candidates: tuple[Candidate, ...]
+    refusals: tuple[Refusal, ...]
+    constants: Mapping[str, str]  # operand -> name in Bound.constants
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """Every node has a kernel, every value a layout, every constant its stored form."""
+
+    graph: Graph  # may hold relayout nodes that the rewritten graph did not
+    platform: Platform
+    bindings: Mapping[str, Binding]  # by node
+    layouts: Mapping[str, Layout]  # by value
+    constants: Mapping[str, Array] = field(compare=False)  # packed, as stored; equal arrays are stored once
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One entry of the schedule. `nodes` is one node, or a pattern that one kernel computes."""
+
+    name: str  # the last node's
+    nodes: tuple[str, ...]
+    copies: bool = True  # False: the step's outputs are aliases and nothing is executed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """Where a value lives: inside a buffer, `offset_bytes` from its start, dense in the value's layout."""
+
+    buffer: str
+    offset_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Buffer:
+    """Bytes that need a place. Alive from step `first` to step `last`, both included."""
+
+    name: str
+    kind: BufferKind
+    size_bytes: int
+    align: int
+    first: int
+    last: int
+    memories: tuple[str, ...] = ()  # candidates, best first; filled in by `tile`
+    values: tuple[str, ...] = ()  # tensors that live in it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduled:
+    """Steps in order; every value has a buffer; views and in-place pairs share one."""
+
+    bound: Bound
+    steps: tuple[Step, ...]  # only those that execute something
+    storage: Mapping[str, Storage]  # by value, constants excluded
+    buffers: tuple[Buffer, ...]
+    in_place: Mapping[str, str]  # output value -> input value it overwrites
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Steps that are tiled together. `tile.hops` empty: one piece, operands where they are."""
+
+    name: str
+    steps: tuple[str, ...]
+    tile: GroupTile = field(default_factory=GroupTile)
+    cycles: float = 0.0  # estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tiled:
+    """Every buffer that will ever exist, with its final size and its candidate memories."""
+
+    scheduled: Scheduled
+    groups: tuple[Group, ...]
+    buffers: tuple[Buffer, ...]  # Scheduled.buffers with candidates, and scratch, tiles, constants
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """The place of a buffer."""
+
+    memory: str
+    offset_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolUse:
+    """What the plan takes of one memory."""
+
+    memory: str
+    kind: Literal["ram", "const", "state"]
+    used_bytes: int
+    limit_bytes: int | None
+    lower_bound_bytes: int
+    optimal: bool  # proved: used equals the lower bound, or an exact search finished
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocated:
+    """Every buffer has a memory and an offset, checked by `check`."""
+
+    tiled: Tiled
+    placements: Mapping[str, Placement]  # by buffer
+    pools: tuple[PoolUse, ...]
+    decisions: Decisions  # complete
+    plan_id: int  # 32 bits: changes whenever anything that the constants blob depends on does
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """What is written: relative path -> bytes."""
+
+    files: Mapping[str, bytes]

@@ -1,0 +1,129 @@
+"""Knows how to compile one kernel for this machine and run it on arrays.
+Does not know the pipeline: no graph, no plan, no generated API.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilewright.graph import Site
+from tilewright.kernel import Call, Kernel, Operand, TileShape
+from tilewright.layout import Layout, row_major, strides
+from tilewright.operator import Operator
+from tilewright.operators.c_source import c_source
+from tilewright.rendering import render_call, render_source
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+STRICT = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror", "-ffp-contract=off")
+
+
+def kernel_operands(operator: Operator, kernel: Kernel, site: Site) -> tuple[tuple[str, str], ...]:
+    """The kernel's operands in C order, as (operand, tensor name or "" for a packed constant)."""
+    named = [(operand, tensor.name) for operand, tensor in zip(operand_names(operator, site), site.inputs, strict=True) if tensor]
+    packed = kernel.pack(site)
+    packs_all = bool(packed)
+    kept = [(operand, name) for operand, name in named if not (packs_all and name in site.constants)]
+    return (*kept, *((operand, "") for operand in packed))
+
+
+def operand_names(operator: Operator, site: Site) -> tuple[str, ...]:
+    """The operator's input names, a trailing "..." spelled out as X0, X1, ... for variadic operators."""
+    names = operator.inputs
+    if names and names[-1] == "...":
+        stem = names[-2]
+        return tuple(f"{stem}{index}" for index in range(len(site.inputs)))
+    return names[: len(site.inputs)]
+
+
+def run_kernel(
+    operator: Operator,
+    kernel: Kernel,
+    site: Site,
+    inputs: Sequence[Array | None],
+    *,
+    folder: Path,
+    layouts: Mapping[str, Layout] | None = None,
+    flags: Sequence[str] = STRICT,
+) -> tuple[Array, ...]:
+    """Compile `kernel` for `site`, run it once over whole operands stored in `layouts`, return row-major outputs."""
+    import numpy as np
+
+    layouts = layouts or {}
+    packed = kernel.pack(site)
+    arrays: dict[str, Array] = {}
+    operands: dict[str, Operand] = {}
+    by_name = dict(zip((tensor.name if tensor else "" for tensor in site.inputs), inputs, strict=True))
+    for operand, tensor_name in kernel_operands(operator, kernel, site):
+        array = np.asarray(packed[operand] if not tensor_name else by_name[tensor_name])
+        layout = layouts.get(operand, row_major(array.ndim)) if tensor_name else row_major(array.ndim)
+        arrays[operand] = np.ascontiguousarray(array.transpose(layout))
+        operands[operand] = _operand(operand, array.shape, array.dtype, layout, len(arrays) - 1, "const ")
+    for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
+        layout = layouts.get(operand, row_major(len(tensor.shape)))
+        arrays[operand] = np.zeros([tensor.shape[axis] for axis in layout], tensor.dtype.numpy)
+        operands[operand] = _operand(operand, tensor.shape, tensor.dtype.numpy, layout, len(arrays) - 1, "")
+    access = operator.access(site)
+    box = {loop.name: (0, loop.extent) for loop in access.loops}
+    scratch_bytes = kernel.scratch_bytes(TileShape(site=site, access=access, box=box))
+    arrays["scratch"] = np.zeros(max(scratch_bytes, 1) + 16, np.uint8)
+    operands["scratch"] = _operand("scratch", (scratch_bytes,), np.dtype(np.uint8), (0,), len(arrays) - 1, "")
+    call = Call(site=site, operands=operands, extents={loop.name: str(loop.extent) for loop in access.loops}, name="step")
+    library = _build(kernel, call, folder, flags)
+    pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays.values()))
+    library.tw_test(pointers)
+    results = []
+    for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
+        layout = layouts.get(operand, row_major(len(tensor.shape)))
+        results.append(arrays[operand].transpose(np.argsort(layout)))
+    return tuple(results)
+
+
+def _operand(name: str, shape: Sequence[int], dtype: object, layout: Layout, index: int, const: str) -> Operand:
+    import numpy as np
+
+    from tilewright.dtypes import DType
+
+    element = DType.from_numpy(np.dtype(dtype))  # type: ignore[call-overload]  # any numpy type
+    return Operand(
+        name=name,
+        pointer=f"(({const}{element.c_type} *)tw_p[{index}])",
+        dtype=element,
+        shape=tuple(shape),
+        strides=strides(shape, layout),
+        extents=tuple(str(extent) for extent in shape),
+        origin=("0",) * len(shape),
+        before=("0",) * len(shape),
+        after=("0",) * len(shape),
+    )
+
+
+def _build(kernel: Kernel, call: Call, folder: Path, flags: Sequence[str]) -> ctypes.CDLL:
+    includes = "\n".join(f"#include {name}" for name in dict.fromkeys(("<stdint.h>", "<math.h>", *kernel.includes)))
+    text = "\n".join((
+        includes,
+        c_source("prelude.h"),
+        render_source(kernel, call),
+        "void tw_test(void *const *tw_p);",
+        "void tw_test(void *const *tw_p)",
+        "{",
+        f"    {render_call(kernel, call)}",
+        "    (void)tw_p;",
+        "}",
+        "",
+    ))
+    source, library = folder / "kernel.c", folder / f"kernel_{abs(hash(text))}.so"
+    source.write_text(text, encoding="utf-8")
+    command = [*shlex.split(os.environ.get("CC", "cc")), *flags, "-shared", "-fPIC", "-o", str(library), str(source), "-lm"]
+    subprocess.run(command, check=True)
+    return ctypes.CDLL(str(library))
