@@ -134,7 +134,13 @@ class Axis:
         before, after = max(0, -low), max(0, last + 1 - self.extent)
         if before or after:
             step = 1
-        return Span(low=min(max(low, 0), self.extent), high=max(min(last + 1, self.extent), 0), step=step, before=before, after=after)
+        return Span(
+            low=min(max(low, 0), self.extent),
+            high=max(min(last + 1, self.extent), 0),
+            step=step,
+            before=before,
+            after=after,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +164,10 @@ class MapAccess:
             for position, axis in enumerate(axes):
                 span = axis.span(whole)
                 if (span.before or span.after) and not axis.padded:
-                    raise ValueError(f"index map {self.text!r}: axis {position} of {operand} leaves the operand by {span.before} before and {span.after} after; write `?` where padding is read")
+                    raise ValueError(
+                        f"index map {self.text!r}: axis {position} of {operand} leaves the operand by {span.before} "
+                        f"before and {span.after} after; write `?` where padding is read"
+                    )
         return self
 
 
@@ -203,7 +212,9 @@ class IndexMap:
         Raises ValueError, with the map's text, when an extent cannot be derived or ranks differ.
         """
         values = dict(attributes or {})
-        operands = [(name, self._expand(indices, len(shapes[name]))) for name, indices in self.operands if name in shapes]
+        operands = [
+            (name, self._expand(indices, len(shapes[name]))) for name, indices in self.operands if name in shapes
+        ]
         rank = max([0, *(sum(index.startswith("_lead") for index in indices) for _, indices in operands)])
         names = (*(f"_lead{i}" for i in range(rank)), *(name for name, _, _ in self.loops))
         parsed = {
@@ -211,7 +222,9 @@ class IndexMap:
         }
         for name, indices in parsed.items():
             if len(indices) != len(shapes[name]):
-                raise ValueError(f"index map {self.text!r}: {name} has {len(indices)} indices, its shape is {tuple(shapes[name])}")
+                raise ValueError(
+                    f"index map {self.text!r}: {name} has {len(indices)} indices, its shape is {tuple(shapes[name])}"
+                )
         axes = {
             name: tuple(
                 Axis(index, extent, text.endswith("?"))
@@ -239,7 +252,9 @@ class IndexMap:
         at = indices.index("...")
         return (*indices[:at], *names, *indices[at + 1 :])
 
-    def _extents(self, axes: Mapping[str, tuple[Axis, ...]], names: Sequence[str], values: Mapping[str, int]) -> dict[str, int]:
+    def _extents(
+        self, axes: Mapping[str, tuple[Axis, ...]], names: Sequence[str], values: Mapping[str, int]
+    ) -> dict[str, int]:
         found = {name: _constant(declared, values, self.text) for name, declared, _ in self.loops if declared}
         for operand in (*self.outputs, *(name for name in axes if name not in self.outputs)):
             for axis in axes.get(operand, ()):
@@ -248,7 +263,9 @@ class IndexMap:
                     found[loop] = axis.extent
         lost = [name for name in names if name not in found]
         if lost:
-            raise ValueError(f"index map {self.text!r}: nothing says how often {lost[0]!r} runs; declare it as {lost[0]}<extent")
+            raise ValueError(
+                f"index map {self.text!r}: nothing says how often {lost[0]!r} runs; declare it as {lost[0]}<extent"
+            )
         return found
 
     def _kind(self, loop: str, axes: Mapping[str, tuple[Axis, ...]], outputs: Sequence[str]) -> Kind:

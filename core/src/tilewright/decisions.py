@@ -52,7 +52,9 @@ class Decisions:
     layouts: Mapping[str, Layout] = field(default_factory=dict)  # value -> storage order
     order: tuple[str, ...] = ()  # nodes; () is open
     groups: tuple[tuple[str, ...], ...] = ()  # nodes tiled together; a node in none is a group of its own
-    in_place: Mapping[str, str] = field(default_factory=dict)  # output value -> input value whose bytes it takes; "" forbids
+    in_place: Mapping[str, str] = field(
+        default_factory=dict
+    )  # output value -> input value whose bytes it takes; "" forbids
     memories: Mapping[str, str] = field(default_factory=dict)  # value -> memory
     staged: Mapping[str, str] = field(default_factory=dict)  # constant -> memory it is copied to
     tiles: Mapping[str, GroupTile] = field(default_factory=dict)  # last node of a group -> tiling

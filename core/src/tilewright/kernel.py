@@ -92,14 +92,18 @@ class Kernel:
     pattern: tuple[str, ...] = ()  # a chain of operators computed together, first to last; () is `op` alone
     engine: str = ""  # "" is the platform's first
     accepts: Callable[[Site], str | None] = _always  # None, or why not
-    access: Callable[[Site], Access] | str | None = None  # None: the operator's; a str is an index map over packed operands
+    access: Callable[[Site], Access] | str | None = (
+        None  # None: the operator's; a str is an index map over packed operands
+    )
     attributes: Callable[[Site], Mapping[str, int]] = _nothing  # names in a map given as str
     requires: Callable[[Site], Mapping[str, Layout]] = _nothing  # operand -> the only layout it can take
     prefers: Callable[[Site], Mapping[str, Layout]] = _nothing  # operand -> layout it is fastest in
     pack: Callable[[Site], Mapping[str, Array]] = _nothing  # operand -> constant as stored; replaces ONNX constants
     scratch_bytes: Callable[[TileShape], int] = lambda tile: 0
     in_place: Callable[[Site], tuple[tuple[str, str], ...]] = lambda site: ()  # (input, output) that may share bytes
-    memories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # operand -> memories it may be in; absent: any
+    memories: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # operand -> memories it may be in; absent: any
     multiples: Mapping[str, int] = field(default_factory=dict)  # loop -> tile extents are multiples of this
     parallel: tuple[str, ...] = ()  # loops that may be split over cores
     accumulates: bool = False  # can start, continue and finish a reduction that is cut into tiles

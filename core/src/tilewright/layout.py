@@ -44,7 +44,9 @@ def transposed(layout: Layout, permutation: Sequence[int]) -> Layout:
     return tuple(position[axis] for axis in layout)
 
 
-def merge_loops(extents: Sequence[int], operands: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+def merge_loops(
+    extents: Sequence[int], operands: Sequence[Sequence[int]]
+) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
     """Drop loops of extent 1 and join neighbours that every operand walks without a gap.
 
     `extents[i]` is loop i's trip count, outermost first; `operands[j][i]` is how far operand j

@@ -22,7 +22,9 @@ class Memory:
     base: int | None = None  # address, where the linker does not choose it
     section: str = ""  # linker section; "" takes `.bss.tw.NAME` or `.rodata.tw.NAME`
     managed_by: Literal["tilewright", "application"] = "tilewright"
-    access: Mapping[str, Literal["rw", "ro", "none"]] = field(default_factory=dict)  # engine -> access; absent: rw, or ro for const
+    access: Mapping[str, Literal["rw", "ro", "none"]] = field(
+        default_factory=dict
+    )  # engine -> access; absent: rw, or ro for const
     bytes_per_cycle: float = 4.0
     latency_cycles: float = 0.0
 
@@ -93,9 +95,15 @@ class Platform:
         for name, value in settings.items():
             if name not in known:
                 offered = ", ".join(known) or "none"
-                raise usage_error("TW1102", f"target '{self.name}' has no setting '{name}'", details=(f"it has: {offered}",))
+                raise usage_error(
+                    "TW1102", f"target '{self.name}' has no setting '{name}'", details=(f"it has: {offered}",)
+                )
             if known[name].choices and value not in known[name].choices:
-                raise usage_error("TW1102", f"setting '{name}' of target '{self.name}' cannot be '{value}'", details=(f"it can be: {', '.join(known[name].choices)}",))
+                raise usage_error(
+                    "TW1102",
+                    f"setting '{name}' of target '{self.name}' cannot be '{value}'",
+                    details=(f"it can be: {', '.join(known[name].choices)}",),
+                )
         merged = {option.name: option.default for option in self.options} | dict(settings)
         configured = replace(self, settings=merged)
         return self.configure_with(configured, merged) if self.configure_with else configured
@@ -105,5 +113,14 @@ class Platform:
         names = {memory.name for memory in self.memories}
         for name in sizes:
             if name not in names:
-                raise usage_error("TW1103", f"target '{self.name}' has no memory '{name}'", details=(f"it has: {', '.join(sorted(names))}",))
-        return replace(self, memories=tuple(replace(memory, size_bytes=sizes.get(memory.name, memory.size_bytes)) for memory in self.memories))
+                raise usage_error(
+                    "TW1103",
+                    f"target '{self.name}' has no memory '{name}'",
+                    details=(f"it has: {', '.join(sorted(names))}",),
+                )
+        return replace(
+            self,
+            memories=tuple(
+                replace(memory, size_bytes=sizes.get(memory.name, memory.size_bytes)) for memory in self.memories
+            ),
+        )

@@ -39,4 +39,5 @@ def requantise(accumulator: npt.NDArray[np.int64], requant: Requant, axis: int) 
         scale = scale.reshape([-1 if a == axis % accumulator.ndim else 1 for a in range(accumulator.ndim)])
     rounded = np.rint(accumulator.astype(np.float32) * scale)  # float32 throughout: that is the formula
     limited = np.clip(rounded, -(2.0**31), 2.0**31)  # int64 conversion of a huge float is undefined
-    return np.clip(limited.astype(np.int64) + requant.zero_point, requant.low, requant.high)
+    moved = limited.astype(np.int64) + requant.zero_point
+    return np.minimum(np.maximum(moved, requant.low), requant.high)

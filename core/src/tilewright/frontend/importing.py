@@ -31,7 +31,7 @@ class OnnxNode:
 
     def integer(self, name: str, default: int = 0) -> int:
         """An int attribute."""
-        return _checked(self.attributes.get(name, default), int, name)
+        return int(_checked(self.attributes.get(name, default), int, name))
 
     def number(self, name: str, default: float = 0.0) -> float:
         """A float attribute."""
@@ -39,7 +39,7 @@ class OnnxNode:
 
     def text(self, name: str, default: str = "") -> str:
         """A string attribute."""
-        return _checked(self.attributes.get(name, default), str, name)
+        return str(_checked(self.attributes.get(name, default), str, name))
 
     def integers(self, name: str, default: tuple[int, ...] = ()) -> tuple[int, ...]:
         """A list-of-ints attribute."""

@@ -47,7 +47,11 @@ def _accepts(site: Site) -> str | None:
 
 def _values(call: Call) -> Mapping[str, object]:
     low, high = _limits(call.site)
-    return {"count": " * ".join(call.operands["Y"].extents) or "1", "low": c_float(low), "high": c_float(high)}
+    return {
+        "count": " * ".join(call.operands["Y"].extents) or "1",
+        "low": c_float(float(low)),
+        "high": c_float(float(high)),
+    }
 
 
 def _import_relu(node: OnnxNode, graph: Conversion) -> None:

@@ -25,12 +25,26 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-STRICT = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror", "-ffp-contract=off")
+STRICT = (
+    "-std=c11",
+    "-O1",
+    "-Wall",
+    "-Wextra",
+    "-Wconversion",
+    "-Wshadow",
+    "-pedantic",
+    "-Werror",
+    "-ffp-contract=off",
+)
 
 
 def kernel_operands(operator: Operator, kernel: Kernel, site: Site) -> tuple[tuple[str, str], ...]:
     """The kernel's operands in C order, as (operand, tensor name or "" for a packed constant)."""
-    named = [(operand, tensor.name) for operand, tensor in zip(operand_names(operator, site), site.inputs, strict=True) if tensor]
+    named = [
+        (operand, tensor.name)
+        for operand, tensor in zip(operand_names(operator, site), site.inputs, strict=True)
+        if tensor
+    ]
     packed = kernel.pack(site)
     packs_all = bool(packed)
     kept = [(operand, name) for operand, name in named if not (packs_all and name in site.constants)]
@@ -78,7 +92,9 @@ def run_kernel(
     scratch_bytes = kernel.scratch_bytes(TileShape(site=site, access=access, box=box))
     arrays["scratch"] = np.zeros(max(scratch_bytes, 1) + 16, np.uint8)
     operands["scratch"] = _operand("scratch", (scratch_bytes,), np.dtype(np.uint8), (0,), len(arrays) - 1, "")
-    call = Call(site=site, operands=operands, extents={loop.name: str(loop.extent) for loop in access.loops}, name="step")
+    call = Call(
+        site=site, operands=operands, extents={loop.name: str(loop.extent) for loop in access.loops}, name="step"
+    )
     library = _build(kernel, call, folder, flags)
     pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays.values()))
     library.tw_test(pointers)
@@ -110,20 +126,31 @@ def _operand(name: str, shape: Sequence[int], dtype: object, layout: Layout, ind
 
 def _build(kernel: Kernel, call: Call, folder: Path, flags: Sequence[str]) -> ctypes.CDLL:
     includes = "\n".join(f"#include {name}" for name in dict.fromkeys(("<stdint.h>", "<math.h>", *kernel.includes)))
-    text = "\n".join((
-        includes,
-        c_source("prelude.h"),
-        render_source(kernel, call),
-        "void tw_test(void *const *tw_p);",
-        "void tw_test(void *const *tw_p)",
-        "{",
-        f"    {render_call(kernel, call)}",
-        "    (void)tw_p;",
-        "}",
-        "",
-    ))
+    text = "\n".join(
+        (
+            includes,
+            c_source("prelude.h"),
+            render_source(kernel, call),
+            "void tw_test(void *const *tw_p);",
+            "void tw_test(void *const *tw_p)",
+            "{",
+            f"    {render_call(kernel, call)}",
+            "    (void)tw_p;",
+            "}",
+            "",
+        )
+    )
     source, library = folder / "kernel.c", folder / f"kernel_{abs(hash(text))}.so"
     source.write_text(text, encoding="utf-8")
-    command = [*shlex.split(os.environ.get("CC", "cc")), *flags, "-shared", "-fPIC", "-o", str(library), str(source), "-lm"]
+    command = [
+        *shlex.split(os.environ.get("CC", "cc")),
+        *flags,
+        "-shared",
+        "-fPIC",
+        "-o",
+        str(library),
+        str(source),
+        "-lm",
+    ]
     subprocess.run(command, check=True)
     return ctypes.CDLL(str(library))
