@@ -75,11 +75,17 @@ class Platform:
     memories: tuple[Memory, ...]  # in order of preference; far to near along `copies`
     engines: tuple[Engine, ...] = (Engine(name="cpu"),)
     copies: tuple[CopyPath, ...] = ()
+    buffer_align: int = 4  # of every buffer's address
     runners: tuple[str, ...] = ("host",)  # runners that can execute what is generated, best first
     compile_flags: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     configure_with: Callable[[Platform, Mapping[str, str]], Platform] | None = None
     settings: Mapping[str, str] = field(default_factory=dict)  # as configured; part of the report
+
+    def __post_init__(self) -> None:
+        if not self.of_kind("const"):
+            rodata = Memory(name="rodata", size_bytes=None, kind="const")  # wherever the linker puts constants
+            object.__setattr__(self, "memories", (*self.memories, rodata))
 
     def memory(self, name: str) -> Memory:
         """The memory of that name. KeyError when there is none."""

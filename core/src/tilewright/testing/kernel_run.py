@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from tilewright.graph import Site
 from tilewright.kernel import Call, Kernel, Operand, TileShape
 from tilewright.layout import Layout, row_major, strides
+from tilewright.operands import input_operands
 from tilewright.operator import Operator
 from tilewright.operators.c_source import c_source
 from tilewright.rendering import render_call, render_source
@@ -38,28 +39,6 @@ STRICT = (
 )
 
 
-def kernel_operands(operator: Operator, kernel: Kernel, site: Site) -> tuple[tuple[str, str], ...]:
-    """The kernel's operands in C order, as (operand, tensor name or "" for a packed constant)."""
-    named = [
-        (operand, tensor.name)
-        for operand, tensor in zip(operand_names(operator, site), site.inputs, strict=True)
-        if tensor
-    ]
-    packed = kernel.pack(site)
-    packs_all = bool(packed)
-    kept = [(operand, name) for operand, name in named if not (packs_all and name in site.constants)]
-    return (*kept, *((operand, "") for operand in packed))
-
-
-def operand_names(operator: Operator, site: Site) -> tuple[str, ...]:
-    """The operator's input names, a trailing "..." spelled out as X0, X1, ... for variadic operators."""
-    names = operator.inputs
-    if names and names[-1] == "...":
-        stem = names[-2]
-        return tuple(f"{stem}{index}" for index in range(len(site.inputs)))
-    return names[: len(site.inputs)]
-
-
 def run_kernel(
     operator: Operator,
     kernel: Kernel,
@@ -78,7 +57,8 @@ def run_kernel(
     arrays: dict[str, Array] = {}
     operands: dict[str, Operand] = {}
     by_name = dict(zip((tensor.name if tensor else "" for tensor in site.inputs), inputs, strict=True))
-    for operand, tensor_name in kernel_operands(operator, kernel, site):
+    for source in input_operands(operator, kernel, site):
+        operand, tensor_name = source.operand, source.tensor
         array = np.asarray(packed[operand] if not tensor_name else by_name[tensor_name])
         layout = layouts.get(operand, row_major(array.ndim)) if tensor_name else row_major(array.ndim)
         arrays[operand] = np.ascontiguousarray(array.transpose(layout))
