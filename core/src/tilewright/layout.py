@@ -44,6 +44,19 @@ def transposed(layout: Layout, permutation: Sequence[int]) -> Layout:
     return tuple(position[axis] for axis in layout)
 
 
+def reshaped(shape: Sequence[int], layout: Layout, target: Sequence[int]) -> Layout | None:
+    """The layout of `target` in which a Reshape of `shape` stored in `layout` moves nothing; None: there is none."""
+    if same_bytes(shape, layout, row_major(len(shape))):
+        return row_major(len(target))
+    long = [axis for axis in range(len(shape)) if shape[axis] != 1]
+    long_target = [axis for axis in range(len(target)) if target[axis] != 1]
+    if [shape[axis] for axis in long] != [target[axis] for axis in long_target]:
+        return None
+    moved = dict(zip(long, long_target, strict=True))
+    unit = [axis for axis in range(len(target)) if target[axis] == 1]
+    return (*unit, *(moved[axis] for axis in layout if axis in moved))
+
+
 def merge_loops(
     extents: Sequence[int], operands: Sequence[Sequence[int]]
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
