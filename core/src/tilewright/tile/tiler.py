@@ -1,0 +1,34 @@
+"""Knows what a tiler is asked and what it answers. Does not know any tiler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from tilewright.decisions import Decisions
+from tilewright.operator import Operator
+from tilewright.stages import Group, Scheduled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TilingRequest:
+    """Cut the steps of `scheduled` into groups and tiles, obeying what `decisions` pins."""
+
+    scheduled: Scheduled
+    operators: Mapping[str, Operator]
+    decisions: Decisions
+
+
+class Tiler(Protocol):
+    """A tiling strategy. Pure: the same request gives the same groups."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+    def plan(self, request: TilingRequest) -> tuple[Group, ...]:
+        """Groups that cover every step once, in order. Checked by the core, never trusted."""
+        ...

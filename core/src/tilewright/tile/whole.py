@@ -1,0 +1,28 @@
+"""Knows the simplest tiling: every step is a group, computed in one piece where its operands are.
+Does not know memories; a model whose buffers do not fit is for another tiler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.stages import Group
+from tilewright.tile.tiler import TilingRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeTiler:
+    """No tiles: for machines with one memory."""
+
+    name: str = "whole"
+    summary: str = "every layer in one piece; for machines with one memory"
+
+    def plan(self, request: TilingRequest) -> tuple[Group, ...]:
+        """See `Tiler.plan`."""
+        bindings = request.scheduled.bound.bindings
+        groups = []
+        for step in request.scheduled.steps:
+            binding = bindings[step.name]
+            cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
+            groups.append(Group(name=step.name, steps=(step.name,), cycles=cycles))
+        return tuple(groups)
