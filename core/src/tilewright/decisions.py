@@ -55,6 +55,7 @@ class Decisions:
     in_place: Mapping[str, str] = field(
         default_factory=dict
     )  # output value -> input value whose bytes it takes; "" forbids
+    io: Mapping[str, Literal["pool", "user"]] = field(default_factory=dict)  # graph input or output -> whose memory
     memories: Mapping[str, str] = field(default_factory=dict)  # value -> memory
     staged: Mapping[str, str] = field(default_factory=dict)  # constant -> memory it is copied to
     tiles: Mapping[str, GroupTile] = field(default_factory=dict)  # last node of a group -> tiling

@@ -85,7 +85,7 @@ class Buffer:
     align: int
     first: int
     last: int
-    memories: tuple[str, ...] = ()  # candidates, best first; filled in by `tile`
+    memories: tuple[str, ...] = ()  # candidates, best first, filled in by `tile`; none: the caller's own memory
     values: tuple[str, ...] = ()  # tensors that live in it
 
 

@@ -57,6 +57,8 @@ def _candidates(
     buffer: Buffer, platform: Platform, demands: Mapping[str, tuple[str, ...]], decisions: Decisions
 ) -> tuple[str, ...]:
     for value in buffer.values:
+        if decisions.io.get(value) == "user":
+            return ()  # the caller's memory: not ours to place
         if value in decisions.memories:
             return (decisions.memories[value],)
     names = [memory.name for memory in platform.of_kind("ram")]
