@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
+CONSTANTS_HEADER_BYTES = 16  # at the start of every const pool: plan id and length; nothing is placed there
+
 BufferKind = Literal["input", "output", "activation", "scratch", "state", "constant", "tile"]
 
 
