@@ -1,0 +1,40 @@
+"""Knows the words that generated C must not use as names: keywords, the standard library, common macros.
+Does not know how a name is changed when it is one of them."""
+
+from __future__ import annotations
+
+_KEYWORDS = """
+alignas alignof and and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bitand bitor bool break case catch
+char char8_t char16_t char32_t class co_await co_return co_yield compl concept const const_cast consteval constexpr
+constinit continue decltype default delete do double dynamic_cast else enum explicit export extern false far final
+float for fortran friend goto huge if import inline int interrupt long module mutable namespace near new noexcept not
+not_eq nullptr operator or or_eq override private protected public reflexpr register reinterpret_cast requires
+restrict return short signed sizeof static static_assert static_cast struct switch synchronized template this
+thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using virtual void volatile
+wchar_t while xor xor_eq
+"""
+_LIBRARY = """
+abort abs acos acosh aligned_alloc alloca asctime asin asinh assert atan atan2 atanh atexit atof atoi atol atoll
+bsearch bcmp bcopy bzero calloc cbrt ceil clearerr clock close connect copysign cos cosh creat ctime difftime div
+double_t dup environ erf erfc errno exec exit exp exp2 expm1 fabs fclose fdim feof ferror fflush fgetc fgetpos fgets
+fileno float_t floor fma fmax fmin fmod fopen fork fprintf fputc fputs fread free freopen frexp fscanf fseek fsetpos
+ftell fwrite gamma getc getchar getenv gets gmtime hypot ilogb index int8_t int16_t int32_t int64_t intptr_t
+isalnum isalpha isblank iscntrl isdigit isfinite isgraph isinf islower isnan isprint ispunct isspace isupper isxdigit
+j0 j1 jn jmp_buf kill labs ldexp ldiv lgamma link listen llabs lldiv llrint llround localeconv localtime log log10
+log1p log2 logb longjmp lrint lround lseek main malloc max_align_t mblen mbstowcs mbtowc memchr memcmp memcpy memmove
+memset mktime modf nan nearbyint nextafter nexttoward offsetof open pause perror pipe poll pow printf ptrdiff_t putc
+putchar puts qsort quick_exit raise rand random read realloc recv remainder remove remquo rename rewind rint round
+scalb scalbln scalbn scanf select send setbuf setjmp setlocale setvbuf sigaction signal significand sin sinh size_t
+sleep snprintf socket sprintf sqrt srand srandom sscanf stat stderr stdin stdout strcat strchr strcmp strcoll strcpy
+strcspn strdup strerror strftime strlen strncat strncmp strncpy strpbrk strrchr strspn strstr strtod strtof strtok
+strtol strtold strtoll strtoul strtoull strxfrm sync system tan tanh tgamma time time_t times tmpfile tmpnam tolower
+toupper trunc tzset uint8_t uint16_t uint32_t uint64_t uintptr_t ungetc unlink va_arg va_copy va_end va_list va_start
+vfprintf vprintf vsnprintf vsprintf wait wcslen wcstombs wctomb write y0 y1 yn
+"""
+_MACROS = """
+big_endian little_endian bufsiz char_bit complex domain eof i imaginary infinity huge_val linux i386 arm mips sparc
+null overflow underflow pascal cdecl stdcall fastcall unix vax win32 windows min max pi m_pi noreturn overflow sing
+small big rand_max signgam assert ndebug true false
+"""
+
+RESERVED = frozenset(f"{_KEYWORDS} {_LIBRARY} {_MACROS}".split())
