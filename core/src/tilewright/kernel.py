@@ -108,6 +108,7 @@ class Kernel:
     parallel: tuple[str, ...] = ()  # loops that may be split over cores
     accumulates: bool = False  # can start, continue and finish a reduction that is cut into tiles
     cycles: Callable[[TileShape], float] | None = None  # None: operations over throughput
+    describe: Callable[[Site], Mapping[str, Any]] = _nothing  # further facts for the report, JSON values
     values: Callable[[Call], Mapping[str, object]] = _no_values
     source: str = ""  # Mako for C at file scope; everything in it is static
     call: str = ""  # Mako for one statement

@@ -1,0 +1,210 @@
+"""Knows the whole flow: a model, a target and options, and every stage between them and the files.
+Does not know what any stage does.
+
+    ONNX bytes -> Graph -> Bound -> Scheduled -> Tiled -> Allocated -> Program -> Artifact
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilewright.allocate.problem import Budget
+from tilewright.decisions import Decisions
+from tilewright.errors import Diagnostic
+from tilewright.graph import Graph, Tensor
+from tilewright.options import Options
+from tilewright.planner import Planner
+from tilewright.platform import Platform
+from tilewright.plugins import Registry, load_for
+from tilewright.stages import Allocated, Artifact, Bound, Scheduled, Tiled
+
+if TYPE_CHECKING:
+    from tilewright.frontend import Imported
+    from tilewright.program import Program
+    from tilewright.rewrite import Rewritten
+
+Stage = Graph | Bound | Scheduled | Tiled | Allocated
+
+
+class Deployment:
+    """One model on one target. Every stage is a cached attribute; nothing runs before it is asked for.
+
+    Two deployments never influence each other: everything is a value, and there is no global state.
+    """
+
+    def __init__(
+        self, model: Path | str | bytes, target: str, options: Options | None = None, registry: Registry | None = None
+    ) -> None:
+        self.model = Path(model) if isinstance(model, str) else model
+        self.target = target
+        self.options = options or Options()
+        self._registry = registry
+        self._given: dict[type, Stage] = {}
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The plugins that this compilation needs, and no others."""
+        if self._registry is not None:
+            return self._registry
+        return load_for(target=self.target, allocator=self.options.allocator, tiler=self.options.tiler)
+
+    @cached_property
+    def platform(self) -> Platform:
+        """The target, configured."""
+        offered = self.registry.platforms[self.target]
+        return offered.configure(self.options.settings).with_limits(self.options.memory)
+
+    @cached_property
+    def imported(self) -> Imported:
+        """What the model means, in normal form."""
+        from tilewright.frontend import ImportOptions, load
+
+        options = ImportOptions(dims=self.options.dims, allow_external=self.options.allow_external)
+        return load(self.model, options, self.registry.operators)
+
+    @cached_property
+    def rewritten(self) -> Rewritten:
+        """After every graph pass."""
+        from tilewright.rewrite import rewrite
+
+        return rewrite(self.imported.graph, self.registry.operators, tuple(self.registry.graph_passes.values()))
+
+    @cached_property
+    def planner(self) -> Planner:
+        """What turns a bound graph into a plan."""
+        return Planner(
+            operators=self.registry.operators,
+            kernels=self.registry.kernels,
+            tiler=self.registry.tilers[self.options.tiler],
+            allocator=self.registry.allocators[self.options.allocator],
+            pins=self._pins,
+            budget=Budget(work=self.options.effort, seed=self.options.seed),
+        )
+
+    @cached_property
+    def bound(self) -> Bound:
+        """Kernels, layouts, packed constants."""
+        if isinstance(given := self._given.get(Bound), Bound):
+            return given
+        return self.planner.bind(self.graph, self.platform, self._diagnostics)
+
+    @cached_property
+    def allocated(self) -> Allocated:
+        """The plan: every decision taken, every byte placed, everything checked."""
+        if isinstance(given := self._given.get(Allocated), Allocated):
+            return given
+        if isinstance(tiled := self._given.get(Tiled), Tiled):
+            return self.planner.allocate(tiled, self._pins)
+        if isinstance(scheduled := self._given.get(Scheduled), Scheduled):
+            return self.planner.allocate(self.planner.tile(scheduled, self._pins), self._pins)
+        return self.planner.plan(self.bound)
+
+    @cached_property
+    def program(self) -> Program:
+        """The C syntax tree, after the code passes."""
+        from tilewright.lower import lower
+        from tilewright.transform import transform
+
+        program = lower(self.allocated, self.registry.operators, self.prefix)
+        return transform(program, tuple(self.registry.code_passes.values()))
+
+    @cached_property
+    def artifact(self) -> Artifact:
+        """The generated files."""
+        from tilewright.emit import emit
+
+        return emit(self.program, self.options)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that is compiled: imported and rewritten."""
+        given = self._given.get(Graph)
+        return given if isinstance(given, Graph) else self.rewritten.graph
+
+    @property
+    def tiled(self) -> Tiled:
+        """Every buffer with its final size."""
+        return self.allocated.tiled
+
+    @property
+    def scheduled(self) -> Scheduled:
+        """Steps in order, lifetimes, views."""
+        return self.allocated.tiled.scheduled
+
+    @property
+    def inputs(self) -> Mapping[str, Tensor]:
+        """The graph's inputs by name."""
+        return {name: self.graph.tensors[name] for name in self.graph.inputs}
+
+    @property
+    def outputs(self) -> Mapping[str, Tensor]:
+        """The graph's outputs by name."""
+        return {name: self.graph.tensors[name] for name in self.graph.outputs}
+
+    @property
+    def number_of_ops(self) -> int:
+        """Multiply-accumulates of one inference."""
+        operators = self.registry.operators
+        return sum(operators[site.node.op].macs(site) for site in self.graph.sites())
+
+    @property
+    def worst_case_buffer_size(self) -> Mapping[str, int]:
+        """Bytes that the plan takes of each memory."""
+        return {pool.memory: pool.used_bytes for pool in self.allocated.pools}
+
+    @property
+    def prefix(self) -> str:
+        """The C prefix of every external symbol."""
+        from tilewright.emit.names import prefix_of
+
+        return prefix_of(self.options.name or (self.model.stem if isinstance(self.model, Path) else "model"))
+
+    def compile(self) -> Artifact:
+        """The generated files; the same bytes for the same model, options and versions."""
+        return self.artifact
+
+    def export_state(self, folder: Path, stage: str = "allocated") -> None:
+        """Write one stage's value ("rewritten", "bound", "scheduled", "tiled", "allocated") as JSON and npz."""
+        from tilewright.state import export_state
+
+        export_state(self.graph if stage == "rewritten" else getattr(self, stage), folder)
+
+    def import_state(self, folder: Path) -> Deployment:
+        """The same deployment, continuing from a state that was exported (and perhaps edited). Verified again."""
+        from tilewright.state import import_state
+
+        value = import_state(folder, self.registry)
+        continued = Deployment(self.model, self.target, self.options, self.registry)
+        continued._given = {type(value): value}
+        if isinstance(value, (Scheduled, Tiled, Allocated)):
+            continued._given[Graph] = _bound_of(value).graph
+        if isinstance(value, Bound):
+            continued._given[Graph] = value.graph
+        return continued
+
+    @property
+    def _pins(self) -> Decisions:
+        ends = (*self.graph.inputs, *self.graph.outputs)
+        flags = Decisions(io=dict.fromkeys(ends, self.options.io))
+        return flags.pinned_by(self.options.pins)
+
+    @property
+    def _diagnostics(self) -> tuple[Diagnostic, ...]:
+        if Graph in self._given:
+            return ()
+        return (*self.imported.diagnostics, *self.rewritten.diagnostics)
+
+
+def _bound_of(value: Scheduled | Tiled | Allocated) -> Bound:
+    if isinstance(value, Allocated):
+        value = value.tiled
+    return (value.scheduled if isinstance(value, Tiled) else value).bound
+
+
+def with_options(deployment: Deployment, **changes: object) -> Deployment:
+    """The same model and target with other options."""
+    return Deployment(deployment.model, deployment.target, replace(deployment.options, **changes), deployment._registry)

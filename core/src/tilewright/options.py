@@ -1,0 +1,28 @@
+"""Knows every option of a compilation, as one frozen value with defaults. Does not know where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tilewright.decisions import Decisions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line and the Python API can ask for. Sizes are bytes."""
+
+    name: str = ""  # C prefix; "" derives it from the model's file name
+    dims: Mapping[str, int] = field(default_factory=dict)  # symbolic dimension -> extent
+    allow_external: bool = False  # read external data files beside the model
+    memory: Mapping[str, int] = field(default_factory=dict)  # memory -> hard limit
+    settings: Mapping[str, str] = field(default_factory=dict)  # target settings
+    io: Literal["pool", "user"] = "pool"  # where graph inputs and outputs live
+    allocator: str = "best-fit"
+    tiler: str = "whole"
+    effort: int = 200_000  # allocator work units
+    seed: int = 0
+    const_format: Literal["auto", "incbin", "c"] = "auto"
+    selftest: bool = False  # also write NAME_selftest.c with embedded vectors
+    pins: Decisions = field(default_factory=Decisions)

@@ -1,0 +1,126 @@
+"""Knows how decisions are proposed: run the stages for each proposal, keep the plan that needs least memory.
+Does not know how any stage works, nor any target.
+
+Memory, layout, order and tiles depend on each other, and a chain of stages cannot go back. So a proposal is a
+`Decisions` value, the stages are pure functions of it, and what does not fit comes back as a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from tilewright.allocate import allocate
+from tilewright.allocate.problem import Allocator, Budget
+from tilewright.bind import bind
+from tilewright.decisions import Decisions
+from tilewright.errors import Diagnostic, Exit, TilewrightError
+from tilewright.graph import Graph
+from tilewright.kernel import Kernel
+from tilewright.operator import Operator
+from tilewright.platform import Platform
+from tilewright.schedule import schedule
+from tilewright.schedule.order import frugal_order, given_order
+from tilewright.stages import Allocated, Bound, Scheduled, Tiled
+from tilewright.tile import tile
+from tilewright.tile.tiler import Tiler
+from tilewright.verify import verify_allocated, verify_bound, verify_scheduled, verify_tiled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planner:
+    """Everything that stays the same while proposals change. `pins` overrule every proposal."""
+
+    operators: Mapping[str, Operator]
+    kernels: Mapping[str, Kernel]
+    tiler: Tiler
+    allocator: Allocator
+    pins: Decisions = field(default_factory=Decisions)
+    budget: Budget = field(default_factory=Budget)
+
+    def bind(self, graph: Graph, platform: Platform, diagnostics: tuple[Diagnostic, ...] = ()) -> Bound:
+        """Kernels and layouts; the same for every proposal of this planner."""
+        return verify_bound(bind(graph, platform, self.operators, self.kernels, self.pins, diagnostics))
+
+    def plan(self, bound: Bound) -> Allocated:
+        """The best plan over all proposals.
+
+        Raises TilewrightError (exit 5) when none fits, with `try:` lines found by planning again.
+        """
+        plans, failures = self._attempts(bound)
+        if plans:
+            return min(plans, key=ram_bytes)  # the first of equals
+        raise with_fix(failures[0], self._ways_out(bound))
+
+    def proposals(self, bound: Bound) -> Iterator[Decisions]:
+        """Orders worth trying, the graph's own first."""
+        seen = set()
+        for order in (given_order(bound.graph), frugal_order(bound.graph)):
+            proposal = Decisions(order=order).pinned_by(self.pins)
+            if proposal.order not in seen:
+                seen.add(proposal.order)
+                yield proposal
+
+    def carry_out(self, bound: Bound, decisions: Decisions) -> Allocated:
+        """Schedule, tile and allocate as decided."""
+        scheduled = verify_scheduled(schedule(bound, self.operators, decisions))
+        return self.allocate(self.tile(scheduled, decisions), decisions)
+
+    def tile(self, scheduled: Scheduled, decisions: Decisions) -> Tiled:
+        """The `tile` stage with this planner's tiler."""
+        return verify_tiled(tile(scheduled, self.operators, self.tiler, decisions))
+
+    def allocate(self, tiled: Tiled, decisions: Decisions) -> Allocated:
+        """The `allocate` stage with this planner's allocator, checked by something that trusts neither."""
+        return verify_allocated(allocate(tiled, decisions, self.allocator, self.budget), self.operators)
+
+    def _attempts(self, bound: Bound) -> tuple[list[Allocated], list[TilewrightError]]:
+        """Every proposal that fits, and why the others do not."""
+        plans: list[Allocated] = []
+        failures: list[TilewrightError] = []
+        for proposal in self.proposals(bound):
+            try:
+                plans.append(self.carry_out(bound, proposal))
+            except TilewrightError as error:
+                if error.exit_code is not Exit.DOES_NOT_FIT:
+                    raise
+                failures.append(error)
+        return plans, failures
+
+    def _ways_out(self, bound: Bound) -> tuple[str, ...]:
+        """Changes after which the model fits, each proved by planning with it."""
+        ends = dict.fromkeys((*bound.graph.inputs, *bound.graph.outputs), "user")
+        users = replace(self, pins=replace(self.pins, io=ends))
+        lines = []
+        for text, planner, changed in (
+            ("--io user          (inputs and outputs stay in your buffers)", users, bound),
+            ("", self, with_memories(bound, None)),
+        ):
+            plans, _ = planner._attempts(changed)
+            if plans:
+                lines.append(_way_out(text, min(plans, key=ram_bytes), bound.platform))
+        return tuple(lines)
+
+
+def ram_bytes(allocated: Allocated) -> int:
+    """Bytes that the plan takes of all memories that are written."""
+    return sum(pool.used_bytes for pool in allocated.pools if pool.kind != "const")
+
+
+def with_memories(bound: Bound, size_bytes: int | None) -> Bound:
+    """The same binding on a platform with every memory of that size; None: without limits."""
+    memories = tuple(replace(memory, size_bytes=size_bytes) for memory in bound.platform.memories)
+    return replace(bound, platform=replace(bound.platform, memories=memories))
+
+
+def with_fix(error: TilewrightError, fix: tuple[str, ...]) -> TilewrightError:
+    """The same error with other next steps, where there are any."""
+    return TilewrightError(error.code, error.message, error.where, error.details, fix or error.fix, error.exit_code)
+
+
+def _way_out(text: str, plan: Allocated, platform: Platform) -> str:
+    """The flags, and what the plan then takes of each memory that has a limit."""
+    limited = [pool for pool in plan.pools if platform.memory(pool.memory).size_bytes is not None]
+    if not text:
+        return " ".join(f"--memory {pool.memory}={pool.used_bytes}" for pool in limited if pool.used_bytes)
+    return text + "".join(f" -> {pool.memory} {pool.used_bytes:,} B" for pool in limited)

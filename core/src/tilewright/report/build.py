@@ -1,0 +1,166 @@
+"""Knows how a finished deployment becomes `report.json`: plain data, sorted, the same on every machine.
+Does not know how it is printed or drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from tilewright import __version__
+from tilewright.deployment import Deployment
+from tilewright.errors import Diagnostic
+from tilewright.operator import Operator
+from tilewright.stages import Allocated, Bound, Buffer, Group, PoolUse
+
+SCHEMA = "https://tilewright.dev/schema/report-1.json"
+
+
+def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str, Any]:
+    """The report of `deployment`, valid against `report-1.schema.json`. Generates the C when `artifacts`."""
+    allocated = deployment.allocated
+    bound = allocated.tiled.scheduled.bound
+    operators = deployment.registry.operators
+    steps = _steps(allocated, operators)
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "tilewright", "version": __version__},
+        "target": {"name": deployment.platform.name, "settings": dict(sorted(deployment.platform.settings.items()))},
+        "plugins": _plugins(deployment),
+        "model": _model(deployment, bound),
+        "status": "ok",
+        "plan_id": f"0x{allocated.plan_id:08x}",
+        "macs": sum(step["macs"] for step in steps),
+        "constants_bytes": sum(array.nbytes for array in bound.constants.values()),
+        "cycles": {"total": round(sum(step["cycles"]["total"] for step in steps)), "kind": "estimate"},
+        "pools": [_pool(pool) for pool in allocated.pools],
+        "steps": steps,
+        "buffers": [_buffer(buffer, allocated) for buffer in allocated.tiled.buffers],
+        "passes": [dict(entry) for entry in _trail(deployment)],
+        "diagnostics": [_diagnostic(item) for item in bound.diagnostics],
+        "artifacts": _artifacts(deployment) if artifacts else [],
+    }
+
+
+def live_bytes(allocated: Allocated) -> list[int]:
+    """For each step, the bytes of all buffers that are alive in it, constants excluded."""
+    totals = [0] * len(allocated.tiled.scheduled.steps)
+    for buffer in allocated.tiled.buffers:
+        if buffer.kind == "constant" or buffer.name not in allocated.placements:
+            continue
+        for step in range(buffer.first, min(buffer.last + 1, len(totals))):
+            totals[step] += buffer.size_bytes
+    return totals
+
+
+def _steps(allocated: Allocated, operators: Mapping[str, Operator]) -> list[dict[str, Any]]:
+    scheduled = allocated.tiled.scheduled
+    bound = scheduled.bound
+    live = live_bytes(allocated)
+    groups = {step: group for group in allocated.tiled.groups for step in group.steps}
+    sites = {site.node.name: site for site in bound.graph.sites()}
+    steps = []
+    for index, step in enumerate(scheduled.steps):
+        site, binding = sites[step.name], bound.bindings[step.name]
+        steps.append(
+            {
+                "id": index,
+                "name": step.name,
+                "op": site.node.op,
+                "onnx_nodes": list(site.node.origin),
+                "engine": binding.engine,
+                "kernel": binding.kernel.name,
+                "macs": operators[site.node.op].macs(site),
+                "cycles": {"total": groups[step.name].cycles, "kind": "estimate"},
+                "peak_bytes": live[index],
+                "outputs": [
+                    {"name": tensor.name, "type": tensor.dtype.value, "shape": list(tensor.shape)}
+                    for tensor in site.outputs
+                ],
+                "in_place": [scheduled.in_place[name] for name in site.node.outputs if name in scheduled.in_place],
+                "facts": dict(binding.kernel.describe(site)),
+                **_tiles(groups[step.name]),
+            }
+        )
+    return steps
+
+
+def _tiles(group: Group) -> dict[str, Any]:
+    return {
+        "group": group.name,
+        "tile_shape": [
+            {"far": hop.far, "near": hop.near, "nest": [[loop, size] for loop, size in hop.nest]}
+            for hop in group.tile.hops
+        ],
+    }
+
+
+def _pool(pool: PoolUse) -> dict[str, Any]:
+    return {
+        "name": pool.memory,
+        "kind": pool.kind,
+        "used_bytes": pool.used_bytes,
+        "limit_bytes": pool.limit_bytes,
+        "lower_bound_bytes": pool.lower_bound_bytes,
+        "optimal": pool.optimal,
+        "known": "exact",
+    }
+
+
+def _buffer(buffer: Buffer, allocated: Allocated) -> dict[str, Any]:
+    place = allocated.placements.get(buffer.name)
+    return {
+        "name": buffer.name,
+        "kind": buffer.kind,
+        "pool": place.memory if place else None,
+        "offset_bytes": place.offset_bytes if place else None,
+        "size_bytes": buffer.size_bytes,
+        "align": buffer.align,
+        "first_step": buffer.first,
+        "last_step": buffer.last,
+        "values": list(buffer.values),
+    }
+
+
+def _model(deployment: Deployment, bound: Bound) -> dict[str, Any]:
+    def ends(names: tuple[str, ...]) -> list[dict[str, Any]]:
+        tensors = [bound.graph.tensors[name] for name in names]
+        return [{"name": item.name, "type": item.dtype.value, "shape": list(item.shape)} for item in tensors]
+
+    source = deployment.model if isinstance(deployment.model, bytes) else deployment.model.read_bytes()
+    return {
+        "name": deployment.prefix,
+        "sha256": hashlib.sha256(source).hexdigest(),
+        "nodes": len(bound.graph.nodes),
+        "inputs": ends(bound.graph.inputs),
+        "outputs": ends(bound.graph.outputs),
+    }
+
+
+def _plugins(deployment: Deployment) -> list[dict[str, str]]:
+    used = {(item.distribution, item.version) for item in deployment.registry.provenance.values()}
+    return [{"distribution": name, "version": version} for name, version in sorted(used)]
+
+
+def _trail(deployment: Deployment) -> list[dict[str, Any]]:
+    return [{"name": entry.name, "changed": entry.changed} for entry in deployment.rewritten.trail]
+
+
+def _diagnostic(item: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": item.code,
+        "severity": item.severity,
+        "message": item.message,
+        "where": item.where,
+        "details": list(item.details),
+        "fix": list(item.fix),
+    }
+
+
+def _artifacts(deployment: Deployment) -> list[dict[str, Any]]:
+    files = deployment.artifact.files
+    return [
+        {"path": path, "bytes": len(files[path]), "sha256": hashlib.sha256(files[path]).hexdigest()}
+        for path in sorted(files)
+    ]

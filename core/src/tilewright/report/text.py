@@ -1,0 +1,75 @@
+"""Knows how a report is shown in a terminal: the verdict, the pools, the layer table. Does not know stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Report = Mapping[str, Any]
+
+
+def summary(report: Report) -> str:
+    """Model, pools with their limits and lower bounds, costs: under ten lines."""
+    model, target = report["model"], report["target"]
+    types = sorted({item["type"] for step in report["steps"] for item in step["outputs"]})
+    head = (
+        f"{model['name']}: {len(report['steps'])} steps, {report['macs']:,} multiply-accumulates, "
+        f"{report['constants_bytes']:,} B of constants, {'/'.join(types)}; target {target['name']}"
+    )
+    rows = [("pool", "used", "of", "free", "what")]
+    rows += [_pool_row(pool) for pool in report["pools"]]
+    return "\n".join((head, *align(rows, right=(1, 2, 3), indent=2)))
+
+
+def layer_table(report: Report) -> str:
+    """One line for each step: operator, kernel, work, live bytes, and the ONNX nodes it stands for."""
+    rows = [("step", "operator", "kernel", "MACs", "live bytes", "share", "ONNX nodes")]
+    total = max(sum(step["cycles"]["total"] for step in report["steps"]), 1e-9)
+    for step in report["steps"]:
+        share = 100 * step["cycles"]["total"] / total
+        rows.append(
+            (
+                str(step["id"]),
+                step["op"],
+                step["kernel"],
+                f"{step['macs']:,}",
+                f"{step['peak_bytes']:,}",
+                f"{share:.1f} %",
+                _shortened(step["onnx_nodes"] or [step["name"]]),
+            )
+        )
+    return "\n".join(align(rows, right=(0, 3, 4, 5)))
+
+
+def align(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: int = 0) -> list[str]:
+    """Columns two spaces apart, those in `right` flush right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append((" " * indent + "  ".join(cells)).rstrip())
+    return lines
+
+
+def _pool_row(pool: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
+    limit = pool["limit_bytes"]
+    bound = pool["lower_bound_bytes"]
+    if pool["kind"] == "const":
+        what = "constants"
+    else:
+        what = f"activations and scratch (lower bound {bound:,}{': optimal' if pool['optimal'] else ''})"
+    return (
+        pool["name"],
+        f"{pool['used_bytes']:,} B",
+        "no limit" if limit is None else f"{limit:,} B",
+        "" if limit is None else f"{limit - pool['used_bytes']:,} B",
+        what,
+    )
+
+
+def _shortened(names: Sequence[str]) -> str:
+    text = names[0] if len(names[0]) <= 48 else f"...{names[0][-45:]}"
+    return text if len(names) == 1 else f"{text} (+{len(names) - 1})"
