@@ -130,3 +130,22 @@ class Platform:
                 replace(memory, size_bytes=sizes.get(memory.name, memory.size_bytes)) for memory in self.memories
             ),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryHierarchy:
+    """Other memories, and copies between them, for a target that exists: a board, or another chip of the family."""
+
+    name: str
+    summary: str
+    platform: str  # name of the target it is for
+    memories: tuple[Memory, ...]
+    copies: tuple[CopyPath, ...] = ()
+
+    def on(self, platform: Platform) -> Platform:
+        """`platform` with these memories. TilewrightError (exit 2) when it is another target."""
+        if platform.name != self.platform:
+            raise usage_error(
+                "TW8012", f"memory hierarchy '{self.name}' is for target '{self.platform}', not '{platform.name}'"
+            )
+        return replace(platform, memories=self.memories, copies=self.copies)

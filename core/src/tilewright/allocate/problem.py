@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +70,7 @@ class Budget:
     seed: int = 0
 
 
+@runtime_checkable
 class Allocator(Protocol):
     """A placement strategy. Pure: the same problem and budget give the same solution."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from tilewright.stages import Allocated, Artifact
 
@@ -39,6 +39,7 @@ class RunResult:
     kind: Literal["measured", "estimate", "none"] = "none"
 
 
+@runtime_checkable
 class Runner(Protocol):
     """Something that can execute what is generated."""
 

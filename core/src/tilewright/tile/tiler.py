@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tilewright.decisions import Decisions
 from tilewright.operator import Operator
@@ -20,6 +20,7 @@ class TilingRequest:
     decisions: Decisions
 
 
+@runtime_checkable
 class Tiler(Protocol):
     """A tiling strategy. Pure: the same request gives the same groups."""
 

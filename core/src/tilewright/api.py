@@ -1,0 +1,121 @@
+"""The only module a plugin imports: everything that is promised to stay within one major version of the contract.
+Each name is imported when it is first used, so that a plugin pays only for what it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tilewright.access import Access as Access
+    from tilewright.access import Box as Box
+    from tilewright.access import Footprint as Footprint
+    from tilewright.access import IndexMap as IndexMap
+    from tilewright.access import Loop as Loop
+    from tilewright.access import Span as Span
+    from tilewright.access import Window as Window
+    from tilewright.access import parse_map as parse_map
+    from tilewright.access import whole as whole
+    from tilewright.allocate.problem import Allocator as Allocator
+    from tilewright.allocate.problem import Block as Block
+    from tilewright.allocate.problem import Budget as Budget
+    from tilewright.allocate.problem import Place as Place
+    from tilewright.allocate.problem import Pool as Pool
+    from tilewright.allocate.problem import Problem as Problem
+    from tilewright.allocate.problem import Solution as Solution
+    from tilewright.decisions import Decisions as Decisions
+    from tilewright.decisions import GroupTile as GroupTile
+    from tilewright.decisions import HopTile as HopTile
+    from tilewright.decisions import TileCopy as TileCopy
+    from tilewright.dtypes import DType as DType
+    from tilewright.errors import Diagnostic as Diagnostic
+    from tilewright.errors import Exit as Exit
+    from tilewright.errors import Refusal as Refusal
+    from tilewright.errors import TilewrightError as TilewrightError
+    from tilewright.errors import memory_error as memory_error
+    from tilewright.errors import model_error as model_error
+    from tilewright.errors import plugin_error as plugin_error
+    from tilewright.errors import toolchain_error as toolchain_error
+    from tilewright.errors import unsupported_error as unsupported_error
+    from tilewright.errors import usage_error as usage_error
+    from tilewright.frontend.importing import Conversion as Conversion
+    from tilewright.frontend.importing import Import as Import
+    from tilewright.frontend.importing import OnnxNode as OnnxNode
+    from tilewright.graph import Graph as Graph
+    from tilewright.graph import Node as Node
+    from tilewright.graph import Quantization as Quantization
+    from tilewright.graph import Site as Site
+    from tilewright.graph import Tensor as Tensor
+    from tilewright.kernel import Call as Call
+    from tilewright.kernel import Kernel as Kernel
+    from tilewright.kernel import Operand as Operand
+    from tilewright.kernel import TileShape as TileShape
+    from tilewright.layout import Layout as Layout
+    from tilewright.layout import channels_last as channels_last
+    from tilewright.layout import row_major as row_major
+    from tilewright.layout import strides as strides
+    from tilewright.operator import Alias as Alias
+    from tilewright.operator import Operator as Operator
+    from tilewright.platform import CopyPath as CopyPath
+    from tilewright.platform import Engine as Engine
+    from tilewright.platform import Memory as Memory
+    from tilewright.platform import MemoryHierarchy as MemoryHierarchy
+    from tilewright.platform import Option as Option
+    from tilewright.platform import Platform as Platform
+    from tilewright.plugins.hookspecs import hookimpl as hookimpl
+    from tilewright.plugins.offers import Command as Command
+    from tilewright.plugins.offers import Exporter as Exporter
+    from tilewright.plugins.offers import StageEvent as StageEvent
+    from tilewright.requant import Requant as Requant
+    from tilewright.requant import requantise as requantise
+    from tilewright.rewrite.graph_pass import GraphPass as GraphPass
+    from tilewright.rewrite.graph_pass import PassContext as PassContext
+    from tilewright.rewrite.graph_pass import PassResult as PassResult
+    from tilewright.runners.runner import Job as Job
+    from tilewright.runners.runner import Runner as Runner
+    from tilewright.runners.runner import RunResult as RunResult
+    from tilewright.stages import Allocated as Allocated
+    from tilewright.stages import Artifact as Artifact
+    from tilewright.stages import Group as Group
+    from tilewright.stages import Scheduled as Scheduled
+    from tilewright.stages import Tiled as Tiled
+    from tilewright.tile.tiler import Tiler as Tiler
+    from tilewright.tile.tiler import TilingRequest as TilingRequest
+
+_HOMES: Mapping[str, str] = MappingProxyType(
+    {
+        "tilewright.access": "Access Box Footprint IndexMap Loop Span Window parse_map whole",
+        "tilewright.allocate.problem": "Allocator Block Budget Place Pool Problem Solution",
+        "tilewright.decisions": "Decisions GroupTile HopTile TileCopy",
+        "tilewright.dtypes": "DType",
+        "tilewright.errors": "Diagnostic Exit Refusal TilewrightError memory_error model_error plugin_error "
+        "toolchain_error unsupported_error usage_error",
+        "tilewright.frontend.importing": "Conversion Import OnnxNode",
+        "tilewright.graph": "Graph Node Quantization Site Tensor",
+        "tilewright.kernel": "Call Kernel Operand TileShape",
+        "tilewright.layout": "Layout channels_last row_major strides",
+        "tilewright.operator": "Alias Operator",
+        "tilewright.platform": "CopyPath Engine Memory MemoryHierarchy Option Platform",
+        "tilewright.plugins.hookspecs": "hookimpl",
+        "tilewright.plugins.offers": "Command Exporter StageEvent",
+        "tilewright.requant": "Requant requantise",
+        "tilewright.rewrite.graph_pass": "GraphPass PassContext PassResult",
+        "tilewright.runners.runner": "Job RunResult Runner",
+        "tilewright.stages": "Allocated Artifact Group Scheduled Tiled",
+        "tilewright.tile.tiler": "Tiler TilingRequest",
+    }
+)
+_HOME_OF = MappingProxyType({name: home for home, names in _HOMES.items() for name in names.split()})
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'tilewright.api' has no attribute '{name}'")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOME_OF)

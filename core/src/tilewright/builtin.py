@@ -1,0 +1,67 @@
+"""Knows what the core itself offers, through the same hooks as any plugin. Imports each thing when asked for it.
+Does not know any target: those come from other packages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from tilewright.plugins.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from tilewright.allocate.problem import Allocator
+    from tilewright.kernel import Kernel
+    from tilewright.operator import Operator
+    from tilewright.rewrite.graph_pass import GraphPass
+    from tilewright.runners.runner import Runner
+    from tilewright.tile.tiler import Tiler
+
+
+@hookimpl
+def tilewright_operators() -> Iterable[Operator]:
+    """The vocabulary."""
+    from tilewright.operators.families import FAMILIES
+
+    return tuple(operator for family in FAMILIES for operator in import_module(family).OPERATORS)
+
+
+@hookimpl
+def tilewright_kernels() -> Iterable[Kernel]:
+    """Portable C for all of it."""
+    from tilewright.operators.families import FAMILIES
+
+    return tuple(kernel for family in FAMILIES for kernel in import_module(family).KERNELS)
+
+
+@hookimpl
+def tilewright_graph_passes() -> Iterable[GraphPass]:
+    """The passes that every compilation runs."""
+    from tilewright.rewrite.passes import PASSES
+
+    return PASSES
+
+
+@hookimpl
+def tilewright_tilers() -> Iterable[Tiler]:
+    """The tiler for machines with one memory."""
+    from tilewright.tile.whole import WholeTiler
+
+    return (WholeTiler(),)
+
+
+@hookimpl
+def tilewright_allocators() -> Iterable[Allocator]:
+    """The heuristic allocator."""
+    from tilewright.allocate.best_fit import BestFit
+
+    return (BestFit(),)
+
+
+@hookimpl
+def tilewright_runners() -> Iterable[Runner]:
+    """This machine."""
+    from tilewright.runners.host import HostRunner
+
+    return (HostRunner(),)

@@ -1,0 +1,68 @@
+"""Knows what can be wrong with a plugin, as a value: a warning for who does not need it, an error for who does.
+Does not know how a fault is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tilewright.errors import Diagnostic, TilewrightError, plugin_error
+
+Status = Literal["ok", "blocked", "incompatible", "failed", "clash"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why a plugin, or one name it offers, cannot be used. `cause` is one line, `at` the place in its source."""
+
+    status: Status
+    code: str
+    package: str
+    version: str
+    cause: str
+    at: str = ""
+    fix: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()  # of a clash: the packages that offer the same
+
+    @property
+    def packages(self) -> frozenset[str]:
+        """Every package that takes part."""
+        return frozenset((self.package, *self.others))
+
+    def warning(self) -> Diagnostic:
+        """For somebody who does not need it: exactly one line."""
+        who = "" if self.status == "clash" else f"plugin {self.package} {self.version} is not used: "
+        return Diagnostic(severity="warning", code=self.code, message=f"{who}{self.cause}")
+
+    def error(self, needed: str) -> TilewrightError:
+        """For somebody who needs `needed` ("target 'acme'"): exit 8, package, version, cause, what to do."""
+        who = f"{needed} needs plugin {self.package} {self.version}, which cannot be used: "
+        return plugin_error(
+            self.code,
+            self.cause if self.status == "clash" else f"{who}{self.cause}",
+            where=self.at,
+            fix=(*self.fix, "tilewright plugins doctor"),
+        )
+
+
+def one_line(error: BaseException) -> str:
+    """An exception's type and the first line of what it says."""
+    said = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
+
+
+def clash_fault(what: str, owners: Sequence[tuple[str, str]]) -> Fault:
+    """Several packages (name, version) offer `what`, and nothing says which is meant."""
+    (first, version), *others = sorted(owners)
+    names = [f"{name} {version}" for name, version in sorted(owners)]
+    return Fault(
+        status="clash",
+        code="TW8007",
+        package=first,
+        version=version,
+        cause=f"{what} is offered by {' and by '.join(names)}",
+        fix=(f"uninstall one of them, or set TILEWRIGHT_BLOCK={others[-1][0]}",),
+        others=tuple(name for name, _ in others),
+    )

@@ -1,0 +1,164 @@
+"""Knows how to import one plugin, check its hooks with pluggy and ask it what it offers; any failure becomes a Fault.
+Does not know which plugins exist (`catalogue`) or are needed (`loading`), and keeps nothing between two calls.
+"""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import importlib_metadata
+import pluggy
+
+from tilewright.plugins import hookspecs
+from tilewright.plugins.catalogue import Package
+from tilewright.plugins.faults import Fault, one_line
+from tilewright.plugins.hookspecs import PROJECT
+from tilewright.plugins.kinds import GROUP, KIND_NAMES, KINDS, PACKS, Kind
+from tilewright.plugins.near import did_you_mean
+from tilewright.plugins.offers import StageEvent
+
+OBSERVE = "tilewright_stage_finished"
+HOOKS = (*(kind.hook for kind in KINDS), OBSERVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """One plugin object, registered and asked. `values` has kind -> what it offers, in the plugin's order."""
+
+    package: Package
+    hooks: tuple[str, ...]
+    values: Mapping[str, tuple[Any, ...]]
+    observe: Callable[[StageEvent], object] | None
+
+
+@dataclass(slots=True)
+class _BrokenError(Exception):
+    """Ends the examination of a plugin; never leaves this module."""
+
+    code: str
+    cause: str
+    at: str = ""
+
+
+def load(package: Package, reference: str, kinds: Collection[str] = KIND_NAMES) -> Loaded | Fault:
+    """Import the plugin at `reference` and call its hooks of `kinds`. Whatever goes wrong is returned, not raised."""
+    try:
+        plugin = _imported(reference)
+        manager = _registered(plugin, package.name)
+        values = {kind.name: _asked(manager, kind) for kind in KINDS if kind.name in kinds}
+        _promises_kept(package, reference, values)
+    except _BrokenError as broken:
+        return Fault(
+            status="failed",
+            code=broken.code,
+            package=package.name,
+            version=package.version,
+            cause=broken.cause,
+            at=broken.at,
+        )
+    hooks = tuple(name for name in HOOKS if getattr(manager.hook, name).get_hookimpls())
+    observe = (lambda event: manager.hook.tilewright_stage_finished(event=event)) if OBSERVE in hooks else None
+    return Loaded(package=package, hooks=hooks, values=values, observe=observe)
+
+
+def _imported(reference: str) -> object:
+    try:
+        plugin: object = importlib_metadata.EntryPoint(name="plugin", value=reference, group=GROUP).load()
+    except (Exception, SystemExit) as error:  # a plugin's import may raise anything, and must not end the core
+        raise _BrokenError("TW8004", f"importing {reference} failed: {one_line(error)}", _place(error)) from error
+    if isinstance(plugin, type):
+        raise _BrokenError("TW8005", f"{reference} is a class: the entry point must name an instance or a module")
+    return plugin
+
+
+def _registered(plugin: object, name: str) -> pluggy.PluginManager:
+    """The plugin alone in a manager of its own, so that nothing it does reaches another plugin."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(hookspecs)
+    _names_known(plugin, manager)
+    try:
+        manager.register(plugin, name)
+    except pluggy.PluginValidationError as error:
+        raise _BrokenError("TW8005", _wrong_argument(plugin, manager, error)) from error
+    return manager
+
+
+def _names_known(plugin: object, manager: pluggy.PluginManager) -> None:
+    for name in sorted(dir(plugin)):
+        marked = _marked(plugin, manager, name)
+        if marked and name not in HOOKS:
+            hint = " ".join(did_you_mean(name, HOOKS))
+            raise _BrokenError("TW8005", f"there is no hook '{name}' {hint}".rstrip())
+        if name in HOOKS and not marked:
+            raise _BrokenError("TW8005", f"its function '{name}' is not marked with @hookimpl")
+
+
+def _marked(plugin: object, manager: pluggy.PluginManager, name: str) -> bool:
+    try:
+        return manager.parse_hookimpl_opts(plugin, name) is not None
+    except Exception as error:  # an attribute of the plugin may raise anything when it is looked at
+        raise _BrokenError("TW8005", f"reading its attribute '{name}' failed: {one_line(error)}") from error
+
+
+def _wrong_argument(plugin: object, manager: pluggy.PluginManager, error: Exception) -> str:
+    """Pluggy's complaint about a signature, in one line that shows the signature."""
+    for name in HOOKS:
+        if not _marked(plugin, manager, name):
+            continue
+        found = tuple(inspect.signature(getattr(plugin, name)).parameters)
+        expected = ("event",) if name == OBSERVE else ()
+        if not set(found) <= set(expected):
+            return f"hook '{name}' takes ({', '.join(expected)}), and is declared with ({', '.join(found)})"
+    return one_line(error)
+
+
+def _asked(manager: pluggy.PluginManager, kind: Kind) -> tuple[Any, ...]:
+    """The values one hook offers, each of its kind's type, no name twice."""
+    try:
+        answers = [tuple(answer) for answer in getattr(manager.hook, kind.hook)()]
+    except (Exception, SystemExit) as error:  # a hook may raise anything, and must not end the core
+        raise _BrokenError("TW8006", f"hook '{kind.hook}' failed: {one_line(error)}", _place(error)) from error
+    values = tuple(value for answer in answers for value in answer)
+    if not values:
+        return ()
+    expected = kind.value_type()
+    for value in values:
+        if not isinstance(value, expected):
+            raise _BrokenError(
+                "TW8006", f"hook '{kind.hook}' must return {expected.__name__} objects, found {type(value).__name__}"
+            )
+    names = [value.name for value in values]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise _BrokenError("TW8006", f"hook '{kind.hook}' returns '{twice[0]}' twice")
+    return values
+
+
+def _promises_kept(package: Package, reference: str, values: Mapping[str, tuple[Any, ...]]) -> None:
+    """What metadata announces and what the hooks return must be the same names: listings are made of the former."""
+    for kind in KINDS:
+        if kind.name not in values or kind.name in PACKS:
+            continue
+        announced = {o.name for o in package.offers if o.kind == kind.name and o.reference == reference}
+        offered = {value.name for value in values[kind.name]}
+        for name in sorted(announced - offered):
+            raise _BrokenError(
+                "TW8008", f"entry point '{kind.name}.{name}' is announced, but '{kind.hook}' returns no '{name}'"
+            )
+        for name in sorted(offered - announced):
+            raise _BrokenError(
+                "TW8008", f"'{kind.hook}' returns '{name}', but there is no entry point '{kind.name}.{name}'"
+            )
+
+
+def _place(error: BaseException) -> str:
+    """File and line where it was raised, the file by its last two parts."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    file = "/".join(frames[-1].filename.replace("\\", "/").split("/")[-2:])
+    return f"{file}:{frames[-1].lineno}"

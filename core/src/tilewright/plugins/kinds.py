@@ -1,0 +1,74 @@
+"""Knows the kinds of things that plugins offer: their entry-point prefix, their hook and the type of their values.
+Does not know any plugin, and imports a kind's type only when asked for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+GROUP = "tilewright.v1"  # the major version of the contract between the core and its plugins
+OBSERVER = "observer"  # offers no values: its hook is told of every stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of thing. An entry point is named `KIND.NAME`, for packs `KIND.PACK` or `KIND.TARGET.PACK`."""
+
+    name: str
+    plural: str
+    word: str  # what a user calls it
+    home: str  # module and name of the values' type
+    pack: bool = False  # the entry point names a bundle: what is inside is known after loading
+
+    @property
+    def hook(self) -> str:
+        """The hook that returns values of this kind."""
+        return f"tilewright_{self.plural}"
+
+    def value_type(self) -> type[Any]:
+        """The type every value must have. A Protocol is checked by the presence of its members."""
+        module, name = self.home.split(":")
+        found: type[Any] = getattr(import_module(module), name)
+        return found
+
+
+KINDS = (
+    Kind(name="platform", plural="platforms", word="target", home="tilewright.platform:Platform"),
+    Kind(
+        name="memory_hierarchy",
+        plural="memory_hierarchies",
+        word="memory hierarchy",
+        home="tilewright.platform:MemoryHierarchy",
+    ),
+    Kind(name="operator", plural="operators", word="operator", home="tilewright.operator:Operator", pack=True),
+    Kind(name="kernel", plural="kernels", word="kernel", home="tilewright.kernel:Kernel", pack=True),
+    Kind(
+        name="graph_pass",
+        plural="graph_passes",
+        word="graph pass",
+        home="tilewright.rewrite.graph_pass:GraphPass",
+        pack=True,
+    ),
+    Kind(name="tiler", plural="tilers", word="tiler", home="tilewright.tile.tiler:Tiler"),
+    Kind(name="allocator", plural="allocators", word="allocator", home="tilewright.allocate.problem:Allocator"),
+    Kind(
+        name="code_pass",
+        plural="code_passes",
+        word="code pass",
+        home="tilewright.transform.code_pass:CodePass",
+        pack=True,
+    ),
+    Kind(name="runner", plural="runners", word="runner", home="tilewright.runners.runner:Runner"),
+    Kind(name="exporter", plural="exporters", word="exporter", home="tilewright.plugins.offers:Exporter"),
+    Kind(name="command", plural="commands", word="command", home="tilewright.plugins.offers:Command"),
+)
+
+KIND_NAMES = tuple(kind.name for kind in KINDS)
+PACKS = (*(kind.name for kind in KINDS if kind.pack), OBSERVER)
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of that name. KeyError when there is none."""
+    return {kind.name: kind for kind in KINDS}[name]

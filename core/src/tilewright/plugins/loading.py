@@ -1,0 +1,105 @@
+"""Knows which plugins a job needs, which it may use, and what to do when one of them is broken.
+Does not know how one plugin is imported; that is `host`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from tilewright.plugins.catalogue import CORE, Catalogue, Offer, Package, discover
+from tilewright.plugins.faults import Fault
+from tilewright.plugins.host import Loaded, load
+from tilewright.plugins.kinds import KIND_NAMES, kind_named
+from tilewright.plugins.registry import Registry, clashes, registry_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class _Object:
+    """One plugin object of one package."""
+
+    package: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    package: Package
+    needed_for: str  # "" when the job goes on without it
+
+
+def load_named(*named: tuple[str, str], catalogue: Catalogue | None = None) -> Registry:
+    """Import only what offers the given (kind, name) pairs, and ask it for these kinds only.
+
+    TilewrightError (exit 8) when one of them is not installed, unfit, broken or offered twice.
+    """
+    catalogue = catalogue or discover()
+    wishes = _needed(catalogue, named)
+    return _load(catalogue, wishes, {kind for kind, _ in named})
+
+
+def load_for(
+    *,
+    target: str,
+    allocator: str = "best-fit",
+    tiler: str = "whole",
+    runner: str = "",
+    memory_hierarchy: str = "",
+    exporters: Iterable[str] = (),
+    catalogue: Catalogue | None = None,
+) -> Registry:
+    """Import what a compilation for `target` needs: what is named, the core's vocabulary, and every pack for it.
+
+    A broken plugin among these is an error (exit 8). Packs for every target are used where they work;
+    a broken one is a warning in `Registry.diagnostics`. Nothing else is imported.
+    """
+    catalogue = catalogue or discover()
+    named = [("platform", target), ("allocator", allocator), ("tiler", tiler)]
+    named += [("runner", runner)] if runner else []
+    named += [("memory_hierarchy", memory_hierarchy)] if memory_hierarchy else []
+    named += [("exporter", exporter) for exporter in exporters]
+    wishes = _needed(catalogue, named)
+    for package, offer in catalogue.packs(target):
+        _wish(wishes, package, offer, f"target '{target}'")
+    for package, offer in catalogue.packs(""):
+        _wish(wishes, package, offer, "every compilation" if package.name == CORE else "")
+    return _load(catalogue, wishes, KIND_NAMES)
+
+
+def _needed(catalogue: Catalogue, named: Iterable[tuple[str, str]]) -> dict[_Object, _Wish]:
+    wishes: dict[_Object, _Wish] = {}
+    for kind, name in named:
+        package, offer = catalogue.find(kind, name)
+        _wish(wishes, package, offer, f"{kind_named(kind).word} '{name}'")
+    return wishes
+
+
+def _wish(wishes: dict[_Object, _Wish], package: Package, offer: Offer, needed_for: str) -> None:
+    """Ask for the object behind `offer`; the first reason to need it is the one that is reported."""
+    key = _Object(package=package.name, reference=offer.reference)
+    if key not in wishes or not wishes[key].needed_for:
+        wishes[key] = _Wish(package=package, needed_for=needed_for)
+
+
+def _load(catalogue: Catalogue, wishes: Mapping[_Object, _Wish], kinds: Collection[str]) -> Registry:
+    """Needed or not, a plugin is broken alone: what it offers beside the broken part is not used either."""
+    left_out: dict[str, Fault] = {}
+    loaded: list[Loaded] = []
+    for key, wish in sorted(wishes.items()):
+        outcome = load(wish.package, key.reference, kinds)
+        if isinstance(outcome, Loaded):
+            loaded.append(outcome)
+        elif wish.needed_for:
+            raise outcome.error(wish.needed_for)
+        else:
+            left_out.setdefault(wish.package.name, outcome)
+    needed_for = {wish.package.name: wish.needed_for for _, wish in sorted(wishes.items()) if wish.needed_for}
+    for fault in clashes(loaded):
+        optional = sorted(fault.packages - needed_for.keys())
+        if not optional:
+            raise fault.error(needed_for[fault.package])
+        for name in optional:
+            left_out.setdefault(name, fault)
+    used = [plugin for plugin in loaded if plugin.package.name not in left_out]
+    warned = dict.fromkeys((*catalogue.warnings(), *(fault.warning() for _, fault in sorted(left_out.items()))))
+    return registry_of(used, tuple(warned))

@@ -1,0 +1,108 @@
+"""Knows what the loaded plugins offer together: frozen mappings by name, and who offers what.
+Does not know how plugins are found, loaded or chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tilewright.errors import Diagnostic
+from tilewright.plugins.faults import Fault, clash_fault, one_line
+from tilewright.plugins.kinds import KINDS
+from tilewright.plugins.offers import Command, Exporter, StageEvent
+
+if TYPE_CHECKING:
+    from tilewright.allocate.problem import Allocator
+    from tilewright.kernel import Kernel
+    from tilewright.operator import Operator
+    from tilewright.platform import MemoryHierarchy, Platform
+    from tilewright.plugins.host import Loaded
+    from tilewright.rewrite.graph_pass import GraphPass
+    from tilewright.runners.runner import Runner
+    from tilewright.tile.tiler import Tiler
+    from tilewright.transform.code_pass import CodePass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """The distribution that offers something."""
+
+    distribution: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observer:
+    """Somebody who wants to hear of finished stages."""
+
+    provenance: Provenance
+    observe: Callable[[StageEvent], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registry:
+    """What can be used in one compilation. Every mapping is read-only and sorted by name, whatever was loaded first."""
+
+    platforms: Mapping[str, Platform]
+    memory_hierarchies: Mapping[str, MemoryHierarchy]
+    operators: Mapping[str, Operator]
+    kernels: Mapping[str, Kernel]
+    graph_passes: Mapping[str, GraphPass]
+    tilers: Mapping[str, Tiler]
+    allocators: Mapping[str, Allocator]
+    code_passes: Mapping[str, CodePass]
+    runners: Mapping[str, Runner]
+    exporters: Mapping[str, Exporter]
+    commands: Mapping[str, Command]
+    observers: tuple[Observer, ...]
+    provenance: Mapping[tuple[str, str], Provenance]  # (kind, name) -> who offers it
+    diagnostics: tuple[Diagnostic, ...]  # one warning for each plugin that was left out
+
+    def stage_finished(self, event: StageEvent) -> tuple[Diagnostic, ...]:
+        """Tell every observer; a warning for each one that fails. They cannot change anything."""
+        warnings = []
+        for observer in self.observers:
+            try:
+                observer.observe(event)
+            except Exception as error:  # an observer may raise anything, and must not end the compilation
+                who = f"{observer.provenance.distribution} {observer.provenance.version}"
+                message = f"plugin {who} failed while observing stage '{event.stage}': {one_line(error)}"
+                warnings.append(Diagnostic(severity="warning", code="TW8009", message=message))
+        return tuple(warnings)
+
+
+def registry_of(loaded: Sequence[Loaded], diagnostics: tuple[Diagnostic, ...] = ()) -> Registry:
+    """Everything `loaded` offers. Names must not clash: see `clashes`."""
+    values: dict[str, dict[str, Any]] = {kind.plural: {} for kind in KINDS}
+    provenance: dict[tuple[str, str], Provenance] = {}
+    observers = []
+    for plugin in sorted(loaded, key=lambda plugin: plugin.package.name):
+        who = Provenance(distribution=plugin.package.name, version=plugin.package.version)
+        for kind in KINDS:
+            for value in plugin.values.get(kind.name, ()):
+                values[kind.plural][value.name] = value
+                provenance[kind.name, value.name] = who
+        if plugin.observe is not None:
+            observers.append(Observer(provenance=who, observe=plugin.observe))
+    by_name = {plural: MappingProxyType(dict(sorted(found.items()))) for plural, found in values.items()}
+    return Registry(
+        **by_name,
+        observers=tuple(observers),
+        provenance=MappingProxyType(dict(sorted(provenance.items()))),
+        diagnostics=diagnostics,
+    )
+
+
+def clashes(loaded: Sequence[Loaded]) -> tuple[Fault, ...]:
+    """One fault for each name that several plugin objects offer."""
+    owners: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for plugin in loaded:
+        for kind in KINDS:
+            for value in plugin.values.get(kind.name, ()):
+                owners.setdefault((kind.word, value.name), []).append((plugin.package.name, plugin.package.version))
+    return tuple(
+        clash_fault(f"{word} '{name}'", those) for (word, name), those in sorted(owners.items()) if len(those) > 1
+    )
