@@ -1,0 +1,35 @@
+"""Knows `tilewright check`: everything short of generating files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tilewright.cli.flags import io_flag, model_flags, options_from
+from tilewright.cli.output import say, send_json, show_diagnostics
+
+
+@click.command("check")
+@model_flags
+@io_flag("--io")
+@click.option("--json", "json_target", metavar="FILE|-", help="Write the report as JSON.")
+@click.option("--layers", is_flag=True, help="Show the layer table.")
+def command(json_target: str | None, layers: bool, **flags: Any) -> None:
+    """Will MODEL compile for the target, will it fit, and what will it cost? Writes nothing; needs no toolchain."""
+    from tilewright.deployment import Deployment
+    from tilewright.report.build import build_report
+    from tilewright.report.text import layer_table, summary
+
+    deployment = Deployment(flags["model"], flags["target"], options_from(flags))
+    report = build_report(deployment, artifacts=False)
+    show_diagnostics(deployment.bound.diagnostics, flags["strict"])
+    if json_target:
+        send_json(report, json_target)
+    if json_target == "-":
+        return
+    say(summary(report))
+    if layers:
+        say()
+        say(layer_table(report))
+    say("FITS.   Next: tilewright compile ... -o FOLDER")

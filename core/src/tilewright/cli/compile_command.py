@@ -1,0 +1,99 @@
+"""Knows `tilewright compile`: from a model to a folder of C and a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tilewright.cli.flags import io_flag, model_flags, options_from
+from tilewright.cli.output import json_text, progress, say, send_json, show_diagnostics
+from tilewright.errors import usage_error
+
+STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "program")
+
+
+@click.command("compile")
+@model_flags
+@io_flag("--io")
+@click.option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="Folder to write to.")
+@click.option("--json", "json_target", metavar="FILE|-", help="Also write the report there.")
+@click.option(
+    "--const-format",
+    type=click.Choice(["auto", "incbin", "c"]),
+    default="auto",
+    show_default=True,
+    help="How constants are stored.",
+)
+@click.option("--selftest", is_flag=True, help="Also generate a self-test with embedded vectors.")
+@click.option(
+    "--dump-after",
+    multiple=True,
+    type=click.Choice(STAGES),
+    metavar="STAGE",
+    help=f"Print a stage's value on stderr: {', '.join(STAGES)}.",
+)
+@click.option(
+    "--export-state", multiple=True, metavar="STAGE=FOLDER", help="Save a stage's value, to edit or to compare."
+)
+@click.option("--import-state", "state", type=click.Path(path_type=Path), help="Continue from a saved value.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, no tables.")
+def command(
+    folder: Path,
+    json_target: str | None,
+    const_format: str,
+    selftest: bool,
+    dump_after: tuple[str, ...],
+    export_state: tuple[str, ...],
+    state: Path | None,
+    quiet: bool,
+    **flags: Any,
+) -> None:
+    """Generate the C library for MODEL: sources, headers, constants, CMakeLists.txt, and report.json."""
+    from dataclasses import replace
+
+    from tilewright.deployment import Deployment
+    from tilewright.folder import demand_writable, write_folder
+    from tilewright.report.build import build_report
+    from tilewright.report.text import layer_table, summary
+
+    demand_writable(folder)
+    options = replace(options_from(flags), const_format=const_format, selftest=selftest)
+    deployment = Deployment(flags["model"], flags["target"], options)
+    if state is not None:
+        deployment = deployment.import_state(state)
+    report = build_report(deployment)
+    show_diagnostics(deployment.bound.diagnostics, flags["strict"])
+    _dump(deployment, dump_after)
+    _export(deployment, export_state)
+    files = {**deployment.artifact.files, "report.json": json_text(report).encode()}
+    write_folder(folder, files)
+    if json_target:
+        send_json(report, json_target)
+    if not quiet:
+        progress(summary(report))
+        progress(layer_table(report))
+        progress(f"wrote {len(files)} files")
+    if json_target != "-":
+        say(str(folder))
+
+
+def _dump(deployment: Any, stages: tuple[str, ...]) -> None:
+    from tilewright.dump import dump_text
+
+    for stage in stages:
+        value = getattr(deployment, stage)
+        progress(dump_text(value.graph if stage in ("imported", "rewritten") else value))
+
+
+def _export(deployment: Any, requests: tuple[str, ...]) -> None:
+    for request in requests:
+        stage, equals, target = request.partition("=")
+        if not equals or stage not in STAGES[1:-1]:
+            raise usage_error(
+                "TW1101",
+                f"'--export-state {request}' must read --export-state STAGE=FOLDER",
+                details=(f"STAGE is one of {', '.join(STAGES[1:-1])}",),
+            )
+        deployment.export_state(Path(target), stage)

@@ -1,0 +1,69 @@
+"""Knows `tilewright doctor`: versions, plugins, compilers and runners, ready to be pasted into an issue."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import sys
+from typing import Any
+
+import click
+
+from tilewright import __version__
+from tilewright.cli.output import say, send_json
+
+PACKAGES = ("onnx", "numpy", "mako", "pluggy", "click")
+
+
+@click.command("doctor")
+@click.option("--json", "json_target", metavar="FILE|-", help="Write the findings as JSON.")
+def command(json_target: str | None) -> None:
+    """Say what is installed, what is missing, and what to install."""
+    findings = _findings()
+    if json_target:
+        return send_json(findings, json_target)
+    say(f"tilewright {__version__}, Python {findings['python']}, {findings['system']}")
+    say("packages   " + "  ".join(f"{name} {version}" for name, version in findings["packages"].items()))
+    for plugin in findings["plugins"]:
+        say(f"plugin     {plugin['status']:12}  {plugin['package']} {plugin['version']}  {plugin['detail']}".rstrip())
+    for compiler in findings["compilers"]:
+        say(f"compiler   {compiler}")
+    for runner in findings["runners"]:
+        say(f"runner     {runner['name']}: {runner['missing'] or 'ready'}")
+    return None
+
+
+def _findings() -> dict[str, Any]:
+    from tilewright.plugins import examine_all
+
+    return {
+        "tilewright": __version__,
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "system": f"{platform.system()} {platform.machine()}",
+        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "plugins": [
+            {"package": item.package, "version": item.version, "status": item.status, "detail": item.detail}
+            for item in examine_all()
+        ],
+        "compilers": _compilers(),
+        "runners": _runners(),
+    }
+
+
+def _compilers() -> list[str]:
+    from tilewright.runners.toolchain import describe_compilers
+
+    return list(describe_compilers())
+
+
+def _runners() -> list[dict[str, str | None]]:
+    from tilewright.errors import TilewrightError
+    from tilewright.plugins import discover, load_named
+
+    found = []
+    for name in discover().names("runner"):
+        try:
+            found.append({"name": name, "missing": load_named(("runner", name)).runners[name].available()})
+        except TilewrightError as error:
+            found.append({"name": name, "missing": error.message})
+    return found

@@ -1,0 +1,77 @@
+"""Knows `tilewright ops`: the operators of a target, from the same objects that the compiler asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tilewright.cli.output import say, send_json
+from tilewright.report.text import align
+
+if TYPE_CHECKING:
+    from tilewright.kernel import Kernel
+    from tilewright.operator import Operator
+
+
+@click.command("ops")
+@click.option("-t", "--target", required=True, metavar="NAME", help="Target to list the operators of.")
+@click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
+@click.option("--json", "json_target", metavar="FILE|-", help="The same as --format json, to a file.")
+def command(target: str, form: str, json_target: str | None) -> None:
+    """List every operator that the target runs: the ONNX versions it is read from and the kernels that compute it."""
+    from tilewright.plugins import load_for
+
+    registry = load_for(target=target)
+    rows = [
+        _row(operator, [kernel for kernel in registry.kernels.values() if _computes(kernel, operator, target)])
+        for operator in registry.operators.values()
+    ]
+    if json_target or form == "json":
+        return send_json(rows, json_target or "-")
+    header = ("operator", "from ONNX", "kernels", "what")
+    table = [header, *((row["operator"], _onnx(row), " ".join(_names(row)), row["summary"]) for row in rows)]
+    if form == "text":
+        for line in align(table):
+            say(line)
+        return None
+    say("| " + " | ".join(header) + " |\n|---|---|---|---|")
+    for cells in table[1:]:
+        say("| " + " | ".join(cells) + " |")
+    return None
+
+
+def _computes(kernel: Kernel, operator: Operator, target: str) -> bool:
+    return kernel.op == operator.name and kernel.target in ("*", target)
+
+
+def _row(operator: Operator, kernels: list[Kernel]) -> dict[str, Any]:
+    return {
+        "operator": operator.name,
+        "summary": operator.summary,
+        "onnx": [
+            {"op_type": item.op_type, "domain": item.domain, "since": item.since, "attributes": sorted(item.attributes)}
+            for item in operator.imports
+        ],
+        "kernels": [
+            {"name": kernel.name, "target": kernel.target, "constraint": _first_line(kernel.accepts.__doc__)}
+            for kernel in kernels
+        ],
+    }
+
+
+def _names(row: dict[str, Any]) -> list[str]:
+    return [kernel["name"] for kernel in row["kernels"]] or ["none"]
+
+
+def _onnx(row: dict[str, Any]) -> str:
+    """Such as `Clip-6.., Relu-6..`; made by rewriting where no ONNX operator becomes it directly."""
+    oldest: dict[str, int] = {}
+    for item in row["onnx"]:
+        name = f"{item['domain']}.{item['op_type']}" if item["domain"] else item["op_type"]
+        oldest[name] = min(item["since"], oldest.get(name, item["since"]))
+    return ", ".join(f"{name}-{since}.." for name, since in sorted(oldest.items())) or "(by rewriting)"
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().split("\n")[0]

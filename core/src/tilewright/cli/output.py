@@ -1,0 +1,48 @@
+"""Knows how commands speak: results on stdout, progress and diagnostics on stderr. Does not know their content."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tilewright.errors import Diagnostic, usage_error
+from tilewright.folder import write_file
+
+
+def say(text: str = "") -> None:
+    """A line of the result."""
+    click.echo(text)
+
+
+def progress(text: str) -> None:
+    """A line about what is being done."""
+    click.echo(text, err=True)
+
+
+def show_diagnostics(diagnostics: Iterable[Diagnostic], strict: bool) -> None:
+    """Warnings and notes on stderr; with `strict`, a warning is an error (exit 2)."""
+    warnings = 0
+    for item in diagnostics:
+        click.echo(item.render(), err=True)
+        warnings += item.severity == "warning"
+    if warnings and strict:
+        raise usage_error(
+            "TW1108", f"{warnings} warning(s), and --strict was given", fix=("solve them, or leave --strict out",)
+        )
+
+
+def json_text(value: Any) -> str:
+    """JSON as every command writes it: sorted keys, two spaces, a final newline."""
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def send_json(value: Any, target: str) -> None:
+    """To stdout for `-`, else to a file."""
+    if target == "-":
+        click.echo(json_text(value), nl=False)
+    else:
+        write_file(Path(target), json_text(value).encode())

@@ -1,0 +1,77 @@
+"""Knows `tilewright report`: a report.json shown again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tilewright.cli.output import say
+from tilewright.errors import usage_error
+
+STEP_COLUMNS = ("id", "name", "op", "kernel", "engine", "macs", "peak_bytes")
+
+
+@click.command("report")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--format", "form", type=click.Choice(["text", "md", "csv", "svg"]), default="text", show_default=True)
+def command(file: Path, form: str) -> None:
+    """Show FILE (a report.json) as text, Markdown, a CSV of its layers, or an SVG picture of the memory plan."""
+    from tilewright.report.picture import memory_plan_svg
+    from tilewright.report.text import layer_table, summary
+
+    report = read_report(file)
+    if form == "text":
+        say(f"{summary(report)}\n\n{layer_table(report)}")
+    elif form == "md":
+        say(_markdown(report))
+    elif form == "csv":
+        say(_csv(report).rstrip("\n"))
+    else:
+        say(memory_plan_svg(report).rstrip("\n"))
+
+
+def read_report(file: Path) -> dict[str, Any]:
+    """A report, or TilewrightError TW1109 (exit 2) that says what is wrong with the file."""
+    try:
+        report = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise usage_error(
+            "TW1109", "cannot read the report", where=str(file), details=(error.strerror or "",)
+        ) from None
+    except ValueError as error:
+        raise usage_error("TW1109", "the report is no JSON", where=str(file), details=(str(error),)) from None
+    if not isinstance(report, dict) or not str(report.get("schema", "")).endswith("report-1.json"):
+        raise usage_error(
+            "TW1109",
+            "the file is no tilewright report",
+            where=str(file),
+            fix=("give the report.json that `tilewright compile` wrote",),
+        )
+    return report
+
+
+def _markdown(report: dict[str, Any]) -> str:
+    from tilewright.report.text import summary
+
+    lines = ["```", summary(report), "```", "", "| step | name | operator | kernel | MACs | live bytes |"]
+    lines.append("|---:|---|---|---|---:|---:|")
+    lines += [
+        f"| {step['id']} | {step['name']} | {step['op']} | {step['kernel']} | {step['macs']:,} | {step['peak_bytes']:,} |"
+        for step in report["steps"]
+    ]
+    return "\n".join(lines)
+
+
+def _csv(report: dict[str, Any]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*STEP_COLUMNS, "estimated_cycles", "onnx_nodes"])
+    for step in report["steps"]:
+        row = [step[column] for column in STEP_COLUMNS]
+        writer.writerow([*row, step["cycles"]["total"], " ".join(step["onnx_nodes"])])
+    return text.getvalue()

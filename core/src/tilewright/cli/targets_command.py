@@ -1,0 +1,80 @@
+"""Knows `tilewright targets`: what is installed, from metadata; and one target in detail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tilewright.cli.output import say, send_json
+from tilewright.report.text import align
+
+
+@click.command("targets")
+@click.argument("name", required=False)
+@click.option("--json", "json_target", metavar="FILE|-", help="Write the list as JSON.")
+def command(name: str | None, json_target: str | None) -> None:
+    """List the installed targets without importing any, or describe NAME: memories, engines, settings."""
+    from tilewright.plugins import discover
+
+    if name is not None:
+        return _describe(name, json_target)
+    rows = [
+        {"name": offer.name, "package": package.name, "version": package.version, "problem": _problem(package)}
+        for package in discover().packages
+        for offer in package.offers
+        if offer.kind == "platform"
+    ]
+    rows.sort(key=lambda row: row["name"])
+    if json_target:
+        return send_json(rows, json_target)
+    if not rows:
+        say("no target is installed\n  try:  pip install tilewright-cortexm     (targets generic, cortex-m)")
+        return None
+    table = [("target", "package", "version", "problem")]
+    table += [(row["name"], row["package"], row["version"], row["problem"]) for row in rows]
+    for line in align(table):
+        say(line)
+    return None
+
+
+def _problem(package: Any) -> str:
+    return package.fault.cause if package.fault else ""
+
+
+def _describe(name: str, json_target: str | None) -> None:
+    from tilewright.plugins import load_named
+
+    platform = load_named(("platform", name)).platforms[name]
+    if json_target:
+        return send_json(
+            {
+                "name": platform.name,
+                "summary": platform.summary,
+                "memories": [
+                    {"name": item.name, "kind": item.kind, "size_bytes": item.size_bytes, "align": item.align}
+                    for item in platform.memories
+                ],
+                "engines": [{"name": item.name, "cores": item.cores} for item in platform.engines],
+                "settings": [
+                    {"name": item.name, "default": item.default, "choices": list(item.choices), "help": item.help}
+                    for item in platform.options
+                ],
+                "runners": list(platform.runners),
+            },
+            json_target,
+        )
+    say(f"{platform.name}: {platform.summary}")
+    table = [("memory", "kind", "size", "alignment")]
+    for memory in platform.memories:
+        size = "no limit" if memory.size_bytes is None else f"{memory.size_bytes:,} B"
+        table.append((memory.name, memory.kind, size, f"{memory.align} B"))
+    for line in align(table, right=(2,), indent=2):
+        say(line)
+    for engine in platform.engines:
+        say(f"  engine {engine.name}: {engine.cores} core(s), {engine.operations_per_cycle:g} operations per cycle")
+    for option in platform.options:
+        choices = f" ({', '.join(option.choices)})" if option.choices else ""
+        say(f"  --set {option.name}={option.default or 'VALUE'}{choices}   {option.help}")
+    say(f"  runs on: {', '.join(platform.runners)}")
+    return None

@@ -1,0 +1,141 @@
+"""Knows `tilewright validate`: generate, build, run, and compare every step and every output."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tilewright.cli.flags import io_flag, model_flags, options_from
+from tilewright.cli.output import progress, say, send_json
+from tilewright.errors import Exit, toolchain_error
+from tilewright.report.text import align
+
+if TYPE_CHECKING:
+    from tilewright.deployment import Deployment
+    from tilewright.runners.runner import Job, Runner
+    from tilewright.validation import Verdict
+    from tilewright.vectors import VectorSet
+
+
+@click.command("validate")
+@model_flags
+@io_flag("--place-io")
+@click.option("--on", "runner_name", default="", metavar="RUNNER", help="Where to run; default: the target's first.")
+@click.option(
+    "--io",
+    "vectors",
+    type=click.Path(path_type=Path),
+    metavar="FILE.npz",
+    help="Test vectors setK/in/TENSOR and setK/out/TENSOR. Default: random inputs, outputs from the reference.",
+)
+@click.option("--sets", type=click.IntRange(min=1), default=2, show_default=True, help="How many random sets.")
+@click.option("--sanitize", is_flag=True, help="Run under AddressSanitizer and UndefinedBehaviorSanitizer.")
+@click.option("--json", "json_target", metavar="FILE|-", help="Write the verdict as JSON.")
+def command(
+    runner_name: str, vectors: Path | None, sets: int, sanitize: bool, json_target: str | None, **flags: Any
+) -> None:
+    """Build MODEL's generated code, run it, and compare it with the exact numpy reference, step by step."""
+    from tilewright.deployment import Deployment
+
+    deployment = Deployment(flags["model"], flags["target"], options_from(flags))
+    runner = _runner(deployment, runner_name)
+    given = _vectors(deployment, vectors, sets)
+    progress(f"running {len(given)} set(s) on {runner.name}")
+    verdict = _judge(deployment, runner, given, sanitize)
+    result = _as_json(deployment, runner, given, verdict)
+    if json_target:
+        send_json(result, json_target)
+    if json_target != "-":
+        _show(verdict)
+    if not verdict.passed:
+        raise click.exceptions.Exit(Exit.MISMATCH)
+
+
+def _runner(deployment: Deployment, name: str) -> Runner:
+    from tilewright.plugins import load_for
+
+    wanted = name or deployment.platform.runners[0]
+    options = deployment.options
+    registry = load_for(target=deployment.target, allocator=options.allocator, tiler=options.tiler, runner=wanted)
+    runner: Runner = registry.runners[wanted]
+    missing = runner.available()
+    if missing is not None:
+        raise toolchain_error(
+            "TW7001", f"runner '{wanted}' cannot run here", details=(missing,), fix=("tilewright doctor",)
+        )
+    return runner
+
+
+def _vectors(deployment: Deployment, file: Path | None, sets: int) -> tuple[VectorSet, ...]:
+    from tilewright.vectors import random_vectors, read_vectors
+
+    if file is not None:
+        return read_vectors(file, deployment.inputs, deployment.outputs)
+    return random_vectors(deployment.inputs, sets, deployment.options.seed)
+
+
+def _judge(deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...], sanitize: bool) -> Verdict:
+    from tilewright.reference import run
+    from tilewright.validation import Verdict, judge_outputs, judge_steps
+
+    graph, operators = deployment.scheduled.bound.graph, deployment.registry.operators
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        result = runner.run(_job(deployment, given, sanitize), Path(folder))
+    expected = [item.outputs or run(graph, item.inputs, operators) for item in given]
+    return Verdict(
+        steps=judge_steps(
+            graph,
+            [step.name for step in deployment.scheduled.steps],
+            operators,
+            [item.inputs for item in given],
+            result.values,
+        ),
+        outputs=judge_outputs(graph, result.outputs, expected),
+    )
+
+
+def _job(deployment: Deployment, given: tuple[VectorSet, ...], sanitize: bool) -> Job:
+    from tilewright.runners.runner import Job
+
+    return Job(
+        artifact=deployment.artifact,
+        plan=deployment.allocated,
+        prefix=deployment.prefix,
+        input_sets=tuple(item.inputs for item in given),
+        trace=True,
+        sanitize=sanitize,
+    )
+
+
+def _as_json(deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...], verdict: Verdict) -> dict[str, Any]:
+    return {
+        "status": "pass" if verdict.passed else "fail",
+        "model": deployment.prefix,
+        "target": deployment.platform.name,
+        "runner": runner.name,
+        "sets": len(given),
+        "steps": [asdict(step) for step in verdict.steps],
+        "outputs": [asdict(output) for output in verdict.outputs],
+    }
+
+
+def _show(verdict: Verdict) -> None:
+    exact = sum(step.exact for step in verdict.steps)
+    rows = [("output", "elements", "different", "largest difference", "argmax")]
+    for item in verdict.outputs:
+        argmax = "same" if item.argmax_equal else "differs"
+        rows.append((item.name, f"{item.elements:,}", f"{item.different:,}", f"{item.max_difference:g}", argmax))
+    for line in align(rows, right=(1, 2, 3)):
+        say(line)
+    say(f"{exact} of {len(verdict.steps)} steps are exact")
+    first = next((step for step in verdict.steps if not step.exact), None)
+    if first is not None:
+        say(
+            f"first step that is not: {first.name} ({first.op}), "
+            f"{first.different} elements, largest difference {first.max_difference:g}"
+        )
+    say("PASS" if verdict.passed else "FAIL")
