@@ -1,0 +1,123 @@
+"""Knows how to change a frozen graph: collect replacements, new values and renames, then build the next graph.
+Does not know why anything is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from tilewright.dtypes import DType
+from tilewright.graph import Attribute, Graph, Node, Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+def fresh(hint: str, *taken: Collection[str]) -> str:
+    """`hint`, or `hint` with the smallest suffix `_2`, `_3`, ... that makes it different from everything taken."""
+    candidate, count = hint, 1
+    while any(candidate in names for names in taken):
+        count += 1
+        candidate = f"{hint}_{count}"
+    return candidate
+
+
+def origins(*nodes: Node) -> tuple[str, ...]:
+    """The ONNX nodes that `nodes` stand for, each once, in order."""
+    return tuple(dict.fromkeys(name for node in nodes for name in (node.origin or (node.name,))))
+
+
+def with_attributes(node: Node, changes: Mapping[str, Attribute]) -> Node:
+    """`node` with some attributes added or changed."""
+    return replace(node, attributes={**node.attributes, **changes})
+
+
+def without_dead(graph: Graph) -> Graph:
+    """The graph without nodes that no graph output depends on; the same object when there are none."""
+    needed = set(graph.outputs)
+    kept: list[Node] = []
+    for node in reversed(graph.nodes):
+        if needed.intersection(node.outputs):
+            kept.append(node)
+            needed.update(name for name in node.inputs if name)
+    unused = len(graph.tensors) - len(needed.union(graph.inputs, *(node.outputs for node in kept)))
+    if len(kept) == len(graph.nodes) and not unused:
+        return graph
+    return graph.with_nodes(tuple(reversed(kept)))
+
+
+@dataclass(slots=True, kw_only=True)
+class Draft:
+    """The edits of one pass, collected beside a graph that stays as it is. Local to the pass that makes it."""
+
+    graph: Graph
+    tensors: dict[str, Tensor] = field(default_factory=dict)  # new or changed values
+    constants: dict[str, Array] = field(default_factory=dict)
+    replacements: dict[str, tuple[Node, ...]] = field(default_factory=dict)  # by name of the node replaced
+    renames: dict[str, str] = field(default_factory=dict)  # value -> the value to use instead
+
+    def value(self, dtype: DType, shape: tuple[int, ...], hint: str) -> str:
+        """The name of a new intermediate value."""
+        name = fresh(hint, self.graph.tensors, self.tensors)
+        self.tensors[name] = Tensor(name=name, dtype=dtype, shape=shape)
+        return name
+
+    def constant(self, array: Array, hint: str) -> str:
+        """The name of a new constant that holds a copy of `array`."""
+        name = self.value(DType.from_numpy(array.dtype), tuple(array.shape), hint)
+        self.constants[name] = array.copy()
+        return name
+
+    def node_name(self, hint: str) -> str:
+        """A node name that is not in use."""
+        new = [node.name for nodes in self.replacements.values() for node in nodes]
+        return fresh(hint, [node.name for node in self.graph.nodes], new)
+
+    def replace(self, node: Node, *nodes: Node) -> None:
+        """Put `nodes` where `node` is. None of them removes it."""
+        self.replacements[node.name] = nodes
+
+    def bypass(self, node: Node, other: str) -> bool:
+        """Remove `node`, whose only output equals `other`: its readers read `other`.
+
+        A graph output keeps its name: the writer of `other` writes under that name instead. False, and nothing
+        is changed, where that is impossible because the name of `other` is fixed too.
+        """
+        value, other = self._resolved(node.outputs[0]), self._resolved(other)
+        if value not in self.graph.outputs:
+            self.renames[value] = other
+        elif other in {*self.graph.inputs, *self.graph.outputs, *self.graph.constants, *self.constants}:
+            return False
+        else:
+            self.renames[other] = value
+        self.replacements[node.name] = ()
+        return True
+
+    def finish(self) -> Graph:
+        """The next graph, dead nodes removed; the same object when there were no edits."""
+        if not (self.replacements or self.renames):
+            return self.graph
+        nodes = [new for node in self.graph.nodes for new in self.replacements.get(node.name, (node,))]
+        graph = self.graph.with_nodes(
+            tuple(self._renamed(node) for node in nodes),
+            tensors={**self.graph.tensors, **self.tensors},
+            constants={**self.graph.constants, **self.constants},
+        )
+        return without_dead(graph)
+
+    def _resolved(self, value: str) -> str:
+        while value in self.renames:
+            value = self.renames[value]
+        return value
+
+    def _renamed(self, node: Node) -> Node:
+        inputs = tuple(self._resolved(name) for name in node.inputs)
+        outputs = tuple(self._resolved(name) for name in node.outputs)
+        if (inputs, outputs) == (node.inputs, node.outputs):
+            return node
+        return replace(node, inputs=inputs, outputs=outputs)

@@ -1,0 +1,21 @@
+"""Knows the pass that turns what is left of dequantised constants into float constants.
+Does not know which were left: those of islands that could not be lowered to integers.
+"""
+
+from __future__ import annotations
+
+from tilewright.graph import Graph
+from tilewright.rewrite.folding import fold
+from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
+
+
+def _apply(graph: Graph, context: PassContext) -> PassResult:
+    return PassResult(graph=fold(graph, context))
+
+
+PASS = GraphPass(
+    name="fold-dequantised",
+    summary="dequantise at compile time the constants of operators that stay in float",
+    apply=_apply,
+    after=("lower-quantised",),
+)
