@@ -9,13 +9,15 @@ import os
 import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tilewright.access import Window
 from tilewright.graph import Site
 from tilewright.kernel import Call, Kernel, Operand, TileShape
 from tilewright.layout import Layout, row_major, strides
-from tilewright.operands import input_operands
+from tilewright.operands import input_operands, kernel_access
 from tilewright.operator import Operator
 from tilewright.operators.c_source import c_source
 from tilewright.rendering import render_call, render_source
@@ -67,15 +69,16 @@ def run_kernel(
         layout = layouts.get(operand, row_major(len(tensor.shape)))
         arrays[operand] = np.zeros([tensor.shape[axis] for axis in layout], tensor.dtype.numpy)
         operands[operand] = _operand(operand, tensor.shape, tensor.dtype.numpy, layout, len(arrays) - 1, "")
-    access = operator.access(site)
+    access = kernel_access(operator, kernel, site)
     box = {loop.name: (0, loop.extent) for loop in access.loops}
+    operands = {name: _of_window(operand, access.window(name, box)) for name, operand in operands.items()}
     scratch_bytes = kernel.scratch_bytes(TileShape(site=site, access=access, box=box))
     arrays["scratch"] = np.zeros(max(scratch_bytes, 1) + 16, np.uint8)
     operands["scratch"] = _operand("scratch", (scratch_bytes,), np.dtype(np.uint8), (0,), len(arrays) - 1, "")
     call = Call(
         site=site, operands=operands, extents={loop.name: str(loop.extent) for loop in access.loops}, name="step"
     )
-    library = _build(kernel, call, folder, flags)
+    library = build_library(kernel, call, folder, flags)
     pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays.values()))
     library.tw_test(pointers)
     results = []
@@ -104,18 +107,36 @@ def _operand(name: str, shape: Sequence[int], dtype: object, layout: Layout, ind
     )
 
 
-def _build(kernel: Kernel, call: Call, folder: Path, flags: Sequence[str]) -> ctypes.CDLL:
+def _of_window(operand: Operand, window: Window) -> Operand:
+    """The operand as a call over all loops sees it: what is never read is left out, what is padding is counted."""
+    skipped = sum(span.low * step for span, step in zip(window, operand.strides, strict=True))
+    return replace(
+        operand,
+        pointer=f"({operand.pointer} + {skipped})" if skipped else operand.pointer,
+        extents=tuple(str(span.extent) for span in window),
+        origin=tuple(str(span.low) for span in window),
+        before=tuple(str(span.before) for span in window),
+        after=tuple(str(span.after) for span in window),
+    )
+
+
+def build_library(
+    kernel: Kernel, call: Call, folder: Path, flags: Sequence[str] = STRICT, *, values: bool = False
+) -> ctypes.CDLL:
+    """A library with `void tw_test(void *const *tw_p)` around the call; with `values`, also `const int32_t *tw_v`."""
+    parameters = "void *const *tw_p, const int32_t *tw_v" if values else "void *const *tw_p"
     includes = "\n".join(f"#include {name}" for name in dict.fromkeys(("<stdint.h>", "<math.h>", *kernel.includes)))
     text = "\n".join(
         (
             includes,
             c_source("prelude.h"),
             render_source(kernel, call),
-            "void tw_test(void *const *tw_p);",
-            "void tw_test(void *const *tw_p)",
+            f"void tw_test({parameters});",
+            f"void tw_test({parameters})",
             "{",
             f"    {render_call(kernel, call)}",
             "    (void)tw_p;",
+            *(["    (void)tw_v;"] if values else []),
             "}",
             "",
         )

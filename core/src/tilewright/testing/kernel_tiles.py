@@ -1,0 +1,167 @@
+"""Knows how to run one kernel tile by tile on this machine, every number of a tile known only at run time.
+Does not know how tiles are chosen, nor how a target copies them.
+
+Each tile's windows are copied into near buffers of their own, poisoned before, so that a kernel that reads outside its
+window or takes an extent for a constant gives a wrong result.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.access import Access, Box, Window
+from tilewright.dtypes import DType
+from tilewright.graph import Site
+from tilewright.kernel import Call, Kernel, Operand, TileShape
+from tilewright.layout import Layout, row_major, strides
+from tilewright.operands import input_operands, kernel_access
+from tilewright.operator import Operator
+from tilewright.testing.kernel_run import STRICT, build_library
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+_POISON = 0x5A  # in every byte: 1.5e16 as float32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Near:
+    """One operand: the whole array, and a buffer with room for its largest tile."""
+
+    name: str
+    array: Array  # by the tensor's axes
+    buffer: Array  # by the tensor's axes, stored in the layout
+    steps: tuple[int, ...]  # of the buffer, in elements
+
+
+def tile_boxes(access: Access, cuts: Mapping[str, int]) -> Iterator[Box]:
+    """Boxes of at most `cuts[loop]` trips per loop that cover all trips; loops not named are not cut."""
+    names = [loop.name for loop in access.loops]
+    ranges = []
+    for loop in access.loops:
+        size = cuts.get(loop.name, 0) or max(loop.extent, 1)
+        ranges.append([(low, min(low + size, loop.extent)) for low in range(0, loop.extent, size)])
+    for box in product(*ranges):
+        yield dict(zip(names, box, strict=True))
+
+
+def run_tiled(
+    operator: Operator,
+    kernel: Kernel,
+    site: Site,
+    inputs: Sequence[Array | None],
+    *,
+    cuts: Mapping[str, int],
+    folder: Path,
+    layouts: Mapping[str, Layout] | None = None,
+    flags: Sequence[str] = STRICT,
+) -> tuple[Array, ...]:
+    """Compile `kernel` once, run it on every tile, return its row-major outputs; what no tile writes is poison."""
+    access = kernel_access(operator, kernel, site)
+    boxes = list(tile_boxes(access, cuts))
+    near = [
+        _near(name, array, (layouts or {}).get(name, row_major(array.ndim)), access, boxes)
+        for name, array in _arrays(operator, kernel, site, inputs).items()
+    ]
+    shapes = [TileShape(site=site, access=access, box=box) for box in boxes]
+    scratch_bytes = max((kernel.scratch_bytes(shape) for shape in shapes), default=0)
+    scratch = np.zeros(scratch_bytes + 16, np.uint8)
+    library = build_library(kernel, _call(site, access, near, scratch_bytes), folder, flags, values=True)
+    buffers = [*(item.buffer for item in near), scratch]
+    pointers = (ctypes.c_void_p * len(buffers))(*(buffer.ctypes.data for buffer in buffers))
+    for box in boxes:
+        windows = {item.name: access.window(item.name, box) for item in near}
+        for item in near:
+            item.buffer[...] = _poison(item.buffer.dtype)
+            if item.name in access.inputs:
+                item.buffer[_inside(windows[item.name])] = item.array[_slices(windows[item.name])]
+        values = _values(windows, box)
+        library.tw_test(pointers, (ctypes.c_int32 * max(len(values), 1))(*values))
+        for item in near:
+            if item.name in access.outputs:
+                item.array[_slices(windows[item.name])] = item.buffer[_inside(windows[item.name])]
+    return tuple(item.array for item in near if item.name in access.outputs)
+
+
+def _arrays(operator: Operator, kernel: Kernel, site: Site, inputs: Sequence[Array | None]) -> dict[str, Array]:
+    packed = kernel.pack(site)
+    values = dict(zip((tensor.name if tensor else "" for tensor in site.inputs), inputs, strict=True))
+    arrays: dict[str, Array] = {
+        source.operand: np.asarray(values[source.tensor] if source.tensor else packed[source.operand])
+        for source in input_operands(operator, kernel, site)
+    }
+    for name, tensor in zip(operator.outputs, site.outputs, strict=False):
+        arrays[name] = np.full(tensor.shape, _poison(tensor.dtype.numpy))
+    return arrays
+
+
+def _poison(dtype: np.dtype[np.generic]) -> np.generic:
+    poison: np.generic = np.full(dtype.itemsize, _POISON, np.uint8).view(dtype)[0]
+    return poison
+
+
+def _near(name: str, array: Array, layout: Layout, access: Access, boxes: Sequence[Box]) -> _Near:
+    windows = [access.window(name, box) for box in boxes]
+    room = [max((window[axis].extent for window in windows), default=0) for axis in range(array.ndim)]
+    stored = np.empty([room[axis] for axis in layout], array.dtype)
+    return _Near(
+        name=name, array=array, buffer=stored.transpose(np.argsort(layout)), steps=strides(room, layout)
+    )  # fmt: skip
+
+
+def _slices(window: Window) -> tuple[slice, ...]:
+    return tuple(slice(span.low, span.low + span.extent) for span in window)
+
+
+def _inside(window: Window) -> tuple[slice, ...]:
+    return tuple(slice(0, span.extent) for span in window)
+
+
+def _values(windows: Mapping[str, Window], box: Box) -> list[int]:
+    """In the order in which `_call` numbers them."""
+    values = []
+    for window in windows.values():
+        for span in window:
+            values += [span.extent, span.low, span.before, span.after]
+    return [*values, *(high - low for low, high in box.values())]
+
+
+def _call(site: Site, access: Access, near: Sequence[_Near], scratch_bytes: int) -> Call:
+    operands, used = {}, 0
+    for index, item in enumerate(near):
+        operands[item.name] = _operand(item, f"tw_p[{index}]", used, item.name in access.outputs)
+        used += 4 * item.array.ndim
+    operands["scratch"] = Operand(
+        name="scratch", pointer=f"((uint8_t *)tw_p[{len(near)}])", dtype=DType.U8, shape=(scratch_bytes,), strides=(1,),
+        extents=(str(scratch_bytes),), origin=("0",), before=("0",), after=("0",),
+    )  # fmt: skip
+    trips = {loop.name: f"tw_v[{used + index}]" for index, loop in enumerate(access.loops)}
+    return Call(site=site, operands=operands, extents=trips, name="step")
+
+
+def _operand(item: _Near, slot: str, first: int, writable: bool) -> Operand:
+    dtype = DType.from_numpy(item.array.dtype)
+
+    def values(which: int) -> tuple[str, ...]:
+        return tuple(f"tw_v[{first + 4 * axis + which}]" for axis in range(item.array.ndim))
+
+    return Operand(
+        name=item.name,
+        pointer=f"(({'' if writable else 'const '}{dtype.c_type} *){slot})",
+        dtype=dtype,
+        shape=item.array.shape,
+        strides=item.steps,
+        extents=values(0),
+        origin=values(1),
+        before=values(2),
+        after=values(3),
+    )

@@ -1,0 +1,89 @@
+"""Knows how to test one operator without a graph: a site from arrays, and access maps checked point by point.
+Does not know any operator, nor how a kernel is run (`kernel_run`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from tilewright.access import Access, Box, MapAccess
+from tilewright.dtypes import DType
+from tilewright.graph import Attribute, Node, Site, Tensor
+from tilewright.operator import Operator
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+def site_of(
+    operator: Operator,
+    inputs: Sequence[Array | None],
+    attributes: Mapping[str, Attribute] | None = None,
+    constants: Sequence[int] = (),
+) -> Site:
+    """A node of `operator` over these inputs, its outputs inferred. `constants` are positions known at compile time."""
+    names = tuple("" if array is None else f"in{index}" for index, array in enumerate(inputs))
+    outputs = tuple(f"out{index}" for index in range(len(operator.outputs)))
+    site = Site(
+        node=Node(name="node", op=operator.name, inputs=names, outputs=outputs, attributes=attributes or {}),
+        inputs=tuple(
+            None if array is None else Tensor(name=name, dtype=DType.from_numpy(array.dtype), shape=array.shape)
+            for name, array in zip(names, inputs, strict=True)
+        ),
+        outputs=tuple(Tensor(name=name, dtype=DType.F32, shape=()) for name in outputs),
+        constants={names[index]: array for index in constants if (array := inputs[index]) is not None},
+    )
+    return replace(site, outputs=operator.infer(site))
+
+
+def points(access: Access, box: Box | None = None) -> Iterator[dict[str, int]]:
+    """Every trip of every loop of `access`, or of the part of them in `box`."""
+    names = [loop.name for loop in access.loops]
+    ranges = [range(*box[loop.name]) if box else range(loop.extent) for loop in access.loops]
+    for trips in product(*ranges):
+        yield dict(zip(names, trips, strict=True))
+
+
+def position(access: MapAccess, operand: str, point: Mapping[str, int]) -> tuple[int, ...] | None:
+    """The element of `operand` that one point touches; None when it is padding. Whole axes are not supported."""
+    indices = []
+    for axis in access.axes[operand]:
+        if axis.index is None:
+            raise ValueError(f"{operand} has a whole axis: no single element")
+        index = axis.index.at(point)
+        if not 0 <= index < axis.extent:
+            return None
+        indices.append(index)
+    return tuple(indices)
+
+
+def window_errors(access: MapAccess, box: Box) -> list[str]:
+    """What is wrong with `access.window` on `box`, by evaluating the map at every point of it. Empty when right.
+
+    A window must be the smallest hull of all positions touched, with the padding on both sides counted exactly.
+    """
+    errors = []
+    for operand in (*access.inputs, *access.outputs):
+        axes, window = access.axes[operand], access.window(operand, box)
+        for number, (axis, span) in enumerate(zip(axes, window, strict=True)):
+            if axis.index is None:
+                touched = list(range(axis.extent))
+            else:
+                touched = [axis.index.at(point) for point in points(access, box)]
+            if not touched:
+                continue
+            low, last = min(touched), max(touched)
+            wanted = (
+                min(max(low, 0), axis.extent), max(min(last + 1, axis.extent), 0),
+                max(0, -low), max(0, last + 1 - axis.extent),
+            )  # fmt: skip
+            found = (span.low, span.high, span.before, span.after)
+            if found != wanted or any((index - low) % span.step for index in touched):
+                errors.append(f"{operand} axis {number} over {dict(box)}: window {span}, touched {low}..{last}")
+    return errors
