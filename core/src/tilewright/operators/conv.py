@@ -1,0 +1,245 @@
+"""Knows Conv on floats: grouped, dilated, padded cross-correlation over one to three spatial axes, with a fused clip.
+Does not know integers (`qconv`), nor which layout its operands get.
+
+Normal form: attributes of `windows`, `group`, and optionally `clip_low`, `clip_high`. Inputs X[N, C, ...],
+W[O, C/group, ...] and optionally B[O]. NaN in a window makes the output NaN; padding reads 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.access import Access, parse_map
+from tilewright.dtypes import DType
+from tilewright.frontend.importing import Conversion, Import, OnnxNode
+from tilewright.graph import Site, Tensor
+from tilewright.kernel import Call, Kernel
+from tilewright.layout import Layout, channels_last
+from tilewright.operator import Operator
+from tilewright.operators.c_source import c_source
+from tilewright.operators.float_error import dot_tolerance
+from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
+from tilewright.operators.shape_errors import shape_error
+from tilewright.operators.windows import (
+    WINDOW_ATTRIBUTES,
+    Windows,
+    c_axes,
+    import_windows,
+    inferred_outputs,
+    windows_of,
+)
+
+Array = npt.NDArray[np.generic]
+Doubles = npt.NDArray[np.float64]
+
+
+def _infer(site: Site) -> tuple[Tensor, ...]:
+    x, w = site.input(0), site.input(1)
+    group = site.node.integer("group", 1)
+    if len(x.shape) < 3 or len(w.shape) != len(x.shape):
+        raise shape_error(site, "X is [N, C, spatial...] and W has as many axes")
+    if w.shape[2:] != site.node.integers("kernel_shape"):
+        raise shape_error(site, f"kernel_shape is {list(site.node.integers('kernel_shape'))}, W says otherwise")
+    if group < 1 or x.shape[1] != w.shape[1] * group or w.shape[0] % group:
+        raise shape_error(site, f"{x.shape[1]} channels, {group} groups and W{list(w.shape)} do not fit together")
+    if site.has_input(2) and site.input(2).shape != w.shape[:1]:
+        raise shape_error(site, f"B has one element for each of the {w.shape[0]} outputs")
+    shape = (x.shape[0], w.shape[0], *inferred_outputs(site))
+    return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=shape),)
+
+
+def correlate(x: Doubles, w: Doubles, windows: Windows, group: int) -> Doubles:
+    """Exact sums of X[N, C, ...] with W[O, C/group, ...], padding 0: one matrix product per tap."""
+    outputs = windows.outputs(x.shape[2:])
+    padded = np.pad(x, [(0, 0), (0, 0), *zip(windows.before, windows.after, strict=True)])
+    weights = w.reshape(group, w.shape[0] // group, w.shape[1], -1)
+    total = np.zeros((x.shape[0], group, weights.shape[1], math.prod(outputs)))
+    for number, tap in enumerate(product(*(range(extent) for extent in windows.kernel))):
+        cut = [slice(None), slice(None)]
+        for at, dilation, count, stride in zip(tap, windows.dilations, outputs, windows.strides, strict=True):
+            cut.append(slice(at * dilation, at * dilation + (count - 1) * stride + 1, stride))
+        seen = padded[tuple(cut)].reshape(x.shape[0], group, w.shape[1], -1)
+        total += np.matmul(weights[..., number], seen)
+    return total.reshape(x.shape[0], w.shape[0], *outputs)
+
+
+def _sums(site: Site, inputs: Sequence[Array | None], *, magnitude: bool = False) -> Doubles:
+    x, w, b = (None if array is None else np.asarray(array, np.float64) for array in (*inputs, None)[:3])
+    if x is None or w is None:
+        raise TypeError(f"{site.node.name}: X and W are needed")
+    if magnitude:
+        x, w, b = np.abs(x), np.abs(w), None if b is None else np.abs(b)
+    total = correlate(x, w, windows_of(site.node), site.node.integer("group", 1))
+    return total if b is None else total + b.reshape(-1, *(1,) * (x.ndim - 2))
+
+
+def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    return (rounded_and_clipped(site.node, _sums(site, inputs)),)
+
+
+def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
+    terms = math.prod(site.input(1).shape[1:]) + 1
+    return (dot_tolerance(terms, _sums(site, inputs, magnitude=True), _sums(site, inputs)),)
+
+
+def _access(site: Site) -> Access:
+    return _map(site, {"W": site.input(1).shape}, "W[o,c,{taps}]")
+
+
+def _packed_access(site: Site) -> Access:
+    outputs, inputs, *taps = site.input(1).shape
+    return _map(site, {"W": (outputs, *taps, inputs)}, "W[o,{taps},c]")
+
+
+def _map(site: Site, weights: Mapping[str, tuple[int, ...]], weights_text: str) -> Access:
+    windows, group = windows_of(site.node), site.node.integer("group", 1)
+    outs, taps = windows.output_loops, windows.tap_loops
+    text = (
+        f"n o {' '.join(outs)} c {' '.join(taps)} : X[n,o//og*cg+c,{','.join(windows.map_indices())}] "
+        f"{weights_text.format(taps=','.join(taps))} B[o] -> Y[n,o,{','.join(outs)}]"
+    )
+    shapes = {"X": site.input(0).shape, **weights, "Y": site.output.shape}
+    if site.has_input(2):
+        shapes["B"] = site.input(2).shape
+    per_group = {"og": site.input(1).shape[0] // group, "cg": site.input(1).shape[1]}
+    return parse_map(text).bind(shapes, {**windows.map_values(), **per_group})
+
+
+def _macs(site: Site) -> int:
+    return site.output.elements * math.prod(site.input(1).shape[1:])
+
+
+def _accepts_any(site: Site) -> str | None:
+    for name, tensor in zip(("X", "W", "B"), site.inputs, strict=False):
+        if tensor is not None and tensor.dtype is not DType.F32:
+            return f"{name} must be f32, found {tensor.dtype.value}"
+    return None
+
+
+def _accepts_constant(site: Site) -> str | None:
+    return _accepts_any(site) or (None if site.constant(1) is not None else "W is not a constant")
+
+
+def _accepts_computed(site: Site) -> str | None:
+    return _accepts_any(site) or (None if site.constant(1) is None else "W is a constant; portable.conv_f32 packs it")
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    weights, bias = site.constant(1), site.constant(2)
+    if weights is None:
+        return {}
+    packed = {"W": np.ascontiguousarray(np.moveaxis(weights, 1, -1))}
+    return packed if bias is None else {**packed, "B": bias}
+
+
+def _prefers(site: Site) -> Mapping[str, Layout]:
+    layout = channels_last(len(site.output.shape))
+    return {"X": layout, "Y": layout}
+
+
+def _packed_values(call: Call) -> Mapping[str, object]:
+    output, *taps, channel = call.operands["W"].strides
+    return _values(call, output, channel, taps)
+
+
+def _computed_values(call: Call) -> Mapping[str, object]:
+    output, channel, *taps = call.operands["W"].strides
+    return _values(call, output, channel, taps)
+
+
+def _values(call: Call, w_output: int, w_channel: int, w_taps: Sequence[int]) -> Mapping[str, object]:
+    site, x, y = call.site, call.operands["X"], call.operands["Y"]
+    fields: dict[str, object] = {
+        "batches": y.extents[0],
+        "outputs": y.extents[1],
+        "group_inputs": site.input(1).shape[1],
+        "group_outputs": site.input(1).shape[0] // site.node.integer("group", 1),
+        "first_output": y.origin[1],
+        "x_batch": x.strides[0],
+        "x_channel": x.strides[1],
+        "y_batch": y.strides[0],
+        "y_channel": y.strides[1],
+        "w_output": w_output,
+        "w_channel": w_channel,
+        **c_axes(windows_of(site.node), x, y, w_taps),
+        **clip_literals(site.node),
+    }
+    return {"fields": fields, "bias": call.operands.get("B", "(const float *)0")}
+
+
+def _import_conv(node: OnnxNode, graph: Conversion) -> None:
+    x, w = graph.tensor(node.inputs[0]), graph.tensor(node.inputs[1])
+    kernel = node.integers("kernel_shape") or w.shape[2:]
+    if len(x.shape) < 3 or kernel != w.shape[2:]:
+        raise graph.refuse(node, f"X{list(x.shape)}, W{list(w.shape)} and kernel_shape {list(kernel)} do not fit")
+    group = node.integer("group", 1)
+    if group < 1 or x.shape[1] != w.shape[1] * group or w.shape[0] % group:
+        raise graph.refuse(node, f"{group} groups do not divide X{list(x.shape)} and W{list(w.shape)}")
+    windows = import_windows(node, graph, x.shape[2:], kernel)
+    inputs = node.inputs if len(node.inputs) > 2 and node.inputs[2] else node.inputs[:2]
+    graph.emit(node, "Conv", inputs, node.outputs, {**windows.attributes(), "group": group})
+
+
+CONV = Operator(
+    name="Conv",
+    inputs=("X", "W", "B"),
+    outputs=("Y",),
+    summary="convolution, 1-D to 3-D, grouped, dilated, padded",
+    infer=_infer,
+    reference=_reference,
+    access=_access,
+    tolerance=_tolerance,
+    macs=_macs,
+    imports=(
+        Import(
+            op_type="Conv",
+            since=1,
+            attributes={**WINDOW_ATTRIBUTES, "dilations": "INTS", "group": "INT"},
+            convert=_import_conv,
+            min_inputs=2,
+            max_inputs=3,
+        ),
+    ),
+)
+
+_SOURCE = c_source("window.h") + c_source("conv.c")
+_CALL = """\
+tw_conv_f32((tw_conv){
+% for name, value in fields.items():
+        .${name} = ${value},
+% endfor
+    }, ${X}, ${W}, ${bias}, ${Y});"""
+
+CONV_F32 = Kernel(
+    name="portable.conv_f32",
+    op="Conv",
+    accepts=_accepts_constant,
+    access=_packed_access,
+    prefers=_prefers,
+    pack=_pack,
+    parallel=("o", "d", "h", "w"),
+    values=_packed_values,
+    source=_SOURCE,
+    call=_CALL,
+    includes=("<stdint.h>", "<math.h>"),
+)
+
+CONV_COMPUTED_F32 = Kernel(
+    name="portable.conv_computed_weights_f32",
+    op="Conv",
+    accepts=_accepts_computed,
+    prefers=_prefers,
+    parallel=("o", "d", "h", "w"),
+    values=_computed_values,
+    source=_SOURCE,
+    call=_CALL,
+    includes=("<stdint.h>", "<math.h>"),
+)
+
+OPERATORS = (CONV,)
+KERNELS = (CONV_F32, CONV_COMPUTED_F32)

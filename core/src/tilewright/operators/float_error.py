@@ -1,0 +1,31 @@
+"""Knows how far a float32 result may be from the exact one: the error model of the architecture, section 4.
+Does not know which operator is checked."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Doubles = npt.NDArray[np.float64]
+
+UNIT = 2.0**-24  # largest relative rounding error of float32
+TINY = 2.0**-149  # spacing of float32 below its normal range
+
+
+def dot_tolerance(terms: int, magnitude: Doubles, result: Doubles) -> Doubles:
+    """Largest |difference| of a sum of `terms` products: `8 sqrt(K) u sum|a b|`, and the rounding of the result.
+
+    `magnitude` is sum|a b| and `result` the exact sum, both float64, element by element. Every product may
+    also lose what lies below the smallest float32.
+    """
+    return 8 * math.sqrt(max(terms, 1)) * UNIT * magnitude + 2 * UNIT * np.abs(result) + (terms + 2) * TINY
+
+
+def ulp_tolerance(ulps: float, result: Doubles) -> Doubles:
+    """Largest |difference| of a result that is at most `ulps` units in the last place off."""
+    return ulps * 2 * UNIT * np.abs(result) + ulps * TINY
