@@ -119,10 +119,11 @@ class Catalogue:
         package = PACKAGE_OF.get((kind, name))
         similar = () if package else did_you_mean(name, (*installed, *known_names(kind)))
         listed = ", ".join(installed) or "none"
+        unread = tuple(each.fault.warning().message for each in self.packages if each.fault)
         return plugin_error(
             "TW8001",
             f"{needed} is not installed",
-            details=(*similar, f"installed: {listed}"),
+            details=(*similar, f"installed: {listed}", *unread),
             fix=(f"pip install {package}",) if package else ("tilewright plugins list",),
         )
 
