@@ -1,0 +1,200 @@
+"""Knows the built-in allocator: cheap orders, a small exhaustive search, then a seeded random improvement.
+Does not know stages. Proves optimality only by meeting the lower bound or by having tried everything.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tilewright.allocate.bound import lower_bounds, pool_bound
+from tilewright.allocate.exhaustive import MOST_BLOCKS, finish_pool
+from tilewright.allocate.orders import cheap_orders
+from tilewright.allocate.packing import Gap, Packing, Yard, pack, prepare
+from tilewright.allocate.parts import independent_parts
+from tilewright.allocate.problem import Budget, Place, Problem, Solution
+
+_EXHAUSTIVE_SHARE = 4  # a quarter of the budget may go into the exhaustive search
+_MOST_IDLE_ATTEMPTS = 600  # in a row without improvement
+_ATTEMPTS_BEFORE_RETURN = 60  # from a drifting order back to the best one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestFit:
+    """Minimises the sum of the pools' peaks, after using the preferred pools as much as it can.
+
+    One unit of work is one block placed. Hints are not used. Source: greedy placement by size as in TensorFlow
+    Lite's arena planner, skyline packing, and order search as in Arm's Vela, all long known.
+    """
+
+    name: str = "best-fit"
+    summary: str = "several orders into the tightest gaps, improved by seeded search; exact for a few blocks"
+
+    def solve(self, problem: Problem, budget: Budget) -> Solution:
+        """See `Allocator.solve`."""
+        aligned = {pool.name: pool.align for pool in problem.pools}
+        for block in problem.blocks:
+            if not any(aligned[name] % block.align == 0 for name in block.pools):
+                return Solution(status="infeasible", reason=f"no pool is aligned enough for block '{block.name}'")
+        places: dict[str, Place] = {}
+        optimal, work = True, 0
+        for part in independent_parts(problem):
+            solution = _solved(part, replace(budget, work=budget.work - work))
+            work += solution.work
+            if not solution.places:
+                return replace(solution, work=work)
+            places.update(solution.places)
+            optimal = optimal and solution.status == "optimal"
+        return Solution(status="optimal" if optimal else "feasible", places=places, work=work)
+
+
+def _solved(problem: Problem, budget: Budget) -> Solution:
+    """A problem that is one part."""
+    yard = prepare(problem)
+    best, work = _cheap(yard)
+    closed = False
+    if not _at_floor(yard, best):
+        best, closed, spent = _exhaustive(yard, best, budget.work // _EXHAUSTIVE_SHARE)
+        work += spent
+    if not closed and not _at_floor(yard, best):
+        best, spent = _improved(yard, best, budget.work - work, budget.seed)
+        work += spent
+    return _answer(problem, yard, best, closed, work)
+
+
+def _at_floor(yard: Yard, packing: Packing) -> bool:
+    return packing.cost == (0, 0, yard.floor)
+
+
+def _cheap(yard: Yard) -> tuple[Packing, int]:
+    """The best of every order into the first and into the tightest gaps, and blocks placed."""
+    gaps: tuple[Gap, ...] = ("first", "best")
+    best, work = pack(yard, yard.movable, "first"), len(yard.movable)
+    for order in cheap_orders(yard):
+        for gap in gaps:
+            best = min(best, pack(yard, order, gap), key=lambda packing: packing.cost)
+            work += len(order)
+            if _at_floor(yard, best):
+                return best, work
+    return best, work
+
+
+def _exhaustive(yard: Yard, best: Packing, limit: int) -> tuple[Packing, bool, int]:
+    """Every small pool at its lowest peak. True when each pool's is proved, for blocks that have nowhere else to go."""
+    blocks = yard.problem.blocks
+    offsets, work, closed = list(best.offsets), 0, all(len(pools) == 1 for pools in yard.candidates)
+    for pool, peak in enumerate(best.peaks):
+        members = [i for i, block in enumerate(blocks) if best.pools[i] == pool and block.size_bytes]
+        floor = pool_bound(yard.problem, yard.problem.pools[pool], members, yard.conflicts)
+        if peak == floor:
+            continue
+        if len(members) > MOST_BLOCKS:
+            closed = False
+            continue
+        finish = finish_pool(yard, pool, members, peak, floor, limit - work)
+        work += finish.work
+        closed = closed and finish.complete
+        for index, offset in (finish.offsets or {}).items():
+            offsets[index] = offset
+    return _moved(yard, best, offsets), closed, work
+
+
+def _moved(yard: Yard, packing: Packing, offsets: Sequence[int]) -> Packing:
+    """The same pools with other offsets; fixing them makes `pack` work out the cost."""
+    blocks = tuple(
+        replace(block, fixed_offset=offset, pools=(yard.problem.pools[pool].name,))
+        for block, offset, pool in zip(yard.problem.blocks, offsets, packing.pools, strict=True)
+    )
+    settled = replace(yard, problem=replace(yard.problem, blocks=blocks), candidates=tuple((p,) for p in packing.pools))
+    peaks = pack(settled, (), "first").peaks
+    beyond = sum(
+        max(0, peak - capacity) for peak, capacity in zip(peaks, yard.capacities, strict=True) if capacity is not None
+    )
+    return replace(packing, offsets=tuple(offsets), peaks=peaks, cost=(beyond, packing.cost[1], sum(peaks)))
+
+
+def _improved(yard: Yard, best: Packing, limit: int, seed: int) -> tuple[Packing, int]:
+    """Move a block that is to blame earlier in the order; keep what is no worse; stop at the floor or the limit."""
+    chance = random.Random(seed)
+    each = max(1, len(yard.movable))
+    order = _order_of(yard, best)
+    best_order, now, work, idle = order, best, 0, 0
+    while work + each <= limit and idle < _MOST_IDLE_ATTEMPTS and not _at_floor(yard, best):
+        if idle % _ATTEMPTS_BEFORE_RETURN == _ATTEMPTS_BEFORE_RETURN - 1:
+            order, now = best_order, best
+        changed = _changed(yard, order, now, chance)
+        packing = pack(yard, changed, "first")
+        work, idle = work + each, idle + 1
+        if packing.cost <= now.cost:
+            order, now = changed, packing
+        if packing.cost < best.cost:
+            best_order, best, idle = changed, packing, 0
+    return best, work
+
+
+def _order_of(yard: Yard, packing: Packing) -> list[int]:
+    """Lowest first: placed in this order into first gaps, no block comes to lie higher."""
+    return sorted(yard.movable, key=lambda index: (packing.offsets[index], index))
+
+
+def _changed(yard: Yard, order: Sequence[int], packing: Packing, chance: random.Random) -> list[int]:
+    changed = list(order)
+    blamed = _blamed(yard, packing)
+    for _ in range(1 + chance.randrange(2)):
+        chosen = chance.choice(blamed) if blamed and chance.randrange(4) else chance.choice(changed)
+        place = changed.index(chosen)
+        if place == 0 or chance.randrange(4) == 0:
+            other = chance.randrange(len(changed))
+            changed[place], changed[other] = changed[other], changed[place]
+        else:
+            changed.insert(chance.randrange(place), changed.pop(place))
+    return changed
+
+
+def _blamed(yard: Yard, packing: Packing) -> list[int]:
+    """Blocks at a peak or away from their preferred pool, and the neighbours of those."""
+    found: dict[int, None] = {}
+    for index in yard.movable:
+        block, pool = yard.problem.blocks[index], packing.pools[index]
+        at_peak = packing.offsets[index] + block.size_bytes == packing.peaks[pool]
+        if at_peak or pool != yard.candidates[index][0]:
+            found.update(dict.fromkeys((index, *yard.conflicts[index])))
+    return [index for index in found if yard.problem.blocks[index].fixed_offset is None]
+
+
+def _answer(problem: Problem, yard: Yard, best: Packing, closed: bool, work: int) -> Solution:
+    bounds = lower_bounds(problem)
+    for pool in problem.pools:
+        if pool.capacity_bytes is not None and bounds[pool.name] > pool.capacity_bytes:
+            reason = (
+                f"pool '{pool.name}' holds {pool.capacity_bytes} B and blocks alive at once need {bounds[pool.name]} B"
+            )
+            return Solution(status="infeasible", work=work, reason=reason)
+    clash = _clash(yard, best)
+    if clash:
+        return Solution(status="infeasible", work=work, reason=clash)
+    for pool, peak in zip(problem.pools, best.peaks, strict=True):
+        if pool.capacity_bytes is not None and peak > pool.capacity_bytes:
+            reason = f"pool '{pool.name}' holds {pool.capacity_bytes} B and the best packing found needs {peak} B"
+            return Solution(status="infeasible" if closed else "unknown", work=work, reason=reason)
+    proved = closed or best.peaks == tuple(bounds[pool.name] for pool in problem.pools)
+    return Solution(status="optimal" if proved else "feasible", places=best.places(problem), work=work)
+
+
+def _clash(yard: Yard, packing: Packing) -> str:
+    """What is wrong with the demanded offsets themselves; everything else is placed around them."""
+    blocks = yard.problem.blocks
+    for index, block in enumerate(blocks):
+        if block.fixed_offset is None:
+            continue
+        low, high, pool = packing.offsets[index], packing.offsets[index] + block.size_bytes, packing.pools[index]
+        if low < 0 or low % block.align:
+            return f"block '{block.name}' is demanded at {low}, which is not a multiple of {block.align}"
+        if block.size_bytes and any(start < high and low < end for start, end in yard.reserved[pool]):
+            return f"block '{block.name}' is demanded at {low}, inside a reserved range"
+        for other in yard.conflicts[index]:
+            there, fixed = packing.offsets[other], blocks[other].fixed_offset is not None
+            if fixed and packing.pools[other] == pool and there < high and low < there + blocks[other].size_bytes:
+                return f"blocks '{block.name}' and '{blocks[other].name}' are demanded at offsets where they overlap"
+    return ""

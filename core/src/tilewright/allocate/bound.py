@@ -1,0 +1,89 @@
+"""Knows how little a pool can possibly take: no placement of the problem has a lower peak.
+Does not know any placement.
+
+The bound of a pool is the heaviest set of blocks that all conflict with each other and can only be there. Every
+offset in such a set is a multiple of the set's common alignment, so all blocks but the topmost count rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from tilewright.allocate.conflicts import neighbours
+from tilewright.allocate.problem import Block, Pool, Problem
+
+
+def lower_bounds(problem: Problem) -> dict[str, int]:
+    """Bytes that every valid placement needs of each pool, counted from offset 0. Exact arithmetic, no search."""
+    confined = {
+        pool.name: [i for i, b in enumerate(problem.blocks) if b.pools == (pool.name,)] for pool in problem.pools
+    }
+    conflicts = neighbours(problem)
+    return {pool.name: pool_bound(problem, pool, confined[pool.name], conflicts) for pool in problem.pools}
+
+
+def pool_bound(problem: Problem, pool: Pool, members: Sequence[int], conflicts: Sequence[Sequence[int]]) -> int:
+    """The same for one pool, given that the blocks `members` (by index) are all in it."""
+    present = {number for number in members if problem.blocks[number].size_bytes}
+    bound = 0
+    for clique in _cliques(problem, present, conflicts):
+        bound = max(bound, _stacked([problem.blocks[number] for number in clique]))
+    peak = _around_reserved(bound, pool)
+    for number in present:
+        fixed = problem.blocks[number].fixed_offset
+        if fixed is not None:
+            peak = max(peak, fixed + problem.blocks[number].size_bytes)
+    return peak
+
+
+def _cliques(problem: Problem, present: set[int], conflicts: Sequence[Sequence[int]]) -> Iterable[list[int]]:
+    """Sets of blocks that conflict pairwise: who is alive at each birth, and heavy sets grown where lifetimes say too
+    little (explicit conflicts) or too much (compatible pairs)."""
+    if not problem.conflicts and not problem.compatible:
+        births = {first for number in present for first, _ in problem.blocks[number].lifetimes}
+        for time in births:
+            yield [
+                number
+                for number in present
+                if any(first <= time <= last for first, last in problem.blocks[number].lifetimes)
+            ]
+        return
+    adjacent = {number: {other for other in conflicts[number] if other in present} for number in present}
+    size = {number: problem.blocks[number].size_bytes for number in present}
+    around = {number: sum(size[other] for other in adjacent[number]) + size[number] for number in present}
+    for weight in (size, around):
+        heaviest_first = sorted(present, key=lambda number: (-weight[number], number))
+        for seed in heaviest_first:
+            yield _grown(seed, heaviest_first, adjacent)
+
+
+def _grown(seed: int, order: Sequence[int], adjacent: dict[int, set[int]]) -> list[int]:
+    """A set of pairwise conflicting blocks around `seed` that nothing can be added to."""
+    clique, common = [seed], adjacent[seed]
+    for number in order:
+        if number in common:
+            clique.append(number)
+            common = common & adjacent[number]
+    return clique
+
+
+def _stacked(blocks: Sequence[Block]) -> int:
+    if not blocks:
+        return 0
+    grain = math.gcd(*(block.align for block in blocks))
+    rounded = [-(-block.size_bytes // grain) * grain for block in blocks]
+    slack = max(whole - block.size_bytes for whole, block in zip(rounded, blocks, strict=True))
+    return sum(rounded) - slack
+
+
+def _around_reserved(size_bytes: int, pool: Pool) -> int:
+    """The lowest peak that leaves `size_bytes` outside the reserved ranges."""
+    peak = size_bytes
+    covered = 0
+    for low, high in sorted(pool.reserved):
+        start = max(low, covered)
+        if size_bytes and start < peak and high > start:
+            peak += high - start
+        covered = max(covered, high)
+    return peak

@@ -1,0 +1,51 @@
+"""Knows cheap orders in which to place blocks, each good for some shape of problem.
+Does not know gaps or capacities.
+"""
+
+from __future__ import annotations
+
+from tilewright.allocate.packing import Yard, lowest_offset
+
+
+def cheap_orders(yard: Yard) -> tuple[tuple[int, ...], ...]:
+    """Orders of the movable blocks, most successful first, each once. Deterministic: ties go by index."""
+    blocks, conflicts = yard.problem.blocks, yard.conflicts
+    size = [block.size_bytes for block in blocks]
+    life = [sum(last - first + 1 for first, last in block.lifetimes) for block in blocks]
+    birth = [min((first for first, _ in block.lifetimes), default=0) for block in blocks]
+    weight = [sum(size[other] for other in row) for row in conflicts]
+
+    def by(key: list[tuple[int, ...]]) -> tuple[int, ...]:
+        return tuple(sorted(yard.movable, key=lambda index: (key[index], index)))
+
+    every = range(len(blocks))
+    found = (
+        by([(-size[i], birth[i]) for i in every]),
+        skyline(yard, life),
+        by([(-weight[i], -size[i]) for i in every]),
+        by([(-life[i], -size[i]) for i in every]),
+        by([(-size[i] * life[i], birth[i]) for i in every]),
+        by([(birth[i], -size[i]) for i in every]),
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def skyline(yard: Yard, life: list[int]) -> tuple[int, ...]:
+    """Always the block that can start lowest on top of its placed neighbours; then the longest-lived, the largest."""
+    blocks = yard.problem.blocks
+    level = [0] * len(blocks)
+    for index, block in enumerate(blocks):
+        if block.fixed_offset is not None:
+            for other in yard.conflicts[index]:
+                level[other] = max(level[other], block.fixed_offset + block.size_bytes)
+    waiting, order = set(yard.movable), list[int]()
+    start = {index: lowest_offset(yard, index, yard.candidates[index][0], level[index]) for index in waiting}
+    while waiting:
+        chosen = min(waiting, key=lambda i: (start[i], -life[i], -blocks[i].size_bytes, i))
+        waiting.remove(chosen)
+        order.append(chosen)
+        top = start[chosen] + blocks[chosen].size_bytes
+        for other in yard.conflicts[chosen]:
+            if other in waiting and start[other] < top:
+                start[other] = lowest_offset(yard, other, yard.candidates[other][0], top)
+    return tuple(order)

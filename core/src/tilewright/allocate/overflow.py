@@ -1,0 +1,87 @@
+"""Knows how to say that a plan does not fit: how much is needed, where, and because of which buffers.
+Does not know what to change; the planner tries changes and adds what helped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.errors import TilewrightError, memory_error
+from tilewright.stages import Buffer, Tiled
+
+_MOST_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overflow:
+    """Why a plan does not fit, as a value that the planner can act on."""
+
+    memory: str
+    needed_bytes: int  # of the best plan found with this memory unlimited
+    available_bytes: int
+    lower_bound_bytes: int  # that no plan of these buffers can go below
+    step: int  # where most bytes are alive in this memory; -1 for constants
+    live: tuple[Buffer, ...]  # there, largest first
+
+    @property
+    def excess_bytes(self) -> int:
+        """How much too large the best plan found is."""
+        return self.needed_bytes - self.available_bytes
+
+
+def overflow_of(
+    tiled: Tiled, memory: str, inside: tuple[Buffer, ...], needed: int, available: int, bound: int
+) -> Overflow:
+    """The overflow of `memory`, which would hold the buffers `inside`."""
+    heaviest, step = 0, -1
+    if any(buffer.kind != "constant" for buffer in inside):
+        for index in range(len(tiled.scheduled.steps)):
+            weight = sum(buffer.size_bytes for buffer in inside if buffer.first <= index <= buffer.last)
+            if weight > heaviest:
+                heaviest, step = weight, index
+    live = [buffer for buffer in inside if step < 0 or buffer.first <= step <= buffer.last]
+    return Overflow(
+        memory=memory,
+        needed_bytes=needed,
+        available_bytes=available,
+        lower_bound_bytes=bound,
+        step=step,
+        live=tuple(sorted(live, key=lambda buffer: (-buffer.size_bytes, buffer.name))),
+    )
+
+
+def does_not_fit(tiled: Tiled, overflow: Overflow, fix: tuple[str, ...] = ()) -> TilewrightError:
+    """The error TW5001 (exit 5) for an overflow; `fix` are the changes that were found to help."""
+    details = [_line(tiled, buffer) for buffer in overflow.live[:_MOST_SHOWN]]
+    rest = overflow.live[_MOST_SHOWN:]
+    if rest:
+        details.append(f"and {len(rest)} more, {sum(buffer.size_bytes for buffer in rest):,} B together")
+    if overflow.lower_bound_bytes <= overflow.available_bytes:
+        details.append(f"a better placement might fit: these buffers need at least {overflow.lower_bound_bytes:,} B")
+    return memory_error(
+        "TW5001",
+        f"does not fit: memory '{overflow.memory}' needs {overflow.needed_bytes:,} B, has "
+        f"{overflow.available_bytes:,} B ({overflow.excess_bytes:,} B too many)",
+        where=_where(tiled, overflow.step),
+        details=tuple(details),
+        fix=fix,
+    )
+
+
+def _where(tiled: Tiled, step: int) -> str:
+    if step < 0:
+        return "constants"
+    name = tiled.scheduled.steps[step].name
+    node = next((node for node in tiled.scheduled.bound.graph.nodes if node.name == name), None)
+    origin = f", onnx {' + '.join(node.origin)}" if node is not None and node.origin else ""
+    return f"step {step} '{name}'{f' ({node.op}{origin})' if node is not None else ''}"
+
+
+def _line(tiled: Tiled, buffer: Buffer) -> str:
+    tensors = tiled.scheduled.bound.graph.tensors
+    values = [tensors[name] for name in buffer.values if name in tensors]
+    shown = max(values, key=lambda tensor: tensor.size_bytes, default=None)
+    shape = "" if shown is None else f"  {'x'.join(map(str, shown.shape)) or 'scalar'} {shown.dtype.value}"
+    name = buffer.name if shown is None else shown.name
+    life = "" if buffer.kind == "constant" else f"  (live {buffer.first}..{buffer.last})"
+    return f"{buffer.kind:10} {name}{shape}  {buffer.size_bytes:,} B{life}"

@@ -1,0 +1,162 @@
+"""Knows how to place blocks one after another into the gaps between those already placed.
+Does not know which order is good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tilewright.allocate.bound import pool_bound
+from tilewright.allocate.conflicts import neighbours
+from tilewright.allocate.problem import Place, Problem
+
+Gap = Literal["first", "best"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Yard:
+    """A problem prepared for many attempts: everything by index, worked out once."""
+
+    problem: Problem
+    conflicts: tuple[tuple[int, ...], ...]  # block -> blocks it may not share a byte with
+    candidates: tuple[tuple[int, ...], ...]  # block -> pools it may be in and is aligned in, best first
+    reserved: tuple[tuple[tuple[int, int], ...], ...]  # pool -> half-open byte ranges
+    capacities: tuple[int | None, ...]
+    floor: int  # no packing that gives every block its first candidate has a lower sum of peaks
+
+    @property
+    def movable(self) -> tuple[int, ...]:
+        """Blocks whose offset is open, in the problem's order; blocks of no bytes are not worth moving."""
+        blocks = enumerate(self.problem.blocks)
+        return tuple(index for index, block in blocks if block.size_bytes and block.fixed_offset is None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packing:
+    """One complete attempt. Lower `cost` is better: bytes beyond capacity, bytes times steps away from the preferred
+    pool, sum of all peaks."""
+
+    pools: tuple[int, ...]  # by block
+    offsets: tuple[int, ...]  # by block
+    peaks: tuple[int, ...]  # by pool
+    cost: tuple[int, int, int]
+
+    def places(self, problem: Problem) -> dict[str, Place]:
+        """The attempt in the problem's names."""
+        return {
+            block.name: Place(pool=problem.pools[pool].name, offset_bytes=offset)
+            for block, pool, offset in zip(problem.blocks, self.pools, self.offsets, strict=True)
+        }
+
+
+def prepare(problem: Problem) -> Yard:
+    """Work out what every attempt needs. A block without an aligned candidate pool has no candidates."""
+    index = {pool.name: number for number, pool in enumerate(problem.pools)}
+    conflicts = neighbours(problem)
+    candidates = tuple(
+        tuple(index[name] for name in block.pools if problem.pools[index[name]].align % block.align == 0)
+        for block in problem.blocks
+    )
+    preferred: list[list[int]] = [[] for _ in problem.pools]
+    for number, pools in enumerate(candidates):
+        if pools:
+            preferred[pools[0]].append(number)
+    bounds = [pool_bound(problem, pool, preferred[i], conflicts) for i, pool in enumerate(problem.pools)]
+    return Yard(
+        problem=problem,
+        conflicts=conflicts,
+        candidates=candidates,
+        reserved=tuple(tuple(sorted(pool.reserved)) for pool in problem.pools),
+        capacities=tuple(pool.capacity_bytes for pool in problem.pools),
+        floor=sum(bounds),
+    )
+
+
+def pack(yard: Yard, order: Iterable[int], gap: Gap) -> Packing:
+    """Place the fixed blocks, then the movable ones in `order`. A block that fits nowhere overflows its last pool."""
+    blocks = yard.problem.blocks
+    offsets = [-1] * len(blocks)
+    pools = [-1] * len(blocks)
+    for index, block in enumerate(blocks):
+        if block.fixed_offset is not None:
+            pools[index], offsets[index] = _home_of_fixed(yard, index, block.fixed_offset, pools, offsets)
+        elif not block.size_bytes:
+            pools[index], offsets[index] = yard.candidates[index][0], 0
+    for index in order:
+        pools[index], offsets[index] = _home(yard, index, gap, pools, offsets)
+    return _packing(yard, pools, offsets)
+
+
+def lowest_offset(yard: Yard, index: int, pool: int, at_least: int) -> int:
+    """The lowest aligned offset not under `at_least` at which the block is clear of the reserved ranges."""
+    block = yard.problem.blocks[index]
+    offset = -(-at_least // block.align) * block.align
+    for low, high in yard.reserved[pool]:
+        if offset < high and low < offset + block.size_bytes:
+            offset = -(-high // block.align) * block.align
+    return offset
+
+
+def _home(yard: Yard, index: int, gap: Gap, pools: Sequence[int], offsets: Sequence[int]) -> tuple[int, int]:
+    size = yard.problem.blocks[index].size_bytes
+    pool = offset = -1
+    for pool in yard.candidates[index]:
+        offset = _gap(yard, index, pool, gap, pools, offsets)
+        capacity = yard.capacities[pool]
+        if capacity is None or offset + size <= capacity:
+            break
+    return pool, offset
+
+
+def _home_of_fixed(
+    yard: Yard, index: int, offset: int, pools: Sequence[int], offsets: Sequence[int]
+) -> tuple[int, int]:
+    """The first candidate pool in which the demanded offset is free; the last one where it is free in none."""
+    blocks, end = yard.problem.blocks, offset + yard.problem.blocks[index].size_bytes
+    pool = -1
+    for pool in yard.candidates[index]:
+        taken = any(
+            pools[other] == pool and offsets[other] < end and offset < offsets[other] + blocks[other].size_bytes
+            for other in yard.conflicts[index]
+        )
+        capacity = yard.capacities[pool]
+        if not taken and (capacity is None or end <= capacity):
+            break
+    return pool, offset
+
+
+def _gap(yard: Yard, index: int, pool: int, gap: Gap, pools: Sequence[int], offsets: Sequence[int]) -> int:
+    """The lowest gap that holds the block, or the tightest one; above everything where no gap does."""
+    blocks, align, size = yard.problem.blocks, yard.problem.blocks[index].align, yard.problem.blocks[index].size_bytes
+    taken = [
+        (offsets[other], offsets[other] + blocks[other].size_bytes)
+        for other in yard.conflicts[index]
+        if pools[other] == pool
+    ]
+    taken.extend(yard.reserved[pool])
+    taken.sort()
+    cursor, chosen, tightest = 0, -1, 0
+    for low, high in taken:
+        offset = -(-cursor // align) * align
+        if offset + size <= low:
+            if gap == "first":
+                return offset
+            if chosen < 0 or low - offset < tightest:
+                chosen, tightest = offset, low - offset
+        cursor = max(cursor, high)
+    return chosen if chosen >= 0 else -(-cursor // align) * align
+
+
+def _packing(yard: Yard, pools: list[int], offsets: list[int]) -> Packing:
+    peaks = [0] * len(yard.problem.pools)
+    away = 0
+    for index, block in enumerate(yard.problem.blocks):
+        if block.size_bytes:
+            peaks[pools[index]] = max(peaks[pools[index]], offsets[index] + block.size_bytes)
+            away += block.size_bytes * yard.candidates[index].index(pools[index])
+    beyond = sum(
+        max(0, peak - capacity) for peak, capacity in zip(peaks, yard.capacities, strict=True) if capacity is not None
+    )
+    return Packing(pools=tuple(pools), offsets=tuple(offsets), peaks=tuple(peaks), cost=(beyond, away, sum(peaks)))

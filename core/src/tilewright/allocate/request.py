@@ -1,0 +1,161 @@
+"""Knows how buffers and memories become an allocation problem: who is placed, who is not, and what is pinned.
+Does not know how it is solved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tilewright.allocate.problem import Block, Place, Pool, Problem
+from tilewright.decisions import Decisions
+from tilewright.errors import usage_error
+from tilewright.platform import Memory, Platform
+from tilewright.stages import CONSTANTS_HEADER_BYTES, Buffer, Tiled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the allocator is asked (`problem`), and what is settled without it."""
+
+    problem: Problem  # buffers in RAM that tilewright manages
+    constants: Problem  # one pool for each const memory
+    application: Mapping[str, str]  # buffer -> memory that the application manages: marked live and dead, not placed
+
+
+def request(tiled: Tiled, decisions: Decisions) -> Request:
+    """Sort the buffers and apply the pins. A buffer without candidates is the caller's and appears nowhere.
+
+    Raises TilewrightError TW5002 (exit 2) for a pin that cannot be kept, TW5003 for one of an unknown buffer.
+    """
+    platform = tiled.scheduled.bound.platform
+    _demand_known(tiled.buffers, decisions)
+    placed: list[Block] = []
+    constants: list[Block] = []
+    application: dict[str, str] = {}
+    for buffer in tiled.buffers:
+        names = _candidates(buffer, platform, decisions)
+        if not names:
+            continue
+        first = platform.memory(names[0])
+        if first.managed_by == "application":
+            application[buffer.name] = first.name
+            continue
+        block = _block(buffer, tuple(name for name in names if _alike(platform.memory(name), first)), decisions)
+        (placed if first.kind == "ram" else constants).append(block)
+    ours = [memory for memory in platform.memories if memory.managed_by == "tilewright"]
+    ram = tuple(_pool(memory) for memory in ours if memory.kind == "ram")
+    const = tuple(_pool(memory) for memory in ours if memory.kind == "const")
+    return Request(
+        problem=Problem(blocks=tuple(placed), pools=ram),
+        constants=Problem(blocks=_least_waste_last(constants), pools=const),
+        application=application,
+    )
+
+
+def pack_constants(problem: Problem) -> dict[str, Place]:
+    """Every constant after the one before it, in the first candidate memory with room, else in the last one."""
+    pools = {pool.name: pool for pool in problem.pools}
+    taken = {
+        pool.name: [*pool.reserved, *(_demanded(block) for block in problem.blocks if _is_in(block, pool))]
+        for pool in problem.pools
+    }
+    cursor = dict.fromkeys(pools, 0)
+    places: dict[str, Place] = {}
+    for block in problem.blocks:
+        name, offset = block.pools[0], block.fixed_offset or 0
+        for name in block.pools if block.fixed_offset is None else ():
+            offset = _clear(block, cursor[name], taken[name])
+            capacity = pools[name].capacity_bytes
+            if capacity is None or offset + block.size_bytes <= capacity:
+                break
+        if block.fixed_offset is None:
+            cursor[name] = offset + block.size_bytes
+        places[block.name] = Place(pool=name, offset_bytes=offset)
+    return places
+
+
+def _alike(memory: Memory, first: Memory) -> bool:
+    return (memory.managed_by, memory.kind) == (first.managed_by, first.kind)
+
+
+def _candidates(buffer: Buffer, platform: Platform, decisions: Decisions) -> tuple[str, ...]:
+    pins = {decisions.memories[name] for name in (buffer.name, *buffer.values) if name in decisions.memories}
+    if not pins or not buffer.memories:
+        return buffer.memories
+    if len(pins) > 1:
+        raise _bad_pin(buffer, f"its values are pinned to different memories: {', '.join(sorted(pins))}")
+    (pin,) = pins
+    if pin not in {memory.name for memory in platform.memories}:
+        known = ", ".join(memory.name for memory in platform.memories)
+        raise _bad_pin(buffer, f"'{pin}' is no memory of target '{platform.name}', which has {known}")
+    if pin not in buffer.memories:
+        raise _bad_pin(buffer, f"it cannot be in '{pin}', only in {', '.join(buffer.memories)}")
+    return (pin,)
+
+
+def _demand_known(buffers: tuple[Buffer, ...], decisions: Decisions) -> None:
+    unknown = sorted(set(decisions.offsets) - {buffer.name for buffer in buffers})
+    if unknown:
+        raise usage_error(
+            "TW5003",
+            f"an offset is pinned for '{unknown[0]}', which is no buffer of this plan",
+            fix=("tilewright compile ... --dump-after tiled     lists the buffers",),
+        )
+
+
+def _bad_pin(buffer: Buffer, reason: str) -> Exception:
+    return usage_error(
+        "TW5002",
+        f"the pinned place of buffer '{buffer.name}' cannot be kept: {reason}",
+        fix=("change or remove the pin",),
+    )
+
+
+def _block(buffer: Buffer, pools: tuple[str, ...], decisions: Decisions) -> Block:
+    return Block(
+        name=buffer.name,
+        size_bytes=buffer.size_bytes,
+        align=buffer.align,
+        lifetimes=((buffer.first, buffer.last),),
+        pools=pools,
+        fixed_offset=decisions.offsets.get(buffer.name),
+    )
+
+
+def _pool(memory: Memory) -> Pool:
+    header = ((0, CONSTANTS_HEADER_BYTES),) if memory.kind == "const" else ()
+    return Pool(name=memory.name, capacity_bytes=memory.size_bytes, align=memory.align, reserved=header)
+
+
+def _least_waste_last(constants: list[Block]) -> tuple[Block, ...]:
+    """In their order, but the one that would leave the largest gap behind it at the end."""
+    if not constants:
+        return ()
+    last = max(constants, key=lambda block: -block.size_bytes % block.align)
+    return (*(block for block in constants if block is not last), last)
+
+
+def _is_in(block: Block, pool: Pool) -> bool:
+    return block.fixed_offset is not None and block.pools[0] == pool.name
+
+
+def _demanded(block: Block) -> tuple[int, int]:
+    low = block.fixed_offset or 0
+    return low, low + block.size_bytes
+
+
+def _clear(block: Block, at_least: int, taken: list[tuple[int, int]]) -> int:
+    offset = -(-at_least // block.align) * block.align
+    for low, high in sorted(taken):
+        if offset < high and low < offset + block.size_bytes:
+            offset = -(-high // block.align) * block.align
+    return offset
+
+
+def relaxed(problem: Problem, pools: tuple[str, ...]) -> Problem:
+    """The same problem with no limit on `pools`."""
+    return replace(
+        problem,
+        pools=tuple(replace(pool, capacity_bytes=None) if pool.name in pools else pool for pool in problem.pools),
+    )
