@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from tilewright.plugins.offers import Command as Command
     from tilewright.plugins.offers import Exporter as Exporter
     from tilewright.plugins.offers import StageEvent as StageEvent
+    from tilewright.program import Program as Program
     from tilewright.requant import Requant as Requant
     from tilewright.requant import requantise as requantise
     from tilewright.rewrite.graph_pass import GraphPass as GraphPass
@@ -84,6 +85,8 @@ if TYPE_CHECKING:
     from tilewright.stages import Tiled as Tiled
     from tilewright.tile.tiler import Tiler as Tiler
     from tilewright.tile.tiler import TilingRequest as TilingRequest
+    from tilewright.transform.code_pass import CodePass as CodePass
+    from tilewright.transform.code_pass import CodePassContext as CodePassContext
 
 _HOMES: Mapping[str, str] = MappingProxyType(
     {
@@ -101,11 +104,13 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.platform": "CopyPath Engine Memory MemoryHierarchy Option Platform",
         "tilewright.plugins.hookspecs": "hookimpl",
         "tilewright.plugins.offers": "Command Exporter StageEvent",
+        "tilewright.program": "Program",
         "tilewright.requant": "Requant requantise",
         "tilewright.rewrite.graph_pass": "GraphPass PassContext PassResult",
         "tilewright.runners.runner": "Job RunResult Runner",
         "tilewright.stages": "Allocated Artifact Group Scheduled Tiled",
         "tilewright.tile.tiler": "Tiler TilingRequest",
+        "tilewright.transform.code_pass": "CodePass CodePassContext",
     }
 )
 _HOME_OF = MappingProxyType({name: home for home, names in _HOMES.items() for name in names.split()})

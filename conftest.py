@@ -1,0 +1,24 @@
+"""What every test may ask for, whichever package it belongs to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+
+import pytest
+
+
+@pytest.fixture(scope="session", name="tool")
+def _tool() -> Callable[[str], str]:
+    """`tool("clang")` is its path. Where it is missing the test is skipped, or fails when CI is set."""
+
+    def find(name: str) -> str:
+        path = shutil.which(name)
+        if path is None and os.environ.get("CI"):
+            pytest.fail(f"{name} is not on PATH, and CI is set")
+        if path is None:
+            pytest.skip(f"{name} is not on PATH")
+        return str(path)
+
+    return find
