@@ -69,7 +69,7 @@ class Conversion(Protocol):
         ...
 
     def add_constant(self, array: Array, hint: str) -> str:
-        """A new constant; `hint` becomes part of its name."""
+        """A new constant; `hint` becomes part of its name. An output of the node as hint writes that output."""
         ...
 
     def emit(
@@ -84,6 +84,22 @@ class Conversion(Protocol):
         """Add a node of the normal form and infer its outputs. Returns its first output's name.
 
         `outputs` empty makes one new value, named after `node` and `hint`. Pass `node.outputs` for the last.
+        """
+        ...
+
+    def apply(
+        self,
+        node: OnnxNode,
+        op_type: str,
+        version: int,
+        inputs: Sequence[str],
+        outputs: Sequence[str] = (),
+        attributes: Mapping[str, object] | None = None,
+        hint: str = "",
+    ) -> str:
+        """Import another ONNX node, of operator set `version` of domain "", in the place of `node`.
+
+        For operators that are defined by others (QLinearConv). Names as in `emit`; returns the first output's.
         """
         ...
 

@@ -1,0 +1,251 @@
+"""Knows how one ONNX node becomes nodes of the normal form: finds its signature, checks it, folds or converts it.
+Does not know graphs around it (`walk`), nor any operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from tilewright.frontend.attributes import typed_attributes, unknown_attributes
+from tilewright.frontend.builder import GraphBuilder
+from tilewright.frontend.element_types import type_name
+from tilewright.frontend.external import ExternalFiles
+from tilewright.frontend.file_model import FileNode, FileTensor
+from tilewright.frontend.fold import fold
+from tilewright.frontend.importing import Import, OnnxNode
+from tilewright.frontend.names import show, show_all
+from tilewright.frontend.options import Limits
+from tilewright.frontend.refusals import InvalidNode, RefusedNode
+from tilewright.frontend.scales import check_scales
+from tilewright.frontend.sorting import label
+from tilewright.frontend.values import is_known, to_array
+from tilewright.graph import Attribute, Node, Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportTable:
+    """Every signature, by domain and op_type, oldest first. `constant_only` applies where no other does."""
+
+    by_type: Mapping[tuple[str, str], tuple[Import, ...]]
+    constant_only: Mapping[tuple[str, str], tuple[Import, ...]]
+
+    @classmethod
+    def of(cls, imports: Iterable[Import], constant_only: Iterable[Import]) -> ImportTable:
+        """A table of all signatures."""
+        return cls(by_type=_grouped(imports), constant_only=_grouped(constant_only))
+
+    def find(self, domain: str, op_type: str, version: int) -> Import:
+        """The signature in force at `version`. Raises RefusedNode when there is none."""
+        key = (domain, op_type)
+        candidates = self.by_type.get(key) or self.constant_only.get(key)
+        if not candidates:
+            known = any(other == op_type for _, other in self.by_type)
+            raise RefusedNode(
+                f"domain {show(domain)} is not known" if known else "no installed package knows this operator"
+            )
+        fitting = [each for each in candidates if each.since <= version]
+        if not fitting:
+            raise RefusedNode(f"only known from opset {candidates[0].since}")
+        return fitting[-1]
+
+
+def _grouped(imports: Iterable[Import]) -> Mapping[tuple[str, str], tuple[Import, ...]]:
+    groups: dict[tuple[str, str], list[Import]] = {}
+    for each in sorted(imports, key=lambda each: each.since):
+        groups.setdefault((each.domain, each.op_type), []).append(each)
+    return MappingProxyType({key: tuple(group) for key, group in groups.items()})
+
+
+class NodeImporter:
+    """The `Conversion` that import functions are given, and the one who calls them. One per import."""
+
+    def __init__(self, table: ImportTable, builder: GraphBuilder, files: ExternalFiles, limits: Limits) -> None:
+        self._table = table
+        self._builder = builder
+        self._files = files
+        self._limits = limits
+        self._aliases: dict[str, str] = {}  # output that is simply another value -> that value
+        self._emitted: set[str] = set()  # names of nodes of the normal form
+        self._origin = ""
+        self._open: tuple[str, ...] = ()  # outputs of the node at hand
+
+    def run(self, file_node: FileNode, name: str, inputs: Sequence[str], outputs: Sequence[str]) -> tuple[str, ...]:
+        """Import one node and return the values that its outputs are. Raises RefusedNode, InvalidNode."""
+        where = label(file_node)
+        self.check(file_node)
+        found = self._found(file_node)
+        node = OnnxNode(
+            name=name,
+            op_type=file_node.op_type,
+            domain=file_node.domain,
+            version=file_node.version,
+            inputs=tuple(inputs),
+            outputs=tuple(outputs),
+            attributes=self._attributes(file_node, found, where),
+        )
+        _check_inputs(node, found)
+        check_scales(node, self._builder.constants.get, self._builder.tensor, where)
+        self._origin, self._open = name, node.outputs
+        self._convert(node, found)
+        return tuple(self._written(node, output) for output in node.outputs)
+
+    def check(self, node: FileNode) -> None:
+        """Raise RefusedNode for what can be refused without the node's inputs: operator and attributes."""
+        found = self._found(node)
+        if unknown := unknown_attributes(node, found.attributes):
+            raise RefusedNode(f"attribute {show_all(unknown)} is not supported")
+
+    def load(self, tensor: FileTensor, name: str) -> None:
+        """Make an initialiser the constant `name`. Types that numpy does not hold are refused where they are used."""
+        if is_known(tensor.data_type):
+            where = f"initialiser {show(tensor.name)}"
+            self._builder.add_constant(name, to_array(tensor, self._files, self._limits, where))
+        else:
+            self._builder.foreign[name] = type_name(tensor.data_type)
+
+    def _found(self, node: FileNode) -> Import:
+        if not node.version:
+            raise InvalidNode(f"the file does not import the operator set {show(node.domain)} that it belongs to")
+        return self._table.find(node.domain, node.op_type, node.version)
+
+    def _attributes(self, node: FileNode, found: Import, where: str) -> dict[str, object]:
+        return typed_attributes(node, found.attributes, lambda tensor: self._decoded(tensor, where), where)
+
+    def _decoded(self, tensor: FileTensor, where: str) -> Array:
+        if not is_known(tensor.data_type):
+            raise RefusedNode(f"it holds a {type_name(tensor.data_type)} tensor, which tilewright does not hold")
+        return to_array(tensor, self._files, self._limits, where)
+
+    def _convert(self, node: OnnxNode, found: Import) -> None:
+        if not self._folded(node, found):
+            found.convert(node, self)
+
+    def _folded(self, node: OnnxNode, found: Import) -> bool:
+        constants = [self._builder.constants.get(name) if name else None for name in node.inputs]
+        if any(name and array is None for name, array in zip(node.inputs, constants, strict=True)):
+            return False
+        try:
+            results = fold(node, constants, self._limits.fold_bytes)
+        except RefusedNode:
+            if (node.domain, node.op_type) in self._table.by_type:
+                return False  # too large to compute now; the operator itself can be compiled
+            raise
+        if results is None:
+            return False
+        for name, array in zip(node.outputs, results, strict=False):
+            self._builder.add_constant(name, array)
+        return True
+
+    def _written(self, node: OnnxNode, output: str) -> str:
+        source = self._aliases.get(output, output)
+        if not self._builder.has(source):
+            raise RefusedNode(f"its output {show(output)} is not supported")
+        return source
+
+    def tensor(self, name: str) -> Tensor:
+        """See `Conversion`."""
+        return self._builder.tensor(name)
+
+    def constant(self, name: str) -> Array | None:
+        """See `Conversion`."""
+        return self._builder.known(name) if name else None
+
+    def need_constant(self, node: OnnxNode, index: int) -> Array:
+        """See `Conversion`."""
+        name = node.inputs[index] if index < len(node.inputs) else ""
+        if not name:
+            raise InvalidNode(f"input {index} must be there")
+        array = self.constant(name)
+        if array is None:
+            raise RefusedNode(f"input {index} ({show(name)}) must be known at compile time, but it is computed")
+        return array
+
+    def add_constant(self, array: Array, hint: str) -> str:
+        """See `Conversion`."""
+        writes_output = hint in self._open and not self._builder.has(hint)
+        name = hint if writes_output else self._builder.names.take(f"{self._origin}/{hint}")
+        self._builder.add_constant(name, array)
+        return name
+
+    def emit(
+        self,
+        node: OnnxNode,
+        op: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str] = (),
+        attributes: Mapping[str, Attribute] | None = None,
+        hint: str = "",
+    ) -> str:
+        """See `Conversion`."""
+        trimmed = list(inputs)
+        while trimmed and not trimmed[-1]:
+            trimmed.pop()
+        made = Node(
+            name=self._node_name(node, hint or op, final=bool(outputs)),
+            op=op,
+            inputs=tuple(trimmed),
+            outputs=tuple(outputs) or (self._fresh(node, hint or op),),
+            attributes=attributes or {},
+            origin=(self._origin,),
+        )
+        self._builder.add_node(made)
+        self._emitted.add(made.name)
+        return made.outputs[0]
+
+    def _fresh(self, node: OnnxNode, hint: str) -> str:
+        return self._builder.names.take(f"{node.name}/{hint}")
+
+    def _node_name(self, node: OnnxNode, hint: str, *, final: bool) -> str:
+        if final and node.name not in self._emitted:
+            return node.name
+        return self._builder.node_names.take(f"{node.name}/{hint}")
+
+    def apply(
+        self,
+        node: OnnxNode,
+        op_type: str,
+        version: int,
+        inputs: Sequence[str],
+        outputs: Sequence[str] = (),
+        attributes: Mapping[str, object] | None = None,
+        hint: str = "",
+    ) -> str:
+        """See `Conversion`."""
+        found = self._table.find("", op_type, version)
+        inner = OnnxNode(
+            name=self._node_name(node, hint or op_type, final=bool(outputs)),
+            op_type=op_type,
+            domain="",
+            version=version,
+            inputs=tuple(inputs),
+            outputs=tuple(outputs) or (self._fresh(node, hint or op_type),),
+            attributes=attributes or {},
+        )
+        self._convert(inner, found)
+        return self._written(inner, inner.outputs[0])
+
+    def rename(self, node: OnnxNode, source: str) -> None:
+        """See `Conversion`."""
+        self._builder.tensor(source)
+        self._aliases[node.outputs[0]] = source
+
+    def refuse(self, node: OnnxNode, reason: str) -> Exception:
+        """See `Conversion`."""
+        return RefusedNode(reason)
+
+
+def _check_inputs(node: OnnxNode, found: Import) -> None:
+    if len(node.inputs) > found.max_inputs:
+        raise InvalidNode(f"it has {len(node.inputs)} inputs, {node.op_type} takes at most {found.max_inputs}")
+    if len(node.inputs) < found.min_inputs or not all(node.inputs[: found.min_inputs]):
+        given = sum(map(bool, node.inputs))
+        raise InvalidNode(f"it has {given} inputs, {node.op_type} needs {found.min_inputs}")

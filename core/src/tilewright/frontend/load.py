@@ -1,0 +1,147 @@
+"""Knows the front end as a whole: bytes in, verified graph in normal form out.
+Does not know targets; nothing here depends on where the network will run.
+
+    read -> check functions -> inputs, constants -> walk the nodes -> outputs -> Graph
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
+from tilewright.frontend import qoperator, structural
+from tilewright.frontend.builder import GraphBuilder
+from tilewright.frontend.conversion import ImportTable, NodeImporter
+from tilewright.frontend.dims import check_declared, input_tensors
+from tilewright.frontend.external import ExternalFiles
+from tilewright.frontend.file_model import FileGraph, FileModel, FileValue
+from tilewright.frontend.functions import check_functions
+from tilewright.frontend.names import Names, show
+from tilewright.frontend.options import ImportOptions
+from tilewright.frontend.reader import over_limit, read_bytes, read_model
+from tilewright.frontend.refusals import refusal_error
+from tilewright.frontend.sorting import check_unique
+from tilewright.frontend.values import not_finite
+from tilewright.frontend.walk import Scope, Walk
+from tilewright.graph import Graph, Tensor
+from tilewright.operator import Operator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What was read: the graph in normal form, and what the user should know about the file."""
+
+    graph: Graph
+    diagnostics: tuple[Diagnostic, ...]
+    opset: int  # of domain ai.onnx; 0 where the file does not use it
+    onnx_nodes: int  # nodes of the file's graph
+
+
+def load(
+    source: Path | bytes, options: ImportOptions | None = None, operators: Mapping[str, Operator] | None = None
+) -> Imported:
+    """Read a model and bring it into normal form.
+
+    `operators` is the vocabulary, by name; their `imports` decide which ONNX nodes are taken. Raises
+    TilewrightError: exit code 3 for a file that breaks ONNX's rules or the limits, 4 with a list of every node
+    that cannot be taken, 2 for a `--dim` that fits nothing.
+    """
+    chosen = options or ImportOptions()
+    place = source.name if isinstance(source, Path) else "model given as bytes"
+    try:
+        data = read_bytes(source, chosen.limits) if isinstance(source, Path) else source
+        folder = source.parent if isinstance(source, Path) else None
+        return _imported(read_model(data, chosen.limits), folder, chosen, operators or {})
+    except TilewrightError as error:
+        where = f"{show(place)[1:-1]}: {error.where}" if error.where else show(place)[1:-1]
+        raise replace(error, where=where) from error
+
+
+def _imported(
+    model: FileModel, folder: Path | None, options: ImportOptions, operators: Mapping[str, Operator]
+) -> Imported:
+    check_functions(model, options.limits)
+    graph = model.graph
+    builder = GraphBuilder(operators, options.limits, Names(_values(graph)), Names(node.name for node in graph.nodes))
+    imports = (each for operator in operators.values() for each in operator.imports)
+    table = ImportTable.of((*imports, *structural.IMPORTS, *qoperator.IMPORTS), structural.CONSTANT_ONLY)
+    files = ExternalFiles(folder=folder, allowed=options.allow_external)
+    importer = NodeImporter(table, builder, files, options.limits)
+    scope, inputs = _start(graph, builder, importer, options)
+    warnings = not_finite(builder.constants)
+    walk = Walk(model.functions, builder, importer, _declarations(graph, builder, options.dims))
+    walk.body(graph.nodes, scope, [value.name for value in graph.outputs])
+    if walk.refused:
+        raise refusal_error(walk.refused, walk.nodes)
+    return Imported(
+        graph=builder.finish(graph.name, [tensor.name for tensor in inputs], _outputs(graph, scope)),
+        diagnostics=(*warnings, *walk.diagnostics),
+        opset=model.opsets.get("", 0),
+        onnx_nodes=len(graph.nodes),
+    )
+
+
+def _values(graph: FileGraph) -> Iterable[str]:
+    yield from (value.name for value in graph.inputs)
+    yield from (tensor.name for tensor in graph.initializers)
+    for node in graph.nodes:
+        yield from node.outputs
+
+
+def _start(
+    graph: FileGraph, builder: GraphBuilder, importer: NodeImporter, options: ImportOptions
+) -> tuple[Scope, tuple[Tensor, ...]]:
+    """Inputs and constants. An input with an initialiser of its name is a constant, as in files before IR 4."""
+    check_unique((value.name for value in graph.inputs), "input")
+    check_unique((value.name for value in graph.outputs), "output")
+    check_unique((tensor.name for tensor in graph.initializers), "initialiser")
+    constants = {tensor.name for tensor in graph.initializers}
+    inputs = input_tensors(
+        [value for value in graph.inputs if value.name not in constants], options.dims, options.limits.tensor_bytes
+    )
+    for tensor in inputs:
+        builder.add_input(tensor)
+    total = 0
+    for initializer in graph.initializers:
+        importer.load(initializer, initializer.name)
+        total += builder.constants[initializer.name].nbytes if initializer.name in builder.constants else 0
+        if total > options.limits.constant_bytes:
+            raise over_limit("the initialisers have", total, "bytes or more", options.limits.constant_bytes)
+    names = (*(tensor.name for tensor in inputs), *sorted(constants))
+    for name in names:
+        builder.names.claim(name)
+    return Scope(values={name: name for name in names}), inputs
+
+
+def _declarations(graph: FileGraph, builder: GraphBuilder, dims: Mapping[str, int]) -> Callable[[str, str], None]:
+    declared: dict[str, list[FileValue]] = {}
+    for value in (*graph.values, *graph.outputs):
+        declared.setdefault(value.name, []).append(value)
+
+    def check(name: str, value: str) -> None:
+        tensor = builder.tensors.get(value)
+        for each in declared.get(name, ()):
+            if tensor is not None:
+                check_declared(each, tensor, dims, f"value {show(name)}")
+
+    return check
+
+
+def _outputs(graph: FileGraph, scope: Scope) -> dict[str, str]:
+    """Output -> the value it is."""
+    outputs: dict[str, str] = {}
+    written = {name for node in graph.nodes for name in node.outputs}
+    for value in graph.outputs:
+        source = scope.find(value.name) if scope.has(value.name) else None
+        if value.name not in written or source is None:
+            reason = "is an input or an initialiser" if scope.has(value.name) else "is written by no node"
+            raise unsupported_error(
+                "TW2103",
+                f"output {show(value.name)} {reason}; tilewright needs a node that computes it",
+                where=f"output {show(value.name)}",
+                fix=("remove that output, or add a node (Identity) that writes it",),
+            )
+        outputs[value.name] = source
+    return outputs

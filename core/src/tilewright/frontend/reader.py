@@ -1,0 +1,327 @@
+"""Knows ONNX's protobuf: turns bytes into a `FileModel`, within limits. The only module that imports onnx.
+Does not know what nodes mean; onnx's own checker is not asked, because it passes hostile files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from tilewright.errors import TilewrightError, model_error
+from tilewright.frontend.file_model import (
+    FileAttribute,
+    FileFunction,
+    FileGraph,
+    FileModel,
+    FileNode,
+    FileTensor,
+    FileValue,
+    FunctionKey,
+)
+from tilewright.frontend.names import show
+from tilewright.frontend.options import Limits
+from tilewright.frontend.wire import damage
+
+OLDEST_OPSET = 7
+
+# ONNX attribute type number -> (name, protobuf field)
+_ATTRIBUTE_KINDS = MappingProxyType(
+    {
+        1: ("FLOAT", "f"),
+        2: ("INT", "i"),
+        3: ("STRING", "s"),
+        4: ("TENSOR", "t"),
+        5: ("GRAPH", "g"),
+        6: ("FLOATS", "floats"),
+        7: ("INTS", "ints"),
+        8: ("STRINGS", "strings"),
+        9: ("TENSORS", "tensors"),
+        10: ("GRAPHS", "graphs"),
+        11: ("SPARSE_TENSOR", "sparse_tensor"),
+        12: ("SPARSE_TENSORS", "sparse_tensors"),
+        13: ("TYPE_PROTO", "tp"),
+        14: ("TYPE_PROTOS", "type_protos"),
+    }
+)
+_COMMON_FIELDS = frozenset({"name", "type", "doc_string", "ref_attr_name"})
+
+# ONNX element type number -> protobuf field that holds typed elements, and the numpy type of that field
+_TYPED_FIELDS = MappingProxyType(
+    dict.fromkeys((2, 3, 4, 5, 6, 9, 10, 16), ("int32_data", "int32"))
+    | {1: ("float_data", "float32"), 7: ("int64_data", "int64"), 11: ("double_data", "float64")}
+    | dict.fromkeys((12, 13), ("uint64_data", "uint64"))
+)
+_DATA_FIELDS = frozenset({"float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data"})
+
+
+def read_bytes(path: Path, limits: Limits) -> bytes:
+    """The bytes of a model file. Raises TW1201 when there is no such file, TW1203 when it is too large."""
+    try:
+        if not path.is_file():
+            reason = "is a folder" if path.is_dir() else "does not exist"
+            raise model_error("TW1201", f"cannot read the model: {reason}", fix=("check the path",))
+        size = path.stat().st_size
+        if size > limits.file_bytes:
+            raise over_limit("the file has", size, "bytes", limits.file_bytes)
+        return path.read_bytes()
+    except OSError as error:
+        raise model_error(
+            "TW1201", f"cannot read the model: {error.strerror or error}", fix=("check the path and its permissions",)
+        ) from error
+
+
+def read_model(data: bytes, limits: Limits) -> FileModel:
+    """Everything of a file that tilewright uses. Raises TW1202, TW1203, TW1204, TW1213 or TW1217."""
+    if len(data) > limits.file_bytes:
+        raise over_limit("the file has", len(data), "bytes", limits.file_bytes)
+    proto = _parse(data)
+    try:
+        return _Reader(limits).model(proto)
+    except UnicodeDecodeError as error:
+        raise corrupt("a name in it is not valid UTF-8") from error
+
+
+def over_limit(what: str, found: int, unit: str, limit: int, where: str = "") -> TilewrightError:
+    """A file asks for more than `Limits` allows."""
+    return model_error(
+        "TW1203",
+        f"{what} {found:,} {unit}, more than the limit of {limit:,}",
+        where=where,
+        fix=("export a smaller model, or raise the limit if you trust the file (ImportOptions.limits)",),
+    )
+
+
+def corrupt(reason: str) -> TilewrightError:
+    """The bytes are no ONNX model."""
+    return model_error(
+        "TW1202",
+        f"this is not a readable ONNX file: {reason}",
+        fix=("export or download the model again", "open it in another ONNX tool to see whether it is the file"),
+    )
+
+
+def _parse(data: bytes) -> Any:
+    if reason := damage(data):
+        raise corrupt(reason)
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    try:
+        proto = onnx.ModelProto.FromString(data)
+    except DecodeError as error:
+        raise corrupt("its contents are damaged, or nested too deeply to be a model") from error
+    if not proto.HasField("graph"):
+        raise corrupt("it holds no graph")
+    return proto
+
+
+def _newest_opset() -> int:
+    import onnx.defs
+
+    return onnx.defs.onnx_opset_version()
+
+
+def _opsets(entries: Any, where: str) -> Mapping[str, int]:
+    versions: dict[str, int] = {}
+    for entry in entries:
+        domain = "" if entry.domain == "ai.onnx" else entry.domain
+        if versions.setdefault(domain, entry.version) != entry.version:
+            raise _opset_error(f"imports operator set {show(domain)} in two versions", where)
+    newest = _newest_opset()
+    if "" in versions and not OLDEST_OPSET <= versions[""] <= newest:
+        raise _opset_error(f"uses opset {versions['']}; tilewright reads {OLDEST_OPSET} to {newest}", where)
+    return versions
+
+
+def _opset_error(reason: str, where: str) -> TilewrightError:
+    return model_error(
+        "TW1204",
+        f"the model {reason}",
+        where=where,
+        fix=("export with opset 17 (torch.onnx.export(..., opset_version=17))", "or upgrade the package onnx"),
+    )
+
+
+class _Reader:
+    """Translates one file; counts nodes and initialisers as it goes."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.nodes = 0
+        self.initializers = 0
+        self.opsets: Mapping[str, int] = {}
+
+    def model(self, proto: Any) -> FileModel:
+        if not proto.opset_import:
+            raise _opset_error("does not say which operator sets it uses (opset_import is missing)", "")
+        opsets = _opsets(proto.opset_import, "")
+        functions: dict[FunctionKey, FileFunction] = {}
+        for item in proto.functions:
+            function = self.function(item, opsets)
+            key = (function.domain, function.name, function.overload)
+            if key in functions:
+                raise model_error(
+                    "TW1208",
+                    f"the function {show(function.name)} is defined twice",
+                    fix=("remove one of the two definitions",),
+                )
+            functions[key] = function
+        self.opsets = opsets
+        graph = self.graph(proto.graph, 0)
+        if not graph.outputs:
+            raise model_error("TW1217", "the graph has no outputs", fix=("export the model with its outputs",))
+        return FileModel(graph=graph, functions=functions, opsets=opsets)
+
+    def function(self, proto: Any, opsets: Mapping[str, int]) -> FileFunction:
+        where = f"function {show(proto.name)}"
+        self.opsets = {**opsets, **_opsets(proto.opset_import, where)}
+        return FileFunction(
+            name=self.name(proto.name),
+            domain=_domain(proto.domain),
+            overload=self.name(proto.overload),
+            inputs=tuple(self.name(name) for name in proto.input),
+            outputs=tuple(self.name(name) for name in proto.output),
+            nodes=tuple(self.node(node, 1) for node in proto.node),
+            attributes=tuple(self.name(name) for name in proto.attribute),
+            defaults=tuple(self.attribute(item, where, 1) for item in proto.attribute_proto),
+        )
+
+    def graph(self, proto: Any, depth: int) -> FileGraph:
+        if depth > self.limits.nesting:
+            raise over_limit("graphs are nested", depth, "deep", self.limits.nesting)
+        self.initializers += len(proto.initializer)
+        if self.initializers > self.limits.initializers:
+            raise over_limit("the file has", self.initializers, "initialisers", self.limits.initializers)
+        if proto.sparse_initializer:
+            raise model_error(
+                "TW1217", "sparse initialisers are not supported", fix=("export the model with dense weights",)
+            )
+        return FileGraph(
+            name=self.name(proto.name),
+            nodes=tuple(self.node(node, depth) for node in proto.node),
+            inputs=tuple(self.value(value) for value in proto.input),
+            outputs=tuple(self.value(value) for value in proto.output),
+            initializers=tuple(self.tensor(tensor, "initialiser") for tensor in proto.initializer),
+            values=tuple(self.value(value) for value in proto.value_info),
+        )
+
+    def node(self, proto: Any, depth: int) -> FileNode:
+        self.nodes += 1
+        if self.nodes > self.limits.nodes:
+            raise over_limit("the file has", self.nodes, "nodes or more", self.limits.nodes)
+        domain = _domain(proto.domain)
+        name = self.name(proto.name)
+        where = f"node {show(name or proto.op_type)}"
+        return FileNode(
+            name=name,
+            op_type=self.name(proto.op_type),
+            domain=self.name(domain),
+            overload=self.name(proto.overload),
+            version=self.opsets.get(domain, 0),
+            inputs=tuple(map(self.name, proto.input)),
+            outputs=tuple(map(self.name, proto.output)),
+            attributes=tuple(self.attribute(item, where, depth) for item in proto.attribute),
+        )
+
+    def attribute(self, proto: Any, where: str, depth: int) -> FileAttribute:
+        name = self.name(proto.name)
+        kind, field = _ATTRIBUTE_KINDS.get(proto.type, ("", ""))
+        if not kind:
+            raise bad_attribute(name, f"has no valid type (type number {proto.type})", where)
+        filled = [entry[0].name for entry in proto.ListFields()]
+        wrong = [other for other in filled if other != field and other not in _COMMON_FIELDS]
+        if wrong:
+            raise bad_attribute(name, f"says it is {kind} but holds a value in field {wrong[0]!r}", where)
+        if proto.ref_attr_name:
+            return FileAttribute(name=name, kind=kind, reference=self.name(proto.ref_attr_name))
+        convert: Mapping[str, Callable[[Any], object]] = {
+            "FLOAT": float,
+            "INT": int,
+            "STRING": bytes,
+            "FLOATS": tuple,
+            "INTS": tuple,
+            "STRINGS": tuple,
+            "TENSOR": lambda value: self.tensor(value, where),
+            "GRAPH": lambda value: self.graph(value, depth + 1),
+        }
+        value = convert[kind](getattr(proto, field)) if kind in convert else None
+        return FileAttribute(name=name, kind=kind, value=value)
+
+    def tensor(self, proto: Any, where: str) -> FileTensor:
+        name = self.name(proto.name)
+        place = f"{where} {show(name)}" if name else where
+        if len(proto.dims) > self.limits.rank:
+            raise over_limit("a tensor has", len(proto.dims), "dimensions", self.limits.rank, place)
+        if proto.HasField("segment"):
+            raise bad_tensor("is stored in segments, which ONNX does not define", place)
+        filled = [entry[0].name for entry in proto.ListFields()]
+        typed = [field for field in filled if field in _DATA_FIELDS]
+        tensor = FileTensor(name=name, data_type=proto.data_type, dims=tuple(proto.dims))
+        external = proto.data_location == 1
+        if len(typed) + ("raw_data" in filled) + external > 1:
+            raise bad_tensor("has its elements in more than one place", place)
+        if external:
+            entries = tuple((entry.key, entry.value) for entry in proto.external_data)
+            return replace(tensor, external=entries)
+        if "raw_data" in filled:
+            return replace(tensor, raw=proto.raw_data)
+        field, numpy_type = _TYPED_FIELDS.get(proto.data_type, ("string_data", ""))
+        if typed and typed[0] != field:
+            raise bad_tensor(f"has its elements in {typed[0]}, not in {field}", place)
+        if not numpy_type:
+            return tensor
+        import numpy as np
+
+        return replace(tensor, values=np.asarray(getattr(proto, field), numpy_type))
+
+    def value(self, proto: Any) -> FileValue:
+        name = self.name(proto.name)
+        kind = proto.type.WhichOneof("value") or ""
+        if kind != "tensor_type":
+            return FileValue(name=name, kind=kind)
+        tensor = proto.type.tensor_type
+        if not tensor.HasField("shape"):
+            return FileValue(name=name, kind=kind, data_type=tensor.elem_type)
+        if len(tensor.shape.dim) > self.limits.rank:
+            count = len(tensor.shape.dim)
+            raise over_limit("a value has", count, "dimensions", self.limits.rank, f"value {show(name)}")
+        dims = tuple(self.dim(dim) for dim in tensor.shape.dim)
+        return FileValue(name=name, kind=kind, data_type=tensor.elem_type, dims=dims)
+
+    def dim(self, proto: Any) -> int | str | None:
+        which = proto.WhichOneof("value")
+        if which == "dim_value":
+            return int(proto.dim_value)
+        return (self.name(proto.dim_param) or None) if which == "dim_param" else None
+
+    def name(self, text: str) -> str:
+        if len(text) > self.limits.name_length:
+            raise over_limit("a name has", len(text), "characters", self.limits.name_length, show(text))
+        return text
+
+
+def _domain(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def bad_attribute(name: str, reason: str, where: str) -> TilewrightError:
+    """An attribute that is broken in itself, whatever the operator."""
+    return model_error(
+        "TW1213",
+        f"attribute {show(name)} {reason}",
+        where=where,
+        fix=("the exporter wrote an invalid file: export again with a newer version of it",),
+    )
+
+
+def bad_tensor(reason: str, where: str) -> TilewrightError:
+    """A tensor whose elements and description disagree."""
+    return model_error(
+        "TW1211",
+        f"a tensor {reason}",
+        where=where,
+        fix=("the file is damaged or hand-made: export the model again",),
+    )

@@ -1,0 +1,118 @@
+"""Knows how a tensor of a file becomes a numpy array, every count checked before it is used.
+Does not know nodes; what an array may be used for is decided where it is used."""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.errors import Diagnostic, TilewrightError, model_error
+from tilewright.frontend.element_types import ELEMENT_TYPES, type_name
+from tilewright.frontend.names import show, show_all
+
+if TYPE_CHECKING:
+    from tilewright.frontend.external import ExternalFiles
+    from tilewright.frontend.file_model import FileTensor
+    from tilewright.frontend.options import Limits
+
+Array = npt.NDArray[np.generic]
+
+# what numpy can hold: tilewright's own types, and float16, which a Cast may turn into one of them
+_NUMPY = MappingProxyType(
+    {number: dtype.numpy.newbyteorder("<") for number, dtype in ELEMENT_TYPES.items()} | {10: np.dtype("<f2")}
+)
+
+
+def is_known(data_type: int) -> bool:
+    """Whether numpy holds the ONNX element type."""
+    return data_type in _NUMPY
+
+
+def checked_size(shape: tuple[int, ...], item_bytes: int, limit: int, where: str) -> int:
+    """Bytes of a dense value. Raises TW1206 for a negative dimension or more than `limit` bytes."""
+    if any(extent < 0 for extent in shape):
+        raise _absurd(f"a dimension is negative: {_shape_text(shape)}", where)
+    size = math.prod(shape) * item_bytes
+    if size > limit:
+        raise _absurd(f"shape {_shape_text(shape)} needs {size:,} bytes; the limit is {limit:,}", where)
+    return size
+
+
+def _absurd(reason: str, where: str) -> TilewrightError:
+    return model_error(
+        "TW1206",
+        reason,
+        where=where,
+        fix=("check the exporter's input shape; a real network for a small machine is far below this",),
+    )
+
+
+def _shape_text(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def to_array(tensor: FileTensor, files: ExternalFiles, limits: Limits, where: str) -> Array:
+    """The elements, read-only where they are the file's own bytes. Raises TW1206, TW1210, TW1211."""
+    dtype = _NUMPY[tensor.data_type]
+    size = checked_size(tensor.dims, dtype.itemsize, limits.tensor_bytes, where)
+    if tensor.values is not None:
+        return _from_typed(tensor.values, tensor, dtype, where)
+    raw = files.read(tensor.external, size, where) if tensor.external is not None else tensor.raw or b""
+    if len(raw) != size:
+        raise _wrong_count(f"{len(raw):,} bytes", f"{size:,}", tensor, where)
+    if tensor.data_type == _BOOL and raw.strip(b"\0\1"):
+        raise model_error("TW1211", "a bool tensor holds bytes other than 0 and 1", where=where, fix=(_AGAIN,))
+    array = np.frombuffer(raw, dtype).reshape(tensor.dims)
+    return array.astype(dtype.newbyteorder("="), copy=False)
+
+
+_BOOL = 9
+_FLOAT16 = 10
+_AGAIN = "the file is damaged or hand-made: export the model again"
+
+
+def _from_typed(values: Array, tensor: FileTensor, dtype: np.dtype[np.generic], where: str) -> Array:
+    expected = math.prod(tensor.dims)
+    if values.size != expected:
+        raise _wrong_count(f"{values.size:,} elements", f"{expected:,}", tensor, where)
+    if tensor.data_type == _FLOAT16:
+        bits = _narrow(values, np.dtype("uint16"), where)
+        return bits.view("float16").reshape(tensor.dims)
+    return _narrow(values, dtype.newbyteorder("="), where).reshape(tensor.dims)
+
+
+def _narrow(values: Array, dtype: np.dtype[np.generic], where: str) -> Array:
+    """Elements of a wider storage field in their own type, or TW1211 where one does not fit."""
+    narrow = values.astype(dtype)
+    if dtype.kind != "f" and not np.array_equal(narrow.astype(values.dtype), values):
+        raise model_error("TW1211", f"a stored element does not fit the type {dtype.name}", where=where, fix=(_AGAIN,))
+    return narrow
+
+
+def _wrong_count(found: str, needed: str, tensor: FileTensor, where: str) -> TilewrightError:
+    return model_error(
+        "TW1211",
+        f"a tensor holds {found}; {type_name(tensor.data_type)} {_shape_text(tensor.dims)} needs {needed}",
+        where=where,
+        fix=(_AGAIN,),
+    )
+
+
+def not_finite(arrays: dict[str, Array]) -> tuple[Diagnostic, ...]:
+    """One warning that names the constants with NaN or infinity in them, if there are any."""
+    names = [name for name, array in arrays.items() if array.dtype.kind == "f" and not np.isfinite(array).all()]
+    if not names:
+        return ()
+    return (
+        Diagnostic(
+            code="TW1216",
+            severity="warning",
+            message=f"{len(names)} constant(s) contain NaN or infinity: {show_all(names)}",
+            where=f"initialiser {show(names[0])}",
+            fix=("check the training run; they are compiled as they are",),
+        ),
+    )

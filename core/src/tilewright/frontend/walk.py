@@ -1,0 +1,192 @@
+"""Knows the way through a model: bodies in order, calls of local functions, branches whose condition is known.
+Does not know how one node is imported (`conversion`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tilewright.errors import Diagnostic, Exit, TilewrightError
+from tilewright.frontend.builder import GraphBuilder
+from tilewright.frontend.conversion import NodeImporter
+from tilewright.frontend.file_model import FileFunction, FileGraph, FileNode, FunctionKey, reads
+from tilewright.frontend.functions import body_of, function_key
+from tilewright.frontend.names import show
+from tilewright.frontend.refusals import InvalidNode, RefusedAt, RefusedNode, invalid_node, shorten
+from tilewright.frontend.sorting import check_unique, label, sort_nodes
+
+_CONTROL_FLOW = ("If", "Loop", "Scan")
+
+
+@dataclass(slots=True, kw_only=True)
+class Scope:
+    """Values of one body: the file's name -> the graph's, or None where their node was refused."""
+
+    outer: Scope | None = None
+    prefix: str = ""  # of names of this body in the graph; "" is the main graph
+    values: dict[str, str | None] = field(default_factory=dict)
+
+    @property
+    def main(self) -> bool:
+        """Whether this is the model's own graph, whose names are kept."""
+        return not self.prefix
+
+    def has(self, name: str) -> bool:
+        """Whether the body or one around it has the value."""
+        return name in self.values or (self.outer is not None and self.outer.has(name))
+
+    def find(self, name: str) -> str | None:
+        """The graph's name of a value that is there."""
+        if name in self.values or self.outer is None:
+            return self.values[name]
+        return self.outer.find(name)
+
+
+class Walk:
+    """One pass over a model. Collects refusals and warnings; stops at the first rule that the file breaks."""
+
+    def __init__(
+        self,
+        functions: Mapping[FunctionKey, FileFunction],
+        builder: GraphBuilder,
+        importer: NodeImporter,
+        written: Callable[[str, str], None],
+    ) -> None:
+        self._functions = functions
+        self._builder = builder
+        self._importer = importer
+        self._written = written  # called with each value of the main graph and what it is, as soon as that is known
+        self.refused: list[RefusedAt] = []
+        self.diagnostics: list[Diagnostic] = []
+        self.nodes = 0
+
+    def body(self, nodes: Sequence[FileNode], scope: Scope, outputs: Iterable[str]) -> None:
+        """Import the nodes of a body whose inputs and initialisers are in `scope`."""
+        outer = scope.outer
+        order = sort_nodes(nodes, tuple(scope.values), outer.has if outer else lambda name: False)
+        if order.moved is not None:
+            self.diagnostics.append(_unsorted(order.moved))
+        used = Counter(outputs)
+        for node in order.nodes:
+            used.update(reads(node))
+        for node in order.nodes:
+            self._node(node, scope, used)
+
+    def _node(self, node: FileNode, scope: Scope, used: Mapping[str, int]) -> None:
+        outputs = _used_outputs(node, used)
+        values: Sequence[str | None] = (None,) * len(outputs)
+        try:
+            values = self._values(node, scope, outputs)
+        except RefusedNode as refusal:
+            self._refuse(node, scope, str(refusal))
+        except InvalidNode as error:
+            raise invalid_node(f"{node.op_type}: {error}", label(node)) from error
+        except TilewrightError as error:
+            if error.exit_code is not Exit.UNSUPPORTED:
+                raise
+            self._refuse(node, scope, error.message)
+        for name, value in zip(outputs, values, strict=True):
+            if name:
+                scope.values[name] = value
+            if name and value is not None and scope.main:
+                self._written(name, value)
+
+    def _values(self, node: FileNode, scope: Scope, outputs: tuple[str, ...]) -> Sequence[str | None]:
+        """What the node's outputs are in the graph; None for each where something before it was refused."""
+        index = self.nodes
+        self.nodes += 1
+        function = self._functions.get(function_key(node))
+        if any(scope.find(name) is None for name in reads(node)):
+            if function is None and not _is_control_flow(node):
+                self._importer.check(node)
+            return (None,) * len(outputs)
+        names = self._builder.node_names
+        wanted = scope.prefix + (node.name or f"{node.op_type}_{index}")
+        name = names.claim(wanted) if node.name and scope.main else names.take(wanted)
+        inputs = [(scope.find(each) or "") if each else "" for each in node.inputs]
+        if function is not None:
+            return self._call(node, function, name, inputs)[: len(outputs)]
+        if _is_control_flow(node):
+            return self._branch(node, scope, name, inputs)[: len(outputs)]
+        return self._importer.run(node, name, inputs, [self._name(scope, each, name) for each in outputs])
+
+    def _call(self, node: FileNode, function: FileFunction, name: str, inputs: Sequence[str]) -> list[str | None]:
+        if len(inputs) > len(function.inputs) or len(node.outputs) > len(function.outputs):
+            raise InvalidNode("it has more inputs or outputs than the local function it calls")
+        check_unique(function.inputs, f"input of function {show(function.name)}:")
+        scope = Scope(prefix=f"{name}/")
+        scope.values.update(dict.fromkeys(function.inputs, ""))
+        scope.values.update(zip(function.inputs, inputs, strict=False))
+        self.body(body_of(node, function), scope, function.outputs)
+        return _results(scope, function.outputs)
+
+    def _branch(self, node: FileNode, scope: Scope, name: str, inputs: Sequence[str]) -> list[str | None]:
+        if node.op_type != "If":
+            raise RefusedNode("loops are not supported; export the model with the loop unrolled")
+        condition = self._importer.constant(inputs[0]) if inputs else None
+        if condition is None or condition.size != 1:
+            raise RefusedNode("its condition is computed at run time; only a condition known at compile time is taken")
+        wanted = "then_branch" if condition.any() else "else_branch"
+        body = next((each.value for each in node.attributes if each.name == wanted), None)
+        if not isinstance(body, FileGraph) or body.inputs or len(body.outputs) < len(node.outputs):
+            raise InvalidNode(f"its {wanted} is missing, or its inputs or outputs do not fit")
+        inner = Scope(outer=scope, prefix=f"{name}/")
+        check_unique((tensor.name for tensor in body.initializers), "initialiser")
+        for tensor in body.initializers:
+            inner.values[tensor.name] = self._builder.names.take(inner.prefix + tensor.name)
+            self._importer.load(tensor, str(inner.values[tensor.name]))
+        results = [value.name for value in body.outputs]
+        self.body(body.nodes, inner, results)
+        return _results(inner, results)
+
+    def _name(self, scope: Scope, name: str, node: str) -> str:
+        names = self._builder.names
+        if name and scope.main:
+            return names.claim(name)
+        return names.take(scope.prefix + name if name else f"{node}/unused")
+
+    def _refuse(self, node: FileNode, scope: Scope, reason: str) -> None:
+        shapes = [self._shape(scope.find(name) or "") for name in node.inputs if name and scope.has(name)]
+        self.refused.append(
+            RefusedAt(
+                signature=f"{node.domain + ':' if node.domain else ''}{node.op_type}-{node.version}",
+                node=scope.prefix + (node.name or node.op_type),
+                shapes=", ".join(filter(None, shapes[:3])),
+                reason=shorten(reason),
+            )
+        )
+
+    def _shape(self, value: str) -> str:
+        tensor = self._builder.tensors.get(value)
+        return f"{tensor.dtype.value} {'x'.join(map(str, tensor.shape)) or 'scalar'}" if tensor else ""
+
+
+def _is_control_flow(node: FileNode) -> bool:
+    return not node.domain and node.op_type in _CONTROL_FLOW
+
+
+def _used_outputs(node: FileNode, used: Mapping[str, int]) -> tuple[str, ...]:
+    """The outputs without the last ones that nothing reads; the first is always there."""
+    outputs = list(node.outputs)
+    while len(outputs) > 1 and not (outputs[-1] and used[outputs[-1]]):
+        outputs.pop()
+    return tuple(outputs)
+
+
+def _results(scope: Scope, names: Iterable[str]) -> list[str | None]:
+    for name in names:
+        if not scope.has(name):
+            raise InvalidNode(f"the body never writes its output {show(name)}")
+    return [scope.find(name) for name in names]
+
+
+def _unsorted(node: FileNode) -> Diagnostic:
+    return Diagnostic(
+        code="TW1215",
+        severity="warning",
+        message="the nodes were not in the order of their data; they have been sorted",
+        where=label(node),
+        fix=("ONNX asks for sorted nodes: report this to the exporter's authors",),
+    )
