@@ -1,0 +1,111 @@
+"""Knows how graph inputs and outputs look in the header: macros, element types, addresses, one sentence each.
+Does not know functions or steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tilewright.graph import Tensor
+from tilewright.identifiers import comment_text
+from tilewright.program import Port, Program
+
+_TYPE_WORDS = {"f32": "float32", "bool": "bool"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortText:
+    """One graph input or output, ready for the templates. `align` is of the caller's tensor, in bytes."""
+
+    value: str
+    member: str
+    macro: str
+    type: str
+    elements: int
+    size_bytes: int
+    align: int
+    shape: tuple[int, ...]
+    scale: str  # "" where the tensor is not quantised as a whole
+    zero_point: int
+    placed: bool
+    address: str  # inside kws_run; "" where the tensor stays with the caller
+    mapped: str  # inside the map functions
+    copied_from: str
+    sentence: str
+    is_float: bool
+
+
+def port_texts(program: Program, ports: Sequence[Port], direction: str) -> tuple[PortText, ...]:
+    """`direction` is "IN" or "OUT"."""
+    return tuple(_text(program, port, direction) for port in ports)
+
+
+def _text(program: Program, port: Port, direction: str) -> PortText:
+    tensor, kind = port.tensor, port.tensor.dtype.c_type
+    placed = bool(port.pool)
+    scale, zero_point = _quantization(tensor)
+    return PortText(
+        value=port.value,
+        member=port.member,
+        macro=f"{program.prefix.upper()}_{direction}_{port.member.upper()}",
+        type=kind,
+        elements=tensor.elements,
+        size_bytes=tensor.size_bytes,
+        align=port.align,
+        shape=tensor.shape,
+        scale=scale,
+        zero_point=zero_point,
+        placed=placed,
+        address=_plus(port.pool, port.offset_bytes) if placed else "",
+        mapped=_mapped(kind, port) if placed else "NULL",
+        copied_from=port.copied_from,
+        sentence=_sentence(program, port, direction),
+        is_float=tensor.dtype.is_float,
+    )
+
+
+def _plus(base: str, offset_bytes: int) -> str:
+    return f"{base} + {offset_bytes}" if offset_bytes else base
+
+
+def _mapped(kind: str, port: Port) -> str:
+    if not port.offset_bytes:
+        return f"({kind} *)pools->{port.pool}"
+    return f"({kind} *)((uint8_t *)pools->{port.pool} + {port.offset_bytes})"
+
+
+def _quantization(tensor: Tensor) -> tuple[str, int]:
+    quantization = tensor.quantization
+    if quantization is None or len(quantization.scale) != 1:
+        return "", 0
+    return decimal_float(quantization.scale[0]), quantization.zero_point[0]
+
+
+def decimal_float(value: float) -> str:
+    """A float32 as a decimal literal that reads back to the same bits: valid in C90 and C++11."""
+    if not math.isfinite(value):
+        raise ValueError(f"{value} has no decimal literal")
+    digits = f"{value:.9g}"
+    return f"{digits}f" if "." in digits or "e" in digits else f"{digits}.0f"
+
+
+def _sentence(program: Program, port: Port, direction: str) -> str:
+    word = "input" if direction == "IN" else "output"
+    kind = _TYPE_WORDS.get(port.tensor.dtype.value, port.tensor.dtype.c_type.removesuffix("_t"))
+    head = f"{word} {comment_text(port.value)}: {kind} [{', '.join(map(str, port.tensor.shape))}]"
+    if not port.pool:
+        return f"{head}, in the caller's memory"
+    where = f"{head}, in {port.pool} at byte {port.offset_bytes}"
+    lasting = _lasts(program, port)
+    if direction == "IN":
+        where += ", still there after a run" if lasting else ", reused during a run"
+    return where if port.private else f"{where}; shares bytes with another input or output"
+
+
+def _lasts(program: Program, port: Port) -> bool:
+    scheduled = program.allocated.tiled.scheduled
+    root = scheduled.storage[port.value].buffer
+    buffer = next(buffer for buffer in program.allocated.tiled.buffers if buffer.name == root)
+    return buffer.last >= len(scheduled.steps) - 1

@@ -1,0 +1,179 @@
+"""Knows which files a program becomes and what each template is given. Does not decide anything about the program.
+
+`docs/output-format.md` describes the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import files
+
+from tilewright.emit.border import PortText, port_texts
+from tilewright.emit.ctree import print_body, print_step
+from tilewright.emit.options import EmitOptions
+from tilewright.emit.weights import blob, byte_array, initialiser
+from tilewright.identifiers import comment_text
+from tilewright.operators.c_source import c_source
+from tilewright.program import Dead, Hook, Live, Program, walk
+from tilewright.rendering import template
+from tilewright.stages import Artifact
+
+INCBIN_FROM_BYTES = 64 * 1024
+
+Names = dict[str, object]
+
+
+def emit(program: Program, options: EmitOptions) -> Artifact:
+    """The files, by name. The same program and options give the same bytes."""
+    prefix = program.prefix
+    form = _const_format(program, options)
+    blobs = {pool.base: blob(program, pool) for pool in program.constants}
+    names = _names(program, options, form, blobs)
+    texts = {
+        f"{prefix}.h": _render("header.mako", names),
+        f"{prefix}.c": _render("source.mako", names),
+        "tw_runtime.h": text("tw_runtime.h"),
+        "CMakeLists.txt": _render("cmake.mako", names),
+        "README.md": _render("readme.mako", names),
+    }
+    if names["simple"]:
+        texts[f"{prefix}_simple.c"] = _render("simple.mako", names)
+    if blobs and form == "c":
+        texts[f"{prefix}_weights.c"] = _render("weights_c.mako", names)
+    if blobs and form == "incbin":
+        texts[f"{prefix}_weights.S"] = _render("weights_s.mako", names)
+    if names["selftest"]:
+        texts[f"{prefix}_selftest.c"] = _render("selftest.mako", names)
+    written = {name: content.encode("ascii") for name, content in texts.items()}
+    if form in ("incbin", "bin"):
+        written |= {f"{prefix}_{base}.bin": content for base, content in blobs.items()}
+    return Artifact(files=dict(sorted(written.items())))
+
+
+@cache
+def text(name: str) -> str:
+    """The text of a file in `emit/text`."""
+    return (files("tilewright.emit") / "text" / name).read_text(encoding="utf-8")
+
+
+def _render(name: str, names: Names) -> str:
+    return str(template(text(name)).render(**names))
+
+
+def _const_format(program: Program, options: EmitOptions) -> str:
+    if options.const_format != "auto":
+        return options.const_format
+    return "c" if sum(pool.size_bytes for pool in program.constants) < INCBIN_FROM_BYTES else "incbin"
+
+
+def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str, bytes]) -> Names:
+    inputs, outputs = port_texts(program, program.inputs, "IN"), port_texts(program, program.outputs, "OUT")
+    prefix, linked = program.prefix, form != "bin"
+    simple = not program.state_bytes and (linked or not blobs)
+    selftest = bool(options.vectors) and (linked or not blobs)
+    target = comment_text(program.allocated.tiled.scheduled.bound.platform.name)
+    plan = f"0x{program.allocated.plan_id:08x}u"
+    sources = [f"{prefix}.c", *([f"{prefix}_simple.c"] if simple else [])]
+    if blobs and linked:
+        sources.append(f"{prefix}_weights.{'c' if form == 'c' else 'S'}")
+    return {
+        "program": program,
+        "p": prefix,
+        "P": prefix.upper(),
+        "generator": options.generator,
+        "target": target,
+        "plan": plan,
+        "banner": _banner(prefix, options.generator, target, plan),
+        "safe": comment_text,
+        "simple": simple,
+        "simple_parameters": _simple_parameters(inputs, outputs),
+        "constants_linked": linked,
+        "assembler": form == "incbin" and bool(blobs),
+        "sources": sources,
+        "sections": _sections(program),
+        "blobs": [f"{prefix}_{base}.bin" for base in blobs],
+        "bytes_of": {base: byte_array(content) for base, content in blobs.items()} if form == "c" else {},
+        "here": "${CMAKE_CURRENT_SOURCE_DIR}",
+        "prelude": c_source("prelude.h").strip("\n"),
+        "selftest": selftest,
+        **_port_names(program, inputs, outputs),
+        **_code_names(program),
+        **(_selftest_names(options, outputs) if selftest else {}),
+    }
+
+
+def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> Names:
+    ports = (*inputs, *outputs)
+    placed = [port for port in ports if port.placed]
+    own = [port for port in ports if not port.placed]
+    return {
+        "inputs": inputs,
+        "outputs": outputs,
+        "ports": ports,
+        "placed_inputs": [port for port in inputs if port.placed],
+        "placed_outputs": [port for port in outputs if port.placed],
+        "user_inputs": [port for port in inputs if not port.placed],
+        "user_outputs": [port for port in outputs if not port.placed],
+        "mapped": bool(placed) or not ports,
+        "copied": bool(placed) or any(port.copied_from for port in own),
+        "aligned": bool(
+            program.pools or program.constants or program.state_bytes or any(port.align > 1 for port in own)
+        ),
+    }
+
+
+def _code_names(program: Program) -> Names:
+    statements = [*walk(program.body), *(one for step in program.steps for one in walk(step.body))]
+    includes = {*program.includes, "<stddef.h>", *(["<float.h>"] if program.uses_float else [])}
+    return {
+        "includes": sorted(includes),
+        "maths": "<math.h>" in includes,
+        "steps": [print_step(step) for step in program.steps],
+        "body": "\n".join(print_body(program.body, 1, program.steps)),
+        "hooked": any(isinstance(one, Hook) for one in statements),
+        "lifetimes": any(isinstance(one, (Live, Dead)) for one in statements),
+    }
+
+
+def _selftest_names(options: EmitOptions, outputs: tuple[PortText, ...]) -> Names:
+    return {
+        "vectors": [
+            {
+                "inputs": {name: initialiser(array) for name, array in vector.inputs.items()},
+                "outputs": {name: initialiser(array) for name, array in vector.outputs.items()},
+            }
+            for vector in options.vectors
+        ],
+        "floats": any(port.is_float for port in outputs),
+        "exact": any(not port.is_float for port in outputs),
+        "absolute": f"{options.absolute_tolerance!r}f",
+        "relative": f"{options.relative_tolerance!r}f",
+    }
+
+
+def _simple_parameters(inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> str:
+    def one(port: PortText, const: str) -> str:
+        return f"{const}{port.type} {port.member}[{port.macro}_ELEMENTS]"
+
+    parameters = [*(one(port, "const ") for port in inputs), *(one(port, "") for port in outputs)]
+    return ", ".join(parameters) or "void"
+
+
+def _sections(program: Program) -> dict[str, str]:
+    constants = {pool.base: pool.section or f".rodata.tw.{program.prefix}.{pool.base}" for pool in program.constants}
+    return constants | {pool.base: pool.section or f".bss.tw.{pool.base}" for pool in program.pools}
+
+
+def _banner(prefix: str, generator: str, target: str, plan: str) -> Callable[[str, str], str]:
+    def banner(name: str, what: str) -> str:
+        return (
+            f"/* {name} - network '{prefix}': {what}.\n"
+            " *\n"
+            f" * Generated by {generator} for target {target}, plan {plan[:-1]}. Do not edit: generate again.\n"
+            " * What tilewright wrote here, its own kernels included, is yours: use, change and ship it,\n"
+            " * without conditions and without warranty.\n"
+            " */"
+        )
+
+    return banner

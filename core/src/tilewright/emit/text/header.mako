@@ -1,0 +1,148 @@
+${banner(f"{p}.h", "sizes, types and functions")}
+#ifndef ${P}_H
+#define ${P}_H
+
+#include "tw_runtime.h"
+
+#if TW_API_LEVEL < 1
+#  error "${p}.h needs a tw_runtime.h of API level 1 or later"
+#endif
+
+#define ${P}_GENERATOR "${generator}"
+#define ${P}_TARGET "${target}"
+#define ${P}_PLAN_ID ${plan}
+#define ${P}_STEP_COUNT ${len(program.steps)}u
+
+/* Memory, in bytes, exact. */
+% for pool in program.pools:
+#define ${P}_POOL_${pool.base.upper()}_SIZE ${pool.size_bytes}u
+#define ${P}_POOL_${pool.base.upper()}_ALIGN ${pool.align}u
+% endfor
+% for pool in program.constants:
+#define ${P}_CONST_${pool.base.upper()}_SIZE ${pool.size_bytes}u
+#define ${P}_CONST_${pool.base.upper()}_ALIGN ${max(pool.align, 16)}u
+% endfor
+#define ${P}_STATE_SIZE ${program.state_bytes}u
+#define ${P}_STATE_ALIGN 16u
+
+% for port in ports:
+/* ${port.sentence} */
+#define ${port.macro}_ELEMENTS ${port.elements}u
+#define ${port.macro}_SIZE ${port.size_bytes}u
+#define ${port.macro}_ALIGN ${port.align}u
+#define ${port.macro}_NDIM ${len(port.shape)}u
+% if port.shape:
+#define ${port.macro}_SHAPE {${", ".join(map(str, port.shape))}}
+% endif
+% if port.scale:
+#define ${port.macro}_SCALE ${port.scale}
+#define ${port.macro}_ZERO_POINT ${port.zero_point}
+% endif
+
+% endfor
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where each memory is. */
+typedef struct {
+% for pool in program.pools:
+    void *${pool.base};
+% endfor
+% if not program.pools:
+    void *none; /* ignored: no memory is needed */
+% endif
+} ${p}_pools;
+
+/* Where the constants are. A NULL member means those that are linked into the program. */
+typedef struct {
+% for pool in program.constants:
+    const void *${pool.base};
+% endfor
+% if not program.constants:
+    const void *none; /* ignored: there are no constants */
+% endif
+} ${p}_constants;
+
+typedef struct {
+% for port in inputs:
+    const ${port.type} *${port.member};
+% endfor
+% if not inputs:
+    const void *none; /* ignored: there are no inputs */
+% endif
+} ${p}_inputs;
+
+typedef struct {
+% for port in outputs:
+    ${port.type} *${port.member};
+% endfor
+% if not outputs:
+    void *none; /* ignored: there are no outputs */
+% endif
+} ${p}_outputs;
+% if mapped:
+
+/* Where inputs that live in the pools can be written. */
+typedef struct {
+% for port in inputs:
+    ${port.type} *${port.member};
+% endfor
+% if not inputs:
+    void *none;
+% endif
+} ${p}_mapped_inputs;
+% endif
+
+/* One network ready to run. Members are private. */
+typedef struct {
+    ${p}_pools pools;
+    ${p}_constants constants;
+    void *state;
+    const tw_hooks *hooks;
+    uint32_t plan;
+} ${p}_ctx;
+
+% if constants_linked:
+% for pool in program.constants:
+extern const uint8_t ${p}_const_${pool.base}[${P}_CONST_${pool.base.upper()}_SIZE];
+% endfor
+
+% endif
+/* Threads: one context is used by one thread at a time. Contexts whose pools and states are disjoint may run at the
+ * same time. Pools hold nothing between two runs, mapped inputs and outputs excepted, so networks that never run at
+ * the same time may share them.
+ */
+
+/* Prepare a context. `state` may be NULL if ${P}_STATE_SIZE is 0; `constants` NULL takes the linked ones; `hooks` may be
+ * NULL. The structs are copied; the memory that they point to, and the hooks, must stay.
+ */
+tw_status ${p}_init(${p}_ctx *ctx, const ${p}_pools *pools, void *state, const ${p}_constants *constants,
+${" " * (len(p) + 16)}const tw_hooks *hooks);
+
+% if mapped:
+/* One inference. NULL, a NULL member or a mapped address: that tensor is already in place, nothing is copied. */
+% else:
+/* One inference. Every member must be set; no tensor may overlap another. */
+% endif
+tw_status ${p}_run(${p}_ctx *ctx, const ${p}_inputs *inputs, const ${p}_outputs *outputs);
+
+/* Put the state to its beginning; needed once before the first run if ${P}_STATE_SIZE is not 0. */
+tw_status ${p}_reset_state(${p}_ctx *ctx);
+% if mapped:
+
+/* Addresses of inputs and outputs inside the pools (NULL for those that stay with the caller). */
+${p}_mapped_inputs ${p}_map_inputs(const ${p}_pools *pools);
+${p}_outputs ${p}_map_outputs(const ${p}_pools *pools);
+% endif
+% if simple:
+
+/* The whole network as one function with memory of its own (${p}_simple.c). Not reentrant. */
+tw_status ${p}(${simple_parameters});
+% endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,76 @@
+${banner(f"{p}_selftest.c", "a program that runs embedded vectors: exit status 0 is right, 1 is wrong")}
+#include "${p}.h"
+
+#include <stddef.h>
+% if floats:
+#include <math.h>
+% endif
+% if exact:
+#include <string.h>
+% endif
+% if program.pools:
+
+% for pool in program.pools:
+static TW_ALIGNED(${pool.align}) uint8_t ${pool.base}[${P}_POOL_${pool.base.upper()}_SIZE];
+% endfor
+% endif
+% if program.state_bytes:
+static TW_ALIGNED(16) uint8_t state[${P}_STATE_SIZE];
+% endif
+% for index, vector in enumerate(vectors):
+
+% for port in inputs:
+static const TW_ALIGNED(16) ${port.type} in_${index}_${port.member}[${P}_IN_${port.member.upper()}_ELEMENTS] = {
+${vector["inputs"][port.value]}
+};
+% endfor
+% for port in outputs:
+static const ${port.type} out_${index}_${port.member}[${P}_OUT_${port.member.upper()}_ELEMENTS] = {
+${vector["outputs"][port.value]}
+};
+% endfor
+% endfor
+
+% for port in outputs:
+static TW_ALIGNED(16) ${port.type} got_${port.member}[${P}_OUT_${port.member.upper()}_ELEMENTS];
+% endfor
+% if floats:
+
+static int close_enough(const float *got, const float *expected, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (!(fabsf(got[i] - expected[i]) <= ${absolute} + ${relative} * fabsf(expected[i]))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+% endif
+
+int main(void)
+{
+    ${p}_ctx ctx;
+    const ${p}_pools pools = {${", ".join(pool.base for pool in program.pools) or "NULL"}};
+    const ${p}_outputs outputs = {${", ".join(f"got_{port.member}" for port in outputs) or "NULL"}};
+    if (${p}_init(&ctx, &pools, ${"state" if program.state_bytes else "NULL"}, NULL, NULL) != TW_OK) {
+        return 1;
+    }
+% for index, vector in enumerate(vectors):
+    {
+        const ${p}_inputs inputs = {${", ".join(f"in_{index}_{port.member}" for port in inputs) or "NULL"}};
+        if (${p}_reset_state(&ctx) != TW_OK || ${p}_run(&ctx, &inputs, &outputs) != TW_OK) {
+            return 1;
+        }
+% for port in outputs:
+% if port.is_float:
+        if (!close_enough(got_${port.member}, out_${index}_${port.member}, ${port.macro}_ELEMENTS)) {
+% else:
+        if (memcmp(got_${port.member}, out_${index}_${port.member}, ${port.macro}_SIZE) != 0) {
+% endif
+            return 1;
+        }
+% endfor
+    }
+% endfor
+    return 0;
+}

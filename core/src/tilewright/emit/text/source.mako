@@ -1,0 +1,294 @@
+${banner(f"{p}.c", "kernels, steps and the context API")}
+% if program.licences:
+/* Kernels that other packages brought keep their own licence:
+% for one in program.licences:
+ *   ${safe(one.kernel)}  SPDX-License-Identifier: ${safe(one.licence)}
+% endfor
+ */
+% endif
+#include "${p}.h"
+
+% for name in includes:
+#include ${name}
+% endfor
+
+/* What this file demands of the compiler and the machine. */
+#if CHAR_BIT != 8
+#  error "bytes must have 8 bits"
+#endif
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#  error "the constants are little endian"
+#endif
+% if program.uses_float:
+#if FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
+#  error "float must be evaluated as float (on 32-bit x86: -msse2 -mfpmath=sse)"
+#endif
+_Static_assert(sizeof(float) == 4, "float must have 32 bits");
+% endif
+_Static_assert((-1 >> 1) == -1, "right shift of negative numbers must be arithmetic");
+% for port in ports:
+_Static_assert(${port.macro}_SIZE == ${port.macro}_ELEMENTS * sizeof(${port.type}), "size of ${port.member}");
+% endfor
+
+#ifndef TW_STEP /* never inlined: a profiler sees every step, and stack frames do not add up */
+#  if defined(__GNUC__)
+#    define TW_STEP static __attribute__((noinline))
+#  else
+#    define TW_STEP static
+#  endif
+#endif
+% if lifetimes:
+#ifndef TW_LIVE
+#  define TW_LIVE(pointer, bytes) ((void)0)
+#endif
+#ifndef TW_DEAD
+#  define TW_DEAD(pointer, bytes) ((void)0)
+#endif
+% endif
+% if program.constants:
+
+% if constants_linked:
+#ifdef ${P}_NO_LINKED_CONSTANTS
+% for pool in program.constants:
+#  define ${P}_LINKED_${pool.base.upper()} NULL
+% endfor
+#else
+% for pool in program.constants:
+#  define ${P}_LINKED_${pool.base.upper()} ${p}_const_${pool.base}
+% endfor
+#endif
+% else:
+% for pool in program.constants:
+#define ${P}_LINKED_${pool.base.upper()} NULL
+% endfor
+% endif
+% endif
+% if program.sources:
+
+/* ---- kernels ---- */
+
+${prelude}
+% for text in program.sources:
+
+${text}
+% endfor
+% endif
+% if program.steps:
+
+/* ---- steps ---- */
+% for text in steps:
+
+${text}
+% endfor
+% endif
+
+/* ---- interface ---- */
+% if hooked:
+
+static int tw_on_step(const tw_hooks *hooks, uint32_t step, tw_phase phase)
+{
+#ifdef TW_NO_HOOKS
+    (void)hooks;
+    (void)step;
+    (void)phase;
+    return 0;
+#else
+    return hooks != NULL && hooks->on_step != NULL ? hooks->on_step(hooks->user, step, phase) : 0;
+#endif
+}
+% endif
+% if copied:
+
+static void tw_copy_tensor(void *target, const void *source, size_t bytes)
+{
+    if (target != NULL && source != NULL && target != source) {
+        memcpy(target, source, bytes);
+    }
+}
+% endif
+% if aligned:
+
+static int tw_misaligned(const void *pointer, uintptr_t align)
+{
+    return (uintptr_t)pointer % align != 0u;
+}
+% endif
+% if program.constants:
+
+static tw_status tw_check_constants(const void *blob, uint32_t size_bytes, uintptr_t align)
+{
+    uint32_t header[2];
+    if (blob == NULL) {
+        return TW_ERR_ARG;
+    }
+    if (tw_misaligned(blob, align)) {
+        return TW_ERR_ALIGN;
+    }
+    memcpy(header, blob, sizeof header);
+    return header[0] == ${P}_PLAN_ID && header[1] == size_bytes ? TW_OK : TW_ERR_PLAN;
+}
+% endif
+
+tw_status ${p}_init(${p}_ctx *ctx, const ${p}_pools *pools, void *state, const ${p}_constants *constants,
+${" " * (len(p) + 16)}const tw_hooks *hooks)
+{
+% if program.constants:
+    tw_status status;
+% endif
+    if (ctx == NULL) {
+        return TW_ERR_ARG;
+    }
+    ctx->plan = 0u;
+    ctx->state = state;
+    ctx->hooks = hooks;
+% if program.pools:
+    if (pools == NULL) {
+        return TW_ERR_ARG;
+    }
+    ctx->pools = *pools;
+% else:
+    (void)pools;
+    ctx->pools.none = NULL;
+% endif
+% for pool in program.pools:
+    if (pools->${pool.base} == NULL) {
+        return TW_ERR_ARG;
+    }
+    if (tw_misaligned(pools->${pool.base}, ${P}_POOL_${pool.base.upper()}_ALIGN)) {
+        return TW_ERR_ALIGN;
+    }
+% endfor
+% if program.state_bytes:
+    if (state == NULL) {
+        return TW_ERR_ARG;
+    }
+    if (tw_misaligned(state, ${P}_STATE_ALIGN)) {
+        return TW_ERR_ALIGN;
+    }
+% endif
+% for pool in program.constants:
+    ctx->constants.${pool.base} = ${P}_LINKED_${pool.base.upper()};
+    if (constants != NULL && constants->${pool.base} != NULL) {
+        ctx->constants.${pool.base} = constants->${pool.base};
+    }
+    status = tw_check_constants(ctx->constants.${pool.base}, ${P}_CONST_${pool.base.upper()}_SIZE, ${P}_CONST_${pool.base.upper()}_ALIGN);
+    if (status != TW_OK) {
+        return status;
+    }
+% endfor
+% if not program.constants:
+    (void)constants;
+    ctx->constants.none = NULL;
+% endif
+    ctx->plan = ${P}_PLAN_ID;
+    return TW_OK;
+}
+
+tw_status ${p}_run(${p}_ctx *ctx, const ${p}_inputs *inputs, const ${p}_outputs *outputs)
+{
+    if (ctx == NULL) {
+        return TW_ERR_ARG;
+    }
+    if (ctx->plan != ${P}_PLAN_ID) {
+        return TW_ERR_STATE;
+    }
+% for struct, list in (("inputs", user_inputs), ("outputs", user_outputs)):
+% if list:
+    if (${struct} == NULL${"".join(f" || {struct}->{port.member} == NULL" for port in list)}) {
+        return TW_ERR_ARG;
+    }
+% for port in list:
+% if port.align > 1:
+    if (tw_misaligned(${struct}->${port.member}, ${port.macro}_ALIGN)) {
+        return TW_ERR_ALIGN;
+    }
+% endif
+% endfor
+% endif
+% endfor
+% for pool in program.pools:
+    uint8_t *const ${pool.base} = (uint8_t *)ctx->pools.${pool.base};
+% endfor
+% for pool in program.constants:
+    const uint8_t *const ${pool.base} = (const uint8_t *)ctx->constants.${pool.base};
+% endfor
+% if program.state_bytes:
+    uint8_t *const state = (uint8_t *)ctx->state;
+% endif
+% if placed_inputs:
+
+    if (inputs != NULL) {
+% for port in placed_inputs:
+        tw_copy_tensor(${port.address}, inputs->${port.member}, ${port.macro}_SIZE);
+% endfor
+    }
+% elif not user_inputs:
+    (void)inputs;
+% endif
+% if body:
+
+${body}
+% endif
+% for port in user_outputs:
+% if port.copied_from:
+    tw_copy_tensor(outputs->${port.member}, ${port.copied_from}, ${port.macro}_SIZE);
+% endif
+% endfor
+% if placed_outputs:
+
+    if (outputs != NULL) {
+% for port in placed_outputs:
+        tw_copy_tensor(outputs->${port.member}, ${port.address}, ${port.macro}_SIZE);
+% endfor
+    }
+% elif not user_outputs:
+    (void)outputs;
+% endif
+    return TW_OK;
+}
+
+tw_status ${p}_reset_state(${p}_ctx *ctx)
+{
+    if (ctx == NULL) {
+        return TW_ERR_ARG;
+    }
+    if (ctx->plan != ${P}_PLAN_ID) {
+        return TW_ERR_STATE;
+    }
+% if program.state_bytes:
+    memset(ctx->state, 0, ${P}_STATE_SIZE);
+% endif
+    return TW_OK;
+}
+% if mapped:
+
+${p}_mapped_inputs ${p}_map_inputs(const ${p}_pools *pools)
+{
+    ${p}_mapped_inputs mapped;
+% if not placed_inputs:
+    (void)pools;
+% endif
+% for port in inputs:
+    mapped.${port.member} = ${port.mapped};
+% endfor
+% if not inputs:
+    mapped.none = NULL;
+% endif
+    return mapped;
+}
+
+${p}_outputs ${p}_map_outputs(const ${p}_pools *pools)
+{
+    ${p}_outputs mapped;
+% if not placed_outputs:
+    (void)pools;
+% endif
+% for port in outputs:
+    mapped.${port.member} = ${port.mapped};
+% endfor
+% if not outputs:
+    mapped.none = NULL;
+% endif
+    return mapped;
+}
+% endif

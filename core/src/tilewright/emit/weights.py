@@ -1,0 +1,51 @@
+"""Knows the bytes of every constants blob, and how bytes and numbers are written as C initialisers.
+Does not know how a blob gets into the program; the templates do.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tilewright.operators.c_literals import c_float, c_int
+from tilewright.program import Pool, Program
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+PER_LINE = 16
+
+
+def blob(program: Program, pool: Pool) -> bytes:
+    """The header (plan id, length, zeros) and every constant at its planned offset, little endian."""
+    plan = program.allocated
+    content = bytearray(pool.size_bytes)
+    struct.pack_into("<II", content, 0, plan.plan_id, pool.size_bytes)
+    for name, array in plan.tiled.scheduled.bound.constants.items():
+        placement = plan.placements.get(name)
+        if placement is not None and placement.memory == pool.memory:
+            data = array.astype(array.dtype.newbyteorder("<")).tobytes()
+            content[placement.offset_bytes : placement.offset_bytes + len(data)] = data
+    return bytes(content)
+
+
+def byte_array(content: bytes) -> str:
+    """The body of a `uint8_t` initialiser, short decimal numbers."""
+    return _lines([str(byte) for byte in content])
+
+
+def initialiser(array: Array) -> str:
+    """The body of an initialiser of the array's elements, row-major; `0` for an empty one."""
+    flat = array.reshape(-1).tolist()
+    if array.dtype.kind == "f":
+        return _lines([c_float(value) for value in flat])
+    return _lines([c_int(int(value)) for value in flat])
+
+
+def _lines(items: Sequence[str]) -> str:
+    rows = [", ".join(items[start : start + PER_LINE]) for start in range(0, len(items), PER_LINE)]
+    return ",\n".join(f"    {row}" for row in rows) or "    0"

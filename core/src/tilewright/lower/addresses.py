@@ -1,0 +1,178 @@
+"""Knows the C expression for every byte of the plan: which variable it is reached from, and how far.
+Does not know kernels or steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tilewright.errors import memory_error
+from tilewright.graph import Graph
+from tilewright.identifiers import unique_identifiers
+from tilewright.program import Parameter, Pool, Port
+from tilewright.stages import Allocated, Buffer, Scheduled
+
+RUN_LOCALS = ("ctx", "inputs", "outputs", "state", "hooks", "status")  # names the run function has already
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Bytes reached from a parameter of the step function."""
+
+    parameter: Parameter
+    where: str  # for comments: memory, or "caller"
+    offset_bytes: int
+
+    def pointer(self, c_type: str, *, const: bool) -> str:
+        """A C expression of type `c_type *` or `const c_type *`."""
+        base = self.parameter.name
+        address = f"({base} + {self.offset_bytes})" if self.offset_bytes else base
+        return f"({'const ' if const else ''}{c_type} *){address}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressBook:
+    """Where everything is. `owners`: buffer in the caller's memory -> graph input or output that is that memory."""
+
+    allocated: Allocated
+    pools: tuple[Pool, ...]
+    constants: tuple[Pool, ...]
+    buffers: Mapping[str, Buffer]
+    parameters: Mapping[str, Parameter]  # by memory name, and by buffer in the caller's memory
+    owners: Mapping[str, str]
+
+    def of_buffer(self, name: str, offset_bytes: int = 0) -> Place:
+        """The place `offset_bytes` into a buffer."""
+        placement = self.allocated.placements.get(name)
+        if placement is None:
+            return Place(parameter=self.parameters[name], where="caller", offset_bytes=offset_bytes)
+        key = "state" if self.buffers[name].kind == "state" else placement.memory
+        return Place(
+            parameter=self.parameters[key], where=placement.memory, offset_bytes=placement.offset_bytes + offset_bytes
+        )
+
+    def of_value(self, name: str) -> Place:
+        """The place of a tensor's first element."""
+        storage = self.allocated.tiled.scheduled.storage[name]
+        return self.of_buffer(storage.buffer, storage.offset_bytes)
+
+    def pool_of(self, buffer: str) -> Pool | None:
+        """The RAM pool that a buffer is placed in; None in the caller's memory."""
+        placement = self.allocated.placements.get(buffer)
+        return None if placement is None else {pool.memory: pool for pool in self.pools}[placement.memory]
+
+
+def address_book(allocated: Allocated, members: Mapping[str, str]) -> AddressBook:
+    """Name every base. `members`: ("in" or "out") + value -> identifier is given by `ports`."""
+    scheduled = allocated.tiled.scheduled
+    buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
+    pools, constants = _pools(allocated, buffers)
+    owners = _owners(allocated, buffers)
+    parameters = {pool.memory: Parameter(type="uint8_t *", name=pool.base, argument=pool.base) for pool in pools}
+    parameters |= {
+        pool.memory: Parameter(type="const uint8_t *", name=pool.base, argument=pool.base) for pool in constants
+    }
+    parameters["state"] = Parameter(type="uint8_t *", name="state", argument="state")
+    taken = [parameter.name for parameter in parameters.values()]
+    names = unique_identifiers(owners.values(), taken=(*taken, *RUN_LOCALS), fallback="v")
+    for buffer, value in owners.items():
+        kind = "const uint8_t *" if value in scheduled.bound.graph.inputs else "uint8_t *"
+        struct = "inputs" if value in scheduled.bound.graph.inputs else "outputs"
+        parameters[buffer] = Parameter(
+            type=kind, name=names[value], argument=f"({kind}){struct}->{members[f'{struct}.{value}']}"
+        )
+    return AddressBook(
+        allocated=allocated, pools=pools, constants=constants, buffers=buffers, parameters=parameters, owners=owners
+    )
+
+
+def _pools(allocated: Allocated, buffers: Mapping[str, Buffer]) -> tuple[tuple[Pool, ...], tuple[Pool, ...]]:
+    platform = allocated.tiled.scheduled.bound.platform
+    used = {place.memory for name, place in allocated.placements.items() if buffers[name].kind != "state"}
+    sizes = {use.memory: use.used_bytes for use in allocated.pools if use.kind != "state"}
+    present = [memory for memory in platform.memories if memory.name in used]
+    bases = unique_identifiers((memory.name for memory in present), taken=RUN_LOCALS, fallback="m")
+    made = {
+        memory.name: Pool(
+            memory=memory.name,
+            base=bases[memory.name],
+            size_bytes=sizes[memory.name],
+            align=memory.align,
+            section=memory.section,
+        )
+        for memory in present
+    }
+    return (
+        tuple(made[memory.name] for memory in present if memory.kind == "ram"),
+        tuple(made[memory.name] for memory in present if memory.kind == "const"),
+    )
+
+
+def _owners(allocated: Allocated, buffers: Mapping[str, Buffer]) -> dict[str, str]:
+    scheduled = allocated.tiled.scheduled
+    graph = scheduled.bound.graph
+    owners: dict[str, str] = {}
+    for buffer in buffers.values():
+        if buffer.name in allocated.placements:
+            continue
+        ports = graph.inputs if buffer.kind == "input" else graph.outputs
+        whole = [value for value in ports if _fills(value, buffer, scheduled, graph)]
+        if not whole:
+            raise memory_error(
+                "TW5020",
+                "a tensor cannot stay in the caller's memory: it shares its bytes with larger values",
+                where=f"buffer '{buffer.name}'",
+                fix=("--io pool     keeps graph inputs and outputs in the plan",),
+            )
+        owners[buffer.name] = whole[0]
+    return owners
+
+
+def _fills(value: str, buffer: Buffer, scheduled: Scheduled, graph: Graph) -> bool:
+    storage = scheduled.storage.get(value)
+    return (
+        storage is not None
+        and storage.buffer == buffer.name
+        and storage.offset_bytes == 0
+        and graph.tensors[value].size_bytes == buffer.size_bytes
+    )
+
+
+def ports_of(allocated: Allocated, book: AddressBook, members: Mapping[str, str], struct: str) -> tuple[Port, ...]:
+    """The graph's inputs or outputs (`struct` "inputs" or "outputs") as C sees them."""
+    scheduled = allocated.tiled.scheduled
+    graph = scheduled.bound.graph
+    ranges = {value: _range(value, book, graph) for value in (*graph.inputs, *graph.outputs)}
+    ports = []
+    for value in graph.inputs if struct == "inputs" else graph.outputs:
+        tensor, buffer = graph.tensors[value], scheduled.storage[value].buffer
+        pool, place = book.pool_of(buffer), book.of_value(value)
+        mine = struct == "inputs" or book.owners.get(buffer) == value
+        elsewhere = pool is None and not (mine and value not in graph.inputs) and struct == "outputs"
+        ports.append(
+            Port(
+                value=value,
+                member=members[f"{struct}.{value}"],
+                tensor=tensor,
+                align=tensor.dtype.size_bytes if pool else book.buffers[buffer].align,
+                pool=pool.base if pool else "",
+                offset_bytes=place.offset_bytes,
+                copied_from=_copy_source(place) if elsewhere else "",
+                private=not any(_overlap(ranges[value], other) for name, other in ranges.items() if name != value),
+            )
+        )
+    return tuple(ports)
+
+
+def _copy_source(place: Place) -> str:
+    return f"{place.parameter.argument} + {place.offset_bytes}" if place.offset_bytes else place.parameter.argument
+
+
+def _range(value: str, book: AddressBook, graph: Graph) -> tuple[str, int, int]:
+    place = book.of_value(value)
+    return place.parameter.name, place.offset_bytes, place.offset_bytes + graph.tensors[value].size_bytes
+
+
+def _overlap(one: tuple[str, int, int], other: tuple[str, int, int]) -> bool:
+    return one[0] == other[0] and one[1] < other[2] and other[1] < one[2]

@@ -1,0 +1,74 @@
+"""Knows the `lower` stage: from a plan to a Program of single calls in order.
+Does not know how C is printed. Tiles and copies will become loops around the same calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tilewright.errors import usage_error
+from tilewright.graph import Graph
+from tilewright.identifiers import comment_text, prefix_problem, unique_identifiers
+from tilewright.lower.addresses import address_book, ports_of
+from tilewright.lower.steps import Lowered, lower_step
+from tilewright.operator import Operator
+from tilewright.program import KernelLicence, Program, StepCall
+from tilewright.stages import Allocated
+
+ALWAYS_INCLUDED = ("<limits.h>", "<stdint.h>", "<string.h>")
+
+
+def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) -> Program:
+    """Turn every step into a C function, and name everything at the program's border.
+
+    `prefix` begins every external name; `identifiers.prefix_from_file` makes one.
+    Raises TilewrightError TW1004 (exit 2) for a prefix that C or the linker would not take, and TW5020 (exit 5) where
+    `--io user` is asked for a tensor that cannot stay with the caller.
+    """
+    problem = prefix_problem(prefix)
+    if problem:
+        raise usage_error(
+            "TW1004",
+            f"'{comment_text(prefix)}' cannot begin the names of the generated C: {problem}",
+            fix=("--name PREFIX     chooses another",),
+        )
+    scheduled = allocated.tiled.scheduled
+    graph = scheduled.bound.graph
+    members = _members(graph)
+    book = address_book(allocated, members)
+    total = len(scheduled.steps)
+    lowered = [lower_step(index, step, book, operators, prefix, total) for index, step in enumerate(scheduled.steps)]
+    includes = {name for one in lowered for name in one.kernel.includes}
+    return Program(
+        allocated=allocated,
+        prefix=prefix,
+        inputs=ports_of(allocated, book, members, "inputs"),
+        outputs=ports_of(allocated, book, members, "outputs"),
+        pools=book.pools,
+        constants=book.constants,
+        state_bytes=sum(use.used_bytes for use in allocated.pools if use.kind == "state"),
+        includes=tuple(sorted({*includes, *ALWAYS_INCLUDED})),
+        sources=tuple(dict.fromkeys(one.source for one in lowered if one.source)),
+        steps=tuple(one.code for one in lowered),
+        body=tuple(StepCall(step=index) for index in range(total)),
+        licences=_licences(lowered),
+    ).verify()
+
+
+def _members(graph: Graph) -> dict[str, str]:
+    """`inputs.VALUE` and `outputs.VALUE` -> member of the struct; parameters of the simple API are named alike."""
+    inputs = unique_identifiers(graph.inputs)
+    outputs = unique_identifiers(graph.outputs, taken=inputs.values())
+    return {
+        **{f"inputs.{value}": name for value, name in inputs.items()},
+        **{f"outputs.{value}": name for value, name in outputs.items()},
+    }
+
+
+def _licences(lowered: list[Lowered]) -> tuple[KernelLicence, ...]:
+    foreign = {
+        one.kernel.name: KernelLicence(kernel=one.kernel.name, licence=one.kernel.licence)
+        for one in lowered
+        if not one.kernel.name.startswith("portable.")
+    }
+    return tuple(foreign[name] for name in sorted(foreign))

@@ -1,0 +1,290 @@
+"""Knows the program as a tree: steps, loops, copies, kernel calls, and the tensors at its border.
+Does not know how it was lowered from a plan, nor how it is printed.
+
+Text in the tree is C expressions and whole kernel calls; structure is never text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tilewright.graph import Tensor
+from tilewright.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer
+
+Phase = Literal["begin", "end"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """Bytes of a buffer that a statement touches. With loops around it: the bytes that all trips touch."""
+
+    buffer: str
+    offset_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comment:
+    """Lines of text, already safe."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raw:
+    """C that no other node expresses: whole statements, from a code pass."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declare:
+    """`type name = value;`"""
+
+    type: str
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """`for (int32_t variable = start; variable < stop; variable += step)`."""
+
+    variable: str
+    start: str
+    stop: str
+    step: str
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class If:
+    """`if (condition) { body } else { otherwise }`."""
+
+    condition: str
+    body: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelCall:
+    """One tile computed by one kernel. `text` is the rendered call; asynchronous ones need a KernelWait."""
+
+    kernel: str
+    text: str
+    reads: tuple[Region, ...]
+    writes: tuple[Region, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelWait:
+    """Waits for an asynchronous kernel."""
+
+    kernel: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyStart:
+    """Starts a transfer between two memories. The source must stay as it is until the matching CopyWait."""
+
+    transfer: str  # name that the CopyWait repeats
+    text: str
+    source: Region
+    target: Region
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyWait:
+    """Waits until every transfer of that name has arrived."""
+
+    transfer: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """From here on the buffer's bytes mean something. `pointer` is a C expression."""
+
+    buffer: str
+    pointer: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dead:
+    """From here on nobody reads the buffer's bytes before they are written again."""
+
+    buffer: str
+    pointer: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepCall:
+    """Runs step number `step`. Only in `Program.body`."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """Calls the application's `on_step`; its answer may abort the run. Only in `Program.body`."""
+
+    step: int
+    phase: Phase
+
+
+Statement = (
+    Comment | Raw | Declare | Loop | If | KernelCall | KernelWait | CopyStart | CopyWait | Live | Dead | StepCall | Hook
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A parameter of a step function: the base of a memory, or a tensor of the caller's."""
+
+    type: str  # with its `*`
+    name: str
+    argument: str  # the expression that `run` passes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepCode:
+    """One step of the schedule as a C function."""
+
+    step: str  # name in the schedule
+    function: str  # C identifier
+    comment: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """A memory that the program uses, as its C sees it. `base` is the local variable that holds its address."""
+
+    memory: str
+    base: str  # C identifier, also the member in `pools` or `constants`
+    size_bytes: int
+    align: int
+    section: str = ""  # "" takes the default
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port:
+    """A graph input or output. `pool` "" means that the tensor stays in the caller's memory."""
+
+    value: str
+    member: str  # C identifier, unique among the inputs or among the outputs
+    tensor: Tensor
+    align: int
+    pool: str = ""  # base of the pool it lives in
+    offset_bytes: int = 0
+    copied_from: str = ""  # outputs only: the expression to copy from where nothing writes the caller's tensor itself
+    private: bool = True  # no other graph input or output shares its bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelLicence:
+    """A kernel that came from another package, and its SPDX identifier."""
+
+    kernel: str
+    licence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """Everything that is printed. Code passes return a changed one; the plan it came from never changes."""
+
+    allocated: Allocated
+    prefix: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    pools: tuple[Pool, ...]  # RAM
+    constants: tuple[Pool, ...]
+    state_bytes: int
+    includes: tuple[str, ...]  # "<stdint.h>"
+    sources: tuple[str, ...]  # C at file scope, each once, in the order of first use
+    steps: tuple[StepCode, ...]
+    body: tuple[Statement, ...]  # of the run function
+    licences: tuple[KernelLicence, ...] = ()
+    passes: tuple[str, ...] = field(default=())  # code passes applied, in order
+
+    @property
+    def uses_float(self) -> bool:
+        """Whether any tensor of the network is a float."""
+        return any(tensor.dtype.is_float for tensor in self.graph_tensors.values())
+
+    @property
+    def graph_tensors(self) -> Mapping[str, Tensor]:
+        """The tensors of the graph that was compiled."""
+        return self.allocated.tiled.scheduled.bound.graph.tensors
+
+    def verify(self) -> Program:
+        """Return self, or raise ValueError naming the first statement that the memory map does not allow."""
+        names = [step.function for step in self.steps]
+        if len(set(names)) != len(names):
+            raise ValueError("two steps have the same function")
+        called = [statement.step for statement in walk(self.body) if isinstance(statement, StepCall)]
+        if called != list(range(len(self.steps))):
+            raise ValueError("the run function does not call every step once, in order")
+        plan = self.allocated
+        buffers = {buffer.name: buffer for buffer in plan.tiled.buffers}
+        order = {step.name: index for index, step in enumerate(plan.tiled.scheduled.steps)}
+        for step in self.steps:
+            for region, written in touched(step.body):
+                _check_region(region, written, step.step, order[step.step], buffers, plan)
+        _check_pools(self, buffers)
+        return self
+
+
+def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Every statement of `body`, those inside loops and branches included, in order of text."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, (Loop, If)):
+            yield from walk(statement.body)
+        if isinstance(statement, If):
+            yield from walk(statement.otherwise)
+
+
+def touched(body: tuple[Statement, ...]) -> Iterator[tuple[Region, bool]]:
+    """Every region that the statements of `body` touch, and whether it is written."""
+    for statement in walk(body):
+        if isinstance(statement, KernelCall):
+            yield from ((region, False) for region in statement.reads)
+            yield from ((region, True) for region in statement.writes)
+        elif isinstance(statement, CopyStart):
+            yield statement.source, False
+            yield statement.target, True
+
+
+def _check_region(
+    region: Region, written: bool, step: str, index: int, buffers: Mapping[str, Buffer], plan: Allocated
+) -> None:
+    if region.buffer not in buffers:
+        raise ValueError(f"step {step!r} uses buffer {region.buffer!r}, which is not in the plan")
+    buffer = buffers[region.buffer]
+    if region.offset_bytes < 0 or region.offset_bytes + region.size_bytes > buffer.size_bytes:
+        raise ValueError(f"step {step!r} leaves buffer {buffer.name!r}")
+    if not buffer.first <= index <= buffer.last:
+        raise ValueError(f"step {step!r} uses buffer {buffer.name!r}, which is not alive then")
+    if written and buffer.kind == "constant":
+        raise ValueError(f"step {step!r} writes constant {buffer.name!r}")
+    if written and buffer.kind == "input" and buffer.name not in plan.placements:
+        raise ValueError(f"step {step!r} writes input {buffer.name!r}, which is in the caller's memory")
+
+
+def _check_pools(program: Program, buffers: Mapping[str, Buffer]) -> None:
+    sizes = {pool.memory: pool.size_bytes for pool in (*program.pools, *program.constants)}
+    constant = {pool.memory for pool in program.constants}
+    for name, placement in program.allocated.placements.items():
+        end = placement.offset_bytes + buffers[name].size_bytes
+        limit = program.state_bytes if buffers[name].kind == "state" else sizes.get(placement.memory, 0)
+        if end > limit:
+            raise ValueError(f"buffer {name!r} ends at byte {end} of {placement.memory!r}, which has {limit}")
+        if placement.memory in constant and placement.offset_bytes < CONSTANTS_HEADER_BYTES:
+            raise ValueError(f"constant {name!r} is placed in the header of {placement.memory!r}")

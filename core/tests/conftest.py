@@ -1,0 +1,177 @@
+"""Toy networks that went through every stage up to a plan: their operators never change with the real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tilewright.access import whole
+from tilewright.allocate import allocate
+from tilewright.allocate.best_fit import BestFit
+from tilewright.allocate.problem import Budget
+from tilewright.bind import bind
+from tilewright.decisions import Decisions
+from tilewright.dtypes import DType
+from tilewright.graph import Graph, Node, Quantization, Site, Tensor
+from tilewright.kernel import Kernel
+from tilewright.lower import lower
+from tilewright.operator import Operator
+from tilewright.platform import Memory, Platform
+from tilewright.program import Program
+from tilewright.schedule import schedule
+from tilewright.stages import Allocated
+from tilewright.tile import tile
+from tilewright.tile.whole import WholeTiler
+
+Array = npt.NDArray[np.generic]
+
+
+def _same(site: Site) -> tuple[Tensor, ...]:
+    x = site.input(0)
+    return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=x.shape),)
+
+
+def _operator(name: str, inputs: tuple[str, ...], compute: Callable[..., Array]) -> Operator:
+    def reference(site: Site, arrays: Sequence[Array | None]) -> tuple[Array, ...]:
+        return (compute(*arrays),)
+
+    return Operator(
+        name=name,
+        inputs=inputs,
+        outputs=("Y",),
+        infer=_same,
+        reference=reference,
+        access=lambda site: whole(
+            {operand: site.input(index).shape for index, operand in enumerate(inputs)}, {"Y": site.output.shape}
+        ),
+    )
+
+
+TOY_OPERATORS = {
+    "ToyBias": _operator("ToyBias", ("X", "B"), lambda x, b: x + b),
+    "ToyReverse": _operator("ToyReverse", ("X",), lambda x: x[..., ::-1]),
+    "ToyHalf": _operator("ToyHalf", ("X",), lambda x: x * np.float32(0.5)),
+}
+TOY_KERNELS = {
+    "portable.toy_bias": Kernel(
+        name="portable.toy_bias",
+        op="ToyBias",
+        values=lambda call: {"count": call.operands["Y"].shape[-1]},
+        source="""
+/* y = x + b, modulo 256. */
+TW_KERNEL void tw_toy_bias(int32_t count, const int8_t *x, const int8_t *b, int8_t *y)
+{
+    for (int32_t i = 0; i < count; ++i) {
+        y[i] = (int8_t)(uint8_t)(x[i] + b[i]);
+    }
+}
+""",
+        call="tw_toy_bias(${count}, ${X}, ${B}, ${Y});",
+    ),
+    "acme.toy_reverse": Kernel(
+        name="acme.toy_reverse",
+        op="ToyReverse",
+        licence="MIT",
+        scratch_bytes=lambda tile: 8,
+        values=lambda call: {"count": call.operands["Y"].shape[-1]},
+        source="""
+/* The elements from the last to the first. */
+TW_KERNEL void tw_toy_reverse(int32_t count, const int8_t *x, int8_t *y, uint8_t *scratch)
+{
+    scratch[7] = 0;
+    for (int32_t i = 0; i < count; ++i) {
+        y[i] = x[count - 1 - i];
+    }
+}
+""",
+        call="tw_toy_reverse(${count}, ${X}, ${Y}, ${scratch});",
+    ),
+    "portable.toy_half": Kernel(
+        name="portable.toy_half",
+        op="ToyHalf",
+        includes=("<math.h>", "<stdint.h>"),
+        values=lambda call: {"count": call.operands["Y"].shape[-1]},
+        source="""
+/* y = x / 2 */
+TW_KERNEL void tw_toy_half(int32_t count, const float *x, float *y)
+{
+    for (int32_t i = 0; i < count; ++i) {
+        y[i] = ldexpf(x[i], -1);
+    }
+}
+""",
+        call="tw_toy_half(${count}, ${X}, ${Y});",
+    ),
+}
+TOY_PLATFORM = Platform(
+    name="toy",
+    memories=(Memory(name="ram", size_bytes=None), Memory(name="flash", size_bytes=None, kind="const")),
+)
+
+
+def toy_graph(*, names: tuple[str, str] = ("mfcc:0", "scores"), length: int = 10) -> Graph:
+    """int8: y = reverse(reverse(x + b) + b)."""
+    x, y = names
+    scale = Quantization(scale=(0.1,), zero_point=(-3,))
+    tensors = {
+        name: Tensor(name=name, dtype=DType.I8, shape=(1, length), quantization=scale if name == x else None)
+        for name in (x, "b", "biased", "turned", "again", y)
+    }
+    nodes = (
+        Node(name="/bias", op="ToyBias", inputs=(x, "b"), outputs=("biased",), origin=("/bias/Add", "/bias/*/evil")),
+        Node(name="/turn", op="ToyReverse", inputs=("biased",), outputs=("turned",)),
+        Node(name="/bias2", op="ToyBias", inputs=("turned", "b"), outputs=("again",)),
+        Node(name="/turn2", op="ToyReverse", inputs=("again",), outputs=(y,)),
+    )
+    constant = (np.arange(length, dtype=np.int64) * 37 % 256 - 128).astype(np.int8)[None]
+    return Graph(name="toy", inputs=(x,), outputs=(y,), nodes=nodes, tensors=tensors, constants={"b": constant})
+
+
+def toy_float_graph() -> Graph:
+    """float32: y = x / 4, no constants."""
+    tensors = {name: Tensor(name=name, dtype=DType.F32, shape=(3, 5)[1:]) for name in ("x", "half", "y")}
+    nodes = (
+        Node(name="h1", op="ToyHalf", inputs=("x",), outputs=("half",)),
+        Node(name="h2", op="ToyHalf", inputs=("half",), outputs=("y",)),
+    )
+    return Graph(name="floats", inputs=("x",), outputs=("y",), nodes=nodes, tensors=tensors, constants={})
+
+
+def toy_expected(graph: Graph, x: Array) -> Array:
+    """What toy_graph computes."""
+    b, start = graph.constants["b"].astype(np.int8), x.astype(np.int8)
+    return np.asarray(((start + b)[..., ::-1] + b)[..., ::-1])
+
+
+def toy_plan(graph: Graph, *, io: str = "pool", platform: Platform = TOY_PLATFORM) -> Allocated:
+    """Every stage up to `allocate`, for real."""
+    ends = dict.fromkeys((*graph.inputs, *graph.outputs), io)
+    pins = Decisions(io=ends)  # type: ignore[arg-type]  # "pool" or "user"
+    scheduled = schedule(bind(graph, platform, TOY_OPERATORS, TOY_KERNELS, pins), TOY_OPERATORS, pins)
+    return allocate(tile(scheduled, TOY_OPERATORS, WholeTiler(), pins), pins, BestFit(), Budget())
+
+
+def toy_program(graph: Graph, prefix: str = "toy", *, io: str = "pool", platform: Platform = TOY_PLATFORM) -> Program:
+    """A plan, lowered; no code pass yet."""
+    return lower(toy_plan(graph, io=io, platform=platform), TOY_OPERATORS, prefix)
+
+
+class Toy:
+    """The functions above, for tests that cannot import this file."""
+
+    operators = TOY_OPERATORS
+    platform = TOY_PLATFORM
+    graph = staticmethod(toy_graph)
+    float_graph = staticmethod(toy_float_graph)
+    expected = staticmethod(toy_expected)
+    plan = staticmethod(toy_plan)
+    program = staticmethod(toy_program)
+
+
+@pytest.fixture
+def toy() -> type[Toy]:
+    """Toy networks and what they compute."""
+    return Toy
