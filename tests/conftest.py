@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-PROBE = Path(__file__).with_name("probe.py")
+PROBE = Path(__file__).parent / "plugins" / "probe.py"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +70,10 @@ class Site:
             check=False,
         )
 
+    def tilewright(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """The command line, in a process that sees the packages."""
+        return self.run("-c", "from tilewright.cli import main; main()", *arguments, **environment)
+
     def probe(self, *actions: str, **environment: str) -> list[dict[str, Any]]:
         """What each action of `probe.py` answers, all in one process, in order."""
         finished = self.run(str(PROBE), *actions, **environment)
@@ -77,14 +82,20 @@ class Site:
         return answers
 
 
-def install(plugins: Sequence[Plugin], folder: Path) -> Site:
-    """Install wheels of `plugins` with pip."""
-    wheels = folder / "wheels"
-    wheels.mkdir(parents=True)
-    files = [str(plugin.wheel(wheels)) for plugin in plugins]
+def install(wheels: Sequence[Path], folder: Path) -> Site:
+    """Install `wheels` into `folder` with pip."""
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-compile"]
-    subprocess.run([*command, "--target", str(folder / "site"), *files], check=True)
-    return Site(folder=folder / "site")
+    subprocess.run([*command, "--target", str(folder), *map(str, wheels)], check=True)
+    return Site(folder=folder)
+
+
+def build(project: Path, folder: Path) -> Path:
+    """The wheel of the sources in `project`, built in a copy of them."""
+    copy = shutil.copytree(project, folder / "copy", ignore=shutil.ignore_patterns("build", "*.egg-info"))
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-index", "--no-build-isolation"]
+    subprocess.run([*command, "--wheel-dir", str(folder), str(copy)], check=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
 
 
 def target_source(name: str, extra: str = "") -> str:
@@ -107,7 +118,17 @@ HEALTHY = Plugin(
 @pytest.fixture(scope="session", name="make_site")
 def _make_site(tmp_path_factory: pytest.TempPathFactory) -> Any:
     def make(*plugins: Plugin) -> Site:
-        return install(plugins, tmp_path_factory.mktemp("plugins") / "installed")
+        folder = tmp_path_factory.mktemp("plugins")
+        return install([plugin.wheel(folder) for plugin in plugins], folder / "site")
+
+    return make
+
+
+@pytest.fixture(scope="session", name="build_site")
+def _build_site(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    def make(project: Path) -> Site:
+        folder = tmp_path_factory.mktemp("vendor")
+        return install([build(project, folder)], folder / "site")
 
     return make
 

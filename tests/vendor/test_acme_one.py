@@ -1,0 +1,62 @@
+"""A target that somebody else ships: a few lines, its own wheel, no kernel, and every network runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROJECT = Path(__file__).parent / "acme_one"
+MODELS = Path(__file__).parents[3] / "shared" / "models"
+NETWORKS = ("ad_int8", "kws_int8", "resnet8_f32", "resnet8_int8", "vww_int8")
+
+needs_models = pytest.mark.skipif(not MODELS.is_dir(), reason="the five networks are not beside the repository")
+
+
+@pytest.fixture(scope="module", name="site")
+def _site(build_site: Any) -> Any:
+    return build_site(PROJECT)
+
+
+def test_it_is_under_60_lines() -> None:
+    files = [path for path in PROJECT.iterdir() if path.suffix in (".py", ".toml")]
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) < 60
+
+
+def test_it_is_installed_and_well(site: Any) -> None:
+    names, doctor = site.probe("names:platform", "doctor")
+    assert "acme-one" in names["answer"]
+    (report,) = (report for report in doctor["answer"] if report["package"] == "acme-one")
+    assert (report["status"], report["offers"]) == ("ok", ["target acme-one"])
+
+
+@needs_models
+@pytest.mark.parametrize("network", NETWORKS)
+def test_it_compiles_every_network(site: Any, tmp_path: Path, network: str) -> None:
+    model = str(MODELS / f"{network}.onnx")
+    finished = site.tilewright("compile", model, "--target", "acme-one", "-o", str(tmp_path / "out"), "--json", "-")
+    assert finished.returncode == 0, finished.stderr
+    report = json.loads(finished.stdout)
+    pools = {pool["name"]: pool for pool in report["pools"]}
+    assert set(pools) == {"tcm", "flash"}
+    assert (pools["tcm"]["kind"], pools["tcm"]["limit_bytes"]) == ("ram", 256 * 1024)
+    assert 0 < pools["tcm"]["used_bytes"] <= 256 * 1024
+    assert report["steps"]
+    assert all(step["kernel"].startswith("portable.") for step in report["steps"])
+    assert list((tmp_path / "out").glob("*.c"))
+
+
+@needs_models
+@pytest.mark.parametrize("network", NETWORKS)
+def test_every_network_computes_what_it_should(site: Any, network: str) -> None:
+    model, vectors = str(MODELS / f"{network}.onnx"), str(MODELS / f"{network}.io.npz")
+    finished = site.tilewright(
+        "validate", model, "--target", "acme-one", "--on", "host", "--io", vectors, "--json", "-"
+    )  # fmt: skip
+    assert finished.returncode == 0, finished.stderr
+    verdict = json.loads(finished.stdout)
+    assert verdict["status"] == "pass"
+    assert verdict["steps"]
+    assert [step["name"] for step in verdict["steps"] if not step["exact"]] == []
