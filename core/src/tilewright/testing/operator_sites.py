@@ -87,3 +87,28 @@ def window_errors(access: MapAccess, box: Box) -> list[str]:
             if found != wanted or any((index - low) % span.step for index in touched):
                 errors.append(f"{operand} axis {number} over {dict(box)}: window {span}, touched {low}..{last}")
     return errors
+
+
+def result_errors(operator: Operator, site: Site, inputs: Sequence[Array | None], found: Sequence[Array]) -> list[str]:
+    """How `found` differs from the operator's reference by more than its tolerance allows. Empty when right.
+
+    NaN and infinities must be where the reference has them.
+    """
+    import numpy as np
+
+    expected = operator.reference(site, inputs)
+    allowed = operator.tolerance(site, inputs) if operator.tolerance else (None,) * len(expected)
+    errors = []
+    for tensor, wanted, limit, got in zip(site.outputs, expected, allowed, found, strict=True):
+        if got.shape != tensor.shape or wanted.shape != tensor.shape or wanted.dtype != tensor.dtype.numpy:
+            errors.append(f"{tensor.name}: {wanted.dtype}{wanted.shape} and {got.shape} for {tensor}")
+            continue
+        with np.errstate(invalid="ignore"):
+            difference = np.abs(got.astype(np.float64) - wanted.astype(np.float64))
+        right = (got == wanted) | (np.not_equal(got, got) & np.not_equal(wanted, wanted))
+        if limit is not None:
+            right |= difference <= limit
+        if not right.all():
+            at = tuple(int(index) for index in np.argwhere(~right)[0])
+            errors.append(f"{tensor.name}{list(at)}: {got[at]!r}, reference {wanted[at]!r}; {(~right).sum()} differ")
+    return errors
