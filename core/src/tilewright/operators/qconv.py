@@ -1,0 +1,271 @@
+"""Knows QConv: convolution of 8-bit values with constant 8-bit weights, an exact sum, one requantisation per channel.
+Does not know floats; Conv computes those. The meaning is in the architecture, section 9.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.access import Access, parse_map
+from tilewright.arithmetic.bounds import AccumulatorBounds, accumulator_bits, dot_bounds
+from tilewright.arithmetic.requant_form import RequantForm, requant_form
+from tilewright.dtypes import DType
+from tilewright.graph import Site, Tensor
+from tilewright.kernel import Call, Kernel
+from tilewright.layout import Layout, channels_last
+from tilewright.operator import Operator
+from tilewright.operators.c_source import c_source
+from tilewright.operators.integer_sites import (
+    c_requant,
+    centred,
+    exact_product,
+    input_range,
+    not_bytes,
+    requant_dtype,
+    zero_points,
+)
+from tilewright.operators.shape_errors import shape_error
+from tilewright.operators.windows import Windows, c_axes, inferred_outputs, windows_of
+from tilewright.requant import requantise
+
+Array = npt.NDArray[np.generic]
+Integers = npt.NDArray[np.int64]
+
+_EVERY_CHANNEL = (slice(None),) * 3  # batch, group, channel of the group
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Numbers:
+    """What a QConv computes with, taken from its node and constants."""
+
+    windows: Windows
+    group: int
+    outputs: int  # channels
+    x_zero_point: int
+    pad_value: int
+    w_zero_points: tuple[int, ...]  # empty where all are zero
+
+    @property
+    def group_outputs(self) -> int:
+        return self.outputs // self.group
+
+
+def _numbers(site: Site) -> _Numbers:
+    node, outputs = site.node, site.input(1).shape[0]
+    zeros = zero_points(node, "w_zero_point")
+    x_zero_point = node.integer("x_zero_point")
+    return _Numbers(
+        windows=windows_of(node),
+        group=node.integer("group", 1),
+        outputs=outputs,
+        x_zero_point=x_zero_point,
+        pad_value=node.integer("pad_value", x_zero_point),
+        w_zero_points=(zeros * outputs if len(zeros) == 1 else zeros) if any(zeros) else (),
+    )
+
+
+def _infer(site: Site) -> tuple[Tensor, ...]:
+    x, w, group = site.input(0), site.input(1), site.node.integer("group", 1)
+    if len(x.shape) < 3 or len(w.shape) != len(x.shape):
+        raise shape_error(site, f"X has rank {len(x.shape)} and W rank {len(w.shape)}")
+    if group < 1 or w.shape[0] % group or x.shape[1] != w.shape[1] * group:
+        raise shape_error(site, f"{x.shape[1]} channels do not make {group} groups for W {list(w.shape)}")
+    shape = (x.shape[0], w.shape[0], *inferred_outputs(site))
+    return (Tensor(name=site.node.outputs[0], dtype=requant_dtype(site), shape=shape),)
+
+
+def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    numbers = _numbers(site)
+    windows, spatial = numbers.windows, site.output.shape[2:]
+    pads = ((0, 0), (0, 0), *zip(windows.before, windows.after, strict=True))
+    x = np.pad(centred(inputs[0]), pads, constant_values=numbers.pad_value) - numbers.x_zero_point
+    w = _centred_weights(numbers, inputs[1])
+    batch, group, per_group = x.shape[0], numbers.group, numbers.group_outputs
+    x = x.reshape(batch, group, w.shape[1], *x.shape[2:])
+    acc = np.zeros((batch, group, per_group, math.prod(spatial)), np.int64)
+    for tap in np.ndindex(*windows.kernel):
+        seen = x[_EVERY_CHANNEL + _tap_slices(windows, tap, spatial)].reshape(batch, group, w.shape[1], -1)
+        acc += exact_product(w[(..., *tap)].reshape(group, per_group, -1), seen)
+    acc = acc.reshape(batch, numbers.outputs, *spatial)
+    if len(inputs) > 2 and inputs[2] is not None:
+        acc = acc + centred(inputs[2]).reshape(-1, *(1,) * len(spatial))
+    return (requantise(acc, site.node.requant(), 1).astype(site.output.dtype.numpy),)
+
+
+def _tap_slices(windows: Windows, tap: Sequence[int], spatial: Sequence[int]) -> tuple[slice, ...]:
+    starts = (position * dilation for position, dilation in zip(tap, windows.dilations, strict=True))
+    return tuple(
+        slice(start, start + (outputs - 1) * stride + 1, stride)
+        for start, stride, outputs in zip(starts, windows.strides, spatial, strict=True)
+    )
+
+
+def _centred_weights(numbers: _Numbers, weights: Array | None) -> Integers:
+    if not numbers.w_zero_points:
+        return centred(weights)
+    shape = (-1, *(1,) * (np.ndim(weights) - 1))  # type: ignore[arg-type]  # weights are there: infer saw them
+    return centred(weights, np.asarray(numbers.w_zero_points, np.int64).reshape(shape))
+
+
+def _macs(site: Site) -> int:
+    return site.output.elements * math.prod(site.input(1).shape[1:])
+
+
+def _map(site: Site, weights: str, *, words: str = "") -> tuple[str, Mapping[str, int]]:
+    """The index map with W indexed as `weights`, and the values it names."""
+    numbers = _numbers(site)
+    windows = numbers.windows
+    outs, taps = ",".join(windows.output_loops), ",".join(windows.tap_loops)
+    channel = "c" if numbers.group == 1 else "o//og*cg + c"
+    text = (
+        f"n o {' '.join(windows.output_loops)} c {' '.join(windows.tap_loops)} : "
+        f"X[n, {channel}, {', '.join(windows.map_indices())}] W[{weights.format(taps=taps)}] B[o] {words} "
+        f"-> Y[n,o,{outs}]"
+    )
+    return text, {**windows.map_values(), "og": numbers.group_outputs, "cg": site.input(1).shape[1]}
+
+
+def _access(site: Site) -> Access:
+    text, values = _map(site, "o,c,{taps}")
+    shapes = {"X": site.input(0).shape, "W": site.input(1).shape, "Y": site.output.shape}
+    if site.has_input(2):
+        shapes["B"] = site.input(2).shape
+    return parse_map(text).bind(shapes, values)
+
+
+def _packed_access(site: Site) -> Access:
+    text, values = _map(site, "o,{taps},c", words="R[o] Z[o]")
+    w = site.input(1).shape
+    shapes = {"X": site.input(0).shape, "W": (w[0], *w[2:], w[1]), "R": w[:1], "Y": site.output.shape}
+    if site.has_input(2):
+        shapes["B"] = w[:1]
+    if _numbers(site).w_zero_points:
+        shapes["Z"] = w[:1]
+    return parse_map(text).bind(shapes, values)
+
+
+def accumulator_bounds(site: Site) -> AccumulatorBounds:
+    """Range of the accumulator of every output channel, padding included."""
+    numbers, zero = _numbers(site), _numbers(site).x_zero_point
+    weights = _centred_weights(numbers, site.constant(1)).reshape(numbers.outputs, -1)
+    bias = centred(site.constant(2)) if site.has_input(2) else np.zeros(numbers.outputs, np.int64)
+    low, high = input_range(site)
+    padded = any((*numbers.windows.before, *numbers.windows.after))
+    extra = (numbers.pad_value - zero,) if padded else ()
+    return dot_bounds(weights, bias, (low - zero, high - zero), extra)
+
+
+def conv_requant_form(site: Site) -> RequantForm:
+    """How each channel is requantised, for the kernel and for the report."""
+    return requant_form(site.node.requant(), accumulator_bounds(site), site.node.name)
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    numbers, weights = _numbers(site), site.constant(1)
+    packed: dict[str, Array] = {
+        "W": np.ascontiguousarray(np.moveaxis(np.asarray(weights), 1, -1)),
+        "R": conv_requant_form(site).array(),
+    }
+    if site.has_input(2):
+        packed["B"] = np.asarray(site.constant(2))
+    if numbers.w_zero_points:
+        packed["Z"] = np.asarray(numbers.w_zero_points, np.int32)
+    return packed
+
+
+def _accepts(site: Site) -> str | None:
+    if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
+        return "W and B must be constants"
+    if site.has_input(2) and site.input(2).dtype is not DType.I32:
+        return f"B must be i32, found {site.input(2).dtype.value}"
+    accumulator_bits(accumulator_bounds(site), site.node.name)
+    return not_bytes(site, 0, 1)
+
+
+def _prefers(site: Site) -> Mapping[str, Layout]:
+    layout = channels_last(len(site.input(0).shape))
+    return {"X": layout, "Y": layout}
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    site, operands = call.site, call.operands
+    numbers, x, w, y = _numbers(site), operands["X"], operands["W"], operands["Y"]
+    types = f"{x.dtype.value}_{w.dtype.value}"
+    bounds = accumulator_bounds(site)
+    bits = accumulator_bits(bounds, site.node.name)
+    group_inputs = w.shape[-1]
+    step, joined = _run(numbers.windows, group_inputs, x.strides)
+    null: object = "(const int32_t *)0"
+    return {
+        "function": f"tw_qconv_{types}_{y.dtype.value}_acc{bits}",
+        "dot": f"tw_dot_{types}_acc{bits}",
+        "bits": bits,
+        "x_type": x.dtype.c_type,
+        "w_type": w.dtype.c_type,
+        "y_type": y.dtype.c_type,
+        "fields": {
+            "batches": y.extents[0],
+            "outputs": y.extents[1],
+            "group_inputs": group_inputs,
+            "group_outputs": numbers.group_outputs,
+            "first_output": y.origin[1],
+            "x_batch": x.strides[0],
+            "x_channel": x.strides[1],
+            "y_batch": y.strides[0],
+            "y_channel": y.strides[1],
+            "w_output": w.strides[0],
+            **c_axes(numbers.windows, x, y, w.strides[1:-1]),
+            "x_zero_point": numbers.x_zero_point,
+            "padding": numbers.pad_value - numbers.x_zero_point,
+            "joined": int(joined),
+            "step": step,
+            "requant": c_requant(site.node.requant(), requant_form(site.node.requant(), bounds, site.node.name)),
+        },
+        "bias": operands.get("B", null),
+        "zero_points": operands.get("Z", null),
+    }
+
+
+def _run(windows: Windows, group_inputs: int, x_strides: Sequence[int]) -> tuple[int, bool]:
+    """Elements of x between successive products, and whether that holds from tap to tap of a row as well."""
+    tap = x_strides[-1] * windows.dilations[-1]
+    if group_inputs == 1:
+        return tap, True
+    return x_strides[1], tap == x_strides[1] * group_inputs
+
+
+QCONV = Operator(
+    name="QConv",
+    inputs=("X", "W", "B"),
+    outputs=("Y",),
+    summary="convolution of 8-bit integers with an exact accumulator, requantised per channel",
+    infer=_infer,
+    reference=_reference,
+    access=_access,
+    macs=_macs,
+)
+
+QCONV_PORTABLE = Kernel(
+    name="portable.qconv",
+    op="QConv",
+    accepts=_accepts,
+    access=_packed_access,
+    prefers=_prefers,
+    pack=_pack,
+    parallel=("n", "o", "d", "h", "w"),
+    values=_values,
+    source="".join(c_source(name) for name in ("requant.h", "window.h", "qdot.h", "qconv.c")),
+    call="""${function}((tw_qconv){
+% for name, value in fields.items():
+    .${name} = ${value},
+% endfor
+}, ${X}, ${W}, ${bias}, ${R}, ${zero_points}, ${Y});""",
+)
+
+OPERATORS = (QCONV,)
+KERNELS = (QCONV_PORTABLE,)

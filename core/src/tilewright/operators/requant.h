@@ -1,0 +1,48 @@
+/* An integer accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point, low, high). */
+#ifndef TW_REQUANT
+#define TW_REQUANT
+typedef struct {
+    int32_t shift;
+    int32_t zero_point, low, high;
+    int32_t fixed, exact; /* whether any channel of the layer uses this form */
+} tw_requant;
+
+/* (acc * multiplier + half) >> shift, proved equal to the formula at compile time for every accumulator that can occur.
+ * Adding 2^62 keeps the dividend positive, where >> is defined; it is taken away again with the zero point. */
+TW_KERNEL int32_t tw_requant_fixed(int64_t product, tw_requant p)
+{
+    const uint64_t above = (UINT64_C(1) << 62) + (UINT64_C(1) << (p.shift - 1));
+    const uint64_t shifted = ((uint64_t)product + above) >> p.shift;
+    if (p.shift >= 33) { /* fits: 32-bit arithmetic from here */
+        const int32_t q = (int32_t)shifted - ((int32_t)1 << ((62 - p.shift) & 31)) + p.zero_point;
+        return q < p.low ? p.low : (q > p.high ? p.high : q);
+    }
+    const int64_t q = (int64_t)shifted - (INT64_C(1) << (62 - p.shift)) + p.zero_point;
+    return q < p.low ? p.low : (q > p.high ? p.high : (int32_t)q);
+}
+
+/* The formula itself. Clamping first changes nothing, because the limits are integers, and makes the conversion defined. */
+TW_KERNEL int32_t tw_requant_exact(float acc, int32_t word, tw_requant p)
+{
+    const union { uint32_t bits; float value; } scale = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
+    const float low = (float)(p.low - p.zero_point), high = (float)(p.high - p.zero_point);
+    const float product = acc * scale.value;
+    const float v = product < low ? low : (product > high ? high : product);
+    const int32_t whole = (int32_t)v; /* towards zero */
+    const float rest = v - (float)whole; /* exact */
+    const int32_t odd = whole & 1; /* at exactly one half only an odd number moves on */
+    const int32_t up = rest > 0.5f || (rest == 0.5f && odd), down = rest < -0.5f || (rest == -0.5f && odd);
+    return whole + up - down + p.zero_point;
+}
+#endif
+#ifndef TW_REQUANT_INT${bits}
+#define TW_REQUANT_INT${bits}
+/* `word` is the multiplier, or with the sign bit set the bits of the scale. */
+TW_KERNEL int32_t tw_requant_int${bits}(int${bits}_t acc, int32_t word, tw_requant p)
+{
+    if (p.fixed && (!p.exact || word >= 0)) {
+        return tw_requant_fixed((int64_t)acc * word, p);
+    }
+    return tw_requant_exact((float)acc, word, p);
+}
+#endif
