@@ -1,4 +1,4 @@
-"""Really installed plugin packages, healthy and faulty: wheels made by hand, installed by pip, seen by a new process."""
+"""Really installed plugin packages, healthy and faulty: wheels installed by pip, seen by a new process."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tilewright import api
 
 GOLDEN = Path(__file__).parent / "golden" / "api.txt"
@@ -34,7 +35,7 @@ def _described(name: str, value: Any) -> Iterator[str]:
             default = "" if required else f" = {item.default!r}" if plain else " = ..."
             yield f"    {item.name}: {item.type}{default}"
     for member, function in sorted(vars(value).items()):
-        if member.startswith("_") or not isinstance(function, (property, classmethod)) and not callable(function):
+        if member.startswith("_") or (not isinstance(function, (property, classmethod)) and not callable(function)):
             continue
         if isinstance(function, property):
             yield f"    {member}: property"

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 OFFER = "from tilewright.api import Memory, Platform, hookimpl\n@hookimpl\n"
+# both hooks are broken in the same way: the one that is asked when it is needed, and the one that is asked when not
+BOTH = OFFER + "def tilewright_platforms(): {body}\n@hookimpl\ndef tilewright_graph_passes(): {body}"
 
 # name -> (source, how the entry points end, words of the error, status)
 FAULTS: Mapping[str, tuple[str, str, tuple[str, ...], str]] = {
@@ -28,21 +30,21 @@ FAULTS: Mapping[str, tuple[str, str, tuple[str, ...], str]] = {
     ),
     "unmarked-hook": ("def tilewright_platforms(): return ()", "", ("TW8005", "not marked with @hookimpl"), "failed"),
     "hook-raises": (
-        OFFER + "def tilewright_platforms(): return 1 // 0",
+        BOTH.format(body="return 1 // 0"),
         "",
-        ("TW8006", "'tilewright_platforms' failed", "ZeroDivisionError", "hook_raises.py:3"),
+        ("TW8006", "failed: ZeroDivisionError", "hook_raises.py:3"),
         "failed",
     ),
     "wrong-type": (
-        OFFER + "def tilewright_platforms(): return ('wrong-type',)",
+        BOTH.format(body="return ('wrong-type',)"),
         "",
-        ("TW8006", "must return Platform objects, found str"),
+        ("TW8006", "must return", "objects, found str"),
         "failed",
     ),
     "not-iterable": (
-        OFFER + "def tilewright_platforms(): return Platform(name='x', memories=())",
+        BOTH.format(body="return Platform(name='x', memories=())"),
         "",
-        ("TW8006", "'tilewright_platforms' failed", "not iterable"),
+        ("TW8006", "failed: TypeError", "not iterable"),
         "failed",
     ),
     "nowhere-module": ("", ".nowhere", ("TW8004", "nowhere_module.nowhere", "ModuleNotFoundError"), "failed"),
@@ -59,6 +61,7 @@ FAULTS: Mapping[str, tuple[str, str, tuple[str, ...], str]] = {
     "bad-requirement": ("raise RuntimeError('imported')", "", ("TW8003", "cannot be read"), "failed"),
     "is-blocked": (OFFER + "def tilewright_platforms(): return ()", "", ("TW8002", "TILEWRIGHT_BLOCK"), "blocked"),
 }
+HARMLESS = ("empty-promise", "unannounced")  # what is wrong concerns targets only, which nobody asks them for
 REQUIRES = {"needs-newer-core": ("tilewright>=99",), "bad-requirement": ("tilewright>>=1",)}
 BLOCK = {"TILEWRIGHT_BLOCK": "Is_Blocked"}
 
@@ -83,7 +86,7 @@ def _answers(site: Any) -> dict[str, Any]:
     return dict(zip((*targets, "again", "doctor", "list"), answers, strict=True))
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", [name for name in FAULTS if name not in HARMLESS])
 def test_not_needed_is_one_warning_line(answers: dict[str, Any], name: str) -> None:
     lines = [line for line in answers["healthy"]["answer"]["warnings"] if f"plugin {name} 1.2.3" in line]
     assert len(lines) == 1
@@ -104,7 +107,7 @@ def test_needed_is_an_error_with_package_version_and_cause(answers: dict[str, An
 
 def test_the_healthy_plugin_works_among_them(answers: dict[str, Any]) -> None:
     assert answers["healthy"]["answer"]["platforms"] == ["healthy"]
-    assert len(answers["healthy"]["answer"]["warnings"]) == len(FAULTS)
+    assert len(answers["healthy"]["answer"]["warnings"]) == len(FAULTS) - len(HARMLESS)
     assert answers["again"] == answers["healthy"]
 
 

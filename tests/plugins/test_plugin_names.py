@@ -137,3 +137,31 @@ def test_observers_hear_and_cannot_harm(make_site: Any, make_plugin: Any, health
     assert answer["answer"]["heard"] == ["bind"]
     (line,) = answer["answer"]["warnings"]
     assert "grumbler 1.2.3 failed while observing stage 'bind': ZeroDivisionError" in line
+
+
+ALLOCATOR = """
+from tilewright.api import Budget, GraphPass, PassResult, Problem, Solution, hookimpl
+class Lazy:
+    name = "lazy"
+    summary = "never finds anything"
+    def solve(self, problem, budget):
+        return Solution(status="unknown")
+@hookimpl
+def tilewright_allocators():
+    return (Lazy(),)
+@hookimpl
+def tilewright_graph_passes():
+    return (GraphPass(name="lazy.pass", summary="", apply=lambda graph, context: PassResult(graph=graph)),)
+"""
+
+
+def test_choosing_an_allocator_does_not_bring_graph_passes(make_site: Any, make_plugin: Any, healthy: Any) -> None:
+    alone = make_plugin(name="lazy", source=ALLOCATOR, entry_points={"allocator.lazy": "lazy"})
+    both = make_plugin(
+        name="lazy", source=ALLOCATOR, entry_points={"allocator.lazy": "lazy", "graph_pass.lazy": "lazy"}
+    )
+    passes = [
+        make_site(healthy, plugin).probe("allocator:lazy")[0]["answer"]["graph_passes"] for plugin in (alone, both)
+    ]
+    assert "lazy.pass" not in passes[0]
+    assert "lazy.pass" in passes[1]

@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
+
 from tilewright.plugins import hookspecs
 from tilewright.plugins.host import HOOKS
 from tilewright.plugins.kinds import KINDS, Kind

@@ -2,4 +2,18 @@
 Does not know what is in them, nor who offers them to whom.
 """
 
-FAMILIES = ("tilewright.operators.clip",)
+FAMILIES = (
+    "tilewright.operators.binary",
+    "tilewright.operators.cast",
+    "tilewright.operators.clip",
+    "tilewright.operators.concat",
+    "tilewright.operators.conv",
+    "tilewright.operators.gemm",
+    "tilewright.operators.pad",
+    "tilewright.operators.pool",
+    "tilewright.operators.qconv",
+    "tilewright.operators.quantize",
+    "tilewright.operators.reshape",
+    "tilewright.operators.slice",
+    "tilewright.operators.transpose",
+)

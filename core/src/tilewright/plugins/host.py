@@ -17,7 +17,7 @@ from tilewright.plugins import hookspecs
 from tilewright.plugins.catalogue import Package
 from tilewright.plugins.faults import Fault, one_line
 from tilewright.plugins.hookspecs import PROJECT
-from tilewright.plugins.kinds import GROUP, KIND_NAMES, KINDS, PACKS, Kind
+from tilewright.plugins.kinds import GROUP, KIND_NAMES, KINDS, OBSERVER, PACKS, Kind
 from tilewright.plugins.near import did_you_mean
 from tilewright.plugins.offers import StageEvent
 
@@ -44,7 +44,7 @@ class _BrokenError(Exception):
     at: str = ""
 
 
-def load(package: Package, reference: str, kinds: Collection[str] = KIND_NAMES) -> Loaded | Fault:
+def load(package: Package, reference: str, kinds: Collection[str] = (*KIND_NAMES, OBSERVER)) -> Loaded | Fault:
     """Import the plugin at `reference` and call its hooks of `kinds`. Whatever goes wrong is returned, not raised."""
     try:
         plugin = _imported(reference)
@@ -61,8 +61,12 @@ def load(package: Package, reference: str, kinds: Collection[str] = KIND_NAMES) 
             at=broken.at,
         )
     hooks = tuple(name for name in HOOKS if getattr(manager.hook, name).get_hookimpls())
-    observe = (lambda event: manager.hook.tilewright_stage_finished(event=event)) if OBSERVE in hooks else None
-    return Loaded(package=package, hooks=hooks, values=values, observe=observe)
+    return Loaded(
+        package=package,
+        hooks=hooks,
+        values=values,
+        observe=_observe(manager) if OBSERVER in kinds and OBSERVE in hooks else None,
+    )
 
 
 def _imported(reference: str) -> object:
@@ -153,6 +157,10 @@ def _promises_kept(package: Package, reference: str, values: Mapping[str, tuple[
             raise _BrokenError(
                 "TW8008", f"'{kind.hook}' returns '{name}', but there is no entry point '{kind.name}.{name}'"
             )
+
+
+def _observe(manager: pluggy.PluginManager) -> Callable[[StageEvent], object]:
+    return lambda event: manager.hook.tilewright_stage_finished(event=event)
 
 
 def _place(error: BaseException) -> str:

@@ -4,13 +4,13 @@ Does not know how one plugin is imported; that is `host`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tilewright.plugins.catalogue import CORE, Catalogue, Offer, Package, discover
 from tilewright.plugins.faults import Fault
 from tilewright.plugins.host import Loaded, load
-from tilewright.plugins.kinds import KIND_NAMES, kind_named
+from tilewright.plugins.kinds import PACKS, kind_named
 from tilewright.plugins.registry import Registry, clashes, registry_of
 
 
@@ -25,6 +25,7 @@ class _Object:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wish:
     package: Package
+    kinds: frozenset[str]  # the hooks to call: an allocator's package does not rewrite graphs by the way
     needed_for: str  # "" when the job goes on without it
 
 
@@ -34,8 +35,7 @@ def load_named(*named: tuple[str, str], catalogue: Catalogue | None = None) -> R
     TilewrightError (exit 8) when one of them is not installed, unfit, broken or offered twice.
     """
     catalogue = catalogue or discover()
-    wishes = _needed(catalogue, named)
-    return _load(catalogue, wishes, {kind for kind, _ in named})
+    return _load(catalogue, _needed(catalogue, named, with_target=False))
 
 
 def load_for(
@@ -58,35 +58,43 @@ def load_for(
     named += [("runner", runner)] if runner else []
     named += [("memory_hierarchy", memory_hierarchy)] if memory_hierarchy else []
     named += [("exporter", exporter) for exporter in exporters]
-    wishes = _needed(catalogue, named)
+    wishes = _needed(catalogue, named, with_target=True)
     for package, offer in catalogue.packs(target):
         _wish(wishes, package, offer, f"target '{target}'")
     for package, offer in catalogue.packs(""):
         _wish(wishes, package, offer, "every compilation" if package.name == CORE else "")
-    return _load(catalogue, wishes, KIND_NAMES)
+    return _load(catalogue, wishes)
 
 
-def _needed(catalogue: Catalogue, named: Iterable[tuple[str, str]]) -> dict[_Object, _Wish]:
+def _needed(catalogue: Catalogue, named: Iterable[tuple[str, str]], with_target: bool) -> dict[_Object, _Wish]:
+    """The objects behind `named`. `with_target`: the target's own object is asked for packs as well."""
     wishes: dict[_Object, _Wish] = {}
     for kind, name in named:
         package, offer = catalogue.find(kind, name)
-        _wish(wishes, package, offer, f"{kind_named(kind).word} '{name}'")
+        more = PACKS if with_target and kind == "platform" else ()
+        _wish(wishes, package, offer, f"{kind_named(kind).word} '{name}'", more)
     return wishes
 
 
-def _wish(wishes: dict[_Object, _Wish], package: Package, offer: Offer, needed_for: str) -> None:
-    """Ask for the object behind `offer`; the first reason to need it is the one that is reported."""
+def _wish(
+    wishes: dict[_Object, _Wish], package: Package, offer: Offer, needed_for: str, more: Iterable[str] = ()
+) -> None:
+    """Ask for what `offer` announces; the first reason to need an object is the one that is reported."""
     key = _Object(package=package.name, reference=offer.reference)
-    if key not in wishes or not wishes[key].needed_for:
-        wishes[key] = _Wish(package=package, needed_for=needed_for)
+    before = wishes.get(key)
+    wishes[key] = _Wish(
+        package=package,
+        kinds=frozenset((offer.kind, *more, *(before.kinds if before else ()))),
+        needed_for=(before.needed_for if before else "") or needed_for,
+    )
 
 
-def _load(catalogue: Catalogue, wishes: Mapping[_Object, _Wish], kinds: Collection[str]) -> Registry:
+def _load(catalogue: Catalogue, wishes: Mapping[_Object, _Wish]) -> Registry:
     """Needed or not, a plugin is broken alone: what it offers beside the broken part is not used either."""
     left_out: dict[str, Fault] = {}
     loaded: list[Loaded] = []
     for key, wish in sorted(wishes.items()):
-        outcome = load(wish.package, key.reference, kinds)
+        outcome = load(wish.package, key.reference, wish.kinds)
         if isinstance(outcome, Loaded):
             loaded.append(outcome)
         elif wish.needed_for:
