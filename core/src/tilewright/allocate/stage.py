@@ -4,12 +4,12 @@ Does not know how to place blocks (an Allocator does), and believes no allocator
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 
 from tilewright.allocate.bound import lower_bounds
 from tilewright.allocate.check import peaks, violations
+from tilewright.allocate.identity import plan_id
 from tilewright.allocate.overflow import Overflow, does_not_fit, overflow_of
 from tilewright.allocate.problem import Allocator, Budget, Place, Problem, Solution
 from tilewright.allocate.request import Request, pack_constants, relaxed, request
@@ -58,19 +58,6 @@ def attempt(
         decisions=_complete(tiled, decisions, placements, allocator.name),
         plan_id=plan_id(tiled, placements),
     )
-
-
-def plan_id(tiled: Tiled, placements: Mapping[str, Placement]) -> int:
-    """32 bits over everything the constants blobs depend on: names, places, sizes and bytes. Never zero."""
-    digest = hashlib.sha256(b"tilewright constants 1\n")
-    constants = [buffer for buffer in tiled.buffers if buffer.kind == "constant"]
-    for buffer in sorted(constants, key=lambda item: item.name):
-        place = placements[buffer.name]
-        array = tiled.scheduled.bound.constants[buffer.name]
-        line = (buffer.name, place.memory, place.offset_bytes, buffer.size_bytes, array.dtype.str, array.shape)
-        digest.update(f"{line!r}\n".encode())
-        digest.update(array.tobytes())
-    return int.from_bytes(digest.digest()[:4], "little") or 1
 
 
 def _placed_constants(tiled: Tiled, problem: Problem) -> Solution | Overflow:
