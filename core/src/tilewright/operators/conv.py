@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +30,7 @@ from tilewright.operators.windows import (
     c_axes,
     import_windows,
     inferred_outputs,
+    tap_views,
     windows_of,
 )
 
@@ -56,15 +56,10 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
 def correlate(x: Doubles, w: Doubles, windows: Windows, group: int) -> Doubles:
     """Exact sums of X[N, C, ...] with W[O, C/group, ...], padding 0: one matrix product per tap."""
     outputs = windows.outputs(x.shape[2:])
-    padded = np.pad(x, [(0, 0), (0, 0), *zip(windows.before, windows.after, strict=True)])
     weights = w.reshape(group, w.shape[0] // group, w.shape[1], -1)
     total = np.zeros((x.shape[0], group, weights.shape[1], math.prod(outputs)))
-    for number, tap in enumerate(product(*(range(extent) for extent in windows.kernel))):
-        cut = [slice(None), slice(None)]
-        for at, dilation, count, stride in zip(tap, windows.dilations, outputs, windows.strides, strict=True):
-            cut.append(slice(at * dilation, at * dilation + (count - 1) * stride + 1, stride))
-        seen = padded[tuple(cut)].reshape(x.shape[0], group, w.shape[1], -1)
-        total += np.matmul(weights[..., number], seen)
+    for tap, seen in enumerate(tap_views(x, windows, 0.0)):
+        total += np.matmul(weights[..., tap], seen.reshape(x.shape[0], group, w.shape[1], -1))
     return total.reshape(x.shape[0], w.shape[0], *outputs)
 
 

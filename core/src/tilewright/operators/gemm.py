@@ -98,9 +98,7 @@ def _gemm_map(site: Site, b_text: str, b_shape: tuple[int, ...]) -> Access:
         shapes["C"] = c = site.input(2).shape
         loops = [*rows, "n"][len(y) - len(c) :]
         c_text = ",".join("0" if own == 1 else loop for own, loop in zip(c, loops, strict=True))
-    text = (
-        f"{' '.join(rows)} n k : A[{','.join([*rows, 'k'])}] B[{b_text}] C[{c_text}] -> Y[{','.join([*rows, 'n'])}]"
-    )
+    text = f"{' '.join(rows)} n k : A[{','.join([*rows, 'k'])}] B[{b_text}] C[{c_text}] -> Y[{','.join([*rows, 'n'])}]"
     return parse_map(text).bind(shapes)
 
 
@@ -299,9 +297,7 @@ MATMUL = Operator(
     access=_matmul_access,
     tolerance=_matmul_tolerance,
     macs=lambda site: site.output.elements * site.input(0).shape[-1],
-    imports=(
-        Import(op_type="MatMul", since=1, attributes={}, convert=_import_matmul, min_inputs=2, max_inputs=2),
-    ),
+    imports=(Import(op_type="MatMul", since=1, attributes={}, convert=_import_matmul, min_inputs=2, max_inputs=2),),
 )
 
 GEMM_WEIGHTS_F32 = Kernel(

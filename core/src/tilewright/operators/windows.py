@@ -8,13 +8,22 @@ from the last one back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
 
 from tilewright.frontend.importing import Conversion, OnnxNode
 from tilewright.graph import Attribute, Node, Site
 from tilewright.kernel import Operand
 from tilewright.operators.shape_errors import shape_error
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 OUTPUT_LOOPS, TAP_LOOPS = ("d", "h", "w"), ("z", "y", "x")
 C_AXES = ("depth", "row", "column")
@@ -92,6 +101,24 @@ class Windows:
     def tap_loops(self) -> tuple[str, ...]:
         """Loop names over the taps of a window."""
         return TAP_LOOPS[MAX_SPATIAL - self.rank :]
+
+
+def tap_views(x: npt.NDArray[Scalar], windows: Windows, fill: float, lead: int = 2) -> Iterator[npt.NDArray[Scalar]]:
+    """For each tap, row-major, what all windows see through it: `[N, C, outputs...]`, padding read as `fill`.
+
+    The spatial axes of `x` follow `lead` others.
+    """
+    outputs = windows.outputs(x.shape[lead:])
+    margins = [(0, 0)] * lead
+    for axis, count in enumerate(outputs):
+        needed = (count - 1) * windows.strides[axis] + windows.reach[axis]
+        margins.append((windows.before[axis], max(0, needed - windows.before[axis] - x.shape[lead + axis])))
+    padded = np.pad(x, margins, constant_values=fill)
+    for tap in product(*(range(extent) for extent in windows.kernel)):
+        cut = [slice(None)] * lead
+        for at, dilation, count, stride in zip(tap, windows.dilations, outputs, windows.strides, strict=True):
+            cut.append(slice(at * dilation, at * dilation + (count - 1) * stride + 1, stride))
+        yield padded[tuple(cut)]
 
 
 def windows_of(node: Node) -> Windows:
@@ -174,7 +201,7 @@ def c_axes(windows: Windows, x: Operand, y: Operand, w_steps: Sequence[int] = ()
 
     Spatial axes of `x` and `y` start at 2. `w_steps` are the strides of the taps in the weights, if there are any.
     """
-    axes = dict.fromkeys(C_AXES, "{.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1}")
+    axes = dict.fromkeys(C_AXES, "{.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1, .counted = 1}")
     for axis, name in enumerate(C_AXES[MAX_SPATIAL - windows.rank :]):
         at = axis + 2
         counted = _minus(x.shape[at] + windows.after[axis], x.origin[at])
