@@ -7,6 +7,7 @@ A location is a relative path without `..`; no component is a symbolic link; the
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Mapping
@@ -40,7 +41,11 @@ class ExternalFiles:
             raise _refused("the model has no folder: it was given as bytes", where)
         fields = _fields(entries, where)
         path = _safe_path(self.folder, fields.get("location", ""), where)
-        return _read(path, _number(fields, "offset", where) or 0, _number(fields, "length", where), size_bytes, where)
+        offset, length = _number(fields, "offset", where) or 0, _number(fields, "length", where)
+        data = _read(path, offset, length, size_bytes, where)
+        if "checksum" in fields and fields["checksum"].lower() != _sha1(path):
+            raise _refused(f"{show(path.name)} does not have the checksum that the model gives", where)
+        return data
 
 
 def _refused(reason: str, where: str) -> TilewrightError:
@@ -102,6 +107,12 @@ def _open(path: Path, where: str) -> int:
         return os.open(path, flags)
     except OSError as error:
         raise _refused(f"{show(path.name)}: {error.strerror or 'cannot be read'}", where) from error
+
+
+def _sha1(path: Path) -> str:
+    """Digest of a whole file: what ONNX means by checksum. Against damage, not against attackers."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha1").hexdigest()
 
 
 def _read(path: Path, offset: int, length: int | None, size_bytes: int, where: str) -> bytes:

@@ -78,10 +78,7 @@ def read_model(data: bytes, limits: Limits) -> FileModel:
     if len(data) > limits.file_bytes:
         raise over_limit("the file has", len(data), "bytes", limits.file_bytes)
     proto = _parse(data)
-    try:
-        return _Reader(limits).model(proto)
-    except UnicodeDecodeError as error:
-        raise corrupt("a name in it is not valid UTF-8") from error
+    return _Reader(limits).model(proto)
 
 
 def over_limit(what: str, found: int, unit: str, limit: int, where: str = "") -> TilewrightError:
@@ -127,7 +124,9 @@ def _newest_opset() -> int:
 def _opsets(entries: Any, where: str) -> Mapping[str, int]:
     versions: dict[str, int] = {}
     for entry in entries:
-        domain = "" if entry.domain == "ai.onnx" else entry.domain
+        if isinstance(entry.domain, bytes):
+            raise corrupt("a name in it is not valid UTF-8")
+        domain = _domain(entry.domain)
         if versions.setdefault(domain, entry.version) != entry.version:
             raise _opset_error(f"imports operator set {show(domain)} in two versions", where)
     newest = _newest_opset()
@@ -176,11 +175,11 @@ class _Reader:
         return FileModel(graph=graph, functions=functions, opsets=opsets)
 
     def function(self, proto: Any, opsets: Mapping[str, int]) -> FileFunction:
-        where = f"function {show(proto.name)}"
+        where = f"function {show(self.name(proto.name))}"
         self.opsets = {**opsets, **_opsets(proto.opset_import, where)}
         return FileFunction(
             name=self.name(proto.name),
-            domain=_domain(proto.domain),
+            domain=_domain(self.name(proto.domain)),
             overload=self.name(proto.overload),
             inputs=tuple(self.name(name) for name in proto.input),
             outputs=tuple(self.name(name) for name in proto.output),
@@ -212,13 +211,13 @@ class _Reader:
         self.nodes += 1
         if self.nodes > self.limits.nodes:
             raise over_limit("the file has", self.nodes, "nodes or more", self.limits.nodes)
-        domain = _domain(proto.domain)
-        name = self.name(proto.name)
-        where = f"node {show(name or proto.op_type)}"
+        domain = _domain(self.name(proto.domain))
+        name, op_type = self.name(proto.name), self.name(proto.op_type)
+        where = f"node {show(name or op_type)}"
         return FileNode(
             name=name,
-            op_type=self.name(proto.op_type),
-            domain=self.name(domain),
+            op_type=op_type,
+            domain=domain,
             overload=self.name(proto.overload),
             version=self.opsets.get(domain, 0),
             inputs=tuple(map(self.name, proto.input)),
@@ -264,7 +263,7 @@ class _Reader:
         if len(typed) + ("raw_data" in filled) + external > 1:
             raise bad_tensor("has its elements in more than one place", place)
         if external:
-            entries = tuple((entry.key, entry.value) for entry in proto.external_data)
+            entries = tuple((self.name(entry.key), self.name(entry.value)) for entry in proto.external_data)
             return replace(tensor, external=entries)
         if "raw_data" in filled:
             return replace(tensor, raw=proto.raw_data)
@@ -297,7 +296,9 @@ class _Reader:
             return int(proto.dim_value)
         return (self.name(proto.dim_param) or None) if which == "dim_param" else None
 
-    def name(self, text: str) -> str:
+    def name(self, text: str | bytes) -> str:
+        if isinstance(text, bytes):  # what protobuf hands out for text that cannot be decoded
+            raise corrupt("a name in it is not valid UTF-8")
         if len(text) > self.limits.name_length:
             raise over_limit("a name has", len(text), "characters", self.limits.name_length, show(text))
         return text

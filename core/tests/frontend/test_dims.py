@@ -1,0 +1,86 @@
+"""Symbolic, missing, negative and contradicting shapes."""
+
+from __future__ import annotations
+
+import pytest
+from onnx import TensorProto, helper
+from tilewright.errors import Exit
+
+
+@pytest.fixture
+def shaped(model):
+    def make(dims, outputs=None, values=(), data_type=TensorProto.FLOAT):
+        x = helper.make_tensor_value_info("x", data_type, dims)
+        made = model([helper.make_node("Relu", ["x"], ["m"], "r"), helper.make_node("Relu", ["m"], ["y"])], inputs=[x])
+        if outputs is not None:
+            made.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", *outputs))
+        made.graph.value_info.extend(values)
+        return made
+
+    return make
+
+
+def test_symbols_are_listed_with_what_to_type(refuses, shaped):
+    text = refuses(shaped(["batch", 3, "height"]), "TW1205")
+    assert "--dim batch=1 --dim height=1" in text
+
+
+def test_symbols_take_values(loads, shaped):
+    graph = loads(shaped(["batch", 3, "batch"]), dims={"batch": 2}).graph
+    assert graph.tensors["y"].shape == (2, 3, 2)
+
+
+def test_a_nameless_dimension_is_called_by_place(loads, refuses, shaped):
+    assert "'x[0]=1'" in refuses(shaped([None, 3]), "TW1205")
+    assert loads(shaped([None, 3]), dims={"x[0]": 5}).graph.tensors["y"].shape == (5, 3)
+
+
+def test_a_shell_cannot_be_reached_through_a_symbol(refuses, shaped):
+    assert "'N; rm -rf x=1'" in refuses(shaped(["N; rm -rf x"]), "TW1205")
+
+
+def test_no_shape_at_all(refuses, shaped):
+    assert "no shape" in refuses(shaped(None), "TW1205")
+
+
+@pytest.mark.parametrize(("dims", "given"), [([1], {"N": 1}), (["N"], {"M": 1, "N": 1}), (["N"], {"N": -1})])
+def test_dim_that_fits_nothing(refuses, shaped, dims, given):
+    refuses(shaped(dims), "TW1219", Exit.USAGE, dims=given)
+
+
+@pytest.mark.parametrize("dims", [[-1], [1 << 40], [1 << 31, 1 << 31], [65536, 65536]])
+def test_absurd_inputs(refuses, shaped, dims):
+    assert "input 'x'" in refuses(shaped(dims), "TW1206")
+
+
+def test_extent_zero_is_allowed(loads, shaped):
+    assert loads(shaped([0, 4])).graph.tensors["y"].elements == 0
+
+
+@pytest.mark.parametrize("data_type", [TensorProto.FLOAT16, TensorProto.STRING, 0, 99])
+def test_input_types(refuses, shaped, data_type):
+    refuses(shaped([1], data_type=data_type), "TW2102", Exit.UNSUPPORTED)
+
+
+def test_a_sequence_input(refuses, model):
+    x = helper.make_tensor_sequence_value_info("x", TensorProto.FLOAT, [1])
+    refuses(model([helper.make_node("Relu", ["x"], ["y"])], inputs=[x]), "TW2102", Exit.UNSUPPORTED)
+
+
+@pytest.mark.parametrize(
+    "declared", [(TensorProto.FLOAT, [1, 5]), (TensorProto.FLOAT, [4]), (TensorProto.INT8, [1, 4])]
+)
+def test_a_wrong_declared_output(refuses, shaped, declared):
+    assert "it is f32 [1,4]" in refuses(shaped([1, 4], declared), "TW1212")
+
+
+def test_a_wrong_value_info(refuses, shaped):
+    stale = helper.make_tensor_value_info("m", TensorProto.FLOAT, [2, 4])
+    assert "'m'" in refuses(shaped([1, 4], values=[stale]), "TW1212")
+
+
+def test_declared_symbols_agree_with_anything_or_with_their_value(loads, refuses, shaped):
+    free = (TensorProto.FLOAT, ["other", 4])
+    assert loads(shaped([1, 4], free)).graph.outputs == ("y",)
+    bound = (TensorProto.FLOAT, [4, "N"])
+    refuses(shaped(["N", 4], bound), "TW1212", dims={"N": 1})

@@ -1,0 +1,99 @@
+"""Local functions are inlined; recursion and bombs are found before anything is."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from onnx import AttributeProto, helper
+
+SETS = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+
+
+def function(name, inputs, outputs, nodes, **fields):
+    return helper.make_function("local", name, inputs, outputs, nodes, SETS, **fields)
+
+
+def call(name, inputs, outputs, label="", **attributes):
+    return helper.make_node(name, inputs, outputs, label, domain="local", **attributes)
+
+
+@pytest.fixture
+def calling(model):
+    return lambda nodes, functions: model(nodes, functions=functions, domains={"local": 1})
+
+
+def test_inlined_with_names_of_the_call(loads, calling):
+    f = function(
+        "f", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["t"], "r"), helper.make_node("Add", ["t", "a"], ["b"])]
+    )
+    graph = loads(calling([call("f", ["x"], ["m"], "one"), call("f", ["m"], ["y"], "two")], [f])).graph
+    assert [node.op for node in graph.nodes] == ["Clip", "Add", "Clip", "Add"]
+    assert graph.nodes[0].name == "one/r" and graph.nodes[2].name == "two/r"
+    assert graph.nodes[3].outputs == ("y",)
+
+
+def test_attributes_are_put_in(loads, calling):
+    inner = helper.make_node("Flatten", ["a"], ["b"])
+    inner.attribute.append(AttributeProto(name="axis", ref_attr_name="where", type=AttributeProto.INT))
+    f = function("f", ["a"], ["b"], [inner], attributes=["where"])
+    graph = loads(calling([call("f", ["x"], ["y"], where=0)], [f])).graph
+    assert graph.tensors["y"].shape == (1, 4) and graph.nodes[0].op == "Reshape"
+    assert loads(calling([call("f", ["x"], ["y"], where=2)], [f])).graph.tensors["y"].shape == (4, 1)
+
+
+def test_default_attributes_and_left_out_inputs(loads, calling):
+    inner = helper.make_node("Clip", ["a", "low", "high"], ["b"])
+    f = function("f", ["a", "low", "high"], ["b"], [inner])
+    assert loads(calling([call("f", ["x"], ["y"])], [f])).graph.nodes[0].op == "Clip"
+
+
+def test_recursion(refuses, calling):
+    f = function("f", ["a"], ["b"], [call("g", ["a"], ["b"])])
+    g = function("g", ["a"], ["b"], [call("f", ["a"], ["b"])])
+    text = refuses(calling([call("f", ["x"], ["y"])], [f, g]), "TW1214")
+    assert "'f'" in text and "'g'" in text
+
+
+@pytest.mark.parametrize("levels", [30, 5000])
+def test_a_bomb_is_refused_at_once(refuses, calling, levels):
+    functions = [function("f0", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])])]
+    for level in range(1, levels):
+        nodes = [call(f"f{level - 1}", ["a"], ["t"]), call(f"f{level - 1}", ["t"], ["b"])]
+        functions.append(function(f"f{level}", ["a"], ["b"], nodes))
+    made = calling([call(f"f{levels - 1}", ["x"], ["y"])], functions)
+    start = time.process_time()
+    assert "inlined" in refuses(made, "TW1203")
+    assert time.process_time() - start < 2
+
+
+def test_a_deep_chain_of_functions(refuses, calling):
+    functions = [function("f0", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])])]
+    functions += [function(f"f{i}", ["a"], ["b"], [call(f"f{i - 1}", ["a"], ["b"])]) for i in range(1, 500)]
+    assert "deep" in refuses(calling([call("f499", ["x"], ["y"])], functions), "TW1203")
+
+
+def test_a_function_defined_twice(refuses, calling):
+    f = function("f", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])])
+    refuses(calling([call("f", ["x"], ["y"])], [f, f]), "TW1208")
+
+
+def test_too_many_inputs(refuses, calling):
+    f = function("f", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])])
+    refuses(calling([call("f", ["x", "x"], ["y"])], [f]), "TW1218")
+
+
+def test_an_output_that_the_body_never_writes(refuses, calling):
+    f = function("f", ["a"], ["c"], [helper.make_node("Relu", ["a"], ["b"])])
+    refuses(calling([call("f", ["x"], ["y"])], [f]), "TW1218")
+
+
+def test_a_reference_outside_a_function(refuses, model):
+    node = helper.make_node("Flatten", ["x"], ["y"])
+    node.attribute.append(AttributeProto(name="axis", ref_attr_name="where", type=AttributeProto.INT))
+    refuses(model([node]), "TW1213")
+
+
+def test_a_function_with_an_unknown_operator_names_the_call(refuses, calling):
+    f = function("f", ["a"], ["b"], [helper.make_node("Det", ["a"], ["b"], "inner")])
+    assert "'outer/inner'" in refuses(calling([call("f", ["x"], ["y"], "outer")], [f]), "TW2101", 4)
