@@ -23,7 +23,8 @@ from tilewright.plugins import Registry, load_for
 from tilewright.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 
 if TYPE_CHECKING:
-    from tilewright.frontend import Imported
+    from tilewright.emit import Vector
+    from tilewright.frontend.load import Imported
     from tilewright.program import Program
     from tilewright.rewrite import Rewritten
 
@@ -61,7 +62,8 @@ class Deployment:
     @cached_property
     def imported(self) -> Imported:
         """What the model means, in normal form."""
-        from tilewright.frontend import ImportOptions, load
+        from tilewright.frontend.load import load
+        from tilewright.frontend.options import ImportOptions
 
         options = ImportOptions(dims=self.options.dims, allow_external=self.options.allow_external)
         return load(self.model, options, self.registry.operators)
@@ -115,9 +117,10 @@ class Deployment:
     @cached_property
     def artifact(self) -> Artifact:
         """The generated files."""
-        from tilewright.emit import emit
+        from tilewright.emit import EmitOptions, emit
 
-        return emit(self.program, self.options)
+        vectors = self._vectors if self.options.selftest else ()
+        return emit(self.program, EmitOptions(const_format=self.options.const_format, vectors=vectors))
 
     @property
     def graph(self) -> Graph:
@@ -159,9 +162,11 @@ class Deployment:
     @property
     def prefix(self) -> str:
         """The C prefix of every external symbol."""
-        from tilewright.emit.names import prefix_of
+        from tilewright.identifiers import prefix_from_file
 
-        return prefix_of(self.options.name or (self.model.stem if isinstance(self.model, Path) else "model"))
+        if self.options.name:
+            return self.options.name
+        return prefix_from_file(self.model.stem if isinstance(self.model, Path) else "model")
 
     def compile(self) -> Artifact:
         """The generated files; the same bytes for the same model, options and versions."""
@@ -178,13 +183,23 @@ class Deployment:
         from tilewright.state import import_state
 
         value = import_state(folder, self.registry)
-        continued = Deployment(self.model, self.target, self.options, self.registry)
-        continued._given = {type(value): value}
-        if isinstance(value, (Scheduled, Tiled, Allocated)):
-            continued._given[Graph] = _bound_of(value).graph
-        if isinstance(value, Bound):
-            continued._given[Graph] = value.graph
+        if isinstance(value, Decisions):
+            pinned = replace(self.options, pins=self.options.pins.pinned_by(value))
+            return Deployment(self.model, self.target, pinned, self._registry)
+        continued = Deployment(self.model, self.target, self.options, self._registry)
+        continued._given = {type(value): value, Graph: value if isinstance(value, Graph) else bound_of(value).graph}
         return continued
+
+    @property
+    def _vectors(self) -> tuple[Vector, ...]:
+        """One set of random inputs and what the reference makes of it, for the self-test."""
+        from tilewright.emit import Vector
+        from tilewright.reference import run
+        from tilewright.vectors import random_vectors
+
+        (drawn,) = random_vectors(self.inputs, 1, self.options.seed)
+        values = run(self.graph, drawn.inputs, self.registry.operators)
+        return (Vector(inputs=drawn.inputs, outputs={name: values[name] for name in self.graph.outputs}),)
 
     @property
     def _pins(self) -> Decisions:
@@ -199,12 +214,10 @@ class Deployment:
         return (*self.imported.diagnostics, *self.rewritten.diagnostics)
 
 
-def _bound_of(value: Scheduled | Tiled | Allocated) -> Bound:
+def bound_of(value: Bound | Scheduled | Tiled | Allocated) -> Bound:
+    """The Bound that a later value came from."""
     if isinstance(value, Allocated):
         value = value.tiled
-    return (value.scheduled if isinstance(value, Tiled) else value).bound
-
-
-def with_options(deployment: Deployment, **changes: object) -> Deployment:
-    """The same model and target with other options."""
-    return Deployment(deployment.model, deployment.target, replace(deployment.options, **changes), deployment._registry)
+    if isinstance(value, Tiled):
+        value = value.scheduled
+    return value.bound if isinstance(value, Scheduled) else value

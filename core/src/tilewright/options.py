@@ -23,6 +23,6 @@ class Options:
     tiler: str = "whole"
     effort: int = 200_000  # allocator work units
     seed: int = 0
-    const_format: Literal["auto", "incbin", "c"] = "auto"
+    const_format: Literal["auto", "incbin", "c", "bin"] = "auto"
     selftest: bool = False  # also write NAME_selftest.c with embedded vectors
     pins: Decisions = field(default_factory=Decisions)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from tilewright.allocate import allocate
 from tilewright.allocate.problem import Allocator, Budget
@@ -89,7 +90,7 @@ class Planner:
 
     def _ways_out(self, bound: Bound) -> tuple[str, ...]:
         """Changes after which the model fits, each proved by planning with it."""
-        ends = dict.fromkeys((*bound.graph.inputs, *bound.graph.outputs), "user")
+        ends: dict[str, Literal["pool", "user"]] = dict.fromkeys((*bound.graph.inputs, *bound.graph.outputs), "user")
         users = replace(self, pins=replace(self.pins, io=ends))
         lines = []
         for text, planner, changed in (

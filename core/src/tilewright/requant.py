@@ -40,4 +40,4 @@ def requantise(accumulator: npt.NDArray[np.int64], requant: Requant, axis: int) 
     rounded = np.rint(accumulator.astype(np.float32) * scale)  # float32 throughout: that is the formula
     limited = np.clip(rounded, -(2.0**31), 2.0**31)  # int64 conversion of a huge float is undefined
     moved = limited.astype(np.int64) + requant.zero_point
-    return np.minimum(np.maximum(moved, requant.low), requant.high)
+    return moved.clip(requant.low, requant.high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -21,7 +21,7 @@ STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "
 @click.option("--json", "json_target", metavar="FILE|-", help="Also write the report there.")
 @click.option(
     "--const-format",
-    type=click.Choice(["auto", "incbin", "c"]),
+    type=click.Choice(["auto", "incbin", "c", "bin"]),
     default="auto",
     show_default=True,
     help="How constants are stored.",
@@ -42,7 +42,7 @@ STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "
 def command(
     folder: Path,
     json_target: str | None,
-    const_format: str,
+    const_format: Literal["auto", "incbin", "c", "bin"],
     selftest: bool,
     dump_after: tuple[str, ...],
     export_state: tuple[str, ...],

@@ -37,7 +37,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "pools": [_pool(pool) for pool in allocated.pools],
         "steps": steps,
         "buffers": [_buffer(buffer, allocated) for buffer in allocated.tiled.buffers],
-        "passes": [dict(entry) for entry in _trail(deployment)],
+        "passes": _trail(deployment),
         "diagnostics": [_diagnostic(item) for item in bound.diagnostics],
         "artifacts": _artifacts(deployment) if artifacts else [],
     }
@@ -144,7 +144,15 @@ def _plugins(deployment: Deployment) -> list[dict[str, str]]:
 
 
 def _trail(deployment: Deployment) -> list[dict[str, Any]]:
-    return [{"name": entry.name, "changed": entry.changed} for entry in deployment.rewritten.trail]
+    return [
+        {
+            "name": record.name,
+            "removed": len(record.removed),
+            "added": len(record.added),
+            "changed": len(record.changed),
+        }
+        for record in deployment.rewritten.trail
+    ]
 
 
 def _diagnostic(item: Diagnostic) -> dict[str, Any]:
