@@ -63,8 +63,18 @@ class AddressBook:
         return None if placement is None else {pool.memory: pool for pool in self.pools}[placement.memory]
 
 
+def members_of(graph: Graph) -> dict[str, str]:
+    """`inputs.VALUE` and `outputs.VALUE` -> member of the struct; parameters of the simple API are named alike."""
+    inputs = unique_identifiers(graph.inputs)
+    outputs = unique_identifiers(graph.outputs, taken=inputs.values())
+    return {
+        **{f"inputs.{value}": name for value, name in inputs.items()},
+        **{f"outputs.{value}": name for value, name in outputs.items()},
+    }
+
+
 def address_book(allocated: Allocated, members: Mapping[str, str]) -> AddressBook:
-    """Name every base. `members`: ("in" or "out") + value -> identifier is given by `ports`."""
+    """Name every base. `members` is what `members_of` returns."""
     scheduled = allocated.tiled.scheduled
     buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
     pools, constants = _pools(allocated, buffers)

@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilewright.errors import usage_error
-from tilewright.graph import Graph
-from tilewright.identifiers import comment_text, prefix_problem, unique_identifiers
-from tilewright.lower.addresses import address_book, ports_of
+from tilewright.identifiers import comment_text, prefix_problem
+from tilewright.lower.addresses import address_book, members_of, ports_of
 from tilewright.lower.steps import Lowered, lower_step
 from tilewright.operator import Operator
 from tilewright.program import KernelLicence, Program, StepCall
@@ -34,7 +33,7 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
         )
     scheduled = allocated.tiled.scheduled
     graph = scheduled.bound.graph
-    members = _members(graph)
+    members = members_of(graph)
     book = address_book(allocated, members)
     total = len(scheduled.steps)
     lowered = [lower_step(index, step, book, operators, prefix, total) for index, step in enumerate(scheduled.steps)]
@@ -53,16 +52,6 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
         body=tuple(StepCall(step=index) for index in range(total)),
         licences=_licences(lowered),
     ).verify()
-
-
-def _members(graph: Graph) -> dict[str, str]:
-    """`inputs.VALUE` and `outputs.VALUE` -> member of the struct; parameters of the simple API are named alike."""
-    inputs = unique_identifiers(graph.inputs)
-    outputs = unique_identifiers(graph.outputs, taken=inputs.values())
-    return {
-        **{f"inputs.{value}": name for value, name in inputs.items()},
-        **{f"outputs.{value}": name for value, name in outputs.items()},
-    }
 
 
 def _licences(lowered: list[Lowered]) -> tuple[KernelLicence, ...]:

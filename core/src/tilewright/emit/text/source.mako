@@ -38,6 +38,9 @@ _Static_assert(${port.macro}_SIZE == ${port.macro}_ELEMENTS * sizeof(${port.type
 #  endif
 #endif
 % if lifetimes:
+#ifdef TW_LIFETIMES_HEADER /* a header that defines the two macros below */
+#  include TW_LIFETIMES_HEADER
+#endif
 #ifndef TW_LIVE
 #  define TW_LIVE(pointer, bytes) ((void)0)
 #endif

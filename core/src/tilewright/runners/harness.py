@@ -1,0 +1,205 @@
+"""Knows the program around a generated network: its `main`, the files it reads and writes, and how they are decoded.
+Does not know how it is compiled or executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Literal
+
+from tilewright.errors import usage_error
+from tilewright.graph import Tensor
+from tilewright.layout import Layout, row_major
+from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
+from tilewright.program import Port
+from tilewright.rendering import template
+from tilewright.runners.runner import Job
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Area:
+    """Guarded memory of the harness: a pool, the state, or a tensor. `assign`: the member that points to it."""
+
+    name: str
+    role: Literal["pool", "state", "input", "output"]
+    size_bytes: int
+    assign: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A value that a step writes: where it is when the step has ended."""
+
+    step: int
+    value: str
+    area: int
+    offset_bytes: int
+    size_bytes: int
+    layout: Layout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blob:
+    """Constants that are not linked in: loaded from a file."""
+
+    base: str
+    file: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Harness:
+    """The text of `main`, the bytes of inputs.bin, and what is needed to read the answers."""
+
+    main: str
+    inputs: bytes
+    outputs: tuple[Port, ...]
+    records: tuple[Record, ...]
+    sets: int
+    tensors: Mapping[str, Tensor]
+
+
+def make_harness(job: Job) -> Harness:
+    """Everything around the network for one job. TilewrightError TW6020 (exit 2) when inputs do not fit the graph."""
+    graph = job.plan.tiled.scheduled.bound.graph
+    members = members_of(graph)
+    book = address_book(job.plan, members)
+    inputs, outputs = (ports_of(job.plan, book, members, struct) for struct in ("inputs", "outputs"))
+    areas = _areas(job, book, inputs, outputs)
+    records = _records(book, areas) if job.trace else ()
+    state = next((index for index, area in enumerate(areas) if area.role == "state"), None)
+    main = template(_text()).render(
+        p=job.prefix,
+        areas=areas,
+        align=max([64, *(pool.align for pool in (*book.pools, *book.constants))]),
+        blobs=_blobs(job, book),
+        records=records,
+        sets=len(job.input_sets),
+        state="NULL" if state is None else f"areas[{state}].base",
+    )
+    content = b"".join(_encoded(port, given) for given in job.input_sets for port in inputs)
+    return Harness(
+        main=str(main),
+        inputs=content,
+        outputs=outputs,
+        records=records,
+        sets=len(job.input_sets),
+        tensors=graph.tensors,
+    )
+
+
+def decode_outputs(harness: Harness, content: bytes) -> tuple[Mapping[str, Array], ...]:
+    """What outputs.bin says: for each set of inputs, graph output -> row-major array."""
+    shapes = [(port.value, port.tensor, row_major(len(port.tensor.shape))) for port in harness.outputs]
+    return _decoded(shapes, content, harness.sets)
+
+
+def decode_trace(harness: Harness, content: bytes) -> tuple[Mapping[str, Array], ...]:
+    """What trace.bin says: for each set of inputs, every value that a step wrote -> row-major array."""
+    shapes = [(record.value, harness.tensors[record.value], record.layout) for record in harness.records]
+    return _decoded(shapes, content, harness.sets)
+
+
+def _decoded(
+    shapes: Sequence[tuple[str, Tensor, Layout]], content: bytes, sets: int
+) -> tuple[Mapping[str, Array], ...]:
+    import numpy as np
+
+    found: list[Mapping[str, Array]] = []
+    start = 0
+    for _ in range(sets):
+        values: dict[str, Array] = {}
+        for name, tensor, layout in shapes:
+            stored = np.frombuffer(content, tensor.dtype.numpy, tensor.elements, start)
+            start += tensor.size_bytes
+            ordered = stored.reshape([tensor.shape[axis] for axis in layout])
+            values[name] = ordered.transpose(np.argsort(layout)) if layout else ordered
+        found.append(values)
+    return tuple(found)
+
+
+def _areas(job: Job, book: AddressBook, inputs: Sequence[Port], outputs: Sequence[Port]) -> tuple[Area, ...]:
+    state = sum(use.used_bytes for use in job.plan.pools if use.kind == "state")
+    areas = [
+        Area(name=pool.base, role="pool", size_bytes=pool.size_bytes, assign=f"pools.{pool.base}", type="void")
+        for pool in book.pools
+    ]
+    if state:
+        areas.append(Area(name="state", role="state", size_bytes=state, assign="", type="void"))
+    for role, ports in (("input", inputs), ("output", outputs)):
+        areas.extend(
+            Area(
+                name=f"{role} {port.member}",
+                role=role,  # type: ignore[arg-type]  # one of the two words above
+                size_bytes=port.tensor.size_bytes,
+                assign=f"{role}s.{port.member}",
+                type=("const " if role == "input" else "") + port.tensor.dtype.c_type,
+            )
+            for port in ports
+        )
+    return tuple(areas)
+
+
+def _records(book: AddressBook, areas: Sequence[Area]) -> tuple[Record, ...]:
+    scheduled = book.allocated.tiled.scheduled
+    graph = scheduled.bound.graph
+    nodes = {node.name: node for node in graph.nodes}
+    index_of = {area.assign: index for index, area in enumerate(areas)}
+    records = []
+    for index, step in enumerate(scheduled.steps):
+        for value in (value for value in nodes[step.nodes[-1]].outputs if value):
+            storage = scheduled.storage[value]
+            place = book.of_value(value)
+            owner = book.owners.get(storage.buffer)
+            key = f"outputs.{members_of(graph)[f'outputs.{owner}']}" if owner else f"pools.{place.parameter.name}"
+            records.append(
+                Record(
+                    step=index,
+                    value=value,
+                    area=index_of[key],
+                    offset_bytes=place.offset_bytes,
+                    size_bytes=graph.tensors[value].size_bytes,
+                    layout=scheduled.bound.layouts[value],
+                )
+            )
+    return tuple(records)
+
+
+def _blobs(job: Job, book: AddressBook) -> tuple[Blob, ...]:
+    if any(name.startswith(f"{job.prefix}_weights.") for name in job.artifact.files):
+        return ()
+    return tuple(
+        Blob(base=pool.base, file=f"{job.prefix}_{pool.base}.bin", size_bytes=pool.size_bytes)
+        for pool in book.constants
+    )
+
+
+def _encoded(port: Port, given: Mapping[str, Array]) -> bytes:
+    import numpy as np
+
+    tensor = port.tensor
+    if port.value not in given:
+        raise usage_error("TW6020", f"input '{port.value}' is missing", details=(f"given: {', '.join(sorted(given))}",))
+    array = np.ascontiguousarray(given[port.value])
+    if array.dtype != tensor.dtype.numpy or array.shape != tensor.shape:
+        raise usage_error(
+            "TW6020",
+            f"input '{port.value}' does not fit: it is {array.dtype}{list(array.shape)}",
+            details=(f"the graph wants {tensor.dtype.numpy}{list(tensor.shape)}",),
+        )
+    return array.tobytes()
+
+
+@cache
+def _text() -> str:
+    return (files("tilewright.runners") / "text" / "harness.mako").read_text(encoding="utf-8")

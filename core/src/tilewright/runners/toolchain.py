@@ -1,0 +1,100 @@
+"""Knows which C compilers this machine has and how to start one. Does not know what is compiled.
+
+Order: $CC, then cc, gcc, clang on PATH, then the `ziglang` wheel, so that pip alone is enough.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from tilewright.errors import toolchain_error
+
+ON_PATH = ("cc", "gcc", "clang")
+INSTALL_HINT = "pip install ziglang     (a C compiler as a wheel; or install gcc or clang)"
+SHOWN_LINES = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiler:
+    """A command that takes the options of gcc and clang. `sanitizers`: it comes with ASan and UBSan."""
+
+    name: str
+    command: tuple[str, ...]
+    sanitizers: bool = True
+
+
+def compilers(environment: Mapping[str, str] | None = None) -> Iterator[Compiler]:
+    """Every compiler found, best first. A `$CC` that cannot be found is left out."""
+    environment = os.environ if environment is None else environment
+    path = environment.get("PATH")
+    chosen = tuple(shlex.split(environment.get("CC", "")))
+    if chosen and shutil.which(chosen[0], path=path):
+        yield Compiler(name="$CC", command=chosen, sanitizers="zig" not in chosen[0])
+    for name in ON_PATH:
+        if shutil.which(name, path=path):
+            yield Compiler(name=name, command=(name,))
+    if find_spec("ziglang"):
+        yield Compiler(name="ziglang", command=(sys.executable, "-m", "ziglang", "cc"), sanitizers=False)
+
+
+def find_compiler(environment: Mapping[str, str] | None = None) -> Compiler:
+    """The compiler to use. TilewrightError TW7001 (exit 7) when there is none, or `$CC` names one that is not there."""
+    missing = missing_compiler(environment)
+    if missing:
+        raise toolchain_error("TW7001", missing, fix=(INSTALL_HINT,))
+    return next(compilers(environment))
+
+
+def missing_compiler(environment: Mapping[str, str] | None = None) -> str | None:
+    """None, or one line that says what is missing."""
+    environment = os.environ if environment is None else environment
+    chosen = shlex.split(environment.get("CC", ""))
+    if chosen and not shutil.which(chosen[0], path=environment.get("PATH")):
+        return f"the compiler that CC names, '{chosen[0]}', is not there"
+    return None if any(compilers(environment)) else "no C compiler: neither cc, gcc or clang on PATH, nor ziglang"
+
+
+def describe_compilers() -> tuple[str, ...]:
+    """One line for each compiler found: its command and the first line of its `--version`."""
+    lines = []
+    for compiler in compilers():
+        done = subprocess.run((*compiler.command, "--version"), capture_output=True, text=True, check=False, timeout=60)
+        version = (done.stdout or done.stderr).strip().split("\n")[0]
+        lines.append(f"{compiler.name}: {version}")
+    return tuple(lines)
+
+
+def execute(
+    command: Sequence[str],
+    folder: Path,
+    *,
+    code: str,
+    what: str,
+    timeout_seconds: float,
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """Run a command in `folder`, return its standard output.
+
+    TilewrightError `code` (exit 7) saying `what` failed and what the command wrote; TW7004 when it takes too long.
+    """
+    merged = {**os.environ, **(environment or {})}
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=timeout_seconds, env=merged
+        )
+    except FileNotFoundError as error:
+        raise toolchain_error("TW7001", f"'{command[0]}' is not there", fix=(INSTALL_HINT,)) from error
+    except subprocess.TimeoutExpired as error:
+        raise toolchain_error("TW7004", f"{what} took longer than {timeout_seconds:g} s and was stopped") from error
+    if done.returncode:
+        said = (done.stderr + done.stdout).strip().split("\n")[:SHOWN_LINES]
+        raise toolchain_error(code, f"{what} failed with exit status {done.returncode}", details=tuple(said))
+    return done.stdout
