@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def run(graph: Graph, inputs: Mapping[str, Array], operators: Mapping[str, Operator]) -> dict[str, Array]:
     """Every value of the graph by name, constants included, computed from `inputs` in the order of the nodes.
 
-    TW6010 when an input is missing or has another shape or type than the graph declares.
+    TW6020 when an input is missing or has another shape or type than the graph declares.
     """
     values: dict[str, Array] = dict(graph.constants)
     for name in graph.inputs:
@@ -57,10 +57,11 @@ def _checked_input(graph: Graph, name: str, inputs: Mapping[str, Array]) -> Arra
     tensor = graph.tensors[name]
     if name not in inputs:
         given = ", ".join(inputs) or "none"
-        raise usage_error("TW6010", f"no value given for graph input {name!r}", where=name, details=(f"given: {given}",))
+        details = (f"given: {given}",)
+        raise usage_error("TW6020", f"no value given for graph input {name!r}", where=name, details=details)
     array = inputs[name]
     if tuple(array.shape) != tensor.shape or array.dtype != tensor.dtype.numpy:
         found = f"{array.dtype.name}{list(array.shape)}"
         wanted = f"{tensor.dtype.numpy.name}{list(tensor.shape)}"
-        raise usage_error("TW6010", f"graph input {name!r} is {found}, the model declares {wanted}", where=name)
+        raise usage_error("TW6020", f"graph input {name!r} is {found}, the model declares {wanted}", where=name)
     return array

@@ -1,22 +1,20 @@
 """Knows the pass that puts BatchNormalization into the weights of the Conv or Gemm before it.
-Does not keep float bits: weights are rounded once more, so results are equal inside the float error model, not bit-equal.
+Does not keep float bits: weights are rounded once more, so results are equal inside the float error model only.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from tilewright.graph import Graph, Node
 from tilewright.rewrite.edit import Draft, origins
 from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.view import GraphView
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Array = npt.NDArray[np.generic]
+Doubles = npt.NDArray[np.float64]
 
 
 def _apply(graph: Graph, context: PassContext) -> PassResult:
@@ -32,7 +30,7 @@ def _apply(graph: Graph, context: PassContext) -> PassResult:
 
 
 def _fits(view: GraphView, main: Node, norm: Node) -> bool:
-    """Constant weights read by nobody else matter not: new ones are made. The result must be read by the norm alone."""
+    """Weights and bias constant, and the result read by the norm alone."""
     constants = view.graph.constants
     if main.op not in ("Conv", "Gemm") or "clip_low" in main.attributes or not view.read_once(main.outputs[0]):
         return False
@@ -45,8 +43,6 @@ def _fits(view: GraphView, main: Node, norm: Node) -> bool:
 
 
 def _fold(draft: Draft, main: Node, norm: Node) -> None:
-    import numpy as np
-
     constants = draft.graph.constants
     gamma, beta, mean, variance = (constants[name].astype(np.float64) for name in norm.inputs[1:5])
     factor = gamma / np.sqrt(variance + norm.number("epsilon", 1e-5))
@@ -54,7 +50,7 @@ def _fold(draft: Draft, main: Node, norm: Node) -> None:
     by_row = main.op == "Conv" or main.integer("transB") == 1
     shape = (-1, *(1,) * (weight.ndim - 1)) if by_row else (1, -1)
     bias_name = main.inputs[2] if len(main.inputs) > 2 else ""
-    bias: Array = constants[bias_name].reshape(-1).astype(np.float64) if bias_name else np.zeros(1)
+    bias: Doubles = constants[bias_name].reshape(-1).astype(np.float64) if bias_name else np.zeros(1)
     new_weight = (weight * factor.reshape(shape)).astype(np.float32)
     new_bias = ((bias - mean) * factor + beta).astype(np.float32)
     inputs = (

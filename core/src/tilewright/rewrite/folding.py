@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-SIZE_CAP_BYTES = 16 << 20  # a larger result stays computed at run time: a few bytes of model must not become a huge blob
+SIZE_CAP_BYTES = 16 << 20  # a larger result stays: a few bytes of model must not become a huge blob
 
 
 def fold(graph: Graph, context: PassContext, keep: Collection[str] = ()) -> Graph:

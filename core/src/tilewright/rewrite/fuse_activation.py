@@ -46,9 +46,7 @@ def _with_limits(main: Node, clip: Node) -> Node:
     names = ("min", "max") if main.op == "Clip" else ("clip_low", "clip_high")
     low, high = composed(clip, main.number(names[0], -math.inf), main.number(names[1], math.inf))
     limits: dict[str, Attribute] = {names[0]: low, names[1]: high}
-    return replace(
-        main, outputs=clip.outputs, attributes={**main.attributes, **limits}, origin=origins(main, clip)
-    )
+    return replace(main, outputs=clip.outputs, attributes={**main.attributes, **limits}, origin=origins(main, clip))
 
 
 PASS = GraphPass(

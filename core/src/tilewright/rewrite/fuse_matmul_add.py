@@ -27,20 +27,18 @@ def _apply(graph: Graph, context: PassContext) -> PassResult:
 
 
 def _fits(view: GraphView, matmul: Node, bias: str) -> bool:
-    """A 2-D product with a weight and a 1-D bias known at compile time, read by the Add alone."""
+    """A product with a matrix and a bias per column, both known at compile time, read by the Add alone."""
     if matmul.op != "MatMul" or matmul.attributes or not view.read_once(matmul.outputs[0]):
         return False
     a, b = (view.graph.tensors[name].shape for name in matmul.inputs)
-    if len(a) != 2 or len(b) != 2:
+    if len(a) < 2 or len(b) != 2:
         return False
     fits_columns = view.graph.tensors[bias].shape in ((b[1],), (1, b[1]))
     return fits_columns and view.compile_time(matmul.inputs[1]) and view.compile_time(bias)
 
 
 def _fuse(draft: Draft, matmul: Node, add: Node, bias: str) -> None:
-    gemm = replace(
-        matmul, op="Gemm", inputs=(*matmul.inputs, bias), outputs=add.outputs, origin=origins(matmul, add)
-    )
+    gemm = replace(matmul, op="Gemm", inputs=(*matmul.inputs, bias), outputs=add.outputs, origin=origins(matmul, add))
     draft.replace(matmul)
     draft.replace(add, gemm)
 

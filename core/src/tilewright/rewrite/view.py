@@ -17,11 +17,13 @@ class GraphView:
     graph: Graph
     producer: Mapping[str, Node]
     consumers: Mapping[str, list[Node]]
+    position: Mapping[str, int]  # of each node, by name, in the order of the graph
 
     @classmethod
     def of(cls, graph: Graph) -> GraphView:
         """The view of `graph`."""
-        return cls(graph=graph, producer=graph.producer(), consumers=graph.consumers())
+        position = {node.name: index for index, node in enumerate(graph.nodes)}
+        return cls(graph=graph, producer=graph.producer(), consumers=graph.consumers(), position=position)
 
     def read_once(self, value: str) -> bool:
         """Whether exactly one node reads `value`, and nobody outside does."""

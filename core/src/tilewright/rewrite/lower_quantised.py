@@ -1,0 +1,23 @@
+"""Knows the pass that turns quantised islands into integer operators.
+Does not keep the bits of the float simulation: DQ, float, Q and the integer formula differ by one step in rare ties.
+The integer formula (docs/architecture.md, section 4) is the one that tilewright promises.
+"""
+
+from __future__ import annotations
+
+from tilewright.graph import Graph
+from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.rewrite.qdq.lowering import lower_islands
+
+
+def _apply(graph: Graph, context: PassContext) -> PassResult:
+    outcome = lower_islands(graph)
+    return PassResult(graph=outcome.graph, diagnostics=outcome.diagnostics)
+
+
+PASS = GraphPass(
+    name="lower-quantised",
+    summary="DequantizeLinear, operator, QuantizeLinear become one integer operator",
+    apply=_apply,
+    after=("move-quantisation",),
+)

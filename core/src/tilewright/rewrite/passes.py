@@ -1,0 +1,35 @@
+"""Knows the core's own graph passes. Does not know their order: `pipeline.ordered` works that out."""
+
+from __future__ import annotations
+
+from tilewright.rewrite import (
+    dead_nodes,
+    flatten_into_weights,
+    fold_batch_norm,
+    fold_constants,
+    fold_dequantised,
+    fold_zero_points,
+    fuse_activation,
+    fuse_matmul_add,
+    lower_quantised,
+    merge_duplicates,
+    merge_transposes,
+    move_quantisation,
+    remove_dead_channels,
+)
+
+PASSES = (
+    dead_nodes.PASS,
+    fold_constants.PASS,
+    merge_duplicates.PASS,
+    fuse_matmul_add.PASS,
+    fold_batch_norm.PASS,
+    move_quantisation.PASS,
+    lower_quantised.PASS,
+    fold_dequantised.PASS,
+    fuse_activation.PASS,
+    remove_dead_channels.PASS,
+    fold_zero_points.PASS,
+    flatten_into_weights.PASS,
+    merge_transposes.PASS,
+)

@@ -1,0 +1,131 @@
+"""Knows an island: one QuantizeLinear, the clips and the operator before it, and what that operator reads.
+Does not know which operators have an integer form.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tilewright.dtypes import DType
+from tilewright.graph import Attribute, Graph, Node
+from tilewright.requant import Requant
+from tilewright.rewrite.edit import origins
+from tilewright.rewrite.fuse_activation import composed
+from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, read
+from tilewright.rewrite.view import GraphView
+
+Lowered = Node | str  # the integer node that replaces an island, or why there is none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """What a DequantizeLinear reads: the integer value and its numbers."""
+
+    value: str
+    affine: Affine
+    node: Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Island:
+    """`main`, then `clips`, then `quantize`. `main` is None where the clips read a dequantised value directly."""
+
+    view: GraphView
+    quantize: Node
+    output: Affine  # of what `quantize` writes: 8 bits, one scale
+    clips: tuple[Node, ...]  # first to last
+    main: Node | None
+    source: str  # the float value that the clips read
+
+    @property
+    def graph(self) -> Graph:
+        """The graph it lies in."""
+        return self.view.graph
+
+    def stored(self, value: str) -> Stored | str:
+        """The 8-bit value, of one scale, that `value` was dequantised from; or why there is none."""
+        stored = dequantised(self.view, value)
+        if isinstance(stored, str):
+            return stored
+        if stored.affine.dtype not in EIGHT_BITS:
+            return f"{stored.value!r} is {stored.affine.dtype.value}, not 8 bits"
+        return stored if stored.affine.whole else f"activation {stored.value!r} has a scale per channel"
+
+    def low_high(self) -> tuple[int, int]:
+        """The limits of the stored result: the type's, narrowed by the clips (one may be in `main` already)."""
+        low, high = -math.inf, math.inf
+        if self.main is not None:
+            low, high = self.main.number("clip_low", low), self.main.number("clip_high", high)
+        for clip in self.clips:
+            low, high = composed(clip, low, high)
+        return self.output.limits(low, high)
+
+    def requant(self, scale: tuple[float, ...]) -> Requant | str:
+        """The requantisation by float32 `scale` (already divided by the output's), clips included; or why not."""
+        if not all(math.isfinite(factor) and factor >= 0 for factor in scale):
+            return "the ratio of its scales is not a finite float32"
+        low, high = self.low_high()
+        return Requant(scale=scale, zero_point=self.output.zero_point[0], low=low, high=high)
+
+    def integer_node(
+        self,
+        op: str,
+        inputs: tuple[str, ...],
+        attributes: dict[str, Attribute],
+        *used: Node,
+    ) -> Node:
+        """The integer operator that writes what `quantize` wrote.
+
+        It keeps the name of the ONNX operator it computes, unless that one is needed in float too.
+        """
+        named = self.main if self.main is not None and self._alone() else self.quantize
+        around = (*used, *((self.main,) if self.main else ()), *self.clips, self.quantize)
+        return Node(
+            name=named.name,
+            op=op,
+            inputs=inputs,
+            outputs=self.quantize.outputs,
+            attributes={**attributes, "output_type": self.output.dtype.value},
+            origin=origins(named, *around),
+        )
+
+    def window_attributes(self) -> dict[str, Attribute]:
+        """The attributes of `main` that its integer form has too: all but a fused clip."""
+        attributes = dict(self.main.attributes) if self.main else {}
+        return {name: value for name, value in attributes.items() if name not in ("clip_low", "clip_high")}
+
+    def _alone(self) -> bool:
+        """Whether nothing but the quantised result of `main` is used."""
+        steps = (self.source, *(clip.outputs[0] for clip in self.clips))
+        return all(self.view.read_once(value) for value in steps)
+
+
+def dequantised(view: GraphView, value: str) -> Stored | str:
+    """What `value` was dequantised from, whatever its type and scales; or why there is nothing."""
+    node = view.producer.get(value)
+    if node is None or node.op != "DequantizeLinear":
+        return f"{value!r} is not quantised"
+    affine = read(view.graph, node)
+    return affine if isinstance(affine, str) else Stored(value=node.inputs[0], affine=affine, node=node)
+
+
+def island_before(view: GraphView, quantize: Node) -> Island | str:
+    """The island that ends in `quantize`; or why it cannot be one."""
+    output = read(view.graph, quantize)
+    if isinstance(output, str):
+        return output
+    if output.dtype not in EIGHT_BITS:
+        return f"the result is {output.dtype.value}, not 8 bits"
+    if not output.whole:
+        return "the result has a scale per channel"
+    source = quantize.inputs[0]
+    clips: list[Node] = []
+    main = view.producer.get(source)
+    while main is not None and main.op == "Clip" and view.graph.tensors[source].dtype is DType.F32:
+        clips.insert(0, main)
+        source = main.inputs[0]
+        main = view.producer.get(source)
+    if main is not None and main.op == "DequantizeLinear":
+        main = None
+    return Island(view=view, quantize=quantize, output=output, clips=tuple(clips), main=main, source=source)

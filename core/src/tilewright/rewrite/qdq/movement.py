@@ -1,0 +1,168 @@
+"""Knows that operators which only move or select elements do the same to stored integers as to real values.
+Does not know arithmetic. MaxPool belongs here: dequantising by a positive scale keeps the order.
+
+Two exact moves bring every such operator to the integer side, whatever the exporter wrapped in Q and DQ:
+  sink   move(dequantise(x)) = dequantise(move(x)), all inputs of one scale and zero point;
+  hoist  quantise(move(y)) = move(quantise(y)), where nothing else reads move(y).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tilewright.dtypes import DType
+from tilewright.graph import Attribute, Graph, Node
+from tilewright.rewrite.edit import Draft, origins, with_attributes
+from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, read
+from tilewright.rewrite.view import GraphView
+
+MOVING = ("Concat", "MaxPool", "Pad", "Reshape", "Slice", "Transpose")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    """A dequantised value: what it was stored as, and the DequantizeLinear node that says so."""
+
+    value: str
+    affine: Affine
+    node: Node
+
+
+def sink_dequantise(graph: Graph) -> Graph:
+    """Every moving operator whose inputs are all dequantised alike works on the stored values instead."""
+    draft = Draft(graph=graph)
+    stored: dict[str, _Stored] = {}
+    for node in graph.nodes:
+        if node.op == "DequantizeLinear":
+            affine = read(graph, node)
+            if not isinstance(affine, str) and affine.whole and affine.dtype in EIGHT_BITS:
+                stored[node.outputs[0]] = _Stored(value=node.inputs[0], affine=affine, node=node)
+        elif node.op in MOVING and len(node.outputs) == 1:
+            _sink(draft, node, stored)
+    return draft.finish()
+
+
+def _sink(draft: Draft, node: Node, stored: dict[str, _Stored]) -> None:
+    sources = [stored.get(name) for name in node.inputs if name]
+    first = sources[0] if sources else None
+    if first is None or any(source is None or source.affine != first.affine for source in sources):
+        return
+    attributes = _stored_attributes(node, first.affine)
+    if attributes is None:
+        return
+    output = node.outputs[0]
+    moved = draft.value(first.affine.dtype, draft.graph.tensors[output].shape, f"{output}_stored")
+    inputs = tuple(source.value for source in sources if source is not None)
+    integer = replace(node, inputs=inputs, outputs=(moved,), attributes=attributes)
+    again = Node(
+        name=draft.node_name(f"{node.name}_dequantise"),
+        op="DequantizeLinear",
+        inputs=(moved, *first.node.inputs[1:]),
+        outputs=(output,),
+        attributes=first.node.attributes,
+        origin=origins(first.node),
+    )
+    draft.replace(node, integer, again)
+    stored[output] = _Stored(value=moved, affine=first.affine, node=again)
+
+
+def _stored_attributes(node: Node, affine: Affine) -> dict[str, Attribute] | None:
+    """The attributes for stored values; None where a padding value has no exact stored form."""
+    attributes = dict(node.attributes)
+    if node.op != "Pad" or attributes.get("mode", "constant") != "constant":
+        return attributes
+    value = affine.exactly(node.number("value"))
+    return None if value is None else {**attributes, "value": value}
+
+
+def hoist_quantise(graph: Graph) -> Graph:
+    """Every moving operator that is read by one QuantizeLinear alone gets quantised inputs instead."""
+    view = GraphView.of(graph)
+    draft = Draft(graph=graph)
+    for quantize in graph.nodes:
+        if quantize.op == "QuantizeLinear":
+            _hoist_chain(view, draft, quantize)
+    return draft.finish()
+
+
+def _hoist_chain(view: GraphView, draft: Draft, quantize: Node) -> None:
+    """Move one QuantizeLinear up, over as many moving operators as there are."""
+    affine = read(view.graph, quantize)
+    if isinstance(affine, str) or not affine.whole or affine.dtype not in EIGHT_BITS:
+        return
+    top = _movable(view, quantize.inputs[0])
+    if top is None:
+        return
+    nodes = _hoisted(view, draft, top, quantize, affine, quantize.outputs[0])
+    draft.replace(quantize, *nodes)
+
+
+def _movable(view: GraphView, value: str) -> Node | None:
+    """The moving operator that writes `value`, if nobody but the one reader needs it in float."""
+    node = view.producer.get(value)
+    if node is None or node.op not in MOVING or len(node.outputs) != 1 or not view.read_once(value):
+        return None
+    return node if view.graph.tensors[value].dtype is DType.F32 else None
+
+
+def _hoisted(view: GraphView, draft: Draft, mover: Node, quantize: Node, affine: Affine, output: str) -> Sequence[Node]:
+    """`mover` on stored values writing `output`, after whatever quantises its inputs."""
+    before: list[Node] = []
+    stored: dict[str, str] = {}
+    for value in dict.fromkeys(name for name in mover.inputs if name):
+        stored[value] = draft.value(affine.dtype, view.graph.tensors[value].shape, f"{value}_stored")
+        next_mover = _movable(view, value)
+        if next_mover is not None:
+            before += _hoisted(view, draft, next_mover, quantize, affine, stored[value])
+            continue
+        name = draft.node_name(f"{quantize.name}_of_{value}")
+        before.append(replace(quantize, name=name, inputs=(value, *quantize.inputs[1:]), outputs=(stored[value],)))
+    inputs = tuple(stored[name] if name else "" for name in mover.inputs)
+    integer = replace(mover, inputs=inputs, outputs=(output,), origin=origins(mover, quantize))
+    if mover.op == "Pad" and mover.attributes.get("mode", "constant") == "constant":
+        integer = with_attributes(integer, {"value": _quantised(affine, mover.number("value"))})
+    return [*before, integer]
+
+
+def _quantised(affine: Affine, real: float) -> int:
+    return int(affine.quantise(np.array([real], np.float32))[0])
+
+
+def dequantise_after_constants(graph: Graph) -> Graph:
+    """Reshape or Transpose of a dequantised constant: move the constant, so that its DequantizeLinear comes last."""
+    draft = Draft(graph=graph)
+    constants: dict[str, tuple[Node, Affine, str]] = {}  # float value -> its DequantizeLinear, numbers, constant
+    for node in graph.nodes:
+        if node.op == "DequantizeLinear" and node.inputs[0] in graph.constants:
+            affine = read(graph, node)
+            if not isinstance(affine, str):
+                constants[node.outputs[0]] = (node, affine, node.inputs[0])
+        elif node.op == "Transpose" and node.inputs[0] in constants:
+            _transpose_constant(draft, node, constants)
+    return draft.finish()
+
+
+def _transpose_constant(draft: Draft, node: Node, constants: dict[str, tuple[Node, Affine, str]]) -> None:
+    dequantise, affine, source = constants[node.inputs[0]]
+    array = draft.constants.get(source, draft.graph.constants.get(source))
+    if array is None:
+        return
+    permutation = node.integers("perm", tuple(reversed(range(array.ndim))))
+    name = draft.constant(array.transpose(permutation), f"{source}_transposed")
+    axis = None if affine.axis is None else permutation.index(affine.axis)
+    attributes: dict[str, Attribute] = {**dequantise.attributes}
+    if axis is not None:
+        attributes["axis"] = axis
+    again = replace(
+        dequantise,
+        name=node.name,
+        inputs=(name, *dequantise.inputs[1:]),
+        outputs=node.outputs,
+        attributes=attributes,
+        origin=origins(node, dequantise),
+    )
+    draft.replace(node, again)
+    constants[node.outputs[0]] = (again, replace(affine, axis=axis), name)

@@ -1,0 +1,136 @@
+"""Knows how constant weights and biases of quantised Conv, Gemm and MatMul are brought to 8 and 32 bits.
+Does not know the operators.
+
+A bias given as int32 at scale `f32(sx * sw)` and zero point 0 is taken as it is. Any other constant bias (another
+scale, or float as PyTorch exports it) is rounded to the nearest int32 at that scale: an accumulator has no finer steps.
+Rounding that moves a result by more than `LARGEST_MOVE` of an output step is refused; less is reported in a note.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.dtypes import DType
+from tilewright.graph import Graph, Node
+from tilewright.rewrite.edit import Draft
+from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine
+from tilewright.rewrite.qdq.island import dequantised
+from tilewright.rewrite.view import GraphView
+
+Array = npt.NDArray[np.generic]
+Floats = npt.NDArray[np.float32]
+
+_Number = TypeVar("_Number", np.int32, np.float64)
+LARGEST_MOVE = 0.125  # of one output step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weight:
+    """A constant weight as int8, whatever it was stored as, with its numbers and the node that dequantised it."""
+
+    array: Array  # i8
+    scale: Floats  # 1, or one per output channel
+    zero_point: tuple[int, ...]  # 1, or one per output channel
+    node: Node
+
+    def constant(self, draft: Draft) -> str:
+        """A constant that holds `array`: the model's own where it is int8 already, so that sharing stays."""
+        source = self.node.inputs[0]
+        if draft.graph.tensors[source].dtype is DType.I8:
+            return source
+        return draft.constant(self.array, f"{source}_int8")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bias:
+    """A bias as int32 per output channel, the nodes it came from, and the largest rounding in output steps."""
+
+    array: Array
+    nodes: tuple[Node, ...]
+    moved: float
+
+
+def weight_of(view: GraphView, value: str, channel_axis: int) -> Weight | str:
+    """The constant 8-bit weight that `value` was dequantised from, one scale or one per `channel_axis`; or why not."""
+    stored = dequantised(view, value)
+    if isinstance(stored, str):
+        return f"the weight is not quantised: {stored}"
+    array = view.graph.constants.get(stored.value)
+    affine = stored.affine
+    if array is None:
+        return f"the weight {stored.value!r} is not constant"
+    if affine.dtype not in EIGHT_BITS:
+        return f"the weight {stored.value!r} is {affine.dtype.value}, not 8 bits"
+    if affine.axis not in (None, channel_axis % array.ndim):
+        return f"the weight {stored.value!r} has its scales along axis {affine.axis}, which is no output channel"
+    shift = 128 if affine.dtype is DType.U8 else 0
+    zero_points = tuple(zero - shift for zero in affine.zero_point)
+    return Weight(
+        array=(array.astype(np.int16) - shift).astype(np.int8),
+        scale=affine.scales(),
+        zero_point=zero_points[:1] if len(set(zero_points)) == 1 else zero_points,
+        node=stored.node,
+    )
+
+
+def scale_ratio(product: Floats, output: Affine) -> tuple[float, ...]:
+    """`f32(f32(sx * sw[c]) / sy)`, one entry where all channels agree. `product` is `f32(sx * sw)`."""
+    with np.errstate(all="ignore"):
+        ratio = (product / output.scales()[0]).astype(np.float32)
+    values = tuple(float(factor) for factor in ratio.reshape(-1))
+    return values[:1] if len(set(values)) == 1 else values
+
+
+def bias_of(view: GraphView, value: str, product: Floats, ratio: tuple[float, ...], channels: int) -> Bias | str:
+    """The constant bias `value` (any shape that has `channels` or 1 elements) at scale `product`; or why not."""
+    elements = view.graph.tensors[value].elements
+    if elements not in (1, channels):
+        return f"the bias {value!r} has {elements} elements for {channels} channels"
+    found = _real_bias(view, value, product)
+    if isinstance(found, str):
+        return found
+    exact, real, nodes = found
+    if exact is not None:
+        return Bias(array=_spread(exact, channels), nodes=nodes, moved=0.0)
+    with np.errstate(all="ignore"):
+        units = _spread(real, channels) / product.astype(np.float64).reshape(-1)
+    if not np.all(np.isfinite(units)) or np.any(np.abs(units) > DType.I32.limits[1]):
+        return f"the bias {value!r} does not fit 32 bits at the scale of the accumulator"
+    rounded = np.rint(units)
+    moved = float(np.max(np.abs(units - rounded) * np.array(ratio), initial=0.0))
+    if moved > LARGEST_MOVE:
+        return f"rounding the bias {value!r} to the accumulator would move results by {moved:.2g} of an output step"
+    return Bias(array=rounded.astype(np.int32), nodes=nodes, moved=moved)
+
+
+def _real_bias(
+    view: GraphView, value: str, product: Floats
+) -> tuple[npt.NDArray[np.int32] | None, npt.NDArray[np.float64], tuple[Node, ...]] | str:
+    """Either the stored int32 at exactly `product`, or None and the real values; and the DequantizeLinear, if any."""
+    graph: Graph = view.graph
+    if value in graph.constants:
+        return None, graph.constants[value].reshape(-1).astype(np.float64), ()
+    stored = dequantised(view, value)
+    if isinstance(stored, str):
+        return f"the bias is not constant: {stored}"
+    array = graph.constants.get(stored.value)
+    if array is None:
+        return f"the bias {stored.value!r} is not constant"
+    flat, affine = array.reshape(-1), stored.affine
+    centred = flat.astype(np.int64) - np.array(affine.zero_point, np.int64)
+    scales = affine.scales()
+    matches = scales.size in (1, flat.size) and product.size in (1, scales.size, flat.size)
+    if matches and bool(np.all(scales == product)) and bool(np.all(np.abs(centred) <= DType.I32.limits[1])):
+        return centred.astype(np.int32), np.zeros(0), (stored.node,)
+    if scales.size not in (1, flat.size):
+        return f"the bias {stored.value!r} has {scales.size} scales for {flat.size} elements"
+    real = (centred * scales.astype(np.float64)).astype(np.float64)
+    return None, real, (stored.node,)
+
+
+def _spread(values: npt.NDArray[_Number], channels: int) -> npt.NDArray[_Number]:
+    return np.ascontiguousarray(np.broadcast_to(values.reshape(-1), (channels,)))
