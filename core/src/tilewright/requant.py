@@ -39,5 +39,6 @@ def requantise(accumulator: npt.NDArray[np.int64], requant: Requant, axis: int) 
         scale = scale.reshape([-1 if a == axis % accumulator.ndim else 1 for a in range(accumulator.ndim)])
     rounded = np.rint(accumulator.astype(np.float32) * scale)  # float32 throughout: that is the formula
     limited = np.clip(rounded, -(2.0**31), 2.0**31)  # int64 conversion of a huge float is undefined
-    moved = limited.astype(np.int64) + requant.zero_point
-    return moved.clip(requant.low, requant.high)
+    moved: npt.NDArray[np.int64] = limited.astype(np.int64) + requant.zero_point
+    limits = np.int64(requant.low), np.int64(requant.high)
+    return np.minimum(np.maximum(moved, limits[0]), limits[1])

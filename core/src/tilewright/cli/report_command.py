@@ -61,7 +61,7 @@ def _markdown(report: dict[str, Any]) -> str:
     lines = ["```", summary(report), "```", "", "| step | name | operator | kernel | MACs | live bytes |"]
     lines.append("|---:|---|---|---|---:|---:|")
     lines += [
-        f"| {step['id']} | {step['name']} | {step['op']} | {step['kernel']} | {step['macs']:,} | {step['peak_bytes']:,} |"
+        "| {id} | {name} | {op} | {kernel} | {macs:,} | {peak_bytes:,} |".format_map(step)
         for step in report["steps"]
     ]
     return "\n".join(lines)

@@ -61,7 +61,8 @@ def _panel(report: Mapping[str, Any], pool: Mapping[str, Any], top: int) -> str:
 def _rectangle(buffer: Mapping[str, Any], x: float, y: float, width: float, height: float) -> str:
     colour = COLOURS.get(buffer["kind"], "#dddddd")
     name = escape(buffer["name"])
-    text = f"{name}: {buffer['size_bytes']:,} B at {buffer['offset_bytes']:,}, steps {buffer['first_step']}-{buffer['last_step']}"
+    place = f"{buffer['size_bytes']:,} B at {buffer['offset_bytes']:,}"
+    text = f"{name}: {place}, steps {buffer['first_step']}-{buffer['last_step']}"
     label = ""
     shown = name if len(name) * 6 < width else name[: max(int(width / 6) - 1, 0)]
     if shown and height > 12:
