@@ -48,13 +48,41 @@ def reshaped(shape: Sequence[int], layout: Layout, target: Sequence[int]) -> Lay
     """The layout of `target` in which a Reshape of `shape` stored in `layout` moves nothing; None: there is none."""
     if same_bytes(shape, layout, row_major(len(shape))):
         return row_major(len(target))
-    long = [axis for axis in range(len(shape)) if shape[axis] != 1]
-    long_target = [axis for axis in range(len(target)) if target[axis] != 1]
-    if [shape[axis] for axis in long] != [target[axis] for axis in long_target]:
+    steps = split_loops(*_row_major_walk(shape, layout), target)
+    if steps is None:
         return None
-    moved = dict(zip(long, long_target, strict=True))
-    unit = [axis for axis in range(len(target)) if target[axis] == 1]
-    return (*unit, *(moved[axis] for axis in layout if axis in moved))
+    # Where a walk in the target's own order goes is settled; sorting by step gives the order of storage.
+    return tuple(sorted(range(len(target)), key=lambda axis: (target[axis] != 1, -steps[axis], axis)))
+
+
+def same_walk(shape: Sequence[int], layout: Layout, target: Sequence[int], target_layout: Layout) -> bool:
+    """True when a Reshape between two stored tensors moves nothing.
+
+    Joined as far as possible, the loops that visit a tensor in row-major order are a normal form of the function
+    from an element's number to its place: the innermost step is the place of element 1, its extent the first
+    element that is not where this step leads, and so on outwards. Equal normal forms are equal places.
+    """
+    return 0 in shape or _row_major_walk(shape, layout) == _row_major_walk(target, target_layout)
+
+
+def split_loops(extents: Sequence[int], steps: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:
+    """The step of each loop over `target` that together visit what `extents` and `steps` visit; None: impossible.
+
+    Both are outermost first and have the same number of trips in all. A loop of one trip gets step 0.
+    """
+    found: list[int] = []
+    waiting = [(extent, step) for extent, step in zip(extents, steps, strict=True) if extent != 1]
+    for trips in reversed(target):
+        if trips == 1:
+            found.append(0)
+            continue
+        extent, step = waiting.pop() if waiting else (1, 0)
+        if trips == 0 or extent % trips:
+            return None
+        found.append(step)
+        if extent != trips:
+            waiting.append((extent // trips, step * trips))
+    return tuple(reversed(found))
 
 
 def merge_loops(
@@ -82,3 +110,8 @@ def merge_loops(
 
 def _significant(shape: Sequence[int], layout: Layout) -> Layout:
     return tuple(axis for axis in layout if shape[axis] != 1)
+
+
+def _row_major_walk(shape: Sequence[int], layout: Layout) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    extents, (steps,) = merge_loops(shape, (strides(shape, layout),))
+    return extents, steps

@@ -1,0 +1,130 @@
+"""Knows Concat: any number of tensors one after the other along an axis.
+Does not know quantisation: integer inputs have one scale here, a lookup table before it sees to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.access import Access, Box, Footprint, Loop, Span, Window
+from tilewright.frontend.importing import Conversion, Import, OnnxNode
+from tilewright.graph import Site, Tensor
+from tilewright.kernel import Call, Kernel
+from tilewright.layout import Layout, row_major, same_bytes, strides
+from tilewright.operator import Alias, Operator
+from tilewright.operators.c_index import c_moved
+from tilewright.operators.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
+from tilewright.operators.shape_errors import shape_error
+
+Array = npt.NDArray[np.generic]
+
+
+def _axis(site: Site) -> int:
+    """The attribute `axis`, counted from the front."""
+    return site.node.integer("axis") % max(1, len(site.input(0).shape))
+
+
+def _starts(site: Site) -> tuple[int, ...]:
+    """Where each input begins along the axis."""
+    extents = (site.input(index).shape[_axis(site)] for index in range(len(site.inputs)))
+    return tuple(accumulate(extents, initial=0))[:-1]
+
+
+def _infer(site: Site) -> tuple[Tensor, ...]:
+    tensors = [site.input(index) for index in range(len(site.inputs))]
+    first, axis = tensors[0], site.node.integer("axis")
+    if not -len(first.shape) <= axis < len(first.shape):
+        raise shape_error(site, f"axis {axis} is not an axis of the inputs")
+    axis = _axis(site)
+    if any(tensor.dtype is not first.dtype for tensor in tensors):
+        raise shape_error(site, "the inputs must have one type")
+    if any(_others(tensor.shape, axis) != _others(first.shape, axis) for tensor in tensors):
+        raise shape_error(site, f"the inputs must have one shape but for axis {axis}")
+    shape = list(first.shape)
+    shape[axis] = sum(tensor.shape[axis] for tensor in tensors)
+    return (Tensor(name=site.node.outputs[0], dtype=first.dtype, shape=tuple(shape)),)
+
+
+def _others(shape: Sequence[int], axis: int) -> tuple[int, ...]:
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    return (np.concatenate([np.asarray(array) for array in inputs], axis=_axis(site)),)
+
+
+def _access(site: Site) -> Access:
+    axis, rank = _axis(site), len(site.output.shape)
+    names = tuple(f"X{index}" for index in range(len(site.inputs)))
+    starts = dict(zip(names, _starts(site), strict=True))
+    extents = {name: site.input(index).shape[axis] for index, name in enumerate(names)}
+
+    def window(operand: str, box: Box) -> Window:
+        spans = [Span(low=low, high=high) for low, high in (box[f"a{i}"] for i in range(rank))]
+        if operand in starts:
+            low, high = (min(max(end - starts[operand], 0), extents[operand]) for end in box[f"a{axis}"])
+            spans[axis] = Span(low=low, high=high)
+        return tuple(spans)
+
+    loops = tuple(Loop(name=f"a{i}", extent=extent, kind="parallel") for i, extent in enumerate(site.output.shape))
+    return Footprint(loops=loops, inputs=names, outputs=("Y",), windows=window)
+
+
+def _alias(site: Site, layouts: Mapping[str, Layout]) -> tuple[Alias, ...]:
+    """Every input inside the output, where the axis is the outermost of those that matter."""
+    y, axis = site.output, _axis(site)
+    layout = layouts[y.name]
+    outermost = next((other for other in layout if y.shape[other] != 1), axis)
+    inputs = [site.input(index) for index in range(len(site.inputs))]
+    given = [layouts.get(x.name, row_major(len(x.shape))) for x in inputs]
+    if outermost != axis or not all(same_bytes(x.shape, own, layout) for x, own in zip(inputs, given, strict=True)):
+        return ()
+    step = strides(y.shape, layout)[axis]
+    return tuple(
+        Alias(value=x.name, of=y.name, offset=start * step) for x, start in zip(inputs, _starts(site), strict=True)
+    )
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    y, axis = call.operands["Y"], _axis(call.site)
+    moves = []
+    for index, start in enumerate(_starts(call.site)):
+        x, step = call.operands[f"X{index}"], y.strides[axis]
+        target = c_moved(y, (start * step, "1"), (step, x.origin[axis]), (-step, y.origin[axis]))
+        moves.append(
+            Move(source=str(x), target=target, extents=x.extents, source_steps=x.strides, target_steps=y.strides)
+        )
+    return copy_values(y.dtype, moves)
+
+
+def _import(node: OnnxNode, graph: Conversion) -> None:
+    if len(node.inputs) == 1:
+        graph.rename(node, node.inputs[0])
+        return
+    rank = len(graph.tensor(node.inputs[0]).shape)
+    axis = node.integer("axis")
+    if not -rank <= axis < rank:
+        raise graph.refuse(node, f"axis {axis} is not an axis of a tensor with {rank} axes")
+    graph.emit(node, "Concat", node.inputs, node.outputs, {"axis": axis % rank})
+
+
+CONCAT = Operator(
+    name="Concat",
+    inputs=("X", "..."),
+    outputs=("Y",),
+    summary="tensors one after the other along an axis",
+    infer=_infer,
+    reference=_reference,
+    access=_access,
+    alias=_alias,
+    imports=(Import(op_type="Concat", since=4, attributes={"axis": "INT"}, convert=_import, max_inputs=2**31),),
+)
+
+CONCAT_COPY = Kernel(name="portable.concat", op="Concat", values=_values, source=COPY_SOURCE, call=COPY_CALL)
+
+OPERATORS = (CONCAT,)
+KERNELS = (CONCAT_COPY,)

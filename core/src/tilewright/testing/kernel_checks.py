@@ -1,0 +1,71 @@
+"""Knows how to compare one kernel with its operator's reference in one call: whole, in tiles, in any layouts.
+Does not know how a site is chosen, nor any kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.access import Access
+from tilewright.graph import Site
+from tilewright.kernel import Kernel
+from tilewright.layout import Layout
+from tilewright.operands import input_names, kernel_access
+from tilewright.operator import Operator
+from tilewright.testing.kernel_run import run_kernel
+from tilewright.testing.kernel_tiles import run_tiled
+from tilewright.testing.operator_sites import result_errors
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+def kernel_errors(
+    operator: Operator,
+    kernel: Kernel,
+    site: Site,
+    inputs: Sequence[Array | None],
+    random: np.random.Generator,
+    folder: Path,
+) -> list[str]:
+    """What is wrong with `kernel` on `site`: refused, or different from the reference. Empty when right.
+
+    It runs once whole and once in tiles of random size, every operand in a random layout.
+    """
+    refusal = kernel.accepts(site)
+    if refusal is not None:
+        return [f"refused: {refusal}"]
+    layouts = random_layouts(operator, site, random)
+    cuts = random_cuts(kernel_access(operator, kernel, site), random)
+    whole = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts)
+    tiled = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=folder, layouts=layouts)
+    return [
+        f"{how}, layouts {dict(layouts)}: {error}"
+        for how, found in (("whole", whole), (f"in tiles {dict(cuts)}", tiled))
+        for error in result_errors(operator, site, inputs, found)
+    ]
+
+
+def random_layouts(operator: Operator, site: Site, random: np.random.Generator) -> Mapping[str, Layout]:
+    """A layout for every operand, row-major one time in three."""
+    tensors = [*zip(input_names(operator, site), site.inputs, strict=True)]
+    tensors += zip(operator.outputs, site.outputs, strict=False)
+    layouts: dict[str, Layout] = {}
+    plain = random.integers(3) == 0
+    for operand, tensor in tensors:
+        if tensor is not None:
+            rank = len(tensor.shape)
+            layouts[operand] = tuple(range(rank)) if plain else tuple(int(axis) for axis in random.permutation(rank))
+    return layouts
+
+
+def random_cuts(access: Access, random: np.random.Generator) -> Mapping[str, int]:
+    """A tile extent for some of the parallel loops."""
+    loops = [loop for loop in access.loops if loop.kind == "parallel" and loop.extent > 1 and random.integers(3)]
+    return {loop.name: int(random.integers(1, loop.extent + 1)) for loop in loops}
