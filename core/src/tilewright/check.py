@@ -135,7 +135,8 @@ class _Replay:
             self._write(name)
         yield from (fault for name in self.graph.inputs for fault in self._holds(name, "before the first step"))
         for index, step in enumerate(self.scheduled.steps):
-            yield from self._run(index, step)
+            if step.copies:
+                yield from self._run(index, step)
         yield from (fault for name in self.graph.outputs for fault in self._holds(name, "after the last step"))
         for name in self.graph.inputs:
             if self._buffer(name).name not in self.allocated.placements:

@@ -94,7 +94,7 @@ def export_state(value: State, folder: Path) -> None:
         "value": codec.encode(value, type(value)),
     }
     packed = io.BytesIO()
-    np.savez_compressed(packed, **dict(sorted(arrays.items())))
+    np.savez_compressed(packed, **dict(sorted(arrays.items())))  # type: ignore[arg-type]  # every name is an array
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     write_folder(folder, {"state.json": f"{text}\n".encode(), "arrays.npz": packed.getvalue()})
 
