@@ -30,13 +30,11 @@ from tilewright.operators.integer_sites import (
     zero_points,
 )
 from tilewright.operators.shape_errors import shape_error
-from tilewright.operators.windows import Windows, c_axes, inferred_outputs, windows_of
+from tilewright.operators.windows import Windows, c_axes, inferred_outputs, tap_views, windows_of
 from tilewright.requant import requantise
 
 Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
-
-_EVERY_CHANNEL = (slice(None),) * 3  # batch, group, channel of the group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,27 +80,17 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     numbers = _numbers(site)
     windows, spatial = numbers.windows, site.output.shape[2:]
-    pads = ((0, 0), (0, 0), *zip(windows.before, windows.after, strict=True))
-    x = np.pad(centred(inputs[0]), pads, constant_values=numbers.pad_value) - numbers.x_zero_point
-    w = _centred_weights(numbers, inputs[1])
-    batch, group, per_group = x.shape[0], numbers.group, numbers.group_outputs
-    x = x.reshape(batch, group, w.shape[1], *x.shape[2:])
-    acc = np.zeros((batch, group, per_group, math.prod(spatial)), np.int64)
-    for tap in np.ndindex(*windows.kernel):
-        seen = x[_EVERY_CHANNEL + _tap_slices(windows, tap, spatial)].reshape(batch, group, w.shape[1], -1)
-        acc += exact_product(w[(..., *tap)].reshape(group, per_group, -1), seen)
-    acc = acc.reshape(batch, numbers.outputs, *spatial)
+    x, w = centred(inputs[0], numbers.x_zero_point), _centred_weights(numbers, inputs[1])
+    group, channels, columns = numbers.group, w.shape[1], math.prod(spatial)
+    acc = np.zeros((x.shape[0], group, numbers.group_outputs, columns), np.int64)
+    seen_by_tap = tap_views(x, windows, numbers.pad_value - numbers.x_zero_point)
+    for tap, seen in zip(np.ndindex(*windows.kernel), seen_by_tap, strict=True):
+        factors = w[(..., *tap)].reshape(group, numbers.group_outputs, channels)
+        acc += exact_product(factors, seen.reshape(-1, group, channels, columns))
+    acc = acc.reshape(-1, numbers.outputs, *spatial)
     if len(inputs) > 2 and inputs[2] is not None:
         acc = acc + centred(inputs[2]).reshape(-1, *(1,) * len(spatial))
     return (requantise(acc, site.node.requant(), 1).astype(site.output.dtype.numpy),)
-
-
-def _tap_slices(windows: Windows, tap: Sequence[int], spatial: Sequence[int]) -> tuple[slice, ...]:
-    starts = (position * dilation for position, dilation in zip(tap, windows.dilations, strict=True))
-    return tuple(
-        slice(start, start + (outputs - 1) * stride + 1, stride)
-        for start, stride, outputs in zip(starts, windows.strides, spatial, strict=True)
-    )
 
 
 def _centred_weights(numbers: _Numbers, weights: Array | None) -> Integers:
