@@ -1,0 +1,48 @@
+"""The registry is the same whatever was loaded first, and cannot be changed."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from tilewright.kernel import Kernel
+from tilewright.plugins.catalogue import Package
+from tilewright.plugins.host import Loaded
+from tilewright.plugins.offers import StageEvent
+from tilewright.plugins.registry import clashes, registry_of
+
+
+def _loaded(package: str, *kernels: str, heard: list[str] | None = None) -> Loaded:
+    return Loaded(
+        package=Package(name=package, version="1", requirement="", offers=()),
+        hooks=(),
+        values={"kernel": tuple(Kernel(name=name, op="Clip") for name in kernels)},
+        observe=None if heard is None else lambda event: heard.append(package),
+    )
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_order_of_loading_does_not_matter(order: tuple[int, ...]) -> None:
+    heard: list[str] = []
+    plugins = [_loaded("a", "z", "m", heard=heard), _loaded("b", "c", heard=heard), _loaded("c", "a", heard=heard)]
+    registry = registry_of([plugins[index] for index in order])
+    assert list(registry.kernels) == ["a", "c", "m", "z"]
+    assert [key for key in registry.provenance] == [("kernel", name) for name in ("a", "c", "m", "z")]
+    assert registry.stage_finished(StageEvent(stage="bind", value=None)) == ()
+    assert heard == ["a", "b", "c"]
+
+
+def test_it_cannot_be_changed() -> None:
+    registry: Any = registry_of([_loaded("a", "k")])
+    with pytest.raises(TypeError):
+        registry.kernels["other"] = None
+    with pytest.raises(AttributeError):
+        registry.kernels = {}
+
+
+def test_clashes_name_every_owner_in_order() -> None:
+    (fault,) = clashes([_loaded("b", "k", "own"), _loaded("c", "k"), _loaded("a", "k")])
+    assert fault.packages == {"a", "b", "c"}
+    assert fault.cause == "kernel 'k' is offered by a 1 and by b 1 and by c 1"
