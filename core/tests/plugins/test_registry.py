@@ -29,7 +29,7 @@ def test_order_of_loading_does_not_matter(order: tuple[int, ...]) -> None:
     plugins = [_loaded("a", "z", "m", heard=heard), _loaded("b", "c", heard=heard), _loaded("c", "a", heard=heard)]
     registry = registry_of([plugins[index] for index in order])
     assert list(registry.kernels) == ["a", "c", "m", "z"]
-    assert [key for key in registry.provenance] == [("kernel", name) for name in ("a", "c", "m", "z")]
+    assert list(registry.provenance) == [("kernel", name) for name in ("a", "c", "m", "z")]
     assert registry.stage_finished(StageEvent(stage="bind", value=None)) == ()
     assert heard == ["a", "b", "c"]
 
