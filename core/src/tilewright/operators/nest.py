@@ -25,11 +25,11 @@ class Nest:
     offsets: Mapping[str, str]
 
 
-def nest(walk: Walk, inner: int) -> Nest:
+def nest(walk: Walk, inner: int, prefix: str = "tw_i") -> Nest:
     """All loops of `walk` but the `inner` innermost ones, which the C function runs itself."""
     count = max(0, walk.depth - inner)
     loops = [index for index in range(count) if walk.extents[index] != "1"]
-    names = {index: f"tw_i{index}" for index in loops}
+    names = {index: f"{prefix}{index}" for index in loops}
     return Nest(
         headers=tuple(
             f"for (int32_t {name} = 0; {name} < {walk.extents[index]}; ++{name})" for index, name in names.items()

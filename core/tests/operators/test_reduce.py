@@ -1,0 +1,95 @@
+"""ReduceMean, ReduceSum, ReduceMax, ReduceMin: the map and the C against the references, whole and in tiles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tilewright.access import MapAccess
+from tilewright.errors import TilewrightError
+from tilewright.graph import Site
+from tilewright.operator import Operator
+from tilewright.operators.reduce import KERNELS, OPERATORS
+from tilewright.testing.kernel_run import run_kernel
+from tilewright.testing.kernel_tiles import run_tiled
+from tilewright.testing.operator_sites import points, position, result_errors, site_of, window_errors
+
+Floats = npt.NDArray[np.float32]
+Case = tuple[Operator, Site, Floats]
+few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+compiled = settings(few, max_examples=25)
+KERNEL_OF = {kernel.op: kernel for kernel in KERNELS}
+COMBINE = {"ReduceMean": np.mean, "ReduceSum": np.sum, "ReduceMax": np.max, "ReduceMin": np.min}
+
+
+@st.composite
+def sites(draw: st.DrawFn) -> Case:
+    operator = draw(st.sampled_from(OPERATORS))
+    shape = draw(st.lists(st.integers(1, 4), min_size=0, max_size=5))
+    axes = sorted(draw(st.sets(st.integers(0, len(shape) - 1)))) if shape else []
+    x = np.random.default_rng(draw(st.integers(0, 2**32))).standard_normal(shape).astype(np.float32)
+    attributes = {"axes": tuple(axes), "keepdims": draw(st.integers(0, 1))}
+    return operator, site_of(operator, [x], attributes), x
+
+
+@few
+@given(case=sites(), data=st.data())
+def test_map_is_the_reference(case: Case, data: st.DataObject) -> None:
+    operator, site, x = case
+    access = operator.access(site)
+    assert isinstance(access, MapAccess)
+    access.verify()
+    seen: dict[tuple[int, ...], list[float]] = {}
+    for point in points(access):
+        at, source = position(access, "Y", point), position(access, "X", point)
+        assert at is not None and source is not None
+        seen.setdefault(at, []).append(float(x[source]))
+    (expected,) = operator.reference(site, [x])
+    assert len(seen) == expected.size
+    for at, values in seen.items():
+        assert expected[at] == pytest.approx(COMBINE[operator.name](values), rel=1e-6, abs=1e-6)
+    box = {loop.name: (data.draw(st.integers(0, loop.extent - 1)), loop.extent) for loop in access.loops}
+    assert window_errors(access, box) == []
+    kinds = {loop.name[0]: loop.kind for loop in access.loops}
+    assert kinds.get("i", "parallel") == "parallel" and kinds.get("r", "reduce") == "reduce"
+
+
+@compiled
+@given(case=sites(), data=st.data())
+def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:
+    operator, site, x = case
+    kernel, folder = KERNEL_OF[operator.name], tmp_path_factory.mktemp("c")
+    ranks = {"X": x.ndim, "Y": len(site.output.shape)}
+    layouts = {name: tuple(data.draw(st.permutations(range(rank)))) for name, rank in ranks.items()}
+    found = run_kernel(operator, kernel, site, [x], folder=folder, layouts=layouts)
+    assert result_errors(operator, site, [x], found) == []
+    cuts = {f"i{axis}": data.draw(st.integers(1, 3)) for axis in range(x.ndim)}
+    found = run_tiled(operator, kernel, site, [x], cuts=cuts, folder=folder, layouts=layouts)
+    assert result_errors(operator, site, [x], found) == []
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.name)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_nan_stays(tmp_path: Path, operator: Operator, axis: int) -> None:
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    x[1, 2] = np.nan
+    site = site_of(operator, [x], {"axes": (axis,)})
+    found = run_kernel(operator, KERNEL_OF[operator.name], site, [x], folder=tmp_path)
+    assert np.isnan(found[0]).sum() == 1
+    assert result_errors(operator, site, [x], found) == []
+
+
+def test_shapes() -> None:
+    x = np.zeros((2, 3, 4), np.float32)
+    mean = OPERATORS[0]
+    assert site_of(mean, [x], {"axes": (0, 2)}).output.shape == (1, 3, 1)
+    assert site_of(mean, [x], {"axes": (0, 2), "keepdims": 0}).output.shape == (3,)
+    assert site_of(mean, [x], {"axes": (0, 1, 2), "keepdims": 0}).output.shape == ()
+    for axes in ((3,), (1, 0), (1, 1), (-1,)):
+        with pytest.raises(TilewrightError, match="ascending"):
+            site_of(mean, [x], {"axes": axes})

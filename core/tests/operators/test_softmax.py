@@ -1,0 +1,90 @@
+"""Softmax: the access, the C against the reference in any layout and in tiles, and its special values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tilewright.access import MapAccess
+from tilewright.errors import TilewrightError
+from tilewright.graph import Site
+from tilewright.operators.softmax import SOFTMAX, SOFTMAX_F32
+from tilewright.testing.kernel_run import run_kernel
+from tilewright.testing.kernel_tiles import run_tiled
+from tilewright.testing.operator_sites import result_errors, site_of, window_errors
+
+Floats = npt.NDArray[np.float32]
+compiled = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+
+
+@st.composite
+def sites(draw: st.DrawFn) -> tuple[Site, Floats]:
+    shape = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    x = (random.standard_normal(shape) * draw(st.sampled_from([0.1, 3, 60]))).astype(np.float32)
+    return site_of(SOFTMAX, [x], {"axis": draw(st.integers(0, len(shape) - 1))}), x
+
+
+@compiled
+@given(case=sites(), data=st.data())
+def test_c_in_any_layout(
+    tmp_path_factory: pytest.TempPathFactory, case: tuple[Site, Floats], data: st.DataObject
+) -> None:
+    site, x = case
+    folder = tmp_path_factory.mktemp("c")
+    layouts = {name: tuple(data.draw(st.permutations(range(x.ndim)))) for name in "XY"}
+    assert (
+        result_errors(SOFTMAX, site, [x], run_kernel(SOFTMAX, SOFTMAX_F32, site, [x], folder=folder, layouts=layouts))
+        == []
+    )
+    cuts = {f"i{axis}": data.draw(st.integers(1, 3)) for axis in range(x.ndim)}
+    found = run_tiled(SOFTMAX, SOFTMAX_F32, site, [x], cuts=cuts, folder=folder, layouts=layouts)
+    assert result_errors(SOFTMAX, site, [x], found) == []
+
+
+@compiled
+@given(case=sites(), data=st.data())
+def test_access(case: tuple[Site, Floats], data: st.DataObject) -> None:
+    """Rows are whole, all other axes are parallel loops of their own."""
+    site, x = case
+    access = SOFTMAX.access(site)
+    assert isinstance(access, MapAccess)
+    access.verify()
+    axis = site.node.integer("axis")
+    assert [loop.extent for loop in access.loops] == [extent for at, extent in enumerate(x.shape) if at != axis]
+    assert {loop.kind for loop in access.loops} <= {"parallel"}
+    box = {loop.name: (data.draw(st.integers(0, loop.extent - 1)), loop.extent) for loop in access.loops}
+    assert window_errors(access, box) == []
+    assert access.window("X", box)[axis].extent == x.shape[axis]
+
+
+def test_reference_by_hand() -> None:
+    x = np.log(np.array([[1, 2, 5], [4, 4, 8]], np.float32))
+    (y,) = SOFTMAX.reference(site_of(SOFTMAX, [x], {"axis": 1}), [x])
+    np.testing.assert_allclose(y, [[0.125, 0.25, 0.625], [0.25, 0.25, 0.5]], rtol=1e-6)
+    (y,) = SOFTMAX.reference(site_of(SOFTMAX, [x], {"axis": 0}), [x])
+    np.testing.assert_allclose(y, [[1 / 5, 1 / 3, 5 / 13], [4 / 5, 2 / 3, 8 / 13]], rtol=1e-6)
+
+
+def test_special_values(tmp_path: Path) -> None:
+    huge = 3e38
+    rows = [
+        [huge, -huge, 0], [1000, 1001, 1002], [-np.inf, 0, 0], [np.nan, 0, 1], [0, 1, np.nan], [np.inf, 0, 0],
+        [-np.inf, -np.inf, -np.inf], [0, -100, -103],
+    ]  # fmt: skip
+    x = np.array(rows, np.float32)
+    site = site_of(SOFTMAX, [x], {"axis": 1})
+    with np.errstate(invalid="ignore"):
+        found = run_kernel(SOFTMAX, SOFTMAX_F32, site, [x], folder=tmp_path)
+        assert result_errors(SOFTMAX, site, [x], found) == []
+    assert np.isnan(found[0][3:7]).all() and not np.isnan(found[0][:3]).any()
+
+
+def test_an_axis_that_is_not_there_is_a_model_error() -> None:
+    with pytest.raises(TilewrightError, match="no axis 2"):
+        site_of(SOFTMAX, [np.zeros((2, 3), np.float32)], {"axis": 2})
