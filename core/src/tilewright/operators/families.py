@@ -3,6 +3,7 @@ Does not know what is in them, nor who offers them to whom.
 """
 
 FAMILIES = (
+    "tilewright.operators.batchnorm",
     "tilewright.operators.binary",
     "tilewright.operators.cast",
     "tilewright.operators.clip",
@@ -13,7 +14,9 @@ FAMILIES = (
     "tilewright.operators.pool",
     "tilewright.operators.qconv",
     "tilewright.operators.quantize",
+    "tilewright.operators.reduce",
     "tilewright.operators.reshape",
     "tilewright.operators.slice",
+    "tilewright.operators.softmax",
     "tilewright.operators.transpose",
 )

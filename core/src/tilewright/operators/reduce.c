@@ -1,34 +1,25 @@
-/* Reductions of floats in three parts: start, add a block of elements to what is there, and for a mean finish. */
+#ifndef TW_REDUCE_START
+#define TW_REDUCE_START
+/* What a reduction over no element gives. */
 TW_KERNEL void tw_reduce_start_f32(int32_t kept, float value, float *y, int32_t y_kept)
 {
     for (int32_t k = 0; k < kept; ++k) {
         y[k * y_kept] = value;
     }
 }
-
-TW_KERNEL float tw_reduce_sum(float one, float other)
+#endif
+#ifndef TW_REDUCE_${combine.upper()}
+#define TW_REDUCE_${combine.upper()}
+TW_KERNEL float tw_reduce_${combine}(float one, float other)
 {
+% if combine == "sum":
     return one + other;
+% else:
+    return other ${">" if combine == "max" else "<"} one || other != other ? other : one; /* NaN stays NaN */
+% endif
 }
 
-TW_KERNEL float tw_reduce_max(float one, float other) /* NaN stays NaN */
-{
-    return other > one || other != other ? other : one;
-}
-
-TW_KERNEL float tw_reduce_min(float one, float other) /* NaN stays NaN */
-{
-    return other < one || other != other ? other : one;
-}
-
-TW_KERNEL void tw_reduce_finish_f32(int32_t kept, float divisor, float *y, int32_t y_kept)
-{
-    for (int32_t k = 0; k < kept; ++k) {
-        y[k * y_kept] /= divisor;
-    }
-}
-% for combine in ("sum", "max", "min"):
-
+/* Combines a block of elements with what is in y already. */
 TW_KERNEL void tw_reduce_${combine}_f32(int32_t kept, int32_t reduced, const float *x, int32_t x_kept, int32_t x_reduced,
                                   float *y, int32_t y_kept)
 {
@@ -48,4 +39,16 @@ TW_KERNEL void tw_reduce_${combine}_f32(int32_t kept, int32_t reduced, const flo
         y[k * y_kept] = result;
     }
 }
-% endfor
+#endif
+% if divisor:
+#ifndef TW_REDUCE_FINISH
+#define TW_REDUCE_FINISH
+/* From sums to means. */
+TW_KERNEL void tw_reduce_finish_f32(int32_t kept, float divisor, float *y, int32_t y_kept)
+{
+    for (int32_t k = 0; k < kept; ++k) {
+        y[k * y_kept] /= divisor;
+    }
+}
+#endif
+% endif
