@@ -42,9 +42,16 @@ class Diagnostic:
         lines = [f"{self.severity}[{self.code}]: {self.message}"]
         if self.where:
             lines.append(f"  at    {self.where}")
-        lines.extend(f"  {detail}" for detail in self.details)
+        lines.extend(f"  {line}" for detail in self.details for line in detail.split("\n"))
         lines.extend(f"  try:  {step}" for step in self.fix)
-        return "\n".join(lines)
+        return "\n".join(_printable(line) for line in lines)
+
+
+def _printable(line: str) -> str:
+    """`line` with what a terminal would obey or hide written as escapes: names come from files of strangers."""
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

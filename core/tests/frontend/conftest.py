@@ -10,8 +10,9 @@ from types import MappingProxyType
 
 import onnx
 import pytest
-import tilewright.operators
 from onnx import TensorProto, helper
+
+import tilewright.operators
 from tilewright.errors import Exit, TilewrightError
 from tilewright.frontend.load import Imported, load
 from tilewright.frontend.options import ImportOptions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from onnx import TensorProto, helper
+
 from tilewright.errors import Exit
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
+
 from tilewright.errors import Exit
 
 DATA = np.arange(4, dtype=np.float32).tobytes()

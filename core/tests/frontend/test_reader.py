@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+
 from tilewright.errors import Exit
 from tilewright.frontend.options import Limits
 

@@ -40,6 +40,7 @@ class GraphBuilder:
         self._limits = limits
         self._static: dict[str, Node] = {}  # values that follow from constants alone -> their writer
         self._evaluated: dict[str, Array] = {}
+        self._evaluation_bytes = limits.fold_total_bytes  # left
 
     def tensor(self, name: str) -> Tensor:
         """Type of a value; refuses types that are not held."""
@@ -116,8 +117,10 @@ class GraphBuilder:
 
     def _evaluate(self, node: Node) -> bool:
         outputs = tuple(self.tensors[name] for name in node.outputs)
-        if any(tensor.size_bytes > self._limits.fold_bytes for tensor in outputs):
+        size = sum(tensor.size_bytes for tensor in outputs)
+        if size > min(self._limits.fold_bytes, self._evaluation_bytes):
             return False
+        self._evaluation_bytes -= size
         inputs = [self._evaluated.get(name, self.constants.get(name)) if name else None for name in node.inputs]
         site = Site(
             node=node,

@@ -18,6 +18,7 @@ from tilewright.frontend.fold import fold
 from tilewright.frontend.importing import Import, OnnxNode
 from tilewright.frontend.names import show, show_all
 from tilewright.frontend.options import Limits
+from tilewright.frontend.reader import over_limit
 from tilewright.frontend.refusals import InvalidNode, RefusedNode
 from tilewright.frontend.scales import check_scales
 from tilewright.frontend.sorting import label
@@ -73,6 +74,8 @@ class NodeImporter:
         self._builder = builder
         self._files = files
         self._limits = limits
+        self._constant_bytes = 0  # decoded so far
+        self._fold_bytes = limits.fold_total_bytes  # left
         self._aliases: dict[str, str] = {}  # output that is simply another value -> that value
         self._emitted: set[str] = set()  # names of nodes of the normal form
         self._origin = ""
@@ -107,8 +110,7 @@ class NodeImporter:
     def load(self, tensor: FileTensor, name: str) -> None:
         """Make an initialiser the constant `name`. Types that numpy does not hold are refused where they are used."""
         if is_known(tensor.data_type):
-            where = f"initialiser {show(tensor.name)}"
-            self._builder.add_constant(name, to_array(tensor, self._files, self._limits, where))
+            self._builder.add_constant(name, self._array(tensor, f"initialiser {show(tensor.name)}"))
         else:
             self._builder.foreign[name] = type_name(tensor.data_type)
 
@@ -123,7 +125,15 @@ class NodeImporter:
     def _decoded(self, tensor: FileTensor, where: str) -> Array:
         if not is_known(tensor.data_type):
             raise RefusedNode(f"it holds a {type_name(tensor.data_type)} tensor, which tilewright does not hold")
-        return to_array(tensor, self._files, self._limits, where)
+        return self._array(tensor, where)
+
+    def _array(self, tensor: FileTensor, where: str) -> Array:
+        array = to_array(tensor, self._files, self._limits, where)
+        self._constant_bytes += array.nbytes
+        if self._constant_bytes > self._limits.constant_bytes:
+            limit = self._limits.constant_bytes
+            raise over_limit("the constants have", self._constant_bytes, "bytes or more", limit, where)
+        return array
 
     def _convert(self, node: OnnxNode, found: Import) -> None:
         if not self._folded(node, found):
@@ -134,7 +144,7 @@ class NodeImporter:
         if any(name and array is None for name, array in zip(node.inputs, constants, strict=True)):
             return False
         try:
-            results = fold(node, constants, self._limits.fold_bytes)
+            results = fold(node, constants, min(self._limits.fold_bytes, self._fold_bytes))
         except RefusedNode:
             if (node.domain, node.op_type) in self._table.by_type:
                 return False  # too large to compute now; the operator itself can be compiled
@@ -143,6 +153,7 @@ class NodeImporter:
             return False
         for name, array in zip(node.outputs, results, strict=False):
             self._builder.add_constant(name, array)
+            self._fold_bytes -= array.nbytes
         return True
 
     def _written(self, node: OnnxNode, output: str) -> str:

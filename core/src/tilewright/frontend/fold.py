@@ -147,8 +147,6 @@ def _range(node: OnnxNode, inputs: Values, limit: int) -> Any:
     dtype = inputs[0].dtype
     count = max(-((start - stop) // step), 0) if dtype.kind in "iu" else max(math.ceil((stop - start) / step), 0)
     _fits(int(count), dtype.itemsize, limit)
-    if dtype.kind in "iu":
-        return np.array([start + index * step for index in range(count)], dtype)
     return (start + np.arange(count) * step).astype(dtype)
 
 

@@ -20,7 +20,7 @@ from tilewright.frontend.file_model import FileGraph, FileModel, FileValue
 from tilewright.frontend.functions import check_functions
 from tilewright.frontend.names import Names, show
 from tilewright.frontend.options import ImportOptions
-from tilewright.frontend.reader import over_limit, read_bytes, read_model
+from tilewright.frontend.reader import read_bytes, read_model
 from tilewright.frontend.refusals import refusal_error
 from tilewright.frontend.sorting import check_unique
 from tilewright.frontend.values import not_finite
@@ -103,12 +103,8 @@ def _start(
     )
     for tensor in inputs:
         builder.add_input(tensor)
-    total = 0
     for initializer in graph.initializers:
         importer.load(initializer, initializer.name)
-        total += builder.constants[initializer.name].nbytes if initializer.name in builder.constants else 0
-        if total > options.limits.constant_bytes:
-            raise over_limit("the initialisers have", total, "bytes or more", options.limits.constant_bytes)
     names = (*(tensor.name for tensor in inputs), *sorted(constants))
     for name in names:
         builder.names.claim(name)

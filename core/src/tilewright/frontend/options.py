@@ -21,6 +21,7 @@ class Limits:
     tensor_bytes: int = (1 << 31) - 1  # of any value
     constant_bytes: int = (1 << 31) - 1  # of all constants together
     fold_bytes: int = 1 << 26  # of one value computed during import
+    fold_total_bytes: int = 1 << 28  # of all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -151,7 +151,7 @@ class Walk:
         shapes = [self._shape(scope.find(name) or "") for name in node.inputs if name and scope.has(name)]
         self.refused.append(
             RefusedAt(
-                signature=f"{node.domain + ':' if node.domain else ''}{node.op_type}-{node.version}",
+                signature=show(f"{node.domain + ':' if node.domain else ''}{node.op_type}")[1:-1] + f"-{node.version}",
                 node=scope.prefix + (node.name or node.op_type),
                 shapes=", ".join(filter(None, shapes[:3])),
                 reason=shorten(reason),

@@ -1,0 +1,85 @@
+"""Every refusal of a model in one error; signatures by opset; attributes and inputs checked before use."""
+
+from __future__ import annotations
+
+import pytest
+from onnx import helper
+
+
+def test_all_refusals_at_once_grouped(refuses, model):
+    nodes = [
+        helper.make_node("Det", ["x"], ["a"], "det1"),
+        helper.make_node("Relu", ["a"], ["b"], "after"),
+        helper.make_node("Det", ["x"], ["c"], "det2"),
+        helper.make_node("Frobnicate", ["b"], ["d"], "frob", domain="com.acme"),
+        helper.make_node("Flatten", ["c"], ["e"], "flat", colour=1),
+        helper.make_node("Max", ["d", "e"], ["y"]),
+    ]
+    text = refuses(model(nodes, domains={"com.acme": 3}), "TW2101", 4)
+    assert "4 of 6 nodes" in text
+    assert "Det-17 x2 'det1', 'det2' (f32 1x4)" in text
+    assert "com.acme:Frobnicate-3 'frob'" in text
+    assert "'colour' is not supported" in text
+
+
+def test_many_kinds_still_fit_a_screen(refuses, model):
+    nodes = [helper.make_node(f"Op{index}", ["x"], [f"v{index}"]) for index in range(500)]
+    nodes.append(helper.make_node("Relu", ["x"], ["y"]))
+    assert "and 488 more kinds" in refuses(model(nodes), "TW2101", 4)
+
+
+def test_a_domain_that_is_not_imported(refuses, model):
+    assert "does not import" in refuses(model([helper.make_node("F", ["x"], ["y"], domain="other")]), "TW1218")
+
+
+def test_a_known_operator_of_another_domain(refuses, model):
+    text = refuses(model([helper.make_node("Relu", ["x"], ["y"], domain="acme")], domains={"acme": 1}), "TW2101", 4)
+    assert "domain 'acme' is not known" in text
+
+
+def test_an_attribute_of_another_type(refuses, model):
+    assert "takes INT" in refuses(model([helper.make_node("Flatten", ["x"], ["y"], axis=[1])]), "TW1213")
+
+
+def test_an_attribute_twice(refuses, model):
+    node = helper.make_node("Flatten", ["x"], ["y"], axis=1)
+    node.attribute.append(node.attribute[0])
+    refuses(model([node]), "TW1213")
+
+
+@pytest.mark.parametrize("inputs", [[], [""], ["x"], ["x", ""], ["x", "x", "x"]])
+def test_number_of_inputs(refuses, model, inputs):
+    refuses(model([helper.make_node("Add", inputs, ["y"], "add")]), "TW1218")
+
+
+def test_an_attribute_of_a_newer_opset(refuses, model):
+    import numpy as np
+    from onnx import numpy_helper
+
+    shape = numpy_helper.from_array(np.array([4]), "s")
+    node = helper.make_node("Reshape", ["x", "s"], ["y"], allowzero=1)
+    assert "'allowzero'" in refuses(model([node], constants=[shape], opset=13), "TW2101", 4)
+
+
+def test_operands_that_do_not_fit(refuses, model):
+    import numpy as np
+    from onnx import numpy_helper
+
+    weights = numpy_helper.from_array(np.ones((3,), np.float32), "w")
+    text = refuses(model([helper.make_node("Add", ["x", "w"], ["y"], "add")], constants=[weights]), "TW1310")
+    assert "add" in text
+
+
+@pytest.mark.parametrize("group", [0, -1, 3, 1 << 40])
+def test_groups_of_a_convolution(vocabulary, loads, model, group):
+    import numpy as np
+    from onnx import TensorProto, numpy_helper
+
+    from tilewright.errors import Exit, TilewrightError
+
+    weights = numpy_helper.from_array(np.ones((2, 2, 1, 1), np.float32), "w")
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2, 3, 3])
+    made = model([helper.make_node("Conv", ["x", "w"], ["y"], group=group)], inputs=[x], constants=[weights])
+    with pytest.raises(TilewrightError) as caught:
+        loads(made)
+    assert caught.value.exit_code in (Exit.MODEL, Exit.UNSUPPORTED)

@@ -1,0 +1,98 @@
+"""Branches with a known condition are taken; loops and unknown conditions are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+
+def branch(nodes, output, constants=()):
+    return helper.make_graph(
+        nodes, "b", [], [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)], initializer=list(constants)
+    )
+
+
+@pytest.fixture
+def choosing(model):
+    def make(condition, **changes):
+        weights = numpy_helper.from_array(np.full(4, 7, np.float32), "w")
+        then = branch([helper.make_node("Add", ["h", "w"], ["t"], "add")], "t", [weights])
+        other = branch([helper.make_node("Transpose", ["h"], ["e"], "turn")], "e")
+        nodes = [
+            helper.make_node("Relu", ["x"], ["h"]),
+            helper.make_node("If", ["c"], ["r"], "choose", **{"then_branch": then, "else_branch": other, **changes}),
+            helper.make_node("Relu", ["r"], ["y"]),
+        ]
+        return model(nodes, constants=[numpy_helper.from_array(np.array(condition), "c")])
+
+    return make
+
+
+def test_the_branch_that_holds_is_inlined(loads, choosing):
+    then = loads(choosing(True)).graph
+    assert [node.op for node in then.nodes] == ["Clip", "Add", "Clip"]
+    assert then.nodes[1].name == "choose/add"
+    assert [node.op for node in loads(choosing(False)).graph.nodes] == ["Clip", "Transpose", "Clip"]
+
+
+def test_a_condition_from_shapes(loads, model):
+    nodes = [
+        helper.make_node("Shape", ["x"], ["s"]),
+        helper.make_node("Size", ["s"], ["rank"]),
+        helper.make_node("Equal", ["rank", "two"], ["c"]),
+        helper.make_node(
+            "If",
+            ["c"],
+            ["y"],
+            then_branch=branch([helper.make_node("Relu", ["x"], ["t"])], "t"),
+            else_branch=branch([helper.make_node("Identity", ["x"], ["e"])], "e"),
+        ),
+    ]
+    graph = loads(model(nodes, constants=[numpy_helper.from_array(np.array(2), "two")])).graph
+    assert [node.op for node in graph.nodes] == ["Clip"] and graph.outputs == ("y",)
+
+
+def test_a_condition_computed_at_run_time(refuses, choosing):
+    made = choosing(True)
+    made.graph.initializer.pop()
+    made.graph.input.append(helper.make_tensor_value_info("c", TensorProto.BOOL, []))
+    assert "run time" in refuses(made, "TW2101", 4)
+
+
+def test_loops(refuses, model):
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["c"], ["c2"]), helper.make_node("Relu", ["v"], ["v2"])],
+        "body",
+        [
+            helper.make_tensor_value_info("i", TensorProto.INT64, []),
+            helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("v", TensorProto.FLOAT, [1, 4]),
+        ],
+        [helper.make_tensor_value_info("c2", TensorProto.BOOL, []), helper.make_tensor_value_info("v2", 1, [1, 4])],
+    )
+    trips = numpy_helper.from_array(np.array(1 << 60), "trips")
+    nodes = [helper.make_node("Loop", ["trips", "", "x"], ["y"], "forever", body=body)]
+    text = refuses(model(nodes, constants=[trips]), "TW2101", 4)
+    assert "Loop-17 'forever'" in text and "unrolled" in text
+
+
+def test_a_branch_that_is_missing(refuses, choosing):
+    made = choosing(True)
+    del made.graph.node[1].attribute[:]
+    refuses(made, "TW1218")
+
+
+def test_a_branch_may_be_sorted_too(loads, choosing):
+    nodes = [helper.make_node("Relu", ["u"], ["t"]), helper.make_node("Relu", ["h"], ["u"])]
+    imported = loads(choosing(True, then_branch=branch(nodes, "t")))
+    assert [item.code for item in imported.diagnostics] == ["TW1215"]
+
+
+def test_values_of_a_branch_do_not_leak(refuses, model):
+    then = branch([helper.make_node("Relu", ["x"], ["inside"])], "inside")
+    nodes = [
+        helper.make_node("If", ["c"], ["r"], then_branch=then, else_branch=then),
+        helper.make_node("Add", ["r", "inside"], ["y"]),
+    ]
+    refuses(model(nodes, constants=[numpy_helper.from_array(np.array(True), "c")]), "TW1209")

@@ -1,0 +1,16 @@
+"""What an error looks like, and that no text from a file can act on the terminal."""
+
+from __future__ import annotations
+
+from tilewright.errors import Exit, model_error
+
+
+def test_rendering_ends_with_what_to_try():
+    error = model_error("TW1299", "it broke", where="node 'n'", details=("one", "two\nthree"), fix=("do this",))
+    assert str(error) == ("error[TW1299]: it broke\n  at    node 'n'\n  one\n  two\n  three\n  try:  do this")
+    assert error.exit_code is Exit.MODEL
+
+
+def test_control_and_invisible_characters_are_escaped():
+    text = str(model_error("TW1299", "a\x1b[2Jb\n", where="\u202e", fix=("x",)))
+    assert text == "error[TW1299]: a\\x1b[2Jb\\n\n  at    \\u202e\n  try:  x"
