@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +18,19 @@ from tilewright.allocate.problem import Budget
 from tilewright.bind import bind
 from tilewright.decisions import Decisions
 from tilewright.dtypes import DType
+from tilewright.emit import EmitOptions, emit
 from tilewright.graph import Graph, Node, Quantization, Site, Tensor
 from tilewright.kernel import Kernel
 from tilewright.lower import lower
 from tilewright.operator import Operator
 from tilewright.platform import Memory, Platform
 from tilewright.program import Program
+from tilewright.runners.host import STRICT
 from tilewright.schedule import schedule
-from tilewright.stages import Allocated
+from tilewright.stages import Allocated, Artifact
 from tilewright.tile import tile
 from tilewright.tile.whole import WholeTiler
+from tilewright.transform import HOOKS, LIFETIMES, CodePass, transform
 
 Array = npt.NDArray[np.generic]
 
@@ -151,12 +157,40 @@ def toy_plan(graph: Graph, *, io: str = "pool", platform: Platform = TOY_PLATFOR
     ends = dict.fromkeys((*graph.inputs, *graph.outputs), io)
     pins = Decisions(io=ends)  # type: ignore[arg-type]  # "pool" or "user"
     scheduled = schedule(bind(graph, platform, TOY_OPERATORS, TOY_KERNELS, pins), TOY_OPERATORS, pins)
-    return allocate(tile(scheduled, TOY_OPERATORS, WholeTiler(), pins), pins, BestFit(), Budget())
+    plan = allocate(tile(scheduled, TOY_OPERATORS, WholeTiler(), pins), pins, BestFit(), Budget())
+    return replace(plan, plan_id=0x5BE0CD19)  # golden files hold it
 
 
 def toy_program(graph: Graph, prefix: str = "toy", *, io: str = "pool", platform: Platform = TOY_PLATFORM) -> Program:
     """A plan, lowered; no code pass yet."""
     return lower(toy_plan(graph, io=io, platform=platform), TOY_OPERATORS, prefix)
+
+
+def toy_artifact(
+    program: Program, options: EmitOptions | None = None, *, wanted: Sequence[str] = (), passes: Sequence[CodePass] = ()
+) -> Artifact:
+    """The files, after the built-in code passes. The generator's name is fixed: golden files hold it."""
+    changed = transform(program, (HOOKS, LIFETIMES, *passes), wanted)
+    return emit(changed, options or EmitOptions(generator="tilewright 0"))
+
+
+def toy_files(artifact: Artifact, folder: Path) -> Path:
+    """Write the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in artifact.files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def toy_build(
+    folders: Sequence[Path], main: Path, flags: Sequence[str] = (), *, compiler: str = "cc", output: str = "program"
+) -> Path:
+    """Compile everything but self-tests together with `main`, warnings being errors. CalledProcessError if it fails."""
+    sources = [path for folder in folders for path in sorted(folder.glob("*.[cS]")) if "_selftest" not in path.name]
+    program = main.parent / output
+    command = [compiler, *STRICT, *flags, *(f"-I{folder}" for folder in folders), "-o", str(program), str(main)]
+    subprocess.run([*command, *map(str, sources), "-lm"], check=True, cwd=main.parent)
+    return program
 
 
 class Toy:
@@ -169,6 +203,9 @@ class Toy:
     expected = staticmethod(toy_expected)
     plan = staticmethod(toy_plan)
     program = staticmethod(toy_program)
+    artifact = staticmethod(toy_artifact)
+    write = staticmethod(toy_files)
+    build = staticmethod(toy_build)
 
 
 @pytest.fixture

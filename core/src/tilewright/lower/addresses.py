@@ -4,7 +4,7 @@ Does not know kernels or steps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.errors import memory_error
@@ -14,6 +14,11 @@ from tilewright.program import Parameter, Pool, Port
 from tilewright.stages import Allocated, Buffer, Scheduled
 
 RUN_LOCALS = ("ctx", "inputs", "outputs", "state", "hooks", "status")  # names the run function has already
+EXTERNAL_NAMES = (
+    *("init", "run", "reset_state", "map_inputs", "map_outputs"),
+    *("ctx", "pools", "constants", "inputs", "outputs", "mapped_inputs"),
+)
+STATE = Parameter(type="uint8_t *", name="state", argument="state")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,18 +44,17 @@ class AddressBook:
     pools: tuple[Pool, ...]
     constants: tuple[Pool, ...]
     buffers: Mapping[str, Buffer]
-    parameters: Mapping[str, Parameter]  # by memory name, and by buffer in the caller's memory
+    memories: Mapping[str, Parameter]  # by memory
+    callers: Mapping[str, Parameter]  # by buffer in the caller's memory
     owners: Mapping[str, str]
 
     def of_buffer(self, name: str, offset_bytes: int = 0) -> Place:
         """The place `offset_bytes` into a buffer."""
         placement = self.allocated.placements.get(name)
         if placement is None:
-            return Place(parameter=self.parameters[name], where="caller", offset_bytes=offset_bytes)
-        key = "state" if self.buffers[name].kind == "state" else placement.memory
-        return Place(
-            parameter=self.parameters[key], where=placement.memory, offset_bytes=placement.offset_bytes + offset_bytes
-        )
+            return Place(parameter=self.callers[name], where="caller", offset_bytes=offset_bytes)
+        base = STATE if self.buffers[name].kind == "state" else self.memories[placement.memory]
+        return Place(parameter=base, where=placement.memory, offset_bytes=placement.offset_bytes + offset_bytes)
 
     def of_value(self, name: str) -> Place:
         """The place of a tensor's first element."""
@@ -63,10 +67,11 @@ class AddressBook:
         return None if placement is None else {pool.memory: pool for pool in self.pools}[placement.memory]
 
 
-def members_of(graph: Graph) -> dict[str, str]:
+def members_of(graph: Graph, prefix: str) -> dict[str, str]:
     """`inputs.VALUE` and `outputs.VALUE` -> member of the struct; parameters of the simple API are named alike."""
-    inputs = unique_identifiers(graph.inputs)
-    outputs = unique_identifiers(graph.outputs, taken=inputs.values())
+    taken = {prefix, *(f"{prefix}_{name}" for name in EXTERNAL_NAMES)}
+    inputs = unique_identifiers(graph.inputs, taken=taken)
+    outputs = unique_identifiers(graph.outputs, taken=(*taken, *inputs.values()))
     return {
         **{f"inputs.{value}": name for value, name in inputs.items()},
         **{f"outputs.{value}": name for value, name in outputs.items()},
@@ -75,26 +80,37 @@ def members_of(graph: Graph) -> dict[str, str]:
 
 def address_book(allocated: Allocated, members: Mapping[str, str]) -> AddressBook:
     """Name every base. `members` is what `members_of` returns."""
-    scheduled = allocated.tiled.scheduled
     buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
     pools, constants = _pools(allocated, buffers)
-    owners = _owners(allocated, buffers)
-    parameters = {pool.memory: Parameter(type="uint8_t *", name=pool.base, argument=pool.base) for pool in pools}
-    parameters |= {
+    memories = {pool.memory: Parameter(type="uint8_t *", name=pool.base, argument=pool.base) for pool in pools}
+    memories |= {
         pool.memory: Parameter(type="const uint8_t *", name=pool.base, argument=pool.base) for pool in constants
     }
-    parameters["state"] = Parameter(type="uint8_t *", name="state", argument="state")
-    taken = [parameter.name for parameter in parameters.values()]
-    names = unique_identifiers(owners.values(), taken=(*taken, *RUN_LOCALS), fallback="v")
-    for buffer, value in owners.items():
-        kind = "const uint8_t *" if value in scheduled.bound.graph.inputs else "uint8_t *"
-        struct = "inputs" if value in scheduled.bound.graph.inputs else "outputs"
-        parameters[buffer] = Parameter(
-            type=kind, name=names[value], argument=f"({kind}){struct}->{members[f'{struct}.{value}']}"
-        )
+    owners = _owners(allocated, buffers)
+    bases = [parameter.name for parameter in memories.values()]
     return AddressBook(
-        allocated=allocated, pools=pools, constants=constants, buffers=buffers, parameters=parameters, owners=owners
+        allocated=allocated,
+        pools=pools,
+        constants=constants,
+        buffers=buffers,
+        memories=memories,
+        callers=_callers(owners, allocated.tiled.scheduled.bound.graph, members, bases),
+        owners=owners,
     )
+
+
+def _callers(
+    owners: Mapping[str, str], graph: Graph, members: Mapping[str, str], bases: Sequence[str]
+) -> dict[str, Parameter]:
+    """By buffer: the parameter that carries the caller's tensor into a step."""
+    keys = {value: f"{'inputs' if value in graph.inputs else 'outputs'}.{value}" for value in owners.values()}
+    names = unique_identifiers((members[key] for key in keys.values()), taken=(*bases, *RUN_LOCALS))
+    parameters = {}
+    for buffer, value in owners.items():
+        kind = "const uint8_t *" if value in graph.inputs else "uint8_t *"
+        struct, member = keys[value].split(".")[0], members[keys[value]]
+        parameters[buffer] = Parameter(type=kind, name=names[member], argument=f"({kind}){struct}->{member}")
+    return parameters
 
 
 def _pools(allocated: Allocated, buffers: Mapping[str, Buffer]) -> tuple[tuple[Pool, ...], tuple[Pool, ...]]:

@@ -33,7 +33,7 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
         )
     scheduled = allocated.tiled.scheduled
     graph = scheduled.bound.graph
-    members = members_of(graph)
+    members = members_of(graph, prefix)
     book = address_book(allocated, members)
     total = len(scheduled.steps)
     lowered = [lower_step(index, step, book, operators, prefix, total) for index, step in enumerate(scheduled.steps)]

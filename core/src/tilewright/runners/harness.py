@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
 
-from tilewright.errors import usage_error
+from tilewright.errors import toolchain_error, usage_error
 from tilewright.graph import Tensor
 from tilewright.layout import Layout, row_major
 from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
@@ -72,11 +72,11 @@ class Harness:
 def make_harness(job: Job) -> Harness:
     """Everything around the network for one job. TilewrightError TW6020 (exit 2) when inputs do not fit the graph."""
     graph = job.plan.tiled.scheduled.bound.graph
-    members = members_of(graph)
+    members = members_of(graph, job.prefix)
     book = address_book(job.plan, members)
     inputs, outputs = (ports_of(job.plan, book, members, struct) for struct in ("inputs", "outputs"))
     areas = _areas(job, book, inputs, outputs)
-    records = _records(book, areas) if job.trace else ()
+    records = _records(book, areas, members) if job.trace else ()
     state = next((index for index, area in enumerate(areas) if area.role == "state"), None)
     main = template(_text()).render(
         p=job.prefix,
@@ -115,6 +115,13 @@ def _decoded(
 ) -> tuple[Mapping[str, Array], ...]:
     import numpy as np
 
+    wanted = sets * sum(tensor.size_bytes for _, tensor, _ in shapes)
+    if len(content) != wanted:
+        raise toolchain_error(
+            "TW7003",
+            f"the generated program wrote {len(content)} bytes where {wanted} were expected",
+            fix=("tracing needs the code pass 'hooks', and a build without TW_NO_HOOKS",),
+        )
     found: list[Mapping[str, Array]] = []
     start = 0
     for _ in range(sets):
@@ -150,7 +157,7 @@ def _areas(job: Job, book: AddressBook, inputs: Sequence[Port], outputs: Sequenc
     return tuple(areas)
 
 
-def _records(book: AddressBook, areas: Sequence[Area]) -> tuple[Record, ...]:
+def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str]) -> tuple[Record, ...]:
     scheduled = book.allocated.tiled.scheduled
     graph = scheduled.bound.graph
     nodes = {node.name: node for node in graph.nodes}
@@ -161,7 +168,7 @@ def _records(book: AddressBook, areas: Sequence[Area]) -> tuple[Record, ...]:
             storage = scheduled.storage[value]
             place = book.of_value(value)
             owner = book.owners.get(storage.buffer)
-            key = f"outputs.{members_of(graph)[f'outputs.{owner}']}" if owner else f"pools.{place.parameter.name}"
+            key = f"outputs.{members[f'outputs.{owner}']}" if owner else f"pools.{place.parameter.name}"
             records.append(
                 Record(
                     step=index,

@@ -88,7 +88,14 @@ def execute(
     merged = {**os.environ, **(environment or {})}
     try:
         done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=timeout_seconds, env=merged
+            command,
+            cwd=folder,
+            env=merged,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_seconds,
+            check=False,
         )
     except FileNotFoundError as error:
         raise toolchain_error("TW7001", f"'{command[0]}' is not there", fix=(INSTALL_HINT,)) from error

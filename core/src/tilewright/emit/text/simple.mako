@@ -12,30 +12,30 @@ static ${P}_POOL_${pool.base.upper()}_ATTR TW_ALIGNED(${pool.align}) uint8_t ${p
 
 tw_status ${p}(${simple_parameters})
 {
-    ${p}_ctx ctx;
-    ${p}_pools pools;
-    ${p}_inputs inputs;
-    ${p}_outputs outputs;
-    tw_status status;
+    ${p}_ctx tw_ctx;
+    ${p}_pools tw_pools;
+    ${p}_inputs tw_in;
+    ${p}_outputs tw_out;
+    tw_status tw_result;
 
 % for pool in program.pools:
-    pools.${pool.base} = ${p}_pool_${pool.base};
+    tw_pools.${pool.base} = ${p}_pool_${pool.base};
 % endfor
 % if not program.pools:
-    pools.none = NULL;
+    tw_pools.none = NULL;
 % endif
 % for port in inputs:
-    inputs.${port.member} = ${port.member};
+    tw_in.${port.member} = ${port.member};
 % endfor
 % if not inputs:
-    inputs.none = NULL;
+    tw_in.none = NULL;
 % endif
 % for port in outputs:
-    outputs.${port.member} = ${port.member};
+    tw_out.${port.member} = ${port.member};
 % endfor
 % if not outputs:
-    outputs.none = NULL;
+    tw_out.none = NULL;
 % endif
-    status = ${p}_init(&ctx, &pools, NULL, NULL, NULL);
-    return status == TW_OK ? ${p}_run(&ctx, &inputs, &outputs) : status;
+    tw_result = ${p}_init(&tw_ctx, &tw_pools, NULL, NULL, NULL);
+    return tw_result == TW_OK ? ${p}_run(&tw_ctx, &tw_in, &tw_out) : tw_result;
 }
