@@ -1,7 +1,7 @@
 """Knows how frozen values become JSON and come back, from their type hints alone: one codec for all of them.
 Does not know files, stages or plugins; what is not plain data is handed to a `Reference`.
 
-Every dataclass is an object with its fields; inside a union it also says its `type`. Tuples are lists, floats that
+Every dataclass is an object with its fields; inside a union it also says its `$type`. Tuples are lists, floats that
 JSON has no number for are `{"float": "inf"}`. Decoding checks every type and says where one is wrong.
 """
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 _Value = TypeVar("_Value")
+_TYPE = "$type"  # never the name of a field
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Codec:
             return None
         if is_dataclass(value):
             found = self._encode(value, type(value))
-            return {"type": type(value).__name__, **cast(dict[str, Json], found)}
+            return {_TYPE: type(value).__name__, **cast(dict[str, Json], found)}
         if isinstance(value, tuple):
             return [_plain(item) for item in value]
         return _plain(value)
@@ -107,7 +108,7 @@ class Codec:
         hints = _hints(hint)
         known = {item.name: item for item in fields(hint)}
         for name in found:
-            _demand(name in known or name == "type", name, path, f"a field of {hint.__name__}")
+            _demand(name in known or name == _TYPE, name, path, f"a field of {hint.__name__}")
         for name, item in known.items():
             absent = name not in found and item.default is MISSING and item.default_factory is MISSING
             _demand(not absent, data, path, f"a {hint.__name__} with its field {name}")
@@ -115,7 +116,7 @@ class Codec:
         return hint(**{name: self._decode(found[name], hints[name], f"{path}.{name}") for name in names})
 
     def _decode_union(self, data: Json, hints: tuple[Any, ...], path: str) -> object:
-        tag = data.get("type") if isinstance(data, dict) else None
+        tag = data.get(_TYPE) if isinstance(data, dict) else None
         for hint in hints:
             tagged = isinstance(hint, type) and is_dataclass(hint)
             if tagged != (tag is not None) or (tagged and hint.__name__ != tag):
@@ -159,7 +160,7 @@ def _plain(value: Any) -> Json:
 
 def _typed(data: Json, hint: Any, path: str) -> object:
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return hint(_demand(data in {item.value for item in hint}, data, path, f"a {hint.__name__}"))
+        return hint(_demand(data in [item.value for item in hint], data, path, f"a {hint.__name__}"))
     if hint is type(None):
         return _demand(data is None, data, path, "null")
     if hint is bool:

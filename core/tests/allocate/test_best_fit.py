@@ -100,6 +100,15 @@ def test_fixed_offsets_and_reserved_ranges_are_kept() -> None:
     assert solution.places["free"].offset_bytes == 42
 
 
+def test_only_fixed_blocks_leave_nothing_to_improve() -> None:
+    problem = Problem(
+        blocks=(block("a", 8, 0, 1, pools=("ram", "far"), fixed=0), block("b", 8, 1, 2, pools=("ram", "far"), fixed=0)),
+        pools=(Pool(name="ram", capacity_bytes=8), Pool(name="far", capacity_bytes=None)),
+    )
+    solution = BestFit().solve(problem, Budget())
+    assert {place.pool for place in solution.places.values()} == {"ram", "far"}
+
+
 def test_blocks_of_no_bytes_need_no_room() -> None:
     solution = BestFit().solve(ram(block("a", 8, 0, 3), block("none", 0, 0, 3), capacity=8), Budget())
     assert solution.status == "optimal"

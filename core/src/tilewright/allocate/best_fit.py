@@ -116,8 +116,10 @@ def _moved(yard: Yard, packing: Packing, offsets: Sequence[int]) -> Packing:
 
 def _improved(yard: Yard, best: Packing, limit: int, seed: int) -> tuple[Packing, int]:
     """Move a block that is to blame earlier in the order; keep what is no worse; stop at the floor or the limit."""
+    each = len(yard.movable)
+    if each == 0:
+        return best, 0
     chance = random.Random(seed)
-    each = max(1, len(yard.movable))
     order = _order_of(yard, best)
     best_order, now, work, idle = order, best, 0, 0
     while work + each <= limit and idle < _MOST_IDLE_ATTEMPTS and not _at_floor(yard, best):
