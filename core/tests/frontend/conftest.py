@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -12,11 +11,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-import tilewright.operators
 from tilewright.errors import Exit, TilewrightError
 from tilewright.frontend.load import Imported, load
 from tilewright.frontend.options import ImportOptions
 from tilewright.operator import Operator
+from tilewright.operators.families import FAMILIES
 
 SCREEN_LINES = 24
 
@@ -28,9 +27,8 @@ Loads = Callable[..., Imported]
 def vocabulary() -> Mapping[str, Operator]:
     """Every operator of the core's families."""
     found: dict[str, Operator] = {}
-    for module in pkgutil.iter_modules(tilewright.operators.__path__):
-        family = importlib.import_module(f"tilewright.operators.{module.name}")
-        found.update((operator.name, operator) for operator in vars(family).get("OPERATORS", ()))
+    for name in FAMILIES:
+        found.update((operator.name, operator) for operator in importlib.import_module(name).OPERATORS)
     return MappingProxyType(found)
 
 

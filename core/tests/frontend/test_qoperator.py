@@ -152,3 +152,69 @@ def test_channels_last_pools_are_refused(refuses, model):
     x = helper.make_tensor_value_info("x", TensorProto.UINT8, [1, 4, 4, 3])
     node = helper.make_node("QLinearGlobalAveragePool", ["x", *"abcd"], ["y"], domain=MICROSOFT, channels_last=1)
     refuses(model([node], inputs=[x], constants=constants, domains={MICROSOFT: 1}), "TW2101", 4)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16])
+def test_quantisation_nodes_of_the_other_domain(loads, model, vocabulary, dtype):
+    constants = [numpy_helper.from_array(a, n) for a, n in zip((scale(0.5), zero(3, dtype)), "sz", strict=True)]
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"], domain=MICROSOFT),
+        helper.make_node("DequantizeLinear", ["q", "s", "z"], ["y"], domain=MICROSOFT),
+    ]
+    graph = loads(model(nodes, constants=constants, domains={MICROSOFT: 1})).graph
+    assert [node.op for node in graph.nodes] == ["QuantizeLinear", "DequantizeLinear"]
+    assert graph.tensors["q"].dtype.numpy == dtype
+
+
+class Samples:
+    """Calibration data as onnxruntime's quantiser asks for it."""
+
+    def __init__(self):
+        self.left = [np.random.default_rng(seed).normal(size=(1, 2, 8, 8)).astype(np.float32) for seed in range(4)]
+
+    def get_next(self):
+        return {"x": self.left.pop()} if self.left else None
+
+
+@pytest.mark.parametrize("form", ["QOperator", "QDQ"])
+@pytest.mark.parametrize("activations", ["QUInt8", "QInt8"])
+@pytest.mark.parametrize("per_channel", [False, True])
+def test_networks_of_onnxruntimes_quantiser(loads, vocabulary, tmp_path, form, activations, per_channel):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    quantization = pytest.importorskip("onnxruntime.quantization")
+    rng = np.random.default_rng(5)
+    arrays = {"w": (4, 2, 3, 3), "b": (4,), "fc": (36, 3), "fb": (3,)}
+    values = {name: rng.normal(scale=0.2, size=shape).astype(np.float32) for name, shape in arrays.items()}
+    constants = [numpy_helper.from_array(array, name) for name, array in values.items()]
+        numpy_helper.from_array(rng.normal(scale=0.2, size=s).astype(np.float32), n) for n, s in arrays.items()
+    ]
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], "conv"),
+        helper.make_node("Relu", ["c"], ["r"], "relu"),
+        helper.make_node("MaxPool", ["r"], ["p"], "pool", kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Flatten", ["p"], ["f"], "flat"),
+        helper.make_node("Gemm", ["f", "fc", "fb"], ["g"], "fc"),
+        helper.make_node("Softmax", ["g"], ["y"], "soft"),
+    ]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2, 8, 8])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])
+    graph = helper.make_graph(nodes, "net", [x], [y], initializer=constants)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    (tmp_path / "float.onnx").write_bytes(made.SerializeToString())
+    quantization.quantize_static(
+        tmp_path / "float.onnx",
+        tmp_path / "int8.onnx",
+        Samples(),
+        quant_format=quantization.QuantFormat[form],
+        activation_type=quantization.QuantType[activations],
+        per_channel=per_channel,
+    )
+    imported = loads(tmp_path / "int8.onnx")
+    feed = Samples().get_next()
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(tmp_path / "int8.onnx", options, providers=["CPUExecutionProvider"])
+    (expected,) = session.run(None, feed)
+    (got,) = evaluate(imported.graph, vocabulary, feed)
+    assert expected.min() > 0.02, "a saturated softmax tests nothing"
+    assert np.abs(got - expected).max() <= 1 / 255 + 1e-6, "more than one step of the softmax output"

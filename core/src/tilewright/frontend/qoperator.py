@@ -126,6 +126,11 @@ def _qlinear_concat(node: OnnxNode, graph: Conversion) -> None:
     _quantised(node, graph, real, 0)
 
 
+def _same_in_onnx(node: OnnxNode, graph: Conversion) -> None:
+    """QuantizeLinear and DequantizeLinear as onnxruntime had them before ONNX took 16-bit types."""
+    graph.apply(node, node.op_type, _QDQ, node.inputs, node.outputs, {"axis": node.integer("axis", 1)})
+
+
 _WINDOW = {"auto_pad": "STRING", "kernel_shape": "INTS", "pads": "INTS", "strides": "INTS"}
 _GEMM = {"alpha": "FLOAT", "transA": "INT", "transB": "INT"}
 _AVERAGE = {**_WINDOW, "ceil_mode": "INT", "count_include_pad": "INT", "channels_last": "INT"}
@@ -151,6 +156,8 @@ IMPORTS = (
             max_inputs=most,
         )
         for op_type, attributes, convert, least, most in (
+            ("QuantizeLinear", {"axis": "INT"}, _same_in_onnx, 3, 3),
+            ("DequantizeLinear", {"axis": "INT"}, _same_in_onnx, 3, 3),
             ("QGemm", _GEMM, _qgemm, 6, 9),
             ("QLinearAdd", {}, _qlinear_binary, 2, 8),
             ("QLinearMul", {}, _qlinear_binary, 2, 8),
