@@ -1,4 +1,4 @@
-"""Softmax: the access, the C against the reference in any layout and in tiles, and its special values."""
+"""Softmax and LogSoftmax: access, C against the references in any layout and in tiles, special values."""
 
 from __future__ import annotations
 
@@ -13,45 +13,46 @@ from hypothesis import strategies as st
 from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
 from tilewright.graph import Site
-from tilewright.operators.softmax import SOFTMAX, SOFTMAX_F32
+from tilewright.operator import Operator
+from tilewright.operators.softmax import LOG_SOFTMAX, LOG_SOFTMAX_F32, SOFTMAX, SOFTMAX_F32
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import result_errors, site_of, window_errors
 
 Floats = npt.NDArray[np.float32]
+Case = tuple[Operator, Site, Floats]
+KERNEL_OF = {"Softmax": SOFTMAX_F32, "LogSoftmax": LOG_SOFTMAX_F32}
+both = pytest.mark.parametrize("operator", [SOFTMAX, LOG_SOFTMAX], ids=lambda operator: operator.name)
 compiled = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
-def sites(draw: st.DrawFn) -> tuple[Site, Floats]:
+def sites(draw: st.DrawFn) -> Case:
     shape = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     x = (random.standard_normal(shape) * draw(st.sampled_from([0.1, 3, 60]))).astype(np.float32)
-    return site_of(SOFTMAX, [x], {"axis": draw(st.integers(0, len(shape) - 1))}), x
+    operator = draw(st.sampled_from([SOFTMAX, LOG_SOFTMAX]))
+    return operator, site_of(operator, [x], {"axis": draw(st.integers(0, len(shape) - 1))}), x
 
 
 @compiled
 @given(case=sites(), data=st.data())
-def test_c_in_any_layout(
-    tmp_path_factory: pytest.TempPathFactory, case: tuple[Site, Floats], data: st.DataObject
-) -> None:
-    site, x = case
-    folder = tmp_path_factory.mktemp("c")
+def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:
+    operator, site, x = case
+    kernel, folder = KERNEL_OF[operator.name], tmp_path_factory.mktemp("c")
     layouts = {name: tuple(data.draw(st.permutations(range(x.ndim)))) for name in "XY"}
-    assert (
-        result_errors(SOFTMAX, site, [x], run_kernel(SOFTMAX, SOFTMAX_F32, site, [x], folder=folder, layouts=layouts))
-        == []
-    )
+    found = run_kernel(operator, kernel, site, [x], folder=folder, layouts=layouts)
+    assert result_errors(operator, site, [x], found) == []
     cuts = {f"i{axis}": data.draw(st.integers(1, 3)) for axis in range(x.ndim)}
-    found = run_tiled(SOFTMAX, SOFTMAX_F32, site, [x], cuts=cuts, folder=folder, layouts=layouts)
-    assert result_errors(SOFTMAX, site, [x], found) == []
+    found = run_tiled(operator, kernel, site, [x], cuts=cuts, folder=folder, layouts=layouts)
+    assert result_errors(operator, site, [x], found) == []
 
 
 @compiled
 @given(case=sites(), data=st.data())
-def test_access(case: tuple[Site, Floats], data: st.DataObject) -> None:
+def test_access(case: Case, data: st.DataObject) -> None:
     """Rows are whole, all other axes are parallel loops of their own."""
-    site, x = case
+    _, site, x = case
     access = SOFTMAX.access(site)
     assert isinstance(access, MapAccess)
     access.verify()
@@ -71,17 +72,18 @@ def test_reference_by_hand() -> None:
     np.testing.assert_allclose(y, [[1 / 5, 1 / 3, 5 / 13], [4 / 5, 2 / 3, 8 / 13]], rtol=1e-6)
 
 
-def test_special_values(tmp_path: Path) -> None:
+@both
+def test_special_values(tmp_path: Path, operator: Operator) -> None:
     huge = 3e38
     rows = [
         [huge, -huge, 0], [1000, 1001, 1002], [-np.inf, 0, 0], [np.nan, 0, 1], [0, 1, np.nan], [np.inf, 0, 0],
         [-np.inf, -np.inf, -np.inf], [0, -100, -103],
     ]  # fmt: skip
     x = np.array(rows, np.float32)
-    site = site_of(SOFTMAX, [x], {"axis": 1})
-    with np.errstate(invalid="ignore"):
-        found = run_kernel(SOFTMAX, SOFTMAX_F32, site, [x], folder=tmp_path)
-        assert result_errors(SOFTMAX, site, [x], found) == []
+    site = site_of(operator, [x], {"axis": 1})
+    with np.errstate(invalid="ignore", over="ignore"):
+        found = run_kernel(operator, KERNEL_OF[operator.name], site, [x], folder=tmp_path)
+        assert result_errors(operator, site, [x], found) == []
     assert np.isnan(found[0][3:7]).all() and not np.isnan(found[0][:3]).any()
 
 

@@ -23,6 +23,7 @@ from tilewright.operator import Operator
 from tilewright.operators.c_source import c_source
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
+from tilewright.operators.import_checks import need_types
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.windows import (
     WINDOW_ATTRIBUTES,
@@ -168,6 +169,7 @@ def _values(call: Call, w_output: int, w_channel: int, w_taps: Sequence[int]) ->
 
 
 def _import_conv(node: OnnxNode, graph: Conversion) -> None:
+    need_types(node, graph, DType.F32)
     x, w = graph.tensor(node.inputs[0]), graph.tensor(node.inputs[1])
     kernel = node.integers("kernel_shape") or w.shape[2:]
     if len(x.shape) < 3 or kernel != w.shape[2:]:

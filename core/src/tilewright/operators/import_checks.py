@@ -6,9 +6,9 @@ from tilewright.dtypes import DType
 from tilewright.frontend.importing import Conversion, OnnxNode
 
 
-def need_types(node: OnnxNode, graph: Conversion, *allowed: DType) -> None:
-    """Refuse a node with an input of another element type."""
-    for name in node.inputs:
+def need_types(node: OnnxNode, graph: Conversion, *allowed: DType, first: int | None = None) -> None:
+    """Refuse a node with an input of another element type; `first` says how many inputs are looked at."""
+    for name in node.inputs[:first]:
         if name and graph.tensor(name).dtype not in allowed:
             names = ", ".join(dtype.value for dtype in allowed)
             raise graph.refuse(node, f"{name} is {graph.tensor(name).dtype.value}; supported here: {names}")

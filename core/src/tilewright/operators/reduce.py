@@ -136,7 +136,7 @@ def _values(call: Call) -> Mapping[str, object]:
 
 def _import_reduced(op: str, by_input: bool, node: OnnxNode, graph: Conversion) -> None:
     """Axes are an attribute, or (`by_input`) an optional second input whose absence may mean that nothing happens."""
-    need_types(node, graph, DType.F32)
+    need_types(node, graph, DType.F32, first=1)
     rank = len(graph.tensor(node.inputs[0]).shape)
     axes = node.integers("axes")
     if by_input and len(node.inputs) > 1 and node.inputs[1]:

@@ -1,4 +1,4 @@
-"""Knows Softmax on floats along one axis: exp(x - max) / sum, by an exponential of our own.
+"""Knows Softmax and LogSoftmax on floats along one axis, by an exponential and a logarithm of our own.
 Does not know the integer form (`qsoftmax`).
 
 Normal form: attribute `axis`, counted from the front; operator sets before 13 flattened to a matrix first, which
@@ -7,7 +7,8 @@ Reshape nodes do now. A NaN, or an infinite largest element, makes its whole row
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from tilewright.frontend.importing import Conversion, Import, OnnxNode
 from tilewright.graph import Site, Tensor
 from tilewright.kernel import Call, Kernel
 from tilewright.operator import Operator
+from tilewright.operators.c_functions import c_functions
 from tilewright.operators.c_source import c_source
 from tilewright.operators.float_error import TINY, UNIT
 from tilewright.operators.import_checks import need_axis, need_types
@@ -27,6 +29,7 @@ from tilewright.operators.walk import walk
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
+_BY_AXIS = 13  # the operator set from which `axis` is one axis; before, all from it on
 
 
 def _axis(site: Site) -> int:
@@ -54,18 +57,41 @@ def _exact(distances: Doubles, axis: int) -> Doubles:
     return result
 
 
+def _exact_log(distances: Doubles, axis: int) -> Doubles:
+    result: Doubles = distances - np.log(np.sum(np.exp(distances), axis=axis, keepdims=True))
+    return result
+
+
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     return (_exact(_distances(site, inputs), _axis(site)).astype(np.float32),)
 
 
+def _log_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    return (_exact_log(_distances(site, inputs), _axis(site)).astype(np.float32),)
+
+
+def _sum_error(distances: Doubles, axis: int) -> Doubles:
+    """Largest relative error of sum(exp(x - max)): each x - max is rounded, each exp is 2 ULP off, and the sum."""
+    exact = _exact(distances, axis)
+    spread = np.abs(np.where(exact > 0, distances, 0.0))
+    result: Doubles = UNIT * (np.sum(exact * spread, axis=axis, keepdims=True) + 8 * np.sqrt(distances.shape[axis]) + 4)
+    return result
+
+
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
-    """Relative: the rounding of x - max (as large as the distance, in units u) in both terms, exp, sum, quotient."""
+    """Relative: exp of a rounded x - max, the sum, the quotient."""
     distances, axis = _distances(site, inputs), _axis(site)
     exact = _exact(distances, axis)
-    spread = np.where(exact > 0, np.abs(np.where(exact > 0, distances, 0.0)), 0.0)
-    mean_spread = np.sum(exact * spread, axis=axis, keepdims=True)
-    relative = UNIT * (spread + mean_spread + 8 * np.sqrt(distances.shape[axis]) + 8)
-    return (relative * exact + 4 * TINY,)
+    spread = np.abs(np.where(exact > 0, distances, 0.0))
+    return ((UNIT * (spread + 8) + _sum_error(distances, axis)) * exact + 4 * TINY,)
+
+
+def _log_tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
+    """Absolute: the rounding of x - max, the relative error of the sum, its logarithm (4 ULP), the difference."""
+    distances, axis = _distances(site, inputs), _axis(site)
+    exact = _exact_log(distances, axis)
+    rounding = np.abs(distances) + 8 * np.abs(distances - exact) + np.abs(exact)
+    return (UNIT * rounding + _sum_error(distances, axis) + 4 * TINY,)
 
 
 def _access(site: Site) -> Access:
@@ -98,51 +124,65 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _import_13(node: OnnxNode, graph: Conversion) -> None:
+def _import(node: OnnxNode, graph: Conversion) -> None:
     need_types(node, graph, DType.F32)
-    axis = need_axis(node, graph, node.integer("axis", -1), len(graph.tensor(node.inputs[0]).shape))
-    graph.emit(node, "Softmax", node.inputs, node.outputs, {"axis": axis})
-
-
-def _import_1(node: OnnxNode, graph: Conversion) -> None:
-    """All axes from `axis` on are one row."""
-    need_types(node, graph, DType.F32)
-    shape = graph.tensor(node.inputs[0]).shape
-    axis = need_axis(node, graph, node.integer("axis", 1), len(shape))
-    if axis == len(shape) - 1:
-        graph.emit(node, "Softmax", node.inputs, node.outputs, {"axis": axis})
+    if node.version >= _BY_AXIS:
+        graph.emit(node, node.op_type, node.inputs, node.outputs, {"axis": _own_axis(node, graph, -1)})
         return
-    rows, row = int(np.prod(shape[:axis])), int(np.prod(shape[axis:]))
+    shape = graph.tensor(node.inputs[0]).shape
+    axis = _own_axis(node, graph, 1)
+    if axis == len(shape) - 1:
+        graph.emit(node, node.op_type, node.inputs, node.outputs, {"axis": axis})
+        return
+    # All axes from `axis` on are one row.
+    rows, row = math.prod(shape[:axis]), math.prod(shape[axis:])
     flat = graph.emit(node, "Reshape", node.inputs, (), {"shape": (rows, row)}, "flat")
-    result = graph.emit(node, "Softmax", (flat,), (), {"axis": 1}, "rows")
+    result = graph.emit(node, node.op_type, (flat,), (), {"axis": 1}, "rows")
     graph.emit(node, "Reshape", (result,), node.outputs, {"shape": shape})
 
 
-SOFTMAX = Operator(
-    name="Softmax",
-    inputs=("X",),
-    outputs=("Y",),
-    summary="exp(x - max) / sum along one axis",
-    infer=_infer,
-    reference=_reference,
-    access=_access,
-    tolerance=_tolerance,
-    imports=(
-        Import(op_type="Softmax", since=1, attributes={"axis": "INT"}, convert=_import_1),
-        Import(op_type="Softmax", since=13, attributes={"axis": "INT"}, convert=_import_13),
-    ),
-)
+def _own_axis(node: OnnxNode, graph: Conversion, default: int) -> int:
+    return need_axis(node, graph, node.integer("axis", default), len(graph.tensor(node.inputs[0]).shape))
 
-SOFTMAX_F32 = Kernel(
-    name="portable.softmax_f32",
-    op="Softmax",
-    accepts=_accepts,
-    in_place=lambda site: (("X", "Y"),),
-    values=_values,
-    source=c_source("functions.c") + c_source("softmax.c"),
-    call=NEST + 'tw_softmax_f32(${count}, ${X}${at["X"]}, ${x_step}, ${Y}${at["Y"]}, ${y_step});',
-    includes=("<stdint.h>", "<math.h>"),
-)
 
-OPERATORS = (SOFTMAX,)
-KERNELS = (SOFTMAX_F32,)
+def _operator(
+    name: str,
+    summary: str,
+    reference: Callable[[Site, Sequence[Array | None]], tuple[Array, ...]],
+    tolerance: Callable[[Site, Sequence[Array | None]], tuple[Array | None, ...]],
+) -> Operator:
+    return Operator(
+        name=name,
+        inputs=("X",),
+        outputs=("Y",),
+        summary=summary,
+        infer=_infer,
+        reference=reference,
+        access=_access,
+        tolerance=tolerance,
+        imports=(Import(op_type=name, since=1, attributes={"axis": "INT"}, convert=_import),),
+    )
+
+
+def _kernel(op: str, function: str, file: str) -> Kernel:
+    text = c_source(file)
+    return Kernel(
+        name=f"portable.{op.lower()}_f32",
+        op=op,
+        accepts=_accepts,
+        in_place=lambda site: (("X", "Y"),),
+        values=_values,
+        source=c_functions(text, "functions.c", "functions_more.c") + text,
+        call=NEST + function + '(${count}, ${X}${at["X"]}, ${x_step}, ${Y}${at["Y"]}, ${y_step});',
+        includes=("<stdint.h>", "<math.h>"),
+    )
+
+
+SOFTMAX = _operator("Softmax", "exp(x - max) / sum along one axis", _reference, _tolerance)
+LOG_SOFTMAX = _operator("LogSoftmax", "logarithm of Softmax", _log_reference, _log_tolerance)
+
+SOFTMAX_F32 = _kernel("Softmax", "tw_softmax_f32", "softmax.c")
+LOG_SOFTMAX_F32 = _kernel("LogSoftmax", "tw_log_softmax_f32", "log_softmax.c")
+
+OPERATORS = (SOFTMAX, LOG_SOFTMAX)
+KERNELS = (SOFTMAX_F32, LOG_SOFTMAX_F32)
