@@ -53,15 +53,15 @@ class _Search:
 
     def clear(self, index: int, at_least: int) -> int:
         """The lowest offset from `at_least` on that avoids reserved ranges and fixed neighbours."""
-        in_the_way = sorted(self.fixed[other] for other in self.yard.conflicts[index] if other in self.fixed)
-        tops = {self.fixed[i]: self.end(i, self.fixed[i]) for i in self.yard.conflicts[index] if i in self.fixed}
+        near = [other for other in self.yard.conflicts[index] if other in self.fixed]
+        in_the_way = sorted((self.fixed[other], self.end(other, self.fixed[other])) for other in near)
         offset, moved = at_least, True
         while moved:
             offset = lowest_offset(self.yard, index, self.pool, offset)
             moved = False
-            for low in in_the_way:
-                if offset < tops[low] and low < self.end(index, offset):
-                    offset, moved = tops[low], True
+            for low, high in in_the_way:
+                if offset < high and low < self.end(index, offset):
+                    offset, moved = high, True
         return offset
 
     def descend(self, free: tuple[int, ...], start: dict[int, int], level: int, last: int, peak: int) -> None:
