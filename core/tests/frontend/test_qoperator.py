@@ -186,8 +186,6 @@ def test_networks_of_onnxruntimes_quantiser(loads, vocabulary, tmp_path, form, a
     arrays = {"w": (4, 2, 3, 3), "b": (4,), "fc": (36, 3), "fb": (3,)}
     values = {name: rng.normal(scale=0.2, size=shape).astype(np.float32) for name, shape in arrays.items()}
     constants = [numpy_helper.from_array(array, name) for name, array in values.items()]
-        numpy_helper.from_array(rng.normal(scale=0.2, size=s).astype(np.float32), n) for n, s in arrays.items()
-    ]
     nodes = [
         helper.make_node("Conv", ["x", "w", "b"], ["c"], "conv"),
         helper.make_node("Relu", ["c"], ["r"], "relu"),

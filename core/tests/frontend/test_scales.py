@@ -43,6 +43,10 @@ def test_a_scale_of_another_type(refuses, quantised):
     refuses(quantised(np.array(0.5, np.float64)), "TW3101")
 
 
+def test_half_precision_scales_are_valid_but_not_taken(refuses, quantised):
+    assert "float16" in refuses(quantised(np.array(0.5, np.float16)), "TW2101", 4)
+
+
 def test_a_scale_without_elements(refuses, quantised):
     refuses(quantised(np.zeros(0, np.float32)), "TW3101")
 

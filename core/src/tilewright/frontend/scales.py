@@ -7,6 +7,7 @@ on the machine. A zero point has the type of the tensor it belongs to. Source: O
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -70,6 +71,7 @@ def check_scales(
     """Raise TW3101 or TW3102 for the first bad scale or zero point of a quantised node; others pass."""
     for place in _places(node):
         scale_name = _at(node, place.scale)
+        scale_shape = tensor(scale_name).shape if scale_name else ()
         scale = constant(scale_name) if scale_name else None
         if scale is not None:
             _check_scale(scale, scale_name, where)
@@ -79,7 +81,7 @@ def check_scales(
         zero = tensor(zero_name)
         if place.tensor >= 0 and _at(node, place.tensor):
             _check_zero_type(zero, tensor(node.inputs[place.tensor]), where)
-        if scale_name and (scale_shape := tensor(scale_name).shape) != zero.shape and scale is not None:
+        if scale is not None:
             _check_same_count(scale_shape, zero, where)
         _check_zero_values(zero, constant(zero_name), where)
 
@@ -124,10 +126,9 @@ def _check_zero_type(zero: Tensor, described: Tensor, where: str) -> None:
 
 
 def _check_same_count(scale_shape: tuple[int, ...], zero: Tensor, where: str) -> None:
-    if np.prod(scale_shape) != zero.elements:
-        raise _bad_zero_point(
-            f"zero point {show(zero.name)} has {zero.elements} element(s), its scale {int(np.prod(scale_shape))}", where
-        )
+    count = math.prod(scale_shape)
+    if count != zero.elements:
+        raise _bad_zero_point(f"zero point {show(zero.name)} has {zero.elements} element(s), its scale {count}", where)
 
 
 def _check_zero_values(zero: Tensor, values: Array | None, where: str) -> None:
