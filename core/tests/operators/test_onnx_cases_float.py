@@ -1,0 +1,100 @@
+"""The onnx package's own cases for the float operators that compute: front end and references against its data.
+
+A case may be refused, by name and with a reason listed here; a result that differs is a failure.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx.backend.test.loader import load_model_tests
+
+from tilewright.errors import TilewrightError
+from tilewright.frontend.load import load
+from tilewright.operator import Operator
+from tilewright.operators.families import FAMILIES
+from tilewright.reference import run
+
+TIERS = Path(__file__).parents[4] / "shared" / "tools" / "onnx" / "tiers.json"
+OPERATORS = (
+    "AveragePool", "BatchNormalization", "Conv", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "LogSoftmax", "MatMul",
+    "MaxPool", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "Softmax",
+)  # fmt: skip
+REFUSED = {
+    "test_maxpool_with_argmax_2d_precomputed_pads": "output Indices",
+    "test_maxpool_with_argmax_2d_precomputed_strides": "output Indices",
+    "test_reduce_max_bool_inputs": "is bool",
+    "test_reduce_max_empty_set_bool": "is bool",
+    "test_reduce_min_bool_inputs": "is bool",
+}
+pytestmark = pytest.mark.skipif(not TIERS.exists(), reason="the list of cases is not here")
+
+
+@cache
+def cases() -> dict[str, Any]:
+    return {case.name: case for case in load_model_tests(kind="node")}
+
+
+@cache
+def vocabulary() -> dict[str, Operator]:
+    return {operator.name: operator for family in FAMILIES for operator in import_module(family).OPERATORS}
+
+
+def names(operator: str) -> list[str]:
+    tiers = json.loads(TIERS.read_text(encoding="utf-8"))
+    return sorted(name for tier in tiers.values() for name in tier.get(operator, {}).get("cases", ()))
+
+
+def baked(model: onnx.ModelProto, values: dict[str, Any]) -> onnx.ModelProto:
+    """The model with the axes of its reductions as constants: a compiler cannot take them at run time."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    axes = {name for node in copy.graph.node if node.op_type.startswith("Reduce") for name in node.input[1:]}
+    for value in [value for value in copy.graph.input if value.name in axes]:
+        copy.graph.input.remove(value)
+        copy.graph.initializer.append(onnx.numpy_helper.from_array(values[value.name], value.name))
+    return copy
+
+
+def difference(case: Any) -> str:
+    """What is wrong with the results of one case; "" when nothing is. TilewrightError when it is refused."""
+    inputs, outputs = case.data_sets[0]
+    values = dict(zip((value.name for value in case.model.graph.input), inputs, strict=True))
+    graph = load(baked(case.model, values).SerializeToString(), operators=vocabulary()).graph
+    found = run(graph, {name: values[name] for name in graph.inputs}, vocabulary())
+    for value, expected in zip(case.model.graph.output, outputs, strict=True):
+        got = found[value.name]
+        if (got.dtype, got.shape) != (expected.dtype, expected.shape):
+            return f"{value.name} is {got.dtype}{got.shape}, expected {expected.dtype}{expected.shape}"
+        if not np.allclose(got, expected, rtol=case.rtol, atol=case.atol, equal_nan=True):
+            return f"{value.name} differs by up to {np.max(np.abs(got - expected))}"
+    return ""
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_cases(operator: str) -> None:
+    wrong = {}
+    for name in names(operator):
+        try:
+            problem = difference(cases()[name])
+        except TilewrightError as error:
+            known = name in REFUSED and REFUSED[name] in str(error)
+            problem = "" if known else str(error)
+        else:
+            problem = problem or ("no longer refused" if name in REFUSED else "")
+        if problem:
+            wrong[name] = problem
+    assert not wrong
+
+
+def test_the_lists_are_not_empty() -> None:
+    found = [name for operator in OPERATORS for name in names(operator)]
+    assert len(found) == 152
+    assert set(REFUSED) <= set(found)
