@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tilewright.rewrite.graph_pass import GraphPass
     from tilewright.runners.runner import Runner
     from tilewright.tile.tiler import Tiler
+    from tilewright.transform.code_pass import CodePass
 
 
 @hookimpl
@@ -57,6 +58,15 @@ def tilewright_allocators() -> Iterable[Allocator]:
     from tilewright.allocate.best_fit import BestFit
 
     return (BestFit(),)
+
+
+@hookimpl
+def tilewright_code_passes() -> Iterable[CodePass]:
+    """The application's hooks, and marks of lifetimes."""
+    from tilewright.transform.hooks import HOOKS
+    from tilewright.transform.lifetimes import LIFETIMES
+
+    return (HOOKS, LIFETIMES)
 
 
 @hookimpl
