@@ -1,0 +1,33 @@
+"""Literals in the header."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tilewright.emit.border import decimal_float
+from tilewright.emit.weights import initialiser
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_decimal_floats_read_back_to_the_same_bits(value: float) -> None:
+    text = decimal_float(value)
+    assert text.endswith("f")
+    assert "." in text or "e" in text
+    assert np.float32(text[:-1]) == np.float32(value)
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_what_has_no_literal_is_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="no decimal literal"):
+        decimal_float(value)
+
+
+def test_initialisers() -> None:
+    assert initialiser(np.array([-(2**31), 5], np.int32)) == "    INT32_MIN, 5"
+    assert initialiser(np.array([True, False])) == "    1, 0"
+    assert initialiser(np.array([0.5], np.float32)) == "    0x1.0000000000000p-1f"
+    assert initialiser(np.zeros((2, 9), np.int8)).count("\n") == 1
+    assert initialiser(np.zeros(0, np.int8)) == "    0"

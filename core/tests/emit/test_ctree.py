@@ -1,0 +1,111 @@
+"""The printer of the C tree."""
+
+from __future__ import annotations
+
+from tilewright.emit.ctree import print_body, print_step, wrap_call
+from tilewright.program import (
+    Comment,
+    CopyStart,
+    CopyWait,
+    Dead,
+    Declare,
+    Hook,
+    If,
+    KernelCall,
+    KernelWait,
+    Live,
+    Loop,
+    Parameter,
+    Raw,
+    Region,
+    StepCall,
+    StepCode,
+)
+
+REGION = Region(buffer="b", offset_bytes=0, size_bytes=8)
+
+
+def test_a_tiled_step_reads_like_a_hand_written_one() -> None:
+    call = KernelCall(kernel="k", text="compute(near, rows);", reads=(REGION,), writes=(REGION,))
+    step = StepCode(
+        step="s",
+        function="net_0_conv",
+        comment=("Step 0 of 1: Conv", "  tiled"),
+        parameters=(Parameter(type="uint8_t *", name="far", argument="far"),),
+        body=(
+            Loop(
+                variable="h",
+                start="0",
+                stop="64",
+                step="16",
+                body=(
+                    Declare(type="const int32_t", name="rows", value="64 - h < 16 ? 64 - h : 16"),
+                    CopyStart(transfer="t", text="dma(near, far + h);", source=REGION, target=REGION),
+                    CopyWait(transfer="t", text="dma_wait();"),
+                    If(
+                        condition="h == 0",
+                        body=(Comment(lines=("first tile",)),),
+                        otherwise=(Raw(text="prefetch();\nmore();"),),
+                    ),
+                    call,
+                    KernelWait(kernel="k", text="join();"),
+                ),
+            ),
+            Loop(variable="i", start="0", stop="4", step="1", body=()),
+            Live(buffer="b", pointer="far + 8", size_bytes=8),
+            Dead(buffer="b", pointer="far", size_bytes=8),
+        ),
+    )
+    assert (
+        print_step(step)
+        == """\
+/* Step 0 of 1: Conv
+ *   tiled
+ */
+TW_STEP void net_0_conv(uint8_t *far)
+{
+    for (int32_t h = 0; h < 64; h += 16) {
+        const int32_t rows = 64 - h < 16 ? 64 - h : 16;
+        dma(near, far + h);
+        dma_wait();
+        if (h == 0) {
+            /* first tile */
+        } else {
+            prefetch();
+            more();
+        }
+        compute(near, rows);
+        join();
+    }
+    for (int32_t i = 0; i < 4; ++i) {
+    }
+    TW_LIVE(far + 8, 8u);
+    TW_DEAD(far, 8u);
+}"""
+    )
+    hooked = (Hook(step=0, phase="begin"), StepCall(step=0))
+    assert list(print_body(hooked, 0, (step,))) == [
+        "if (tw_on_step(ctx->hooks, 0u, TW_STEP_BEGIN) != 0) {",
+        "    return TW_ERR_ABORTED;",
+        "}",
+        "net_0_conv(far);",
+    ]
+
+
+def test_a_step_without_parameters() -> None:
+    step = StepCode(step="s", function="f", comment=("c",), parameters=(), body=())
+    assert print_step(step) == "/* c */\nTW_STEP void f(void)\n{\n}"
+
+
+def test_long_calls_break_between_arguments() -> None:
+    text = f"kernel({', '.join(f'(const int8_t *)(ram + {n})' for n in range(6))}, f(1, 2));"
+    lines = wrap_call(text, 60)
+    assert all(len(line) <= 60 for line in lines)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert all(line.startswith("    ") for line in lines[1:])
+    assert all(line.count("(") == line.count(")") for line in lines[1:-1])
+
+
+def test_calls_with_strings_or_of_several_lines_stay_as_they_are() -> None:
+    assert wrap_call('f("a, b, c", 1, 2, 3);', 10) == ['f("a, b, c", 1, 2, 3);']
+    assert wrap_call("    first(a, b);\n    second(c);", 5) == ["first(a, b);", "second(c);"]
