@@ -16,6 +16,7 @@ FAMILIES = (
     "tilewright.operators.qelementwise",
     "tilewright.operators.qgemm",
     "tilewright.operators.qlookup",
+    "tilewright.operators.qpool",
     "tilewright.operators.quantize",
     "tilewright.operators.reduce",
     "tilewright.operators.reshape",
