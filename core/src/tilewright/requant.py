@@ -41,4 +41,4 @@ def requantise(accumulator: npt.NDArray[np.int64], requant: Requant, axis: int) 
     limited = np.clip(rounded, -(2.0**31), 2.0**31)  # int64 conversion of a huge float is undefined
     moved: npt.NDArray[np.int64] = limited.astype(np.int64) + requant.zero_point
     limits = np.int64(requant.low), np.int64(requant.high)
-    return np.minimum(np.maximum(moved, limits[0]), limits[1])
+    return np.minimum(np.maximum(moved, limits[0]), limits[1]).reshape(accumulator.shape)  # a scalar stays one

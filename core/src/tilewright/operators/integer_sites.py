@@ -84,3 +84,16 @@ def c_requant(requant: Requant, form: RequantForm) -> str:
         "exact": int(not all(form.proved)),
     }
     return "{" + ", ".join(f".{name} = {value}" for name, value in fields.items()) + "}"
+
+
+def described(form: RequantForm, accumulator_bits: int = 32) -> dict[str, object]:
+    """What the report says about a layer's arithmetic: widths, and which channels are proved."""
+    return {
+        "accumulator_bits": accumulator_bits,
+        "requant": {
+            "channels": len(form.words),
+            "proved": sum(form.proved),
+            "shift": form.shift,
+            "ranges": [str(part) for part in form.ranges()],
+        },
+    }

@@ -23,6 +23,7 @@ from tilewright.operators.c_source import c_source
 from tilewright.operators.integer_sites import (
     c_requant,
     centred,
+    described,
     exact_product,
     input_range,
     not_bytes,
@@ -246,6 +247,7 @@ QCONV_PORTABLE = Kernel(
     prefers=_prefers,
     pack=_pack,
     parallel=("n", "o", "d", "h", "w"),
+    describe=lambda site: described(conv_requant_form(site), accumulator_bounds(site).bits),
     values=_values,
     source="".join(c_source(name) for name in ("requant.h", "window.h", "qdot.h", "qconv.c")),
     call="""${function}((tw_qconv){

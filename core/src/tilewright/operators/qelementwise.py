@@ -22,6 +22,7 @@ from tilewright.operators.c_source import c_source
 from tilewright.operators.integer_sites import (
     c_requant,
     centred,
+    described,
     input_range,
     not_bytes,
     output_dtype,
@@ -88,6 +89,11 @@ def _accepts_add(site: Site) -> str | None:
         scales = f"{site.node.number('a_scale')!r} and {site.node.number('b_scale')!r}"
         return f"the scales {scales} are so far apart that their exact sum needs more than 64 bits"
     return reason
+
+
+def _describe_add(site: Site) -> Mapping[str, object]:
+    form = _sum_form(site)
+    return {} if form is None else {"accumulator_bits": form.bits, "ties": form.ties}
 
 
 def _add_values(call: Call) -> Mapping[str, object]:
@@ -197,6 +203,7 @@ QADD_PORTABLE = Kernel(
     op="QAdd",
     accepts=_accepts_add,
     in_place=_in_place,
+    describe=_describe_add,
     values=_add_values,
     source=c_source("qadd.h") + c_source("elementwise.c"),
     call=ELEMENTWISE_CALL,
@@ -207,6 +214,7 @@ QMUL_PORTABLE = Kernel(
     op="QMul",
     accepts=_accepts_mul,
     in_place=_in_place,
+    describe=lambda site: described(mul_requant_form(site)),
     values=_mul_values,
     source=c_source("requant.h") + c_source("elementwise.c"),
     call=ELEMENTWISE_CALL,

@@ -23,6 +23,7 @@ from tilewright.operators.c_source import c_source
 from tilewright.operators.integer_sites import (
     c_requant,
     centred,
+    described,
     exact_product,
     input_range,
     not_bytes,
@@ -165,6 +166,11 @@ def matmul_bounds(site: Site) -> AccumulatorBounds:
     return product_bounds((one[0], one[1]), (other[0], other[1]), terms=site.input(0).shape[-1])
 
 
+def matmul_requant_form(site: Site) -> RequantForm:
+    """How a QMatMul is requantised: one channel."""
+    return requant_form(site.node.requant(), matmul_bounds(site), site.node.name)
+
+
 def _accepts_matmul(site: Site) -> str | None:
     if len(zero_points(site.node, "b_zero_point")) > 1 or len(site.node.requant().scale) > 1:
         return "columns with zero points or scales of their own need constant weights (QGemm)"
@@ -174,8 +180,8 @@ def _accepts_matmul(site: Site) -> str | None:
 
 def _matmul_values(call: Call) -> Mapping[str, object]:
     node, a, b, y = call.site.node, call.operands["A"], call.operands["B"], call.operands["Y"]
-    bounds, zero = matmul_bounds(call.site), zero_points(node, "b_zero_point")[0]
-    form = requant_form(node.requant(), bounds, node.name)
+    bounds, form = matmul_bounds(call.site), matmul_requant_form(call.site)
+    zero = zero_points(node, "b_zero_point")[0]
     rows = {"A": broadcast_steps(a, y)[:-1], "B": (*broadcast_steps(b, y)[:-2], 0), "Y": y.strides[:-1]}
     fields = {"b_depth": b.strides[-2], "b_column": b.strides[-1], "own": 0}
     columns = {
@@ -264,6 +270,7 @@ QGEMM_PORTABLE = Kernel(
     access=_packed_access,
     pack=_pack,
     parallel=("n",),
+    describe=lambda site: described(gemm_requant_form(site), gemm_bounds(site).bits),
     values=_gemm_values,
     source=_SOURCE,
     call=_CALL,
@@ -274,6 +281,7 @@ QMATMUL_PORTABLE = Kernel(
     op="QMatMul",
     accepts=_accepts_matmul,
     parallel=("m", "n"),
+    describe=lambda site: described(matmul_requant_form(site), matmul_bounds(site).bits),
     values=_matmul_values,
     source=_SOURCE,
     call=_CALL,
