@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.graph import Graph, Node
+from tilewright.operators.unary import UNARY
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 CONVOLUTIONS = ("Conv", "QConv")
 PRODUCTS = ("Gemm", "QGemm")
 _BINARY = ("Add", "Div", "Max", "Min", "Mul", "QAdd", "QMul", "Sub")
-_UNARY = ("AveragePool", "Cast", "Clip", "GlobalAveragePool", "HardSigmoid", "HardSwish", "LeakyRelu", "MaxPool")
-_UNARY_ALSO = ("QAveragePool", "QLookup", "Sigmoid", "Sqrt", "Tanh")
+_UNARY = ("AveragePool", "Cast", "Clip", "GlobalAveragePool", "MaxPool", "QAveragePool", "QLookup", *UNARY)
 CHANNEL_AXIS = 1
 
 
@@ -42,7 +42,7 @@ def needed_channels(graph: Graph) -> Masks:
     for name in (*graph.inputs, *graph.outputs):
         if name in masks:
             masks[name][:] = True
-    while _grow(graph, masks) or _fill_empty(masks):
+    while _grow(graph, masks) or _fill_last_empty(graph, masks):
         pass
     return masks
 
@@ -60,11 +60,14 @@ def _total(masks: Masks) -> int:
     return sum(int(mask.sum()) for mask in masks.values())
 
 
-def _fill_empty(masks: Masks) -> bool:
-    empty = [mask for mask in masks.values() if mask.size and not mask.any()]
-    for mask in empty:
-        mask[0] = True
-    return bool(empty)
+def _fill_last_empty(graph: Graph, masks: Masks) -> bool:
+    """Give the last value without channels one, for no tensor may be empty. Whether there was such a value."""
+    for node in reversed(graph.nodes):
+        for name in node.outputs:
+            if name in masks and masks[name].size and not masks[name].any():
+                masks[name][0] = True
+                return True
+    return False
 
 
 def _keep_all(graph: Graph, node: Node, masks: Masks) -> None:
@@ -190,7 +193,7 @@ def _per_tensor(graph: Graph, node: Node, masks: Masks) -> None:
 
 _RELATIONS: Mapping[str, Callable[[Graph, Node, Masks], None]] = MappingProxyType(
     {
-        **dict.fromkeys((*_BINARY, *_UNARY, *_UNARY_ALSO), _apart),
+        **dict.fromkeys((*_BINARY, *_UNARY), _apart),
         **dict.fromkeys(CONVOLUTIONS, _convolution),
         **dict.fromkeys(PRODUCTS, _product),
         **dict.fromkeys(("ReduceMean", "QReduceMean"), _reduction),

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tilewright.dtypes import DType
 from tilewright.graph import Graph, Node
+from tilewright.operators.integer_sites import zero_points
 from tilewright.rewrite.edit import Draft
 from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 
@@ -50,7 +51,7 @@ def _apply(graph: Graph, context: PassContext) -> PassResult:
 def _folded(draft: Draft, node: Node, form: _Form) -> Node | None:
     """The node with zero point 0 and another bias; None where the bias would not fit 32 bits."""
     constants = draft.graph.constants
-    sums = _weight_sums(constants[node.inputs[1]].astype(np.int64), node.integers(form.w_zero_point, (0,)), form)
+    sums = _weight_sums(constants[node.inputs[1]].astype(np.int64), zero_points(node, form.w_zero_point), form)
     bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
     if bias_name and bias_name not in constants:
         return None
@@ -64,10 +65,10 @@ def _folded(draft: Draft, node: Node, form: _Form) -> Node | None:
     return replace(node, inputs=(*node.inputs[:2], name), attributes=attributes)
 
 
-def _weight_sums(weight: Integers, zero_points: tuple[int, ...], form: _Form) -> Integers:
+def _weight_sums(weight: Integers, zeros: tuple[int, ...], form: _Form) -> Integers:
     """sum(w - w_zero_point) of every output channel."""
     rows = np.moveaxis(weight, form.channel_axis, 0).reshape(weight.shape[form.channel_axis], -1)
-    sums: Integers = rows.sum(axis=1) - np.array(zero_points, np.int64) * rows.shape[1]
+    sums: Integers = rows.sum(axis=1) - np.array(zeros, np.int64) * rows.shape[1]
     return sums
 
 

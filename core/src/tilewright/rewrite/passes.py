@@ -15,11 +15,13 @@ from tilewright.rewrite import (
     merge_duplicates,
     merge_transposes,
     move_quantisation,
+    recognise_fake_quantisation,
     remove_dead_channels,
 )
 
 PASSES = (
     dead_nodes.PASS,
+    recognise_fake_quantisation.PASS,
     fold_constants.PASS,
     merge_duplicates.PASS,
     fuse_matmul_add.PASS,

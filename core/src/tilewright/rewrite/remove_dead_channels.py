@@ -32,9 +32,12 @@ if TYPE_CHECKING:
 
 
 def _apply(graph: Graph, context: PassContext) -> PassResult:
-    masks = {name: mask for name, mask in needed_channels(graph).items() if not mask.all()}
-    if not masks:
-        return PassResult(graph=graph)
+    while masks := {name: mask for name, mask in needed_channels(graph).items() if not mask.all()}:
+        graph = _without(graph, masks)  # a convolution left with one group may lose single channels next
+    return PassResult(graph=graph)
+
+
+def _without(graph: Graph, masks: Masks) -> Graph:
     draft = Draft(graph=graph)
     for name, mask in masks.items():
         tensor = graph.tensors[name]
@@ -43,7 +46,7 @@ def _apply(graph: Graph, context: PassContext) -> PassResult:
     for node in graph.nodes:
         if any(name in masks for name in (*node.inputs, *node.outputs)):
             draft.replace(node, _narrowed(draft, node, masks))
-    return PassResult(graph=draft.finish())
+    return draft.finish()
 
 
 def _narrowed(draft: Draft, node: Node, masks: Masks) -> Node:

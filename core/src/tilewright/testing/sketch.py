@@ -56,6 +56,22 @@ class Sketch:
         self.nodes.append(node)
         return output
 
+    def quantize(self, value: str, scale: float, zero_point: int, dtype: DType = DType.I8, name: str = "") -> str:
+        """QuantizeLinear with one scale."""
+        import numpy as np
+
+        numbers = self.constant(np.array(scale, np.float32)), self.constant(np.array(zero_point, dtype.numpy))
+        return self.node("QuantizeLinear", (value, *numbers), {"to": dtype.value}, name)
+
+    def dequantize(self, value: str, scale: npt.ArrayLike, zero_point: int | Sequence[int] = 0, axis: int = 0) -> str:
+        """DequantizeLinear; `axis` counts where there are several scales."""
+        import numpy as np
+
+        scales = np.array(scale, np.float32)
+        zeros = np.broadcast_to(np.array(zero_point), scales.shape).astype(self.tensors[value].dtype.numpy)
+        attributes: dict[str, Attribute] = {"axis": axis} if scales.ndim else {}
+        return self.node("DequantizeLinear", (value, self.constant(scales), self.constant(zeros)), attributes)
+
     def graph(self, outputs: Sequence[str]) -> Graph:
         """What was written so far, not verified."""
         return Graph(

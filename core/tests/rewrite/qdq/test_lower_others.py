@@ -1,0 +1,199 @@
+"""Quantised sums, products, pools, means, tables and softmax."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tilewright.dtypes import DType
+from tilewright.graph import Graph
+from tilewright.rewrite.passes import PASSES
+from tilewright.testing.sketch import Sketch
+
+TYPES = st.sampled_from([DType.I8, DType.U8])
+SCALES = st.integers(-9, -3).map(lambda power: 2.0**power) | st.floats(2**-9, 2**-3, width=32)
+
+
+def ops(graph: Graph) -> list[str]:
+    return [node.op for node in graph.nodes]
+
+
+def zero_point(draw: int, dtype: DType) -> int:
+    return draw + (128 if dtype is DType.U8 else 0)
+
+
+def near_real(bench: Any, before: Graph, after: Graph, slack: float = 2e-3) -> None:
+    """Every integer output is the nearest step to the real value that the float graph has before its last Q."""
+    quantize = before.nodes[-1]
+    scale, zero = (float(before.constants[name]) for name in quantize.inputs[1:])
+    low, high = before.tensors[quantize.outputs[0]].dtype.limits
+    for seed in range(2):
+        inputs = bench.inputs(before, seed)
+        real = bench.values(before, inputs)[quantize.inputs[0]].astype(np.float64)
+        got = bench.values(after, inputs)[after.outputs[0]]
+        worst = float(np.abs(got - np.clip(real / scale + zero, low, high)).max())
+        assert worst <= 0.5 + slack
+
+
+@given(
+    scales=st.tuples(SCALES, SCALES, SCALES),
+    zeros=st.tuples(*[st.integers(-128, 127)] * 3),
+    types=st.tuples(TYPES, TYPES, TYPES),
+)
+@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("op", ["Add", "Sub", "Mul"])
+@pytest.mark.parametrize("shape", [(2, 3, 4), (3, 1), ()])
+def test_two_tensors(op: str, shape: Any, scales: Any, zeros: Any, types: Any, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    sides = [
+        s.dequantize(s.input(name, types[i], shapes), scales[i], zero_point(zeros[i], types[i]))
+        for i, (name, shapes) in enumerate((("a", (2, 3, 4)), ("b", shape)))
+    ]
+    y = s.node("Clip", (s.node(op, sides, name="op"),), {"min": -1.0, "max": 3.5})
+    graph = s.finish(s.quantize(y, scales[2], zero_point(zeros[2], types[2]), types[2]))
+    lowered = bench.apply(graph, *PASSES)
+    assert [(node.op, node.name) for node in lowered.nodes] == [("QMul" if op == "Mul" else "QAdd", "op")]
+    near_real(bench, graph, lowered)
+
+
+def test_sum_is_exactly_the_promised_formula(operators: Any, bench: Any) -> None:
+    """Ties included: scales are powers of two, the sum is a multiple of a half."""
+    s = Sketch(operators=operators)
+    sides = [s.dequantize(s.input(name, DType.I8, (500,)), scale, 3) for name, scale in (("a", 0.25), ("b", 0.125))]
+    graph = s.finish(s.quantize(s.node("Add", sides), 0.5, -7))
+    lowered = bench.apply(graph, *PASSES)
+    inputs = bench.inputs(graph)
+    sums = [Fraction(int(a) - 3, 2) + Fraction(int(b) - 3, 4) for a, b in zip(inputs["a"], inputs["b"], strict=True)]
+    expected = [min(max(round(total) - 7, -128), 127) for total in sums]  # Python rounds halves to even
+    assert bench.values(lowered, inputs)[lowered.outputs[0]].tolist() == expected
+
+
+def test_a_quantised_constant_is_an_operand(operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    a = s.dequantize(s.input("a", DType.U8, (1, 3, 2, 2)), 0.1, 100)
+    b = s.dequantize(s.constant(np.array([[-5], [0], [9]], np.int8).reshape(1, 3, 1, 1)), 0.3, 1)
+    graph = s.finish(s.quantize(s.node("Mul", (a, b)), 0.2, 0))
+    lowered = bench.apply(graph, *PASSES)
+    assert ops(lowered) == ["QMul"]
+    near_real(bench, graph, lowered)
+
+
+POOL: dict[str, Any] = {"strides": (2, 1), "dilations": (1, 1), "ceil_mode": 0}
+
+
+@pytest.mark.parametrize(
+    ("pads", "include", "scales"), [((0, 0, 0, 0), 0, 1), ((1, 0, 1, 1), 1, 1), ((1, 0, 1, 1), 0, 6)]
+)
+def test_average_pool(pads: tuple[int, ...], include: int, scales: int, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.I8, (1, 3, 7, 6)), 0.05, -20)
+    attributes: dict[str, Any] = {**POOL, "kernel_shape": (3, 2), "pads": pads, "count_include_pad": include}
+    graph = s.finish(s.quantize(s.node("AveragePool", (x,), attributes, name="pool"), 0.03, 11, DType.U8))
+    lowered = bench.apply(graph, *PASSES)
+    assert [(node.op, node.name) for node in lowered.nodes] == [("QAveragePool", "pool")]
+    assert len(lowered.nodes[0].requant().scale) == scales
+    near_real(bench, graph, lowered)
+
+
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_reduce_mean(keepdims: int, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.U8, (1, 3, 7, 6)), 0.05, 90)
+    y = s.node("ReduceMean", (x,), {"axes": (2, 3), "keepdims": keepdims})
+    graph = s.finish(s.quantize(y, 0.01, 11))
+    lowered = bench.apply(graph, *PASSES)
+    assert ops(lowered) == ["QReduceMean"]
+    near_real(bench, graph, lowered)
+
+
+def test_softmax(operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.I8, (4, 9)), 0.05, -20)
+    graph = s.finish(s.quantize(s.node("Softmax", (x,), {"axis": 1}, name="softmax"), 1 / 256, -128))
+    lowered = bench.apply(graph, *PASSES)
+    assert [(node.op, node.name) for node in lowered.nodes] == [("QSoftmax", "softmax")]
+    near_real(bench, graph, lowered, slack=0.5)
+
+
+@given(
+    scales=st.tuples(SCALES, SCALES),
+    zeros=st.tuples(*[st.integers(-128, 127)] * 2),
+    types=st.tuples(TYPES, TYPES),
+    low=st.floats(-5, 5, width=32),
+)
+@settings(max_examples=50, deadline=None)
+def test_clip_and_a_change_of_scale_are_bit_equal_tables(
+    scales: Any, zeros: Any, types: Any, low: float, operators: Any, bench: Any
+) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", types[0], (256,)), scales[0], zero_point(zeros[0], types[0]))
+    y = s.node("Clip", (x,), {"min": low, "max": math.inf})
+    graph = s.finish(s.quantize(y, scales[1], zero_point(zeros[1], types[1]), types[1]))
+    lowered = bench.apply(graph, *PASSES)
+    assert ops(lowered) == ["QLookup"]
+    every = {"x": np.arange(types[0].limits[0], types[0].limits[1] + 1).astype(types[0].numpy)}
+    results = [bench.values(each, every)[graph.outputs[0]] for each in (graph, lowered)]
+    assert np.array_equal(*results)
+
+
+def test_chains_of_one_tensor_are_one_table(operators: Any, bench: Any) -> None:
+    """x * sigmoid(2 x + 1), the tensor read twice."""
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.I8, (3, 5)), 0.04, 7)
+    two, one = (s.constant(np.array(value, np.float32)) for value in (2, 1))
+    inner = s.node("Sigmoid", (s.node("Add", (s.node("Mul", (x, two)), one)),), name="sigmoid")
+    graph = s.finish(s.quantize(s.node("Mul", (x, inner), name="gate"), 0.03, -10))
+    lowered = bench.apply(graph, *PASSES)
+    (node,) = lowered.nodes
+    assert (node.op, node.name) == ("QLookup", "gate")
+    assert {"sigmoid", "gate"} < set(node.origin)
+    near_real(bench, graph, lowered)
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes"), [("Sigmoid", {}), ("Tanh", {}), ("LeakyRelu", {"alpha": 0.1}), ("HardSwish", {})]
+)
+def test_unary_operators(op: str, attributes: dict[str, float], operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.U8, (3, 5)), 0.04, 100)
+    graph = s.finish(s.quantize(s.node(op, (x,), attributes, name="op"), 0.01, -10))
+    lowered = bench.apply(graph, *PASSES)
+    assert [(node.op, node.name) for node in lowered.nodes] == [("QLookup", "op")]
+    near_real(bench, graph, lowered)
+
+
+def test_equal_numbers_cost_nothing(operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.node("Transpose", (s.input("x", DType.I8, (2, 3)),), {"perm": (1, 0)})
+    y = s.quantize(s.dequantize(x, 0.037, -3), 0.037, -3)
+    graph = s.finish(s.node("Transpose", (s.node("Reshape", (y,), {"shape": (1, 6)}),), {"perm": (1, 0)}))
+    lowered = bench.apply(graph, *PASSES)
+    assert ops(lowered) == ["Transpose", "Reshape", "Transpose"]
+    assert bench.same_bits(graph, lowered)
+
+
+def test_ends_in_float_are_no_failure(operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    stored = s.quantize(s.input("x", DType.F32, (4, 4)), 0.05, 3)
+    y = s.quantize(s.node("Clip", (s.dequantize(stored, 0.05, 3),), {"min": 0.0}), 0.02, -128)
+    graph = s.finish(s.dequantize(y, 0.02, -128))
+    lowered = bench.apply(graph, *PASSES)
+    assert ops(lowered) == ["QuantizeLinear", "QLookup", "DequantizeLinear"]
+    assert not bench.diagnostics(graph, *PASSES)
+    assert bench.same_bits(graph, lowered)
+
+
+def test_what_has_no_integer_form_says_so(operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    sides = [s.dequantize(s.input(name, DType.I8, (4,)), 0.05, 3) for name in "ab"]
+    graph = s.finish(s.quantize(s.node("Div", sides, name="ratio"), 0.05, 3))
+    assert "Div" in ops(bench.apply(graph, *PASSES))
+    (warning,) = bench.diagnostics(graph, *PASSES)
+    assert (warning.code, warning.where) == ("TW3001", "ratio")
+    assert warning.message.startswith("Div is computed in float")
