@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tilewright.identifiers import (
+    MAX_COMMENT_WORD,
     MAX_IDENTIFIER,
     comment_text,
     prefix_from_file,
@@ -68,10 +69,11 @@ def test_identifiers_are_unique_whatever_their_case(texts: list[str]) -> None:
 
 @given(st.text(max_size=200) | st.sampled_from(HOSTILE))
 @example("///*/")
+@example("/" + "x" * 29 + "/" + "y" * 99)
 def test_comments_cannot_be_left(text: str) -> None:
     clean = comment_text(text)
     assert clean.isascii()
-    assert len(clean) <= 160
+    assert len(clean) <= MAX_COMMENT_WORD
     for poison in ("*/", "/*", "//", "\n", "\\", "??", '"'):
         assert poison not in clean
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from tilewright.reserved_words import RESERVED
 
 MAX_IDENTIFIER = 40  # characters; C11 promises 63 for internal and 31 for external names
-MAX_COMMENT_WORD = 160
+MAX_COMMENT_WORD = 64
 
 _NOT_IDENTIFIER = re.compile(r"[^A-Za-z0-9]+")
 _NOT_COMMENT = re.compile(r"[^A-Za-z0-9_./:,()\[\]=+<> -]+")
@@ -65,6 +65,7 @@ def prefix_problem(prefix: str) -> str | None:
 
 
 def comment_text(text: str) -> str:
-    """`text` with nothing in it that could end or change a C comment; at most MAX_COMMENT_WORD characters."""
+    """`text` with nothing in it that could end or change a C comment; long ones lose their middle."""
     clean = re.sub("/{2,}", "/", _NOT_COMMENT.sub("_", text))
-    return clean if len(clean) <= MAX_COMMENT_WORD else f"{clean[: MAX_COMMENT_WORD - 3]}..."
+    half = MAX_COMMENT_WORD // 2 - 2
+    return clean if len(clean) <= MAX_COMMENT_WORD else f"{clean[:half]}...{clean[-half:]}"

@@ -109,3 +109,4 @@ def test_long_calls_break_between_arguments() -> None:
 def test_calls_with_strings_or_of_several_lines_stay_as_they_are() -> None:
     assert wrap_call('f("a, b, c", 1, 2, 3);', 10) == ['f("a, b, c", 1, 2, 3);']
     assert wrap_call("    first(a, b);\n    second(c);", 5) == ["first(a, b);", "second(c);"]
+    assert wrap_call("f((t){\n        .a = 1,\n    }, b);") == ["f((t){", "    .a = 1,", "}, b);"]

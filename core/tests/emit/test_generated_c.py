@@ -100,7 +100,7 @@ def test_cpp_calls_c(toy: Any, folder: Path, tmp_path: Path) -> None:
     for source in sources(folder):
         if "selftest" not in source.name:
             run("cc", "-std=c11", "-c", source, "-o", tmp_path / f"{source.stem}.o")
-    objects = [str(path) for path in sorted(tmp_path.glob("*.o"))]
+    objects: list[object] = [str(path) for path in sorted(tmp_path.glob("*.o"))]
     run("c++", "-std=c++11", f"-I{folder}", main, *objects, "-o", tmp_path / "program")
     run(tmp_path / "program")
 

@@ -5,7 +5,7 @@ Does not know what surrounds it in the file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from textwrap import dedent
+from inspect import cleandoc
 
 from tilewright.program import (
     Comment,
@@ -53,7 +53,7 @@ def print_body(body: Sequence[Statement], depth: int, steps: Sequence[StepCode])
 
 def wrap_call(text: str, width: int = WIDTH) -> list[str]:
     """A call on one line, or with its arguments filled into lines of at most `width` characters."""
-    lines = dedent(text).strip("\n").split("\n")
+    lines = cleandoc(text).split("\n")
     if len(lines) > 1 or len(text) <= width or "(" not in text or '"' in text or "'" in text:
         return lines
     opening = text.index("(") + 1
@@ -83,7 +83,7 @@ def _print(statement: Statement, steps: Sequence[StepCode]) -> list[str]:
         case Comment(lines=lines):
             return print_comment(lines)
         case Raw(text=text) | KernelWait(text=text) | CopyStart(text=text) | CopyWait(text=text):
-            return dedent(text).strip("\n").split("\n")
+            return cleandoc(text).split("\n")
         case KernelCall(text=text):
             return wrap_call(text)
         case Declare(type=kind, name=name, value=value):

@@ -5,8 +5,9 @@ Does not know the other steps, nor the border of the program.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from tilewright.access import Window
 from tilewright.dtypes import DType
 from tilewright.graph import Site
 from tilewright.identifiers import comment_text, safe_identifier
@@ -53,9 +54,11 @@ def lower_step(
     bonds = _bonds(site, operator, binding, book)
     function = f"{prefix}_{index:0{len(str(total - 1))}d}_{safe_identifier(node.op, 'op').lower()}"
     access = kernel_access(operator, binding.kernel, site)
+    box = {loop.name: (0, loop.extent) for loop in access.loops}
+    operands = {bond.operand: _operand(bond, access.window(bond.operand, box)) for bond in bonds}
     call = Call(
         site=site,
-        operands={**{bond.operand: _operand(bond) for bond in bonds}, "scratch": _scratch(step, book)},
+        operands={**operands, "scratch": _scratch(step, book)},
         extents={loop.name: str(loop.extent) for loop in access.loops},
         name=function,
     )
@@ -131,18 +134,21 @@ def _value(operand: str, name: str, book: AddressBook, *, written: bool) -> Bond
     )
 
 
-def _operand(bond: Bond) -> Operand:
-    zeros = ("0",) * len(bond.shape)
+def _operand(bond: Bond, window: Window) -> Operand:
+    """The operand as a call over all loops sees it: what is never read is left out, what is padding is counted."""
+    steps = strides(bond.shape, bond.layout)
+    skipped = sum(span.low * step for span, step in zip(window, steps, strict=True))
+    place = replace(bond.place, offset_bytes=bond.place.offset_bytes + skipped * bond.dtype.size_bytes)
     return Operand(
         name=bond.operand,
-        pointer=bond.place.pointer(bond.dtype.c_type, const=not bond.written),
+        pointer=place.pointer(bond.dtype.c_type, const=not bond.written),
         dtype=bond.dtype,
         shape=bond.shape,
-        strides=strides(bond.shape, bond.layout),
-        extents=tuple(str(extent) for extent in bond.shape),
-        origin=zeros,
-        before=zeros,
-        after=zeros,
+        strides=steps,
+        extents=tuple(str(span.extent) for span in window),
+        origin=tuple(str(span.low) for span in window),
+        before=tuple(str(span.before) for span in window),
+        after=tuple(str(span.after) for span in window),
     )
 
 

@@ -1,0 +1,55 @@
+"""Operands are what the access says: padding is counted, what is never read is left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tilewright.access import parse_map
+from tilewright.allocate import allocate
+from tilewright.allocate.best_fit import BestFit
+from tilewright.allocate.problem import Budget
+from tilewright.bind import bind
+from tilewright.decisions import Decisions
+from tilewright.dtypes import DType
+from tilewright.graph import Graph, Node, Tensor
+from tilewright.kernel import Kernel
+from tilewright.lower import lower
+from tilewright.program import KernelCall
+from tilewright.schedule import schedule
+from tilewright.tile import tile
+from tilewright.tile.whole import WholeTiler
+
+
+def call_text(toy: Any, text: str, x: int, y: int) -> str:
+    """The call of a one-step network whose kernel has that index map over X[x] and Y[y]."""
+    operator = replace(
+        toy.operators["ToyHalf"],
+        name="Toy",
+        access=lambda site: parse_map(text).bind({"X": site.input(0).shape, "Y": site.output.shape}),
+    )
+    kernel = Kernel(
+        name="portable.toy",
+        op="Toy",
+        values=lambda call: {name: getattr(call.operands["X"], name)[0] for name in ("before", "after", "extents")},
+        call="toy(${X}, ${extents}, ${before}, ${after});",
+    )
+    tensors = {name: Tensor(name=name, dtype=DType.F32, shape=(extent,)) for name, extent in (("x", x), ("y", y))}
+    node = Node(name="n", op="Toy", inputs=("x",), outputs=("y",))
+    graph = Graph(name="g", inputs=("x",), outputs=("y",), nodes=(node,), tensors=tensors, constants={})
+    pins = Decisions(offsets={"x": 64, "y": 0})
+    operators = {"Toy": operator}
+    bound = bind(graph, toy.platform, operators, {kernel.name: kernel}, pins)
+    tiled = tile(schedule(bound, operators, pins), operators, WholeTiler(), pins)
+    program = lower(allocate(tiled, pins, BestFit(), Budget()), operators, "toy")
+    call = program.steps[0].body[0]
+    assert isinstance(call, KernelCall)
+    return call.text
+
+
+def test_padding_is_counted(toy: Any) -> None:
+    assert call_text(toy, "i k<3 : X[i+k-1?] -> Y[i]", 8, 8) == "toy((const float *)(ram + 64), 8, 1, 1);"
+
+
+def test_what_is_never_read_is_skipped(toy: Any) -> None:
+    assert call_text(toy, "i : X[i+2] -> Y[i]", 8, 4) == "toy((const float *)(ram + 72), 4, 0, 0);"
