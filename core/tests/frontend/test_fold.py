@@ -93,15 +93,22 @@ def test_integer_division_truncates(folded):
     assert got.tolist() == [-3, -3, -2]
 
 
-def test_float_arithmetic_and_where(folded):
+@pytest.mark.parametrize("value", [0.5, 1.5, 2.7, -0.5])
+def test_float_arithmetic_and_where(folded, value):
     nodes = [
         helper.make_node("Round", ["f"], ["r"]),
         helper.make_node("Floor", ["f"], ["l"]),
         helper.make_node("Greater", ["r", "l"], ["g"]),
         helper.make_node("Where", ["g", "r", "l"], ["y"]),
     ]
-    got, expected = folded(nodes, [constant("f", [0.5, 1.5, 2.7], np.float32)])
+    got, expected = folded(nodes, [constant("f", value, np.float32)])
     np.testing.assert_array_equal(got, expected)
+
+
+def test_arithmetic_on_float_weights_is_left_to_the_graph_passes(loads, model):
+    constants = [constant("w", [1, 2, 3, 4], np.float32), constant("s", 0.5, np.float32)]
+    nodes = [helper.make_node("Div", ["w", "s"], ["d"]), helper.make_node("Add", ["x", "d"], ["y"])]
+    assert [node.op for node in loads(model(nodes, constants=constants)).graph.nodes] == ["Div", "Add"]
 
 
 def test_constant_of_shape_and_split(folded):

@@ -143,10 +143,13 @@ class NodeImporter:
         constants = [self._builder.constants.get(name) if name else None for name in node.inputs]
         if any(name and array is None for name, array in zip(node.inputs, constants, strict=True)):
             return False
+        has_operator = (node.domain, node.op_type) in self._table.by_type
+        if has_operator and any(array is not None and _is_weights(array) for array in constants):
+            return False
         try:
             results = fold(node, constants, min(self._limits.fold_bytes, self._fold_bytes))
         except RefusedNode:
-            if (node.domain, node.op_type) in self._table.by_type:
+            if has_operator:
                 return False  # too large to compute now; the operator itself can be compiled
             raise
         if results is None:
@@ -252,6 +255,11 @@ class NodeImporter:
     def refuse(self, node: OnnxNode, reason: str) -> Exception:
         """See `Conversion`."""
         return RefusedNode(reason)
+
+
+def _is_weights(array: Array) -> bool:
+    """Float arrays are left to the graph passes, which see first whether arithmetic on them is quantisation."""
+    return array.dtype == "float32" and array.size > 1
 
 
 def _check_inputs(node: OnnxNode, found: Import) -> None:

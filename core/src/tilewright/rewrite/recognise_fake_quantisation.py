@@ -9,6 +9,7 @@ is: the sum rounds once more, so that results near ties would differ. Source: ex
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,8 @@ def _chain(view: GraphView, last: Node) -> Chain | None:
     nodes = [last]
     value, removed = _shifted(view, value, "Sub", nodes)
     clip = _step(view, value, "Clip", nodes)
-    if clip is None or not (float(clip.number("min")).is_integer() and float(clip.number("max")).is_integer()):
+    low, high = _limits(clip) if clip is not None else (-math.inf, math.inf)
+    if clip is None or not (low.is_integer() and high.is_integer()):
         return None
     value, added = _shifted(view, clip.inputs[0], "Add", nodes)
     rounding = _step(view, value, "Round", nodes)
@@ -78,10 +80,18 @@ def _chain(view: GraphView, last: Node) -> Chain | None:
     if not view.read_once(value) or divided[1].dtype != np.float32 or not (divided[1] > 0).all():
         return None
     nodes.append(view.producer[value])
-    low, high = int(clip.number("min")), int(clip.number("max"))
     return Chain(
-        nodes=tuple(reversed(nodes)), source=divided[0], scale=divided[1], zero_point=added, low=low, high=high
+        nodes=tuple(reversed(nodes)),
+        source=divided[0],
+        scale=divided[1],
+        zero_point=added,
+        low=int(low),
+        high=int(high),
     )
+
+
+def _limits(clip: Node) -> tuple[float, float]:
+    return clip.number("min", -math.inf), clip.number("max", math.inf)
 
 
 def _step(view: GraphView, value: str, op: str, nodes: list[Node]) -> Node | None:
