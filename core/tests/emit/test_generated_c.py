@@ -116,7 +116,7 @@ def test_an_older_runtime_header_is_refused(folder: Path, tmp_path: Path) -> Non
 
 
 def test_fast_math_is_refused(folder: Path, tmp_path: Path) -> None:
-    command = ["cc", "-ffast-math", "-c", folder / "toy.c", "-o", tmp_path / "o"]
+    command = ["cc", "-ffast-math", "-c", str(folder / "toy.c"), "-o", str(tmp_path / "o")]
     assert subprocess.run(command, capture_output=True, check=False).returncode
 
 
