@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -132,6 +133,18 @@ def test_a_place_that_cannot_be_is_seen(buffer: str, offset: int, memory: str, w
     assert words in _seen(_moved(_plan(_chain()), buffer, offset, memory))
 
 
+@pytest.mark.parametrize("kind", ["state", "constant"])
+@pytest.mark.parametrize("last", [True, False])
+def test_sharing_bytes_with_what_lasts_is_seen(kind: Literal["state", "constant"], last: bool) -> None:
+    plan = _plan(_chain())
+    final = len(plan.tiled.scheduled.steps) - 1
+    lasting = Buffer(name="kept", kind=kind, size_bytes=8, align=4, first=0, last=final, memories=("sram",))
+    buffers = (*plan.tiled.buffers, lasting) if last else (lasting, *plan.tiled.buffers)
+    wider = replace(plan, tiled=replace(plan.tiled, buffers=buffers))
+    assert _seen(_moved(wider, "kept", 400)) == ""
+    assert "'kept'" in _seen(_moved(wider, "kept", plan.placements["d:0"].offset_bytes))
+
+
 def test_a_buffer_without_a_place_is_seen() -> None:
     plan = _plan(_chain())
     rest = {name: place for name, place in plan.placements.items() if name != "a:0"}
@@ -174,6 +187,16 @@ def test_an_alias_at_a_wrong_offset_is_seen() -> None:
     assert scheduled.storage["s:0"] == Storage(buffer="x", offset_bytes=12)
     shifted = replace(scheduled, storage={**scheduled.storage, "s:0": Storage(buffer="x", offset_bytes=8)})
     assert "'s:0' are lost" in _seen(_with_scheduled(plan, shifted))
+
+
+def test_a_kernel_that_takes_another_layout_is_seen() -> None:
+    plan = _plan(_chain())
+    scheduled = plan.tiled.scheduled
+    binding = scheduled.bound.bindings["b"]
+    other = scheduled.bound.layouts["a:0"][::-1]
+    picky = replace(binding, kernel=replace(binding.kernel, requires=lambda site: {"X": other}))
+    bound = replace(scheduled.bound, bindings={**scheduled.bound.bindings, "b": picky})
+    assert "of 'b' takes X only as" in _seen(_with_scheduled(plan, replace(scheduled, bound=bound)))
 
 
 def test_leaving_out_a_step_that_computes_is_seen() -> None:

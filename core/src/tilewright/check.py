@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tilewright.graph import Node
+from tilewright.graph import Graph, Node
 from tilewright.kernel import TileShape
+from tilewright.layout import Layout, same_bytes
 from tilewright.operands import input_names, kernel_access
 from tilewright.operator import Operator
 from tilewright.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer, Step
@@ -33,14 +34,17 @@ def plan_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> tupl
     placed = tuple(_placement_faults(allocated))
     if placed:
         return placed  # bytes outside a memory cannot be played
-    return (*_scratch_faults(allocated, operators), *_Replay(allocated, operators).faults())
+    return (
+        *_layout_faults(allocated, operators),
+        *_scratch_faults(allocated, operators),
+        *_Replay(allocated, operators).faults(),
+    )
 
 
 def _placement_faults(allocated: Allocated) -> Iterator[str]:
-    """Buffers one by one: memory, alignment, limit. Constants and state in pairs: nothing ever shares their bytes."""
+    """Buffers one by one: memory, alignment, limit. Then pairs."""
     platform = allocated.tiled.scheduled.bound.platform
     memories = {memory.name: memory for memory in platform.memories}
-    kept: list[tuple[str, str, int, int]] = []
     for buffer in allocated.tiled.buffers:
         place = allocated.placements.get(buffer.name)
         if place is None:
@@ -59,11 +63,40 @@ def _placement_faults(allocated: Allocated) -> Iterator[str]:
             yield f"buffer '{buffer.name}' at {low} of memory '{memory.name}' is not aligned to {buffer.align}"
         if memory.size_bytes is not None and high > memory.size_bytes:
             yield f"buffer '{buffer.name}' ends at {high}, memory '{memory.name}' at {memory.size_bytes}"
-        for name, where, start, end in kept:
-            if where == memory.name and start < high and low < end and buffer.kind != "tile":
-                yield f"buffers '{name}' and '{buffer.name}' share bytes of memory '{memory.name}'"
-        if buffer.kind in ("constant", "state") and buffer.size_bytes:
-            kept.append((buffer.name, memory.name, low, high))
+    yield from _sharing_faults(allocated)
+
+
+def _sharing_faults(allocated: Allocated) -> Iterator[str]:
+    """Constants and state keep their bytes from one run to the next: nothing else is ever there."""
+    platform = allocated.tiled.scheduled.bound.platform
+    ours = {memory.name for memory in platform.memories if memory.managed_by == "tilewright"}
+    spots = [
+        (buffer, _Spot(region=place.memory, low=place.offset_bytes, high=place.offset_bytes + buffer.size_bytes))
+        for buffer in allocated.tiled.buffers
+        if (place := allocated.placements.get(buffer.name)) is not None and place.memory in ours
+    ]
+    for index, (one, there) in enumerate(spots):
+        for other, here in spots[index + 1 :]:
+            lasting = one.kind in ("constant", "state") or other.kind in ("constant", "state")
+            if lasting and there.overlaps(here):
+                yield f"buffers '{one.name}' and '{other.name}' share bytes of memory '{here.region}'"
+
+
+def _layout_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[str]:
+    """Kernels that take only one layout get it."""
+    bound = allocated.tiled.scheduled.bound
+    nodes = {node.name: node for node in bound.graph.nodes}
+    for step in allocated.tiled.scheduled.steps:
+        site, kernel = bound.graph.site(nodes[step.name]), bound.bindings[step.name].kernel
+        operator = operators[site.node.op]
+        values = dict(zip(input_names(operator, site), site.inputs, strict=True))
+        values |= dict(zip(operator.outputs, site.outputs, strict=False))
+        for operand, required in kernel.requires(site).items():
+            tensor = values.get(operand)
+            if tensor is None or tensor.name in bound.graph.constants:
+                continue
+            if not same_bytes(tensor.shape, required, bound.layouts[tensor.name]):
+                yield f"kernel '{kernel.name}' of '{step.name}' takes {operand} only as {required}"
 
 
 def _scratch_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[str]:
@@ -114,6 +147,65 @@ class _Contents:
         return have[spot.low : spot.high]
 
 
+class _Numbers:
+    """A number for every element that is an input or computed; views have those of what they show."""
+
+    def __init__(self, graph: Graph, layouts: Mapping[str, Layout]) -> None:
+        self.graph, self.layouts = graph, layouts
+        self.first: dict[str, int] = {}  # value -> number of its first element; ascending
+        self.moved: dict[str, Numbers] = {}  # views
+        self.following = 1
+
+    def give(self, executed: set[str], operators: Mapping[str, Operator]) -> Iterator[str]:
+        """Number everything; a node that is not executed may only move elements."""
+        import numpy as np
+
+        for name in self.graph.inputs:
+            self._fresh(name)
+        for node in self.graph.nodes:
+            results = (None,) * len(node.outputs) if node.name in executed else self._view(node, operators)
+            for name, result in zip(node.outputs, results, strict=True):
+                if result is not None and result.dtype == np.int64 and result.shape == self.graph.tensors[name].shape:
+                    self.moved[name] = result
+                    continue
+                self._fresh(name)
+                if result is not None:
+                    yield f"node '{node.name}' is not executed, but does more than move elements"
+
+    def of(self, name: str) -> Numbers:
+        """The numbers of a value's elements, in its shape."""
+        import numpy as np
+
+        if name in self.moved:
+            return self.moved[name]
+        tensor, first = self.graph.tensors[name], self.first[name]
+        return np.arange(first, first + tensor.elements).reshape(tensor.shape)
+
+    def stored(self, name: str) -> Numbers:
+        """The number of each byte of a value, in its layout."""
+        import numpy as np
+
+        ordered = np.transpose(self.of(name), self.layouts[name]).reshape(-1, 1)
+        return (ordered * _WIDEST + np.arange(self.graph.tensors[name].dtype.size_bytes)).reshape(-1)
+
+    def owner(self, number: int) -> str:
+        """Whose byte it is."""
+        if number == 0:
+            return "nothing, or scratch"
+        last = bisect_right(list(self.first.values()), number // _WIDEST) - 1
+        return f"part of '{list(self.first)[last]}'"
+
+    def _fresh(self, name: str) -> None:
+        self.first[name] = self.following
+        self.following += self.graph.tensors[name].elements
+
+    def _view(self, node: Node, operators: Mapping[str, Operator]) -> tuple[Numbers, ...]:
+        site = self.graph.site(node)
+        known = {*self.first, *self.moved}
+        inputs = [self.of(name) if name in known else site.constants.get(name) for name in node.inputs]
+        return operators[node.op].reference(site, inputs)  # type: ignore[return-value]  # it moves what it gets
+
+
 class _Replay:
     """One run of all steps over numbers instead of data."""
 
@@ -123,14 +215,14 @@ class _Replay:
         self.graph = self.scheduled.bound.graph
         self.nodes = {node.name: node for node in self.graph.nodes}
         self.buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
+        self.readers = self.graph.consumers()
         self.contents = _Contents()
-        self.first_numbers: list[int] = []
-        self.numbered: list[str] = []  # the values that `first_numbers` belong to
-        self.stored: dict[str, Numbers] = {}  # value -> the number of each of its bytes, as stored
+        self.numbers = _Numbers(self.graph, self.scheduled.bound.layouts)
 
     def faults(self) -> Iterator[str]:
         """What is wrong, in the order of the steps."""
-        yield from self._number_values()
+        executed = {name for step in self.scheduled.steps if step.copies for name in step.nodes}
+        yield from self.numbers.give(executed, self.operators)
         for name in self.graph.inputs:
             self._write(name)
         yield from (fault for name in self.graph.inputs for fault in self._holds(name, "before the first step"))
@@ -170,18 +262,18 @@ class _Replay:
         nodes = [self.nodes[name] for name in step.nodes]
         made = {name for node in nodes for name in node.outputs}
         reads = {name: None for node in nodes for name in node.inputs if name and name not in self.graph.constants}
-        outside = {name for node in self.graph.nodes if node.name not in step.nodes for name in node.inputs}
-        kept = outside.union(self.graph.outputs, nodes[-1].outputs)
-        return [name for name in reads if name not in made], [
-            name for node in nodes for name in node.outputs if name in kept
-        ]
+        writes = [name for node in nodes for name in node.outputs if node is nodes[-1] or self._leaves(name, step)]
+        return [name for name in reads if name not in made], writes
+
+    def _leaves(self, name: str, step: Step) -> bool:
+        return name in self.graph.outputs or any(node.name not in step.nodes for node in self.readers[name])
 
     def _in_place(self, step: Step, read: str, written: str, reads: list[str]) -> bool:
         """Whether the kernel may write `written` over `read`: declared, exactly on top of it, element by element."""
         source = self.scheduled.in_place.get(written, "")
         if source not in reads or self._spot(source) != self._spot(written) or self._spot(read) != self._spot(written):
             return False
-        if read != source and (self.stored[read] != self.stored[source]).any():
+        if read != source and (self.numbers.stored(read) != self.numbers.stored(source)).any():
             return False
         node = self.nodes[step.name]
         site, operator = self.graph.site(node), self.operators[node.op]
@@ -189,49 +281,6 @@ class _Replay:
         result = dict(zip(operator.outputs, node.outputs, strict=False))
         pairs = self.scheduled.bound.bindings[step.name].kernel.in_place(site)
         return any(operand.get(one) == source and result.get(other) == written for one, other in pairs)
-
-    def _number_values(self) -> Iterator[str]:
-        """Fresh numbers for inputs and for what steps compute; views get theirs from the operator's reference."""
-        import numpy as np
-
-        executed = {name for step in self.scheduled.steps if step.copies for name in step.nodes}
-        numbers: dict[str, Numbers] = {}
-        following = 1
-
-        def fresh(name: str) -> None:
-            nonlocal following
-            tensor = self.graph.tensors[name]
-            numbers[name] = np.arange(following, following + tensor.elements).reshape(tensor.shape)
-            self.first_numbers.append(following * _WIDEST)
-            self.numbered.append(name)
-            following += tensor.elements
-
-        for name in self.graph.inputs:
-            fresh(name)
-        for node in self.graph.nodes:
-            if node.name in executed:
-                for name in node.outputs:
-                    fresh(name)
-                continue
-            results = self._view(node, numbers)
-            for name, result in zip(node.outputs, results, strict=True):
-                if result.dtype != np.int64 or result.shape != self.graph.tensors[name].shape:
-                    yield f"node '{node.name}' is not executed, but does more than move elements"
-                    fresh(name)
-                    continue
-                numbers[name] = result
-        self.stored = {name: self._bytes(name, array) for name, array in numbers.items() if self._is_stored(name)}
-
-    def _view(self, node: Node, numbers: Mapping[str, Numbers]) -> tuple[Numbers, ...]:
-        site = self.graph.site(node)
-        inputs = [numbers[name] if name in numbers else site.constants.get(name) for name in node.inputs]
-        return self.operators[node.op].reference(site, inputs)  # type: ignore[return-value]  # it moves what it gets
-
-    def _bytes(self, name: str, numbers: Numbers) -> Numbers:
-        import numpy as np
-
-        ordered = np.transpose(numbers, self.scheduled.bound.layouts[name]).reshape(-1, 1)
-        return (ordered * _WIDEST + np.arange(self.graph.tensors[name].dtype.size_bytes)).reshape(-1)
 
     def _is_stored(self, name: str) -> bool:
         return name in self.scheduled.storage
@@ -253,19 +302,15 @@ class _Replay:
         return _Spot(region=buffer.region, low=buffer.low + low, high=buffer.low + low + size)
 
     def _write(self, name: str) -> None:
-        self.contents.at(self._spot(name))[:] = self.stored[name]
+        self.contents.at(self._spot(name))[:] = self.numbers.stored(name)
 
     def _holds(self, name: str, when: str) -> Iterator[str]:
         if not self._is_stored(name):
             yield f"{when} '{name}' is read, but stored nowhere"
             return
         found = self.contents.at(self._spot(name))
-        wrong = (found != self.stored[name]).nonzero()[0]
+        wrong = (found != self.numbers.stored(name)).nonzero()[0]
         if wrong.size:
             first = int(wrong[0])
-            yield f"{when} {wrong.size} B of '{name}' are lost: byte {first} holds {self._owner(int(found[first]))}"
-
-    def _owner(self, number: int) -> str:
-        if number == 0:
-            return "nothing, or scratch"
-        return f"part of '{self.numbered[bisect_right(self.first_numbers, number) - 1]}'"
+            owner = self.numbers.owner(int(found[first]))
+            yield f"{when} {wrong.size} B of '{name}' are lost: byte {first} holds {owner}"

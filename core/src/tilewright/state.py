@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from tilewright import verify
 from tilewright.codec import Codec, Json, Reference
 from tilewright.decisions import Decisions
 from tilewright.errors import TilewrightError, model_error, plugin_error, usage_error
@@ -187,8 +188,6 @@ def _arrays(folder: Path) -> dict[str, Array]:
 
 
 def _verified(value: State, registry: Names) -> State:
-    from tilewright import verify
-
     try:
         if isinstance(value, Graph):
             return verify.verify_graph(value)

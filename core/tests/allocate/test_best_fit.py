@@ -132,6 +132,7 @@ def test_a_lifetime_with_a_gap_lets_another_block_in() -> None:
         (ram(block("a", 4, 0, 0, align=32)), "aligned"),
         (ram(block("a", 8, 0, 1, fixed=0), block("b", 8, 1, 2, fixed=4)), "overlap"),
         (ram(block("a", 8, 0, 1, align=4, fixed=2)), "multiple"),
+        (ram(block("none", 0, 0, 1, fixed=64), capacity=48), "beyond the end"),
         (ram(block("a", 8, 0, 1, fixed=8), reserved=((0, 12),)), "reserved"),
     ],
 )

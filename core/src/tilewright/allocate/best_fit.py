@@ -193,6 +193,9 @@ def _clash(yard: Yard, packing: Packing) -> str:
         low, high, pool = packing.offsets[index], packing.offsets[index] + block.size_bytes, packing.pools[index]
         if low < 0 or low % block.align:
             return f"block '{block.name}' is demanded at {low}, which is not a multiple of {block.align}"
+        capacity = yard.capacities[pool]
+        if capacity is not None and high > capacity:
+            return f"block '{block.name}' is demanded at {low}, beyond the end of its pool"
         if block.size_bytes and any(start < high and low < end for start, end in yard.reserved[pool]):
             return f"block '{block.name}' is demanded at {low}, inside a reserved range"
         for other in yard.conflicts[index]:

@@ -87,7 +87,10 @@ def _solved(tiled: Tiled, problem: Problem, allocator: Allocator, budget: Budget
         used = peaks(problem, loose)
         beyond = {pool.name: used[pool.name] - (pool.capacity_bytes or 0) for pool in limited}
         worst = max(beyond, key=lambda name: beyond[name])
-        return _overflow(tiled, problem, loose, worst) if beyond[worst] > 0 else replace(loose, status="feasible")
+        if beyond[worst] > 0:
+            return _overflow(tiled, problem, loose, worst)
+        if not violations(problem, loose):
+            return replace(loose, status="feasible")
     raise _no_placement(solution.reason or "the allocator found no plan, even without limits")
 
 
