@@ -77,7 +77,11 @@ def _chain(view: GraphView, last: Node) -> Chain | None:
     divided = _with_constant(view, view.producer.get(value), "Div")
     if divided is None or nothing or removed != added or not np.array_equal(divided[1], scale):
         return None
-    if not view.read_once(value) or divided[1].dtype != np.float32 or not (divided[1] > 0).all():
+    if (
+        not view.read_once(value)
+        or divided[1].dtype != np.float32
+        or not np.all(np.asarray(divided[1], np.float32) > 0)
+    ):
         return None
     nodes.append(view.producer[value])
     return Chain(
@@ -148,7 +152,9 @@ def _range_holds(graph: Graph, chain: Chain) -> bool:
     weights = graph.constants.get(chain.source)
     if weights is None:
         return False
-    stored = np.rint(np.asarray(weights, np.float32) / chain.scale) + np.float32(chain.zero_point)
+    stored = np.rint(np.asarray(weights, np.float32) / np.asarray(chain.scale, np.float32)) + np.float32(
+        chain.zero_point
+    )
     return bool(((stored >= chain.low) & (stored <= chain.high)).all())
 
 
