@@ -30,15 +30,9 @@ def c_functions(text: str, *files: str) -> str:
 
 
 def _blocks(file: str) -> list[tuple[str, str]]:
-    text = c_source(file)
-    if text.count("#ifndef"):  # guarded as a whole: one block under each of its names
-        names = _DEFINITION.findall(text)
-        return [(names[-1], text)]
-    parts = [part.strip("\n") for part in text.split("\n\n")]
+    parts = [part.strip("\n") for part in c_source(file).split("\n\n")]
     return [(match.group(1), part) for part in parts if (match := _DEFINITION.search(part))]
 
 
 def _guarded(name: str, block: str) -> str:
-    if block.startswith("/*") and "#ifndef" in block:
-        return block.rstrip("\n") + "\n"
     return f"#ifndef {name.upper()}\n#define {name.upper()}\n{block}\n#endif\n"

@@ -1,6 +1,5 @@
 /* Elementary functions of our own: the same bits on every target, no libm. Coefficients: tools/exp_coefficients.py. */
-#ifndef TW_FUNCTIONS
-#define TW_FUNCTIONS
+
 /* 2^n for -126 <= n <= 127. */
 TW_KERNEL float tw_exp2_int(int32_t n)
 {
@@ -29,4 +28,3 @@ TW_KERNEL float tw_expf(float x)
     const int32_t half = n / 2; /* two steps: results below 2^-126 and above 2^127 are reached through normal ones */
     return mantissa * tw_exp2_int(half) * tw_exp2_int(n - half);
 }
-#endif
