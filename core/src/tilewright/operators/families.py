@@ -17,6 +17,7 @@ FAMILIES = (
     "tilewright.operators.qgemm",
     "tilewright.operators.qlookup",
     "tilewright.operators.qpool",
+    "tilewright.operators.qsoftmax",
     "tilewright.operators.quantize",
     "tilewright.operators.reduce",
     "tilewright.operators.reshape",
