@@ -196,7 +196,7 @@ _CALL = (
 
 def _kernel(op: str) -> Kernel:
     return Kernel(
-        name=f"portable.{op.lower()}_f32",
+        name=f"portable.reduce_{op.removeprefix('Reduce').lower()}_f32",
         op=op,
         accepts=_accepts,
         values=_values,

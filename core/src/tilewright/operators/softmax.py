@@ -164,16 +164,16 @@ def _operator(
     )
 
 
-def _kernel(op: str, function: str, file: str) -> Kernel:
-    text = c_source(file)
+def _kernel(op: str, name: str) -> Kernel:
+    text = c_source(f"{name}.c")
     return Kernel(
-        name=f"portable.{op.lower()}_f32",
+        name=f"portable.{name}_f32",
         op=op,
         accepts=_accepts,
         in_place=lambda site: (("X", "Y"),),
         values=_values,
         source=c_functions(text, "functions.c", "functions_more.c") + text,
-        call=NEST + function + '(${count}, ${X}${at["X"]}, ${x_step}, ${Y}${at["Y"]}, ${y_step});',
+        call=NEST + f"tw_{name}_f32" + '(${count}, ${X}${at["X"]}, ${x_step}, ${Y}${at["Y"]}, ${y_step});',
         includes=("<stdint.h>", "<math.h>"),
     )
 
@@ -181,8 +181,8 @@ def _kernel(op: str, function: str, file: str) -> Kernel:
 SOFTMAX = _operator("Softmax", "exp(x - max) / sum along one axis", _reference, _tolerance)
 LOG_SOFTMAX = _operator("LogSoftmax", "logarithm of Softmax", _log_reference, _log_tolerance)
 
-SOFTMAX_F32 = _kernel("Softmax", "tw_softmax_f32", "softmax.c")
-LOG_SOFTMAX_F32 = _kernel("LogSoftmax", "tw_log_softmax_f32", "log_softmax.c")
+SOFTMAX_F32 = _kernel("Softmax", "softmax")
+LOG_SOFTMAX_F32 = _kernel("LogSoftmax", "log_softmax")
 
 OPERATORS = (SOFTMAX, LOG_SOFTMAX)
 KERNELS = (SOFTMAX_F32, LOG_SOFTMAX_F32)
