@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilewright.rewrite import (
+    bound_inputs,
     dead_nodes,
     flatten_into_weights,
     fold_batch_norm,
@@ -13,6 +14,7 @@ from tilewright.rewrite import (
     fuse_matmul_add,
     lower_quantised,
     merge_duplicates,
+    merge_lookups,
     merge_transposes,
     move_quantisation,
     recognise_fake_quantisation,
@@ -28,10 +30,12 @@ PASSES = (
     fold_batch_norm.PASS,
     move_quantisation.PASS,
     lower_quantised.PASS,
+    merge_lookups.PASS,
     fold_dequantised.PASS,
     fuse_activation.PASS,
     remove_dead_channels.PASS,
     fold_zero_points.PASS,
     flatten_into_weights.PASS,
     merge_transposes.PASS,
+    bound_inputs.PASS,
 )

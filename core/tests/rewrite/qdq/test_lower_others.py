@@ -121,6 +121,14 @@ def test_softmax(operators: Any, bench: Any) -> None:
     near_real(bench, graph, lowered, slack=0.5)
 
 
+def test_softmax_at_a_scale_that_integers_cannot_hold(operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.I8, (4, 9)), 0.05, -20)
+    graph = s.finish(s.quantize(s.node("Softmax", (x,), {"axis": 1}, name="softmax"), 2.0**-20, -128))
+    assert "Softmax" in ops(bench.apply(graph, *PASSES))
+    assert [each.where for each in bench.diagnostics(graph, *PASSES)] == ["softmax"]
+
+
 @given(
     scales=st.tuples(SCALES, SCALES),
     zeros=st.tuples(*[st.integers(-128, 127)] * 2),
