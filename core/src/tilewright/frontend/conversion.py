@@ -136,22 +136,29 @@ class NodeImporter:
         return array
 
     def _convert(self, node: OnnxNode, found: Import) -> None:
-        if not self._folded(node, found):
-            found.convert(node, self)
-
-    def _folded(self, node: OnnxNode, found: Import) -> bool:
+        """Fold the node or import it. Arithmetic on weights is folded only where it cannot be imported."""
         constants = [self._builder.constants.get(name) if name else None for name in node.inputs]
         if any(name and array is None for name, array in zip(node.inputs, constants, strict=True)):
-            return False
+            found.convert(node, self)
+            return
         has_operator = (node.domain, node.op_type) in self._table.by_type
         if has_operator and any(array is not None and _is_weights(array) for array in constants):
-            return False
+            try:
+                found.convert(node, self)
+            except RefusedNode:
+                if not self._folded(node, constants):
+                    raise
+            return
         try:
-            results = fold(node, constants, min(self._limits.fold_bytes, self._fold_bytes))
+            if self._folded(node, constants):
+                return
         except RefusedNode:
-            if has_operator:
-                return False  # too large to compute now; the operator itself can be compiled
-            raise
+            if not has_operator:  # otherwise too large to compute now, but the operator can be compiled
+                raise
+        found.convert(node, self)
+
+    def _folded(self, node: OnnxNode, constants: Sequence[Array | None]) -> bool:
+        results = fold(node, constants, min(self._limits.fold_bytes, self._fold_bytes))
         if results is None:
             return False
         for name, array in zip(node.outputs, results, strict=False):
