@@ -43,7 +43,7 @@ class Net:
                 zero_point=-3, low=-128, high=127,
             ),
         }  # fmt: skip
-        bias = self.generator.integers(-50, 50, outputs).astype(np.int32)
+        bias = self.generator.integers(-50, 50, (outputs,)).astype(np.int32)
         inputs = (x, self.sketch.constant(weights), self.sketch.constant(bias))
         return self.sketch.node("QConv", inputs, attributes, name)
 
