@@ -141,7 +141,7 @@ def test_a_bad_scale_in_each_place(refuses, model):
         constants = [numpy_helper.from_array(a, n) for a, n in zip(arrays, names[1:], strict=True)]
         x = helper.make_tensor_value_info("x", TensorProto.UINT8, [1, 4])
         node = helper.make_node("QLinearAdd", names, ["y"], domain=MICROSOFT)
-        refuses(model([node], inputs=[x], constants=constants, domains={MICROSOFT: 1}), "TW3001")
+        refuses(model([node], inputs=[x], constants=constants, domains={MICROSOFT: 1}), "TW3051")
 
 
 def test_channels_last_pools_are_refused(refuses, model):

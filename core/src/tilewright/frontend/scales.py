@@ -68,7 +68,7 @@ def _places(node: OnnxNode) -> tuple[Triple, ...]:
 def check_scales(
     node: OnnxNode, constant: Callable[[str], Array | None], tensor: Callable[[str], Tensor], where: str
 ) -> None:
-    """Raise TW3001 or TW3002 for the first bad scale or zero point of a quantised node; others pass."""
+    """Raise TW3051 or TW3052 for the first bad scale or zero point of a quantised node; others pass."""
     for place in _places(node):
         scale_name = _at(node, place.scale)
         scale_shape = tensor(scale_name).shape if scale_name else ()
@@ -103,7 +103,7 @@ def _check_scale(scale: Array, name: str, where: str) -> None:
 
 def _bad_scale(reason: str, where: str) -> TilewrightError:
     return model_error(
-        "TW3001",
+        "TW3051",
         reason,
         where=where,
         fix=("quantise again with calibration data that reaches this tensor; a dead channel gives scale 0",),
@@ -112,7 +112,7 @@ def _bad_scale(reason: str, where: str) -> TilewrightError:
 
 def _bad_zero_point(reason: str, where: str) -> TilewrightError:
     return model_error(
-        "TW3002", reason, where=where, fix=("quantise again: zero point and tensor must have one type and range",)
+        "TW3052", reason, where=where, fix=("quantise again: zero point and tensor must have one type and range",)
     )
 
 
