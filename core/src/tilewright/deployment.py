@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.problem import Budget
 from tilewright.decisions import Decisions
@@ -20,6 +20,7 @@ from tilewright.options import Options
 from tilewright.planner import Planner
 from tilewright.platform import Platform
 from tilewright.plugins import Registry, load_for
+from tilewright.plugins.offers import StageEvent
 from tilewright.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tilewright.program import Program
     from tilewright.rewrite import Rewritten
 
+Value = TypeVar("Value")
 Stage = Graph | Bound | Scheduled | Tiled | Allocated
 
 
@@ -45,6 +47,7 @@ class Deployment:
         self.options = options or Options()
         self._registry = registry
         self._given: dict[type, Stage] = {}
+        self._from_observers: list[Diagnostic] = []
 
     @cached_property
     def registry(self) -> Registry:
@@ -66,14 +69,15 @@ class Deployment:
         from tilewright.frontend.options import ImportOptions
 
         options = ImportOptions(dims=self.options.dims, allow_external=self.options.allow_external)
-        return load(self.model, options, self.registry.operators)
+        return self._finished("frontend", load(self.model, options, self.registry.operators))
 
     @cached_property
     def rewritten(self) -> Rewritten:
         """After every graph pass."""
         from tilewright.rewrite import rewrite
 
-        return rewrite(self.imported.graph, self.registry.operators, tuple(self.registry.graph_passes.values()))
+        passes = tuple(self.registry.graph_passes.values())
+        return self._finished("rewrite", rewrite(self.imported.graph, self.registry.operators, passes))
 
     @cached_property
     def planner(self) -> Planner:
@@ -92,18 +96,17 @@ class Deployment:
         """Kernels, layouts, packed constants."""
         if isinstance(given := self._given.get(Bound), Bound):
             return given
-        return self.planner.bind(self.graph, self.platform, self._diagnostics)
+        return self._finished("bind", self.planner.bind(self.graph, self.platform, self._import_diagnostics))
 
     @cached_property
     def allocated(self) -> Allocated:
         """The plan: every decision taken, every byte placed, everything checked."""
         if isinstance(given := self._given.get(Allocated), Allocated):
             return given
-        if isinstance(tiled := self._given.get(Tiled), Tiled):
-            return self.planner.allocate(tiled, self._pins)
-        if isinstance(scheduled := self._given.get(Scheduled), Scheduled):
-            return self.planner.allocate(self.planner.tile(scheduled, self._pins), self._pins)
-        return self.planner.plan(self.bound)
+        plan = self._plan()
+        self._finished("schedule", plan.tiled.scheduled)
+        self._finished("tile", plan.tiled)
+        return self._finished("allocate", plan)
 
     @cached_property
     def program(self) -> Program:
@@ -111,8 +114,8 @@ class Deployment:
         from tilewright.lower import lower
         from tilewright.transform import transform
 
-        program = lower(self.allocated, self.registry.operators, self.prefix)
-        return transform(program, tuple(self.registry.code_passes.values()))
+        program = self._finished("lower", lower(self.allocated, self.registry.operators, self.prefix))
+        return self._finished("transform", transform(program, tuple(self.registry.code_passes.values())))
 
     @cached_property
     def artifact(self) -> Artifact:
@@ -120,7 +123,8 @@ class Deployment:
         from tilewright.emit import EmitOptions, emit
 
         vectors = self._vectors if self.options.selftest else ()
-        return emit(self.program, EmitOptions(const_format=self.options.const_format, vectors=vectors))
+        options = EmitOptions(const_format=self.options.const_format, vectors=vectors)
+        return self._finished("emit", emit(self.program, options))
 
     @property
     def graph(self) -> Graph:
@@ -158,6 +162,12 @@ class Deployment:
     def worst_case_buffer_size(self) -> Mapping[str, int]:
         """Bytes that the plan takes of each memory."""
         return {pool.memory: pool.used_bytes for pool in self.allocated.pools}
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What the user should know: about plugins left out, the model, and whatever stage has run so far."""
+        found = (*self.registry.diagnostics, *self.bound.diagnostics, *self._from_observers)
+        return tuple(dict.fromkeys(found))
 
     @property
     def prefix(self) -> str:
@@ -208,10 +218,23 @@ class Deployment:
         return flags.pinned_by(self.options.pins)
 
     @property
-    def _diagnostics(self) -> tuple[Diagnostic, ...]:
+    def _import_diagnostics(self) -> tuple[Diagnostic, ...]:
         if Graph in self._given:
             return ()
         return (*self.imported.diagnostics, *self.rewritten.diagnostics)
+
+    def _plan(self) -> Allocated:
+        """From wherever an imported state lets it start."""
+        if isinstance(tiled := self._given.get(Tiled), Tiled):
+            return self.planner.allocate(tiled, self._pins)
+        if isinstance(scheduled := self._given.get(Scheduled), Scheduled):
+            return self.planner.allocate(self.planner.tile(scheduled, self._pins), self._pins)
+        return self.planner.plan(self.bound)
+
+    def _finished(self, stage: str, value: Value) -> Value:
+        """Tell the observers, and hand `value` on."""
+        self._from_observers.extend(self.registry.stage_finished(StageEvent(stage=stage, value=value)))
+        return value
 
 
 def bound_of(value: Bound | Scheduled | Tiled | Allocated) -> Bound:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,23 +15,33 @@ from tilewright.errors import TilewrightError, usage_error
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write `files` below `folder`, all or nothing; files of other names that are there stay.
+    """Write `files` below `folder`. A new folder appears in one piece or not at all; in one that is there every file
+    is replaced whole, and files of other names stay.
 
     Raises TilewrightError TW1107 (exit 2) when the folder cannot be written.
     """
     with _explained(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".tilewright-", dir=folder))
+        home = _nearest(folder)
+        staging = Path(tempfile.mkdtemp(prefix=".tilewright-", dir=home))
         try:
+            fresh = staging / "files"
+            fresh.mkdir()
             for name, content in files.items():
-                target = staging / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(content)
-            for name in files:
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                os.replace(staging / name, folder / name)
+                (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+                (fresh / name).write_bytes(content)
+            if home == folder:
+                _replace_files(fresh, folder, files)
+            else:
+                folder.parent.mkdir(parents=True, exist_ok=True)
+                os.rename(fresh, folder)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
+
+
+def _replace_files(fresh: Path, folder: Path, names: Iterable[str]) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(fresh / name, folder / name)
 
 
 def write_file(file: Path, content: bytes) -> None:
@@ -41,12 +51,16 @@ def write_file(file: Path, content: bytes) -> None:
 
 def demand_writable(folder: Path) -> None:
     """Fail early, before any work, when `folder` cannot be written."""
-    with _explained(folder):
-        nearest = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-        if not nearest.is_dir():
-            raise NotADirectoryError(20, "is a file, not a folder", str(nearest))
-        with tempfile.TemporaryDirectory(prefix=".tilewright-", dir=nearest):
-            pass
+    with _explained(folder), tempfile.TemporaryDirectory(prefix=".tilewright-", dir=_nearest(folder)):
+        pass
+
+
+def _nearest(folder: Path) -> Path:
+    """`folder` or the nearest folder above it that is there. NotADirectoryError when that is a file."""
+    nearest = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not nearest.is_dir():
+        raise NotADirectoryError(20, f"{nearest} is a file, not a folder")
+    return nearest
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from tilewright.cli.flags import io_flag, model_flags, options_from
+from tilewright.cli.flags import io_flag, model_flags, options_from, typed_again
 from tilewright.cli.output import say, send_json, show_diagnostics
 
 
@@ -23,7 +23,7 @@ def command(json_target: str | None, layers: bool, **flags: Any) -> None:
 
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     report = build_report(deployment, artifacts=False)
-    show_diagnostics(deployment.bound.diagnostics, flags["strict"])
+    show_diagnostics(deployment.diagnostics, flags["strict"])
     if json_target:
         send_json(report, json_target)
     if json_target == "-":
@@ -32,4 +32,5 @@ def command(json_target: str | None, layers: bool, **flags: Any) -> None:
     if layers:
         say()
         say(layer_table(report))
-    say("FITS.   Next: tilewright compile ... -o FOLDER")
+    again = typed_again(click.get_current_context(), leave_out=("json_target", "layers"))
+    say(f"FITS.   Next: tilewright compile {again} -o {deployment.prefix}")

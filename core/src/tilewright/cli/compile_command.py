@@ -64,7 +64,7 @@ def command(
     if state is not None:
         deployment = deployment.import_state(state)
     report = build_report(deployment)
-    show_diagnostics(deployment.bound.diagnostics, flags["strict"])
+    show_diagnostics(deployment.diagnostics, flags["strict"])
     _dump(deployment, dump_after)
     _export(deployment, export_state)
     files = {**deployment.artifact.files, "report.json": json_text(report).encode()}

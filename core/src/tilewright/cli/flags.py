@@ -5,11 +5,13 @@ Does not know the commands.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from tilewright.decisions import Decisions
 from tilewright.errors import usage_error
@@ -83,6 +85,23 @@ def options_from(flags: dict[str, Any]) -> Options:
         allow_external=flags["allow_external"],
         pins=_pins(flags["pins"]),
     )
+
+
+def typed_again(context: click.Context, leave_out: Sequence[str]) -> str:
+    """What the user typed after the command's name, but for the parameters in `leave_out`: ready for a shell."""
+    words: list[str] = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name in leave_out or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        value = context.params[name]
+        flag = [max(parameter.opts, key=len)] if isinstance(parameter, click.Option) else []
+        if isinstance(value, bool):
+            words += flag
+            continue
+        for item in value if isinstance(value, tuple) else (value,):
+            words += [*flag, str(item)]
+    return shlex.join(words)
 
 
 def parse_bytes(text: str) -> int:

@@ -5,6 +5,7 @@ Does not know what any command does; its module is imported when it is called.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import NoReturn
 
@@ -12,12 +13,13 @@ import click
 
 from tilewright import __version__
 from tilewright.errors import Exit, TilewrightError
+from tilewright.plugins.near import did_you_mean
 
 COMMANDS = {
     "check": "Will it compile, will it fit, what will it cost? Writes nothing.",
     "compile": "Generate the C library, its headers and the report.",
     "validate": "Run the generated code and compare every step with its reference.",
-    "report": "Show a report.json again, as text, Markdown or CSV.",
+    "report": "Show a report.json again, as text, Markdown, CSV or a picture.",
     "targets": "List the installed targets, or describe one.",
     "ops": "List the operators a target supports, with every constraint.",
     "plugins": "List the installed plugins, or examine their health.",
@@ -28,21 +30,52 @@ ALIASES = {"analyze": "check", "generate": "compile"}  # words that users of oth
 
 
 class LazyGroup(click.Group):
-    """Commands by name, imported from `tilewright.cli.NAME_command` only when needed."""
+    """Commands by name, imported only when called: `tilewright.cli.NAME_command`, or whatever a plugin loads."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [*COMMANDS, *_plugin_commands()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         name = ALIASES.get(cmd_name, cmd_name)
-        if name not in COMMANDS:
-            return None
-        command = importlib.import_module(f"tilewright.cli.{name}_command").command
-        return command if isinstance(command, click.Command) else None
+        if name in COMMANDS:
+            command: click.Command = importlib.import_module(f"tilewright.cli.{name}_command").command
+            return command
+        return _load_plugin_command(name) if name in _plugin_commands() else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not args[0].startswith("-") and args[0] not in (*self.list_commands(ctx), *ALIASES):
+            hint = "".join(f" {line}" for line in did_you_mean(args[0], self.list_commands(ctx)))
+            raise click.UsageError(f"There is no command '{args[0]}'.{hint}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+        added = _plugin_commands()
+        if added:
+            with formatter.section("Commands of plugins"):
+                formatter.write_dl([(name, f"from {package}") for name, package in added.items()])
+
+
+def _plugin_commands() -> dict[str, str]:
+    """Names of commands that installed packages announce, and the package of each. Imports none of them."""
+    from tilewright.plugins.catalogue import discover
+
+    return {
+        offer.name: f"{package.name} {package.version}"
+        for package in discover().packages
+        for offer in package.offers
+        if offer.kind == "command" and offer.name not in COMMANDS
+    }
+
+
+def _load_plugin_command(name: str) -> click.Command:
+    """TilewrightError (exit 8) when its package is broken or blocked."""
+    from tilewright.plugins import load_named
+
+    return load_named(("command", name)).commands[name].load()
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -53,26 +86,32 @@ def tilewright() -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit with a documented code."""
+    sys.exit(_run(sys.argv[1:]))
+
+
+def _run(arguments: list[str]) -> int:
+    """The exit code. All that a user sees of an error is written here."""
     try:
-        tilewright.main(standalone_mode=False)
-        sys.exit(Exit.OK)
+        with tilewright.make_context("tilewright", arguments) as context:
+            tilewright.invoke(context)
     except click.exceptions.Exit as request:
-        sys.exit(request.exit_code)
+        return request.exit_code
     except click.ClickException as error:
         error.show()
-        sys.exit(Exit.USAGE)
+        return Exit.USAGE
     except TilewrightError as error:
         click.echo(str(error), err=True)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted: nothing was written", err=True)
-        sys.exit(Exit.INTERRUPTED)
+        return Exit.INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has left: not an error
-        sys.exit(Exit.OK)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read our output has left
+        return Exit.OK
     except Exception as error:  # anything else is our bug
         click.echo(_bug_report(error), err=True)
-        sys.exit(Exit.INTERNAL)
+        return Exit.INTERNAL
+    return Exit.OK
 
 
 def _bug_report(error: Exception) -> str:

@@ -61,8 +61,7 @@ def _markdown(report: dict[str, Any]) -> str:
     lines = ["```", summary(report), "```", "", "| step | name | operator | kernel | MACs | live bytes |"]
     lines.append("|---:|---|---|---|---:|---:|")
     lines += [
-        "| {id} | {name} | {op} | {kernel} | {macs:,} | {peak_bytes:,} |".format_map(step)
-        for step in report["steps"]
+        "| {id} | {name} | {op} | {kernel} | {macs:,} | {peak_bytes:,} |".format_map(step) for step in report["steps"]
     ]
     return "\n".join(lines)
 

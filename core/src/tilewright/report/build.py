@@ -38,7 +38,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "steps": steps,
         "buffers": [_buffer(buffer, allocated) for buffer in allocated.tiled.buffers],
         "passes": _trail(deployment),
-        "diagnostics": [_diagnostic(item) for item in bound.diagnostics],
+        "diagnostics": [_diagnostic(item) for item in deployment.diagnostics],
         "artifacts": _artifacts(deployment) if artifacts else [],
     }
 
