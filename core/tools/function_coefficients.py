@@ -22,7 +22,7 @@ ERF_SPLIT = 0.875  # below: odd polynomial; above: 1 - 2 upper_tail(sqrt(2) x)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """One polynomial: `wanted(x)` on [low, high], its error multiplied by `weight(x)`; the lowest terms may be given."""
+    """One polynomial: `wanted(x)` on [low, high], its error times `weight(x)`; the lowest terms may be given."""
 
     degree: int
     low: float
