@@ -1,0 +1,45 @@
+/* tw_rt.h - what a generated program for several cores and memories asks of its runtime. API level 1.
+ *
+ * Every core of the team runs the network's function. One core, the mover, starts and waits for copies.
+ * Declared here, defined by a backend: the host twin, QEMU, bare metal, or a vendor's SDK.
+ */
+#ifndef TW_RT_H
+#define TW_RT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TW_RT_API_LEVEL 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* This core's number among those that compute, 0 .. tw_rt_cores() - 1. A mover that does not compute has tw_rt_cores(). */
+uint32_t tw_rt_core(void);
+uint32_t tw_rt_cores(void);
+
+/* Whether this core moves data. Exactly one does. */
+int tw_rt_is_mover(void);
+
+/* Returns on every core of the team (movers included) after the last one has called it. */
+void tw_rt_barrier(void);
+
+/* Starts a transfer of `rows` rows of `bytes` bytes; strides are bytes from row to row. Mover only.
+ * The source may not change and the destination may not be touched before tw_rt_wait(the number returned). */
+uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t dst_stride, uint32_t src_stride);
+
+/* Waits for one transfer, and frees its number. Mover only. */
+void tw_rt_wait(uint32_t transfer);
+
+/* From here on bytes mean something (live), or nobody reads them before they are written again (dead). May do nothing. */
+void tw_rt_live(void *bytes, uint32_t size);
+void tw_rt_dead(void *bytes, uint32_t size);
+
+/* Adds a kernel's estimated cycles to this core's virtual clock. May do nothing. */
+void tw_rt_charge(uint32_t cycles);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
