@@ -55,6 +55,13 @@ def demand_writable(folder: Path) -> None:
         pass
 
 
+def demand_writable_file(file: Path) -> None:
+    """The same for one file."""
+    demand_writable(file.parent)
+    if file.is_dir():
+        raise _unwritable(file, IsADirectoryError(21, "it is a folder, not a file"))
+
+
 def _nearest(folder: Path) -> Path:
     """`folder` or the nearest folder above it that is there. NotADirectoryError when that is a file."""
     nearest = next(place for place in (folder, *folder.absolute().parents) if place.exists())
@@ -74,8 +81,8 @@ def _explained(folder: Path) -> Iterator[None]:
 def _unwritable(folder: Path, error: OSError) -> TilewrightError:
     return usage_error(
         "TW1107",
-        "cannot write the output folder",
+        "cannot write there",
         where=str(folder),
         details=(error.strerror or str(error),),
-        fix=("choose another folder with -o, or make this one writable",),
+        fix=("choose another place, or make this one writable",),
     )

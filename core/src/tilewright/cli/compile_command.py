@@ -54,11 +54,15 @@ def command(
     from dataclasses import replace
 
     from tilewright.deployment import Deployment
-    from tilewright.folder import demand_writable, write_folder
+    from tilewright.folder import demand_writable, demand_writable_file, write_folder
     from tilewright.report.build import build_report
     from tilewright.report.text import layer_table, summary
 
-    demand_writable(folder)
+    exports = _exports(export_state)
+    for wanted in (folder, *exports.values()):
+        demand_writable(wanted)
+    if json_target and json_target != "-":
+        demand_writable_file(Path(json_target))
     options = replace(options_from(flags), const_format=const_format, selftest=selftest)
     deployment = Deployment(flags["model"], flags["target"], options)
     if state is not None:
@@ -66,9 +70,10 @@ def command(
     report = build_report(deployment)
     show_diagnostics(deployment.diagnostics, flags["strict"])
     _dump(deployment, dump_after)
-    _export(deployment, export_state)
     files = {**deployment.artifact.files, "report.json": json_text(report).encode()}
     write_folder(folder, files)
+    for stage, target in exports.items():
+        deployment.export_state(target, stage)
     if json_target:
         send_json(report, json_target)
     if not quiet:
@@ -87,13 +92,16 @@ def _dump(deployment: Any, stages: tuple[str, ...]) -> None:
         progress(dump_text(value.graph if stage in ("imported", "rewritten") else value))
 
 
-def _export(deployment: Any, requests: tuple[str, ...]) -> None:
+def _exports(requests: tuple[str, ...]) -> dict[str, Path]:
+    """Stage -> folder."""
+    exports = {}
     for request in requests:
         stage, equals, target = request.partition("=")
-        if not equals or stage not in STAGES[1:-1]:
+        if not equals or not target or stage not in STAGES[1:-1]:
             raise usage_error(
                 "TW1101",
                 f"'--export-state {request}' must read --export-state STAGE=FOLDER",
                 details=(f"STAGE is one of {', '.join(STAGES[1:-1])}",),
             )
-        deployment.export_state(Path(target), stage)
+        exports[stage] = Path(target)
+    return exports

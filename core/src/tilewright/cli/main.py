@@ -12,7 +12,7 @@ from typing import NoReturn
 import click
 
 from tilewright import __version__
-from tilewright.errors import Exit, TilewrightError
+from tilewright.errors import Exit, TilewrightError, usage_error
 from tilewright.plugins.near import did_you_mean
 
 COMMANDS = {
@@ -46,8 +46,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if not args[0].startswith("-") and args[0] not in (*self.list_commands(ctx), *ALIASES):
-            hint = "".join(f" {line}" for line in did_you_mean(args[0], self.list_commands(ctx)))
-            raise click.UsageError(f"There is no command '{args[0]}'.{hint}", ctx)
+            similar = "".join(f": {line}" for line in did_you_mean(args[0], self.list_commands(ctx)))
+            raise click.UsageError(f"there is no command '{args[0]}'{similar}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -96,8 +96,11 @@ def _run(arguments: list[str]) -> int:
             tilewright.invoke(context)
     except click.exceptions.Exit as request:
         return request.exit_code
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        return Exit.USAGE
+    except click.ClickException as error:
+        click.echo(str(_usage(error)), err=True)
         return Exit.USAGE
     except TilewrightError as error:
         click.echo(str(error), err=True)
@@ -112,6 +115,13 @@ def _run(arguments: list[str]) -> int:
         click.echo(_bug_report(error), err=True)
         return Exit.INTERNAL
     return Exit.OK
+
+
+def _usage(error: click.ClickException) -> TilewrightError:
+    """What click says about a command line, in the form of every other error."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    message = " ".join(error.format_message().split()).rstrip(".")
+    return usage_error("TW1100", message, fix=(f"{context.command_path if context else 'tilewright'} --help",))
 
 
 def _bug_report(error: Exception) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tilewright.cli.flags import io_flag, model_flags, options_from
-from tilewright.cli.output import progress, say, send_json
-from tilewright.errors import Exit, toolchain_error
+from tilewright.cli.output import progress, say, send_json, show_diagnostics
+from tilewright.errors import Exit, TilewrightError, toolchain_error
 from tilewright.report.text import align
 
 if TYPE_CHECKING:
@@ -40,19 +40,23 @@ def command(
 ) -> None:
     """Build MODEL's generated code, run it, and compare it with the exact numpy reference, step by step."""
     from tilewright.deployment import Deployment
+    from tilewright.folder import demand_writable_file
 
+    if json_target and json_target != "-":
+        demand_writable_file(Path(json_target))
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     runner = _runner(deployment, runner_name)
     given = _vectors(deployment, vectors, sets)
     progress(f"running {len(given)} set(s) on {runner.name}")
     verdict = _judge(deployment, runner, given, sanitize)
+    show_diagnostics(deployment.diagnostics, flags["strict"])
     result = _as_json(deployment, runner, given, verdict)
     if json_target:
         send_json(result, json_target)
     if json_target != "-":
         _show(verdict)
     if not verdict.passed:
-        raise click.exceptions.Exit(Exit.MISMATCH)
+        raise _mismatch(verdict)
 
 
 def _runner(deployment: Deployment, name: str) -> Runner:
@@ -132,10 +136,26 @@ def _show(verdict: Verdict) -> None:
     for line in align(rows, right=(1, 2, 3)):
         say(line)
     say(f"{exact} of {len(verdict.steps)} steps are exact")
-    first = next((step for step in verdict.steps if not step.exact), None)
-    if first is not None:
-        say(
-            f"first step that is not: {first.name} ({first.op}), "
-            f"{first.different} elements, largest difference {first.max_difference:g}"
-        )
     say("PASS" if verdict.passed else "FAIL")
+
+
+def _mismatch(verdict: Verdict) -> TilewrightError:
+    """TW6002 (exit 6): the first step that is wrong, or else the first output."""
+    wrong = [step for step in verdict.steps if not step.exact]
+    if wrong:
+        where = f"step '{wrong[0].name}' ({wrong[0].op})"
+        reason = f"{wrong[0].different:,} elements differ, by {wrong[0].max_difference:g} at most"
+        fix = "report it, with the model: every step must equal its reference"
+    else:
+        output = next(item for item in verdict.outputs if not item.within)
+        where = f"output '{output.name}'"
+        reason = f"{output.different:,} of {output.elements:,} elements differ, by {output.max_difference:g} at most"
+        fix = "compare the vectors: every step equals its reference, so these come from another model or runtime"
+    return TilewrightError(
+        "TW6002",
+        f"validation failed: {len(wrong)} of {len(verdict.steps)} steps differ from the reference",
+        where=where,
+        details=(reason,),
+        fix=(fix,),
+        exit_code=Exit.MISMATCH,
+    )
