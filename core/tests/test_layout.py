@@ -1,4 +1,4 @@
-"""Layouts: strides, equality of bytes, transposes, reshapes and merged loops, each against the places of all elements."""
+"""Layouts: strides, equal bytes, transposes, reshapes, merged loops, each against the places of all elements."""
 
 from __future__ import annotations
 
