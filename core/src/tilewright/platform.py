@@ -75,6 +75,9 @@ class Platform:
     memories: tuple[Memory, ...]  # in order of preference; far to near along `copies`
     engines: tuple[Engine, ...] = (Engine(name="cpu"),)
     copies: tuple[CopyPath, ...] = ()
+    home: str = ""  # memory where values live; "" is the first ram memory
+    near: str = ""  # memory where kernels compute after copies; "" on a machine with one memory
+    runtime_bytes: Mapping[str, int] = field(default_factory=dict)  # memory -> what the runtime takes: stacks, areas
     buffer_align: int = 4  # of every buffer's address
     runners: tuple[str, ...] = ("host",)  # runners that can execute what is generated, best first
     compile_flags: tuple[str, ...] = ()
@@ -94,6 +97,10 @@ class Platform:
     def of_kind(self, kind: Literal["ram", "const"]) -> tuple[Memory, ...]:
         """The memories of one kind, in order of preference."""
         return tuple(memory for memory in self.memories if memory.kind == kind)
+
+    def home_memory(self) -> Memory:
+        """Where values live unless something moves them."""
+        return self.memory(self.home) if self.home else self.of_kind("ram")[0]
 
     def configure(self, settings: Mapping[str, str]) -> Platform:
         """The same platform with `settings` applied. TilewrightError (exit 2) for one it does not have."""
