@@ -1,6 +1,6 @@
 """Every operator of tiers 1 and 2 of ONNX in the index-map notation, held against ONNX's own reference evaluator.
 
-For each map: whatever is outside a box's windows is replaced by other values, and the outputs in the box must not change.
+For each map, whatever is outside a box's windows is replaced by other values: the outputs in the box must not change.
 The table is also `docs/index-maps.md`; write it with `python core/tests/test_index_maps_on_onnx.py`.
 """
 
@@ -24,15 +24,20 @@ Array = npt.NDArray[np.generic]
 Maker = Callable[[np.random.Generator], Array]
 PAGE = Path(__file__).parents[2] / "docs" / "index-maps.md"
 
-TIER_1 = """Conv Relu Add MaxPool GlobalAveragePool Gemm MatMul Reshape Flatten Softmax Concat BatchNormalization
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+TIER_1 = _words("""Conv Relu Add MaxPool GlobalAveragePool Gemm MatMul Reshape Flatten Softmax Concat BatchNormalization
 AveragePool Clip Transpose QuantizeLinear DequantizeLinear Constant Identity Mul Sub Div Sigmoid Tanh Pad Slice Squeeze
 Unsqueeze Shape Gather ReduceMean LeakyRelu HardSwish HardSigmoid Dropout Sqrt Pow Split Resize ConvTranspose
-QLinearConv QLinearMatMul""".split()
-TIER_2 = """LSTM GRU RNN LayerNormalization Gelu Erf Exp Log Neg Abs Reciprocal ReduceSum ReduceMax ReduceMin ReduceL2
+QLinearConv QLinearMatMul""")
+TIER_2 = _words("""LSTM GRU RNN LayerNormalization Gelu Erf Exp Log Neg Abs Reciprocal ReduceSum ReduceMax ReduceMin ReduceL2
 Max Min Sum Mean Where Equal Greater Less GreaterOrEqual LessOrEqual And Or Xor Not Expand Tile ArgMax ArgMin
 DepthToSpace SpaceToDepth PRelu Elu Selu Softplus Softsign LogSoftmax Floor Ceil Round InstanceNormalization
 GroupNormalization ConstantOfShape Range MatMulInteger ConvInteger DynamicQuantizeLinear LRN GlobalMaxPool Upsample
-Swish Mish Sin Cos ReduceProd ReduceL1 ReduceSumSquare ReduceLogSum ReduceLogSumExp""".split()
+Swish Mish Sin Cos ReduceProd ReduceL1 ReduceSumSquare ReduceLogSum ReduceLogSumExp""")
 
 
 def f32(*shape: int) -> Maker:
@@ -381,12 +386,13 @@ def page() -> str:
         "An index map is one line that says which elements of its operands a kernel reads and writes. From it the core",
         "derives tile shapes, halos, copies and remainders. The notation is described in `tilewright.access`:",
         "",
-        "* loops first, then inputs, then outputs; `n<extent` declares an extent that no operand shows, `~t` a loop that",
-        "  must run in order;",
+        "* loops first, then inputs, then outputs; `n<extent` declares an extent that no operand shows, `~t` a loop",
+        "  that must run in order;",
         "* a loop that indexes every output is parallel, any other is a reduction;",
-        "* indices are sums of loops times constants, with `//`, `%` and `clamp(index, low, high)`; names are attributes;",
-        "* `:` is the whole axis, `...` all leading axes (broadcast, aligned at the right), and `?` marks an index that",
-        "  may fall outside, where padding is read.",
+        "* indices are sums of loops times constants, with `//`, `%` and `clamp(index, low, high)`; other names are",
+        "  attributes;",
+        "* `:` is the whole axis, `...` all leading axes (broadcast, aligned at the right), and `?` marks an index",
+        "  that may fall outside, where padding is read.",
         "",
         "What no map expresses supplies its footprint as a function, or is whole. Below is every operator of the two",
         "tiers that come first, as a test holds it against ONNX's reference evaluator: whatever is outside a box's",
