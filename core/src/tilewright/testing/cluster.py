@@ -1,0 +1,61 @@
+"""Knows a made-up cluster with a small near memory, for tests of tiling: eight cores, one copy engine.
+Does not know any real machine.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from tilewright.platform import CopyPath, Engine, Memory, Platform
+
+NEAR_BYTES = 64 << 10
+RUNTIME_BYTES = 256  # what the made-up runtime takes of the near memory
+CORES = 8
+MAX_COPY_BYTES = (1 << 17) - 1  # of one transfer
+START = "${channel} = tw_rt_copy(${dst}, ${src}, ${bytes}, ${rows}, ${dst_stride}, ${src_stride});"
+WAIT = "tw_rt_wait(${channel});"
+
+
+def copy_cycles(size_bytes: int, rows: int) -> float:
+    """A start-up time, eight bytes a cycle, and a little for every further row of a strided transfer."""
+    return 45.0 + math.ceil(size_bytes / 8) + (8.0 * rows if rows > 1 else 0.0)
+
+
+def copy_path(source: str, target: str) -> CopyPath:
+    """Rows with a stride, sixteen transfers in flight, through `tw_rt`."""
+    return CopyPath(
+        source=source,
+        target=target,
+        start=START,
+        wait=WAIT,
+        max_bytes=MAX_COPY_BYTES,
+        dimensions=2,
+        channels=16,
+        cycles=copy_cycles,
+    )
+
+
+CLUSTER = Platform(
+    name="cluster-test",
+    summary="made up: eight cores around a near memory, for tests",
+    memories=(
+        Memory(name="l2", size_bytes=None, bytes_per_cycle=8.0, latency_cycles=15.0),
+        Memory(name="l1", size_bytes=NEAR_BYTES, bytes_per_cycle=32.0),
+        Memory(name="flash", size_bytes=None, kind="const", bytes_per_cycle=1.0, latency_cycles=100.0),
+    ),
+    engines=(Engine(name="cluster", cores=CORES, operations_per_cycle=12.0),),
+    copies=(copy_path("l2", "l1"), copy_path("l1", "l2"), copy_path("flash", "l1")),
+    home="l2",
+    near="l1",
+    runtime_bytes={"l1": RUNTIME_BYTES},
+    runners=("twin",),
+)
+
+
+def cluster(near_bytes: int = NEAR_BYTES) -> Platform:
+    """The same cluster with a near memory of another size."""
+    memories = tuple(
+        replace(memory, size_bytes=near_bytes) if memory.name == CLUSTER.near else memory for memory in CLUSTER.memories
+    )
+    return replace(CLUSTER, memories=memories)
