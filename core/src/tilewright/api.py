@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tilewright.allocate.problem import Pool as Pool
     from tilewright.allocate.problem import Problem as Problem
     from tilewright.allocate.problem import Solution as Solution
+    from tilewright.allocate.problem import Within as Within
     from tilewright.decisions import Decisions as Decisions
     from tilewright.decisions import GroupTile as GroupTile
     from tilewright.decisions import HopTile as HopTile
@@ -91,7 +92,7 @@ if TYPE_CHECKING:
 _HOMES: Mapping[str, str] = MappingProxyType(
     {
         "tilewright.access": "Access Box Footprint IndexMap Loop Span Window parse_map whole",
-        "tilewright.allocate.problem": "Allocator Block Budget Place Pool Problem Solution",
+        "tilewright.allocate.problem": "Allocator Block Budget Place Pool Problem Solution Within",
         "tilewright.decisions": "Decisions GroupTile HopTile TileCopy",
         "tilewright.dtypes": "DType",
         "tilewright.errors": "Diagnostic Exit Refusal TilewrightError memory_error model_error plugin_error "
