@@ -1,5 +1,5 @@
-"""Knows Clip and Relu on floats: y = min(max(x, min), max), NaN kept. Relu is Clip(0, inf).
-Does not know integers: in an integer network a clip becomes part of the requantisation or a lookup table.
+"""Knows Clip and Relu: y = min(max(x, min), max), NaN kept. Relu is Clip(0, inf).
+Does not know quantisation: in an integer network a clip becomes part of the requantisation or a lookup table.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from tilewright.frontend.importing import Conversion, Import, OnnxNode
 from tilewright.graph import Site, Tensor
 from tilewright.kernel import Call, Kernel
 from tilewright.operator import Operator
-from tilewright.operators.c_literals import c_float
+from tilewright.operators.c_literals import c_float, c_int
 from tilewright.operators.c_source import c_source
+from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
 
 Array = npt.NDArray[np.generic]
 
@@ -27,13 +28,20 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
     return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=x.shape),)
 
 
-def _limits(site: Site) -> tuple[np.float32, np.float32]:
-    return np.float32(site.node.number("min", -math.inf)), np.float32(site.node.number("max", math.inf))
+def _limits(site: Site) -> tuple[float, float]:
+    """The limits as values of X's type; what no value of the type can exceed is the type's own limit."""
+    low, high = site.node.number("min", -math.inf), site.node.number("max", math.inf)
+    dtype = site.input(0).dtype
+    if dtype.is_float:
+        return float(np.float32(low)), float(np.float32(high))
+    smallest, largest = dtype.limits
+    return max(low, smallest), min(high, largest)
 
 
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    low, high = _limits(site)
-    return (np.minimum(np.maximum(np.asarray(inputs[0]), low), high),)
+    x = np.asarray(inputs[0])
+    low, high = (np.array(limit).astype(x.dtype) for limit in _limits(site))
+    return (np.minimum(np.maximum(x, low), high),)
 
 
 def _access(site: Site) -> Access:
@@ -42,16 +50,19 @@ def _access(site: Site) -> Access:
 
 
 def _accepts(site: Site) -> str | None:
-    return None if site.input(0).dtype is DType.F32 else f"X must be f32, found {site.input(0).dtype.value}"
+    """X may be f32, or an integer of at most 32 bits."""
+    dtype = site.input(0).dtype
+    if dtype is DType.F32 or (dtype.is_integer and dtype.size_bytes <= 4):
+        return None
+    return f"X must be f32 or an integer of at most 32 bits, found {dtype.value}"
 
 
 def _values(call: Call) -> Mapping[str, object]:
+    dtype = call.operands["X"].dtype
     low, high = _limits(call.site)
-    return {
-        "count": " * ".join(call.operands["Y"].extents) or "1",
-        "low": c_float(float(low)),
-        "high": c_float(float(high)),
-    }
+    write = c_float if dtype.is_float else lambda value: c_int(int(value))
+    scalars = {"low": (dtype.c_type, write(low)), "high": (dtype.c_type, write(high))}
+    return elementwise_values(call, f"clip_{dtype.value}", "x < low ? low : (x > high ? high : x)", scalars=scalars)
 
 
 def _import_relu(node: OnnxNode, graph: Conversion) -> None:
@@ -86,15 +97,15 @@ CLIP = Operator(
     ),
 )
 
-CLIP_F32 = Kernel(
-    name="portable.clip_f32",
+CLIP_PORTABLE = Kernel(
+    name="portable.clip",
     op="Clip",
     accepts=_accepts,
     in_place=lambda site: (("X", "Y"),),
     values=_values,
-    source=c_source("clip.c"),
-    call="tw_clip_f32(${count}, ${low}, ${high}, ${X}, ${Y});",
+    source=c_source("elementwise.c"),
+    call=ELEMENTWISE_CALL,
 )
 
 OPERATORS = (CLIP,)
-KERNELS = (CLIP_F32,)
+KERNELS = (CLIP_PORTABLE,)
