@@ -81,6 +81,8 @@ class Platform:
     buffer_align: int = 4  # of every buffer's address
     runners: tuple[str, ...] = ("host",)  # runners that can execute what is generated, best first
     compile_flags: tuple[str, ...] = ()
+    family: str = ""  # target whose kernels and packs this one uses beside its own: "cortex-m" for "cortex-m4"
+    prelude: str = ""  # C at file scope before all kernels: macros that portable kernels may be given
     options: tuple[Option, ...] = ()
     configure_with: Callable[[Platform, Mapping[str, str]], Platform] | None = None
     settings: Mapping[str, str] = field(default_factory=dict)  # as configured; part of the report
@@ -89,6 +91,10 @@ class Platform:
         if not self.of_kind("const"):
             rodata = Memory(name="rodata", size_bytes=None, kind="const")  # wherever the linker puts constants
             object.__setattr__(self, "memories", (*self.memories, rodata))
+
+    def runs(self, target: str) -> bool:
+        """Whether what is written for `target` ("*": for any) is meant for this platform too."""
+        return target in ("*", self.name, self.family or self.name)
 
     def memory(self, name: str) -> Memory:
         """The memory of that name. KeyError when there is none."""
@@ -151,7 +157,7 @@ class MemoryHierarchy:
 
     def on(self, platform: Platform) -> Platform:
         """`platform` with these memories. TilewrightError (exit 2) when it is another target."""
-        if platform.name != self.platform:
+        if self.platform == "*" or not platform.runs(self.platform):
             raise usage_error(
                 "TW8012", f"memory hierarchy '{self.name}' is for target '{self.platform}', not '{platform.name}'"
             )

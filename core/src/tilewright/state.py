@@ -252,7 +252,7 @@ def _platform(data: Json, registry: Names | None) -> Platform:
 
 def _copies(ends: Json, configured: Platform, registry: Names) -> tuple[CopyPath, ...]:
     """Copy paths hold code: those of the target itself, or of a memory hierarchy for it that has the same ends."""
-    boards = [board for board in registry.memory_hierarchies.values() if board.platform == configured.name]
+    boards = [board for board in registry.memory_hierarchies.values() if configured.runs(board.platform)]
     for copies in (configured.copies, *(board.copies for board in boards)):
         if [[path.source, path.target] for path in copies] == ends:
             return copies

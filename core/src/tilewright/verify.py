@@ -98,7 +98,7 @@ def _binding_faults(bound: Bound, binding: Binding) -> Iterator[str]:
     if kernel.op != node.op:
         yield f"node '{node.name}' is a {node.op}, kernel '{kernel.name}' computes {kernel.op}"
         return
-    if kernel.target not in ("*", platform.name):
+    if not platform.runs(kernel.target):
         yield f"kernel '{kernel.name}' of node '{node.name}' is for target '{kernel.target}'"
     if binding.engine not in {engine.name for engine in platform.engines}:
         yield f"node '{node.name}' runs on '{binding.engine}', which target '{platform.name}' does not have"

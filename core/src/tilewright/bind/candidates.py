@@ -54,7 +54,7 @@ def engine_of(kernel: Kernel, platform: Platform) -> Engine:
 
 def _refusal(kernel: Kernel, site: Site, platform: Platform) -> str | None:
     """None: accepted. Empty: another platform's kernel, not worth mentioning."""
-    if kernel.target not in ("*", platform.name):
+    if not platform.runs(kernel.target):
         return ""
     if len(kernel.pattern) > 1:
         return f"computes the chain {' -> '.join(kernel.pattern)}, which this release binds node by node"

@@ -12,6 +12,7 @@ from tilewright.report.text import align
 if TYPE_CHECKING:
     from tilewright.kernel import Kernel
     from tilewright.operator import Operator
+    from tilewright.platform import Platform
 
 
 @click.command("ops")
@@ -23,8 +24,9 @@ def command(target: str, form: str, json_target: str | None) -> None:
     from tilewright.plugins import load_for
 
     registry = load_for(target=target)
+    platform = registry.platforms[target]
     rows = [
-        _row(operator, [kernel for kernel in registry.kernels.values() if _computes(kernel, operator, target)])
+        _row(operator, [kernel for kernel in registry.kernels.values() if _computes(kernel, operator, platform)])
         for operator in registry.operators.values()
     ]
     if json_target or form == "json":
@@ -41,8 +43,8 @@ def command(target: str, form: str, json_target: str | None) -> None:
     return None
 
 
-def _computes(kernel: Kernel, operator: Operator, target: str) -> bool:
-    return kernel.op == operator.name and kernel.target in ("*", target)
+def _computes(kernel: Kernel, operator: Operator, platform: Platform) -> bool:
+    return kernel.op == operator.name and platform.runs(kernel.target)
 
 
 def _row(operator: Operator, kernels: list[Kernel]) -> dict[str, Any]:

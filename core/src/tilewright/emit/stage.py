@@ -95,12 +95,19 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "blobs": [f"{prefix}_{base}.bin" for base in blobs],
         "bytes_of": {base: byte_array(content) for base, content in blobs.items()} if form == "c" else {},
         "here": "${CMAKE_CURRENT_SOURCE_DIR}",
-        "prelude": c_source("prelude.h").strip("\n"),
+        "prelude": _prelude(program),
         "selftest": selftest,
         **_port_names(program, inputs, outputs),
         **_code_names(program),
         **(_selftest_names(options, outputs) if selftest else {}),
     }
+
+
+def _prelude(program: Program) -> str:
+    """What kernels rely on: for all targets, then for this one."""
+    platform = program.allocated.tiled.scheduled.bound.platform
+    texts = (c_source("prelude.h"), platform.prelude)
+    return "\n\n".join(text.strip("\n") for text in texts if text)
 
 
 def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> Names:

@@ -21,18 +21,27 @@ TW_KERNEL int32_t tw_requant_fixed(int64_t product, tw_requant p)
     return q < p.low ? p.low : (q > p.high ? p.high : (int32_t)q);
 }
 
-/* The formula itself. Clamping first changes nothing, because the limits are integers, and makes the conversion defined. */
+/* clamp(rne(v), low, high). Clamping first changes nothing, because the limits are integers below 2^24, and makes the
+ * conversion defined. A target may bring its own. */
+#ifndef TW_ROUND_CLAMPED
+TW_KERNEL int32_t tw_round_clamped(float v, int32_t low, int32_t high)
+{
+    const float least = (float)low, most = (float)high;
+    const float inside = v < least ? least : (v > most ? most : v);
+    const int32_t whole = (int32_t)inside; /* towards zero */
+    const float rest = inside - (float)whole; /* exact */
+    const int32_t odd = whole & 1; /* at exactly one half only an odd number moves on */
+    const int32_t up = rest > 0.5f || (rest == 0.5f && odd), down = rest < -0.5f || (rest == -0.5f && odd);
+    return whole + up - down;
+}
+#  define TW_ROUND_CLAMPED tw_round_clamped
+#endif
+
+/* The formula itself. */
 TW_KERNEL int32_t tw_requant_exact(float acc, int32_t word, tw_requant p)
 {
     const union { uint32_t bits; float value; } scale = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
-    const float low = (float)(p.low - p.zero_point), high = (float)(p.high - p.zero_point);
-    const float product = acc * scale.value;
-    const float v = product < low ? low : (product > high ? high : product);
-    const int32_t whole = (int32_t)v; /* towards zero */
-    const float rest = v - (float)whole; /* exact */
-    const int32_t odd = whole & 1; /* at exactly one half only an odd number moves on */
-    const int32_t up = rest > 0.5f || (rest == 0.5f && odd), down = rest < -0.5f || (rest == -0.5f && odd);
-    return whole + up - down + p.zero_point;
+    return TW_ROUND_CLAMPED(acc * scale.value, p.low - p.zero_point, p.high - p.zero_point) + p.zero_point;
 }
 #endif
 #ifndef TW_REQUANT_INT${bits}

@@ -59,7 +59,8 @@ def load_for(
     named += [("memory_hierarchy", memory_hierarchy)] if memory_hierarchy else []
     named += [("exporter", exporter) for exporter in exporters]
     wishes = _needed(catalogue, named, with_target=True)
-    for package, offer in catalogue.packs(target):
+    family = _load(catalogue, _needed(catalogue, [("platform", target)], with_target=False)).platforms[target].family
+    for package, offer in (*catalogue.packs(target), *(catalogue.packs(family) if family else ())):
         _wish(wishes, package, offer, f"target '{target}'")
     for package, offer in catalogue.packs(""):
         _wish(wishes, package, offer, "every compilation" if package.name == CORE else "")

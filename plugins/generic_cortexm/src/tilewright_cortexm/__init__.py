@@ -1,4 +1,4 @@
-"""Knows which targets this package offers tilewright. Does not know what they are made of."""
+"""Knows which targets and runners this package offers tilewright. Does not know what they are made of."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING
 from tilewright.api import hookimpl
 
 if TYPE_CHECKING:
-    from tilewright.api import Platform
+    from tilewright.api import Platform, Runner
 
 
 @hookimpl
 def tilewright_platforms() -> Iterable[Platform]:
-    """Portable C11."""
+    """Portable C11, and the Cortex-M cores."""
+    from tilewright_cortexm.cortex_m import TARGETS
     from tilewright_cortexm.generic import GENERIC
 
-    return (GENERIC,)
+    return (GENERIC, *TARGETS)
+
+
+@hookimpl
+def tilewright_runners() -> Iterable[Runner]:
+    """Cortex-M under QEMU."""
+    from tilewright_cortexm.qemu.runner import QemuRunner
+
+    return (QemuRunner(),)

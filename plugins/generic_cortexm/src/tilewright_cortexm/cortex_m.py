@@ -1,0 +1,71 @@
+"""Knows the target `cortex-m`, and `cortex-m4` and the like, which are the same with the core chosen.
+Does not know how kernels use a core's units: it offers each as an engine (`cpu`, `dsp`, `mve`) that kernels name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.resources import files
+
+from tilewright.api import Engine, Memory, Option, Platform
+from tilewright_cortexm.cores import CORES, Core, core_named
+
+FAMILY = "cortex-m"
+DEFAULT_CORE = "m4"
+ALIGN = 16
+
+
+def _memories(core: Core) -> tuple[Memory, ...]:
+    align = max(ALIGN, core.cache_line_bytes)
+    return (
+        Memory(name="ram", size_bytes=core.ram_bytes, align=align),
+        Memory(name="flash", size_bytes=core.flash_bytes, kind="const", align=ALIGN),
+    )
+
+
+def _engines(core: Core) -> tuple[Engine, ...]:
+    return tuple(
+        Engine(name=name, operations_per_cycle=speed)
+        for name, speed in zip(core.engines, core.macs_per_cycle, strict=True)
+    )
+
+
+def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
+    core = core_named(settings["core"])
+    strict = ("-mno-unaligned-access",) if settings["unaligned"] == "no" and core.unaligned else ()
+    return replace(
+        platform,
+        memories=_memories(core),
+        engines=_engines(core),
+        compile_flags=(*core.flags, *strict),
+        prelude=(files("tilewright_cortexm") / "prelude.h").read_text(encoding="ascii"),
+    )
+
+
+def _target(name: str, summary: str, cores: tuple[Core, ...], default: Core) -> Platform:
+    return Platform(
+        name=name,
+        family=FAMILY,
+        summary=summary,
+        memories=_memories(default),
+        engines=_engines(default),
+        runners=("qemu-cortex-m",),
+        compile_flags=default.flags,
+        options=(
+            Option(name="core", help="the core", default=default.name, choices=tuple(core.name for core in cores)),
+            Option(
+                name="unaligned",
+                help="whether unaligned words may be read; no also for chips that trap them",
+                default="core",
+                choices=("core", "no"),
+            ),
+        ),
+        configure_with=_configured,
+    )
+
+
+TARGETS = (
+    _target(FAMILY, "Arm Cortex-M; the core is a setting", CORES, core_named(DEFAULT_CORE)),
+    *(_target(f"cortex-{core.name}", core.title, (core,), core) for core in CORES),
+)
