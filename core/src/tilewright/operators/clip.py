@@ -61,7 +61,8 @@ def _values(call: Call) -> Mapping[str, object]:
     dtype = call.operands["X"].dtype
     low, high = _limits(call.site)
     write = c_float if dtype.is_float else lambda value: c_int(int(value))
-    scalars = {"low": (dtype.c_type, write(low)), "high": (dtype.c_type, write(high))}
+    # min(max(x, low), high) is high wherever low is above it; the C compares with low first.
+    scalars = {"low": (dtype.c_type, write(min(low, high))), "high": (dtype.c_type, write(high))}
     return elementwise_values(call, f"clip_{dtype.value}", "x < low ? low : (x > high ? high : x)", scalars=scalars)
 
 

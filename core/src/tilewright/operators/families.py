@@ -9,6 +9,7 @@ FAMILIES = (
     "tilewright.operators.clip",
     "tilewright.operators.concat",
     "tilewright.operators.conv",
+    "tilewright.operators.gather",
     "tilewright.operators.gemm",
     "tilewright.operators.pad",
     "tilewright.operators.pool",

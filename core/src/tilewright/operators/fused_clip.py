@@ -19,7 +19,7 @@ def clip_limits(node: Node) -> tuple[float, float]:
     """The limits as float32 values; -inf and inf where nothing is fused."""
     low = np.float32(node.number("clip_low", -math.inf))
     high = np.float32(node.number("clip_high", math.inf))
-    return float(low), float(high)
+    return float(min(low, high)), float(high)  # what lies above `high` ends there, `low` included
 
 
 def rounded_and_clipped(node: Node, exact: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:

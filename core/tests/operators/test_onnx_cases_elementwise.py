@@ -1,0 +1,112 @@
+"""The onnx package's own cases for elementwise operators and data movement: front end and references against its data.
+
+A case may be refused, by name and with a reason listed here; a result that differs is a failure.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx.backend.test.loader import load_model_tests
+
+from tilewright.errors import TilewrightError
+from tilewright.frontend.load import load
+from tilewright.operator import Operator
+from tilewright.operators.families import FAMILIES
+from tilewright.reference import run
+
+TIERS = Path(__file__).parents[4] / "shared" / "tools" / "onnx" / "tiers.json"
+OPERATORS = (
+    "Abs", "Add", "Ceil", "Clip", "Concat", "DequantizeLinear", "Div", "Elu", "Erf", "Exp", "Flatten", "Floor",
+    "Gather", "Gelu", "HardSigmoid", "HardSwish", "Identity", "LeakyRelu", "Log", "Max", "Min", "Mish", "Mul", "Neg",
+    "Pad", "QuantizeLinear", "Reciprocal", "Relu", "Reshape", "Round", "Selu", "Sigmoid", "Slice", "Softplus",
+    "Softsign", "Split", "Sqrt", "Squeeze", "Sub", "Sum", "Swish", "Tanh", "Transpose", "Unsqueeze",
+)  # fmt: skip
+# Inputs that are parameters: a compiler cannot take them at run time.
+PARAMETERS = MappingProxyType(
+    {"Reshape": (1,), "Squeeze": (1,), "Unsqueeze": (1,), "Slice": (1, 2, 3, 4), "Split": (1,), "Pad": (1, 2, 3)}
+    | {"Clip": (1, 2)}
+)
+# Part of a case's name, and of the reason.
+REFUSED = (
+    ("_blocked", "block_size"),
+    ("gelu_tanh_1_expanded", "'Pow'"),
+    ("gelu_tanh_2_expanded", "'Pow'"),
+    ("_expanded", "'Less'"),
+)
+pytestmark = pytest.mark.skipif(not TIERS.exists(), reason="the list of cases is not here")
+
+
+@cache
+def cases() -> dict[str, Any]:
+    return {case.name: case for case in load_model_tests(kind="node")}
+
+
+@cache
+def vocabulary() -> dict[str, Operator]:
+    return {operator.name: operator for family in FAMILIES for operator in import_module(family).OPERATORS}
+
+
+def names(operator: str) -> list[str]:
+    tiers = json.loads(TIERS.read_text(encoding="utf-8"))
+    return sorted(name for tier in tiers.values() for name in tier.get(operator, {}).get("cases", ()))
+
+
+def baked(model: onnx.ModelProto, values: dict[str, Any]) -> onnx.ModelProto:
+    """The model with its parameters as constants."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    fixed = {
+        node.input[index]
+        for node in copy.graph.node
+        for index in PARAMETERS.get(node.op_type, ())
+        if index < len(node.input)
+    }
+    for value in [value for value in copy.graph.input if value.name in fixed]:
+        copy.graph.input.remove(value)
+        copy.graph.initializer.append(onnx.numpy_helper.from_array(values[value.name], value.name))
+    return copy
+
+
+def difference(case: Any) -> str:
+    """What is wrong with the results of one case; "" when nothing is. TilewrightError when it is refused."""
+    inputs, outputs = case.data_sets[0]
+    values = dict(zip((value.name for value in case.model.graph.input), inputs, strict=True))
+    graph = load(baked(case.model, values).SerializeToString(), operators=vocabulary()).graph
+    found = run(graph, {name: values[name] for name in graph.inputs}, vocabulary())
+    for value, expected in zip(case.model.graph.output, outputs, strict=True):
+        got = found[value.name]
+        if (got.dtype, got.shape) != (expected.dtype, expected.shape):
+            return f"{value.name} is {got.dtype}{got.shape}, expected {expected.dtype}{expected.shape}"
+        if not np.allclose(got, expected, rtol=case.rtol, atol=case.atol, equal_nan=True):
+            return f"{value.name} differs"
+    return ""
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_cases(operator: str) -> None:
+    wrong, right = {}, 0
+    for name in names(operator):
+        try:
+            problem = difference(cases()[name])
+        except TilewrightError as error:
+            known = any(part in name and reason in str(error) for part, reason in REFUSED)
+            problem = "" if known else str(error)
+        else:
+            right += not problem
+        if problem:
+            wrong[name] = problem
+    assert not wrong
+    assert right
+
+
+def test_the_lists_are_not_empty() -> None:
+    assert len([name for operator in OPERATORS for name in names(operator)]) == 249
