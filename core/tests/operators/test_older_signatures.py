@@ -111,7 +111,7 @@ def test_imported_as_onnx_evaluates(case: Case) -> None:
     for value, wanted in zip(graph.outputs, expected(case), strict=True):
         assert found[value].dtype == wanted.dtype
         assert found[value].shape == wanted.shape
-        assert np.allclose(found[value], wanted, rtol=1e-5, atol=0)
+        assert np.allclose(found[value], wanted, rtol=1e-5, atol=1e-6)
 
 
 def expected(case: Case) -> list[Array]:
