@@ -106,6 +106,7 @@ CLIP_PORTABLE = Kernel(
     values=_values,
     source=c_source("elementwise.c"),
     call=ELEMENTWISE_CALL,
+    includes=("<stdint.h>", "<math.h>"),  # INFINITY
 )
 
 OPERATORS = (CLIP,)

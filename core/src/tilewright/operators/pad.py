@@ -241,6 +241,7 @@ PAD_COPY = Kernel(
     values=_values,
     source=c_source("pad.c"),
     call="${function}(${arguments});",
+    includes=("<stdint.h>", "<math.h>"),  # INFINITY and NAN
 )
 
 OPERATORS = (PAD,)
