@@ -3,10 +3,13 @@ Does not know what any code means at length; that is `catalogue`."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
+
+COLUMNS = 120  # of the widest line that is not a place or a command
 
 
 class Exit(IntEnum):
@@ -39,12 +42,19 @@ class Diagnostic:
 
     def render(self) -> str:
         """The text for a terminal, at most a few lines, ending with what to try."""
-        lines = [f"{self.severity}[{self.code}]: {self.message}"]
+        lines = _wrapped(f"{self.severity}[{self.code}]: {self.message}")
         if self.where:
             lines.append(f"  at    {self.where}")
-        lines.extend(f"  {line}" for detail in self.details for line in detail.split("\n"))
+        lines.extend(part for detail in self.details for line in detail.split("\n") for part in _wrapped(f"  {line}"))
         lines.extend(f"  try:  {step}" for step in self.fix)
         return "\n".join(_printable(line) for line in lines)
+
+
+def _wrapped(line: str) -> list[str]:
+    """`line` in pieces that fit on a screen. Places and commands are not cut: they are there to be copied."""
+    if len(line) <= COLUMNS:
+        return [line]
+    return textwrap.wrap(line, COLUMNS, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def _printable(line: str) -> str:

@@ -115,13 +115,17 @@ class Platform:
             if name not in known:
                 offered = ", ".join(known) or "none"
                 raise usage_error(
-                    "TW1102", f"target '{self.name}' has no setting '{name}'", details=(f"it has: {offered}",)
+                    "TW1102",
+                    f"target '{self.name}' has no setting '{name}'",
+                    details=(f"it has: {offered}",),
+                    fix=(f"tilewright targets {self.name}",),
                 )
             if known[name].choices and value not in known[name].choices:
                 raise usage_error(
                     "TW1102",
                     f"setting '{name}' of target '{self.name}' cannot be '{value}'",
                     details=(f"it can be: {', '.join(known[name].choices)}",),
+                    fix=(f"--set {name}={known[name].default or known[name].choices[0]}",),
                 )
         merged = {option.name: option.default for option in self.options} | dict(settings)
         configured = replace(self, settings=merged)
@@ -136,6 +140,7 @@ class Platform:
                     "TW1103",
                     f"target '{self.name}' has no memory '{name}'",
                     details=(f"it has: {', '.join(sorted(names))}",),
+                    fix=(f"tilewright targets {self.name}",),
                 )
         return replace(
             self,

@@ -4,6 +4,8 @@ Does not know what is compared with them.
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +39,7 @@ def read_vectors(file: Path, inputs: Mapping[str, Tensor], outputs: Mapping[str,
     try:
         archive = np.load(file, allow_pickle=False)
         arrays = {key: archive[key] for key in archive.files}
-    except (OSError, ValueError, EOFError, AttributeError) as error:
+    except (OSError, ValueError, EOFError, AttributeError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise usage_error(
             "TW6001",
             "cannot read the test vectors",
@@ -86,7 +88,13 @@ def random_vectors(inputs: Mapping[str, Tensor], count: int, seed: int) -> tuple
 
 def _fitting(arrays: Mapping[str, Array], key: str, tensor: Tensor, file: Path) -> Array:
     if key not in arrays:
-        raise usage_error("TW6001", f"the test vectors lack '{key}'", where=str(file))
+        raise usage_error(
+            "TW6001",
+            f"the test vectors lack '{key}'",
+            where=str(file),
+            details=(f"their keys are: {', '.join(sorted(arrays)[:6])}",),
+            fix=("name the arrays setK/in/TENSOR and setK/out/TENSOR, as the model does",),
+        )
     array = arrays[key]
     if array.size != tensor.elements or array.dtype != tensor.dtype.numpy:
         raise usage_error(
@@ -96,5 +104,6 @@ def _fitting(arrays: Mapping[str, Array], key: str, tensor: Tensor, file: Path) 
             details=(
                 f"it is {array.dtype}{list(array.shape)}, '{tensor.name}' is {tensor.dtype.numpy}{list(tensor.shape)}",
             ),
+            fix=(f"save it as {tensor.dtype.numpy}{list(tensor.shape)}, or check --dim",),
         )
     return array.reshape(tensor.shape)

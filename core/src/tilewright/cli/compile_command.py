@@ -100,8 +100,9 @@ def _exports(requests: tuple[str, ...]) -> dict[str, Path]:
         if not equals or not target or stage not in STAGES[1:-1]:
             raise usage_error(
                 "TW1101",
-                f"'--export-state {request}' must read --export-state STAGE=FOLDER",
+                f"'--export-state {request}' cannot be read",
                 details=(f"STAGE is one of {', '.join(STAGES[1:-1])}",),
+                fix=("write it as --export-state STAGE=FOLDER",),
             )
         exports[stage] = Path(target)
     return exports

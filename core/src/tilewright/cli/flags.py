@@ -117,14 +117,16 @@ def _pairs(flag: str, texts: Sequence[str]) -> list[tuple[str, str]]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not name or not equals or not value:
-            raise usage_error("TW1101", f"'{flag} {text}' must read {flag} NAME=VALUE")
+            raise usage_error("TW1101", f"'{flag} {text}' cannot be read", fix=(f"write it as {flag} NAME=VALUE",))
         pairs.append((name, value))
     return pairs
 
 
 def _natural(name: str, text: str) -> int:
     if not text.isdecimal():
-        raise usage_error("TW1101", f"'--dim {name}={text}' must be a whole number, 0 or more")
+        raise usage_error(
+            "TW1101", f"'--dim {name}={text}' cannot be read", fix=(f"--dim {name}=1     (a whole number, 0 or more)",)
+        )
     return int(text)
 
 
@@ -136,4 +138,9 @@ def _pins(file: Path | None) -> Decisions:
     try:
         return decisions_from_json(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise usage_error("TW1106", f"cannot read the pinned decisions: {error.strerror}", where=str(file)) from None
+        raise usage_error(
+            "TW1106",
+            f"cannot read the pinned decisions: {error.strerror}",
+            where=str(file),
+            fix=("tilewright compile ... --export-state allocated=FOLDER     shows the form, under `decisions`",),
+        ) from None

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from tilewright.cli.output import say
-from tilewright.errors import usage_error
+from tilewright.errors import TilewrightError, usage_error
 
 STEP_COLUMNS = ("id", "name", "op", "kernel", "engine", "macs", "peak_bytes")
 
@@ -40,19 +40,17 @@ def read_report(file: Path) -> dict[str, Any]:
     try:
         report = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise usage_error(
-            "TW1109", "cannot read the report", where=str(file), details=(error.strerror or "",)
-        ) from None
+        raise _no_report("cannot read the report", file, error.strerror or "") from None
     except ValueError as error:
-        raise usage_error("TW1109", "the report is no JSON", where=str(file), details=(str(error),)) from None
+        raise _no_report("the report is no JSON", file, str(error)) from None
     if not isinstance(report, dict) or not str(report.get("schema", "")).endswith("report-1.json"):
-        raise usage_error(
-            "TW1109",
-            "the file is no tilewright report",
-            where=str(file),
-            fix=("give the report.json that `tilewright compile` wrote",),
-        )
+        raise _no_report("the file is no tilewright report", file)
     return report
+
+
+def _no_report(message: str, file: Path, *details: str) -> TilewrightError:
+    fix = "give the report.json that `tilewright compile` wrote"
+    return usage_error("TW1109", message, where=str(file), details=details, fix=(fix,))
 
 
 def _markdown(report: dict[str, Any]) -> str:

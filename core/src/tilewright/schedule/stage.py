@@ -46,14 +46,20 @@ def _nodes_in_order(graph: Graph, wanted: Sequence[str]) -> tuple[Node, ...]:
     if sorted(order) != sorted(nodes):
         odd = sorted(set(order) ^ set(nodes))
         raise usage_error(
-            "TW1105", "the pinned order does not name every node once", details=(f"differs in: {', '.join(odd[:8])}",)
+            "TW1105",
+            "the pinned order does not name every node once",
+            details=(f"differs in: {', '.join(odd[:8])}",),
+            fix=("leave `order` out, or name every node of the rewritten graph: --dump-after rewritten lists them",),
         )
     written = {*graph.inputs, *graph.constants}
     for name in order:
         early = [value for value in nodes[name].inputs if value and value not in written]
         if early:
             raise usage_error(
-                "TW1105", f"the pinned order runs a node before '{early[0]}' is written", where=f"node '{name}'"
+                "TW1105",
+                f"the pinned order runs a node before '{early[0]}' is written",
+                where=f"node '{name}'",
+                fix=(f"move '{name}' behind the node that writes '{early[0]}'",),
             )
         written.update(nodes[name].outputs)
     return tuple(nodes[name] for name in order)

@@ -17,7 +17,10 @@ from tilewright.tile.tiler import Tiler, TilingRequest
 
 
 def tile(scheduled: Scheduled, operators: Mapping[str, Operator], tiler: Tiler, decisions: Decisions) -> Tiled:
-    """Ask `tiler` for groups, then list every buffer: values, scratch, constants."""
+    """Ask `tiler` for groups, then list every buffer: values, scratch, constants.
+
+    Candidates are all memories that would do; a memory that is pinned is chosen among them by `allocate`.
+    """
     groups = tiler.plan(TilingRequest(scheduled=scheduled, operators=operators, decisions=decisions))
     _check_cover(groups, scheduled)
     demands = _kernel_memories(scheduled.bound, operators)
@@ -28,7 +31,7 @@ def tile(scheduled: Scheduled, operators: Mapping[str, Operator], tiler: Tiler, 
     return Tiled(
         scheduled=scheduled,
         groups=groups,
-        buffers=(*values, *_scratch(scheduled, operators), *_constants(scheduled, decisions)),
+        buffers=(*values, *_scratch(scheduled, operators), *_constants(scheduled)),
     )
 
 
@@ -59,8 +62,6 @@ def _candidates(
     for value in buffer.values:
         if decisions.io.get(value) == "user":
             return ()  # the caller's memory: not ours to place
-        if value in decisions.memories:
-            return (decisions.memories[value],)
     names = [memory.name for memory in platform.of_kind("ram")]
     for value in buffer.values:
         if value in demands:
@@ -96,7 +97,7 @@ def _scratch_bytes(bound: Bound, binding: Binding, operators: Mapping[str, Opera
     return binding.kernel.scratch_bytes(TileShape(site=site, access=access, box=box))
 
 
-def _constants(scheduled: Scheduled, decisions: Decisions) -> list[Buffer]:
+def _constants(scheduled: Scheduled) -> list[Buffer]:
     platform = scheduled.bound.platform
     final = max(len(scheduled.steps) - 1, 0)
     memories = tuple(memory.name for memory in platform.of_kind("const"))
@@ -108,7 +109,7 @@ def _constants(scheduled: Scheduled, decisions: Decisions) -> list[Buffer]:
             align=max(platform.buffer_align, array.dtype.itemsize),
             first=0,
             last=final,
-            memories=(decisions.memories[name],) if name in decisions.memories else memories,
+            memories=memories,
         )
         for name, array in scheduled.bound.constants.items()
     ]
