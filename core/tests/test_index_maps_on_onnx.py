@@ -33,8 +33,8 @@ TIER_1 = _words("""Conv Relu Add MaxPool GlobalAveragePool Gemm MatMul Reshape F
 AveragePool Clip Transpose QuantizeLinear DequantizeLinear Constant Identity Mul Sub Div Sigmoid Tanh Pad Slice Squeeze
 Unsqueeze Shape Gather ReduceMean LeakyRelu HardSwish HardSigmoid Dropout Sqrt Pow Split Resize ConvTranspose
 QLinearConv QLinearMatMul""")
-TIER_2 = _words("""LSTM GRU RNN LayerNormalization Gelu Erf Exp Log Neg Abs Reciprocal ReduceSum ReduceMax ReduceMin ReduceL2
-Max Min Sum Mean Where Equal Greater Less GreaterOrEqual LessOrEqual And Or Xor Not Expand Tile ArgMax ArgMin
+TIER_2 = _words("""LSTM GRU RNN LayerNormalization Gelu Erf Exp Log Neg Abs Reciprocal ReduceSum ReduceMax ReduceMin
+ReduceL2 Max Min Sum Mean Where Equal Greater Less GreaterOrEqual LessOrEqual And Or Xor Not Expand Tile ArgMax ArgMin
 DepthToSpace SpaceToDepth PRelu Elu Selu Softplus Softsign LogSoftmax Floor Ceil Round InstanceNormalization
 GroupNormalization ConstantOfShape Range MatMulInteger ConvInteger DynamicQuantizeLinear LRN GlobalMaxPool Upsample
 Swish Mish Sin Cos ReduceProd ReduceL1 ReduceSumSquare ReduceLogSum ReduceLogSumExp""")
