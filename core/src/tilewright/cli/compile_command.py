@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from tilewright.cli.flags import io_flag, model_flags, options_from
 from tilewright.cli.output import json_text, progress, say, send_json, show_diagnostics
 from tilewright.errors import usage_error
+
+if TYPE_CHECKING:
+    from tilewright.deployment import Deployment
 
 STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "program")
 
@@ -84,12 +87,18 @@ def command(
         say(str(folder))
 
 
-def _dump(deployment: Any, stages: tuple[str, ...]) -> None:
+def _dump(deployment: Deployment, stages: tuple[str, ...]) -> None:
+    for stage in stages:
+        progress(_text_of(deployment, stage).rstrip("\n"))
+
+
+def _text_of(deployment: Deployment, stage: str) -> str:
     from tilewright.dump import dump_text
 
-    for stage in stages:
-        value = getattr(deployment, stage)
-        progress(dump_text(value.graph if stage in ("imported", "rewritten") else value))
+    if stage == "program":
+        return deployment.artifact.files[f"{deployment.prefix}.c"].decode()
+    value = getattr(deployment, stage)
+    return dump_text(value.graph if stage in ("imported", "rewritten") else value)
 
 
 def _exports(requests: tuple[str, ...]) -> dict[str, Path]:

@@ -1,0 +1,286 @@
+"""Every command on right input: results on stdout, the rest on stderr, files where they were asked for."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+Run = Callable[..., Any]
+
+
+def valid(report: object) -> None:
+    schema = json.loads((files("tilewright.report") / "report-1.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(report)
+
+
+@pytest.fixture(scope="module", name="compiled")
+def _compiled(tilewright: Run, int8: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    folder = tmp_path_factory.mktemp("compiled") / "digits"
+    return folder, tilewright("compile", int8, "-t", "generic", "-o", folder)
+
+
+# check
+
+
+def test_check_says_whether_it_fits_and_what_to_type_next(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    flags = ("--memory", "ram=64K", "--name", "eyes", "--set", "align=8", "--io", "user")
+    finished = tilewright("check", int8, "-t", "generic", *flags, "--layers", cwd=tmp_path)
+    assert (finished.code, finished.err) == (0, "")
+    head, *_, last = finished.out.rstrip().split("\n")
+    assert head.startswith("eyes: ")
+    assert "65,536 B" in finished.out
+    assert "ONNX nodes" in finished.out
+    prompt, command = last.split("Next: ")
+    assert prompt.startswith("FITS.")
+    words = command.split()
+    assert words[:3] == ["tilewright", "compile", str(int8)]
+    assert tilewright(*words[1:], cwd=tmp_path).code == 0
+    assert (tmp_path / "eyes" / "eyes.h").exists()
+
+
+def test_check_writes_nothing(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    assert tilewright("check", int8, "-t", "generic", cwd=tmp_path).code == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_check_sends_its_report_to_stdout_or_a_file(tilewright: Run, int8: Path, tmp_path: Path, report: Any) -> None:
+    finished = tilewright("check", int8, "-t", "generic", "--json", tmp_path / "new" / "report.json")
+    assert "FITS" in finished.out
+    assert json.loads((tmp_path / "new" / "report.json").read_text(encoding="utf-8")) == report
+    valid(report)
+    assert report["artifacts"] == []
+
+
+# compile
+
+
+def test_compile_writes_a_folder_and_names_it(compiled: tuple[Path, Any]) -> None:
+    folder, finished = compiled
+    assert (finished.code, finished.out) == (0, f"{folder}\n")
+    assert "wrote 8 files" in finished.err or "wrote" in finished.err
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    valid(report)
+    written = {path.name for path in folder.iterdir()}
+    assert written == {"report.json", *(item["path"] for item in report["artifacts"])}
+    assert {"digits_int8.h", "digits_int8.c", "tw_runtime.h", "CMakeLists.txt", "README.md"} <= written
+
+
+def test_json_on_stdout_is_alone_there(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    finished = tilewright("compile", int8, "-t", "generic", "-o", tmp_path / "out", "--json", "-")
+    report = finished.json()
+    valid(report)
+    assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8")) == report
+    assert "wrote" in finished.err
+
+
+def test_the_form_that_scripts_rely_on(report: Any) -> None:
+    """Issue 2, item 12."""
+    for pool in report["pools"]:
+        assert {"name", "kind", "used_bytes", "limit_bytes", "lower_bound_bytes", "optimal"} <= pool.keys()
+        assert pool["kind"] in ("ram", "const", "state")
+    for step in report["steps"]:
+        assert {"name", "op", "onnx_nodes", "kernel", "macs", "peak_bytes"} <= step.keys()
+    assert report["macs"] == sum(step["macs"] for step in report["steps"]) > 0
+    assert report["constants_bytes"] > 0
+    ram = next(pool for pool in report["pools"] if pool["kind"] == "ram")
+    assert max(step["peak_bytes"] for step in report["steps"]) <= ram["used_bytes"]
+    assert ram["lower_bound_bytes"] <= ram["used_bytes"]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda report: report.pop("pools"),
+        lambda report: report.update(macs=-1),
+        lambda report: report.update(schema="report-2.json"),
+        lambda report: report["pools"][0].update(kind="rom"),
+        lambda report: report["steps"][0].pop("peak_bytes"),
+        lambda report: report["buffers"][0].update(size_bytes="many"),
+        lambda report: report["diagnostics"].append({"code": "oops"}),
+        lambda report: report["cycles"].update(kind="guess"),
+    ],
+    ids=range(8),
+)
+def test_the_schema_rejects_a_broken_report(report: Any, spoil: Callable[[Any], Any]) -> None:
+    broken = json.loads(json.dumps(report))
+    spoil(broken)
+    with pytest.raises(jsonschema.ValidationError):
+        valid(broken)
+
+
+def test_quiet_says_only_the_result(tilewright: Run, float32: Path, tmp_path: Path) -> None:
+    finished = tilewright("compile", float32, "-t", "generic", "-o", tmp_path / "out", "-q")
+    assert (finished.out, finished.err) == (f"{tmp_path / 'out'}\n", "")
+
+
+def test_compile_replaces_its_files_and_leaves_others(tilewright: Run, float32: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.c").write_text("int mine;\n", encoding="utf-8")
+    (tmp_path / "digits_f32.h").write_text("old", encoding="utf-8")
+    assert tilewright("compile", float32, "-t", "generic", "-o", tmp_path).code == 0
+    assert (tmp_path / "mine.c").read_text(encoding="utf-8") == "int mine;\n"
+    assert (tmp_path / "digits_f32.h").read_text(encoding="utf-8") != "old"
+    assert not list(tmp_path.glob(".tilewright-*"))
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [("c", "_weights.c"), ("incbin", "_weights.S"), ("bin", ".bin")],
+)
+def test_constants_come_in_the_form_asked_for(
+    tilewright: Run, float32: Path, tmp_path: Path, form: str, expected: str
+) -> None:
+    assert tilewright("compile", float32, "-t", "generic", "-o", tmp_path, "--const-format", form).code == 0
+    assert any(path.name.endswith(expected) for path in tmp_path.iterdir())
+
+
+def test_a_self_test_can_be_had(tilewright: Run, float32: Path, tmp_path: Path) -> None:
+    assert tilewright("compile", float32, "-t", "generic", "-o", tmp_path, "--selftest").code == 0
+    assert (tmp_path / "digits_f32_selftest.c").exists()
+
+
+@pytest.mark.parametrize("stage", ["imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "program"])
+def test_every_stage_can_be_printed(tilewright: Run, float32: Path, tmp_path: Path, stage: str) -> None:
+    words = ("compile", float32, "-t", "generic", "-o", tmp_path / "out", "-q", "--dump-after", stage)
+    finished = tilewright(*words)
+    assert finished.out == f"{tmp_path / 'out'}\n"
+    assert "conv1" in finished.err
+
+
+@pytest.mark.parametrize("stage", ["rewritten", "bound", "scheduled", "tiled", "allocated"])
+def test_a_state_continues_to_the_same_files(tilewright: Run, int8: Path, tmp_path: Path, stage: str) -> None:
+    first, second, state = tmp_path / "first", tmp_path / "second", tmp_path / "state"
+    common = ("compile", int8, "-t", "generic", "-q")
+    assert tilewright(*common, "-o", first, "--export-state", f"{stage}={state}").code == 0
+    finished = tilewright(*common, "-o", second, "--import-state", state)
+    assert finished.code == 0, finished.err
+    for path in first.glob("*.[chS]"):
+        assert path.read_bytes() == (second / path.name).read_bytes(), path.name
+
+
+def test_a_pinned_decision_is_kept(tilewright: Run, float32: Path, tmp_path: Path) -> None:
+    (tmp_path / "pins.json").write_text('{"offsets": {"image": 4096}}', encoding="utf-8")
+    finished = tilewright("check", float32, "-t", "generic", "--pin", tmp_path / "pins.json", "--json", "-")
+    (image,) = (item for item in finished.json()["buffers"] if item["name"] == "image")
+    assert image["offset_bytes"] == 4096
+
+
+def test_inputs_and_outputs_can_stay_with_the_caller(tilewright: Run, int8: Path, report: Any) -> None:
+    theirs = tilewright("check", int8, "-t", "generic", "--io", "user", "--json", "-").json()
+    places = {item["name"]: item["pool"] for item in theirs["buffers"]}
+    assert places["image"] is None
+    assert theirs["pools"][0]["used_bytes"] <= report["pools"][0]["used_bytes"]
+
+
+def test_strict_makes_warnings_errors(tilewright: Run, float32: Path, tmp_path: Path) -> None:
+    """A blocked name that is not installed is the simplest warning there is."""
+    words = ("compile", float32, "-t", "generic", "-o", tmp_path / "out")
+    environment = {"TILEWRIGHT_BLOCK": "nobody"}
+    lenient = tilewright(*words, "-q", env=environment)
+    assert lenient.code == 0
+    assert lenient.err.startswith("warning[TW8011]: ")
+    strict = tilewright(*words[:-1], tmp_path / "strict", "--strict", env=environment)
+    assert strict.code == 2
+    assert "error[TW1108]" in strict.err
+    assert not (tmp_path / "strict").exists()
+
+
+# validate
+
+
+def test_validate_judges_every_step_and_output(tilewright: Run, int8: Path) -> None:
+    finished = tilewright("validate", int8, "-t", "generic", "--on", "host", "--sets", "3", "--json", "-")
+    assert finished.code == 0, finished.err
+    verdict = finished.json()
+    assert verdict["status"] == "pass"
+    assert verdict["sets"] == 3
+    for output in verdict["outputs"]:
+        assert {"name", "elements", "different", "max_difference", "argmax_equal"} <= output.keys()
+    assert verdict["outputs"][0]["elements"] == 30
+    assert verdict["steps"]
+    assert all(step["name"] and step["exact"] is True for step in verdict["steps"])
+
+
+def test_validate_takes_vectors(tilewright: Run, float32: Path, tmp_path: Path) -> None:
+    arrays = {f"set{k}/in/image": np.full((1, 1, 8, 8), k, np.float32) for k in range(2)}
+    np.savez(tmp_path / "vectors.npz", **arrays)
+    finished = tilewright("validate", float32, "-t", "generic", "--io", tmp_path / "vectors.npz")
+    assert finished.out.rstrip().endswith("PASS"), finished.err
+    assert "2 set(s)" in finished.err
+    assert finished.code == 0
+
+
+def test_validate_under_sanitizers(tilewright: Run, int8: Path) -> None:
+    finished = tilewright("validate", int8, "-t", "generic", "--sanitize", "--sets", "1")
+    assert finished.code == 0, finished.err
+
+
+# report
+
+
+def test_a_report_is_shown_again(tilewright: Run, compiled: tuple[Path, Any]) -> None:
+    file = compiled[0] / "report.json"
+    text = tilewright("report", file)
+    assert (text.code, text.err) == (0, "")
+    assert text.out.replace("\n\n", "\n").rstrip() in compiled[1].err
+    rows = list(csv.DictReader(io.StringIO(tilewright("report", file, "--format", "csv").out)))
+    steps = json.loads(file.read_text(encoding="utf-8"))["steps"]
+    assert [int(row["macs"]) for row in rows] == [step["macs"] for step in steps]
+    table = tilewright("report", file, "--format", "md").out
+    assert table.count("\n| ") == len(steps) + 1
+    root = ET.fromstring(tilewright("report", file, "--format", "svg").out)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+
+
+# what is installed
+
+
+def test_targets(tilewright: Run) -> None:
+    listed = tilewright("targets", "--json", "-").json()
+    assert {"name": "generic", "package": "tilewright-cortexm", "problem": ""}.items() <= listed[-1].items()
+    assert re.search(r"^generic +tilewright-cortexm ", tilewright("targets").out, re.MULTILINE)
+    one = tilewright("targets", "generic", "--json", "-").json()
+    assert [memory["name"] for memory in one["memories"]] == ["ram", "flash"]
+    assert "--set align=16" in tilewright("targets", "generic").out
+
+
+def test_no_target(tilewright: Run) -> None:
+    finished = tilewright("targets", env={"TILEWRIGHT_BLOCK": "tilewright-cortexm"})
+    assert finished.code == 0
+    assert "blocked" in finished.out
+
+
+def test_ops(tilewright: Run) -> None:
+    assert re.search(r"^Conv +Conv", tilewright("ops", "--target", "generic").out, re.MULTILINE)
+    listed = tilewright("ops", "--target", "generic", "--format", "json").json()
+    assert "Conv" in json.dumps(listed)
+    assert "| Conv |" in tilewright("ops", "--target", "generic", "--format", "md").out
+
+
+def test_plugins(tilewright: Run) -> None:
+    listed = {item["package"]: item for item in tilewright("plugins", "list", "--json", "-").json()}
+    assert "platform.generic" in listed["tilewright-cortexm"]["announced"]
+    assert listed["tilewright-cortexm"]["offers"] == []  # nothing was imported
+    assert "tilewright-cortexm" in tilewright("plugins", "list").out
+    found = {item["package"]: item for item in tilewright("plugins", "doctor", "--json", "-").json()}
+    assert found["tilewright"]["status"] == "ok"
+
+
+def test_doctor(tilewright: Run) -> None:
+    finished = tilewright("doctor")
+    assert finished.code == 0
+    assert re.search(r"^runner +host: ready$", finished.out, re.MULTILINE)
+    found = tilewright("doctor", "--json", "-").json()
+    assert {"tilewright", "python", "packages", "plugins", "compilers", "runners"} <= found.keys()
+    assert found["compilers"]
