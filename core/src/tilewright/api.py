@@ -76,9 +76,16 @@ if TYPE_CHECKING:
     from tilewright.rewrite.graph_pass import GraphPass as GraphPass
     from tilewright.rewrite.graph_pass import PassContext as PassContext
     from tilewright.rewrite.graph_pass import PassResult as PassResult
+    from tilewright.runners.harness import Harness as Harness
+    from tilewright.runners.harness import decode_outputs as decode_outputs
+    from tilewright.runners.harness import decode_trace as decode_trace
+    from tilewright.runners.harness import make_harness as make_harness
     from tilewright.runners.runner import Job as Job
     from tilewright.runners.runner import Runner as Runner
     from tilewright.runners.runner import RunResult as RunResult
+    from tilewright.runners.toolchain import execute as execute
+    from tilewright.runners.toolchain import find_compiler as find_compiler
+    from tilewright.runners.toolchain import missing_compiler as missing_compiler
     from tilewright.stages import Allocated as Allocated
     from tilewright.stages import Artifact as Artifact
     from tilewright.stages import Group as Group
@@ -108,7 +115,9 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.program": "Program",
         "tilewright.requant": "Requant requantise",
         "tilewright.rewrite.graph_pass": "GraphPass PassContext PassResult",
+        "tilewright.runners.harness": "Harness decode_outputs decode_trace make_harness",
         "tilewright.runners.runner": "Job RunResult Runner",
+        "tilewright.runners.toolchain": "execute find_compiler missing_compiler",
         "tilewright.stages": "Allocated Artifact Group Scheduled Tiled",
         "tilewright.tile.tiler": "Tiler TilingRequest",
         "tilewright.transform.code_pass": "CodePass CodePassContext",

@@ -69,8 +69,11 @@ class Harness:
     tensors: Mapping[str, Tensor]
 
 
-def make_harness(job: Job) -> Harness:
-    """Everything around the network for one job. TilewrightError TW6020 (exit 2) when inputs do not fit the graph."""
+def make_harness(job: Job, text: str = "", **names: object) -> Harness:
+    """Everything around the network for one job. TilewrightError TW6020 (exit 2) when inputs do not fit the graph.
+
+    `text` is the Mako template of another `main` than the host's; it sees `names` beside what the host's sees.
+    """
     graph = job.plan.tiled.scheduled.bound.graph
     members = members_of(graph, job.prefix)
     book = address_book(job.plan, members)
@@ -78,7 +81,7 @@ def make_harness(job: Job) -> Harness:
     areas = _areas(job, book, inputs, outputs)
     records = _records(book, areas, members) if job.trace else ()
     state = next((index for index, area in enumerate(areas) if area.role == "state"), None)
-    main = template(_text()).render(
+    main = template(text or _text()).render(
         p=job.prefix,
         areas=areas,
         align=max([64, *(pool.align for pool in (*book.pools, *book.constants))]),
@@ -86,6 +89,7 @@ def make_harness(job: Job) -> Harness:
         records=records,
         sets=len(job.input_sets),
         state="NULL" if state is None else f"areas[{state}].base",
+        **names,
     )
     content = b"".join(_encoded(port, given) for given in job.input_sets for port in inputs)
     return Harness(

@@ -1,0 +1,163 @@
+"""Knows the runner `qemu-cortex-m`: build for the core, run on the board that has it, count, explain faults.
+Does not know what the answers should be.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+
+from tilewright.api import (
+    Harness,
+    Job,
+    Platform,
+    RunResult,
+    TilewrightError,
+    decode_outputs,
+    decode_trace,
+    execute,
+    make_harness,
+)
+from tilewright_cortexm.cores import Core, core_named
+from tilewright_cortexm.cortex_m import DEFAULT_CORE
+from tilewright_cortexm.qemu.counting import first_counted, region_lines, step_functions
+from tilewright_cortexm.qemu.elf import code_bytes, function_at, symbols
+from tilewright_cortexm.qemu.machines import MACHINES
+from tilewright_cortexm.qemu.tools import GCC, QEMU, arm_compiler, counter_plugin, demand_tools, missing_tools
+
+STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror", "-ffp-contract=off")
+OWN = ("board.h", "startup.c", "sections.ld")
+ELF = "network.elf"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QemuRunner:
+    """Runs on an emulated Cortex-M board. Counts are exact instructions, not cycles: QEMU models no pipeline."""
+
+    name: str = "qemu-cortex-m"
+    summary: str = "Cortex-M boards emulated by QEMU; counts executed instructions exactly"
+    optimise: str = "-O2"
+    stack_bytes: int = 16384
+    compile_seconds: float = 600.0
+    run_seconds: float = 900.0
+
+    def available(self) -> str | None:
+        """None, or what to install."""
+        return missing_tools()
+
+    def run(self, job: Job, folder: Path) -> RunResult:
+        """Build in `folder`, execute, return. Without `trace`: instructions and stack of the first input set.
+
+        TilewrightError (exit 7): TW7001 a tool is missing, TW7002 the compiler refused, TW7003 the program failed (a
+        fault by name and place, or bytes written outside a pool), TW7004 too slow, TW7010 counts that do not add up.
+        """
+        demand_tools()
+        harness = self._prepare(job, folder)
+        self._build(job, folder)
+        plugin = () if job.trace else self._plugin(job, folder)
+        self._execute(job, folder, plugin)
+        outputs = decode_outputs(harness, (folder / "outputs.bin").read_bytes())
+        if job.trace:
+            return RunResult(outputs=outputs, values=decode_trace(harness, (folder / "trace.bin").read_bytes()))
+        return replace(self._counted(job, folder), outputs=outputs)
+
+    def _prepare(self, job: Job, folder: Path) -> Harness:
+        home = files("tilewright_cortexm.qemu")
+        steps = len(job.plan.tiled.scheduled.steps)
+        harness = make_harness(job, (home / "main.mako").read_text(encoding="ascii"), steps=steps)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in job.artifact.files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        for name in OWN:
+            (folder / name).write_bytes((home / name).read_bytes())
+        (folder / "harness_main.c").write_text(harness.main, encoding="ascii")
+        (folder / "inputs.bin").write_bytes(harness.inputs)
+        return harness
+
+    def _build(self, job: Job, folder: Path) -> None:
+        platform, core = platform_of(job), core_of(job)
+        strict = not core.unaligned or platform.settings.get("unaligned") == "no"
+        flags = [*(platform.compile_flags or core.flags), *(["-DTW_TRAP_UNALIGNED"] if strict else [])]
+        left_out = (f"{job.prefix}_simple.c", f"{job.prefix}_selftest.c")
+        sources = [name for name in job.artifact.files if name.endswith((".c", ".S")) and name not in left_out]
+        sources += ["harness_main.c", "startup.c"]
+        command = arm_compiler(os.environ)
+        for source in sources:
+            self._tool([*command, *STRICT, self.optimise, *flags, "-I.", "-c", "-o", _object(source), source], folder)
+        bindings = job.plan.tiled.scheduled.bound.bindings.values()
+        libraries = sorted({library for binding in bindings for library in binding.kernel.libraries})
+        link = ["-nostartfiles", "-T", "sections.ld", "-Wl,--no-warn-rwx-segments", "-Wl,--gc-sections"]
+        place = [*MACHINES[core.name].link_flags, f"-Wl,--defsym=STACK_SIZE={self.stack_bytes}"]
+        self._tool([GCC, *core.flags, *link, *place, "-o", ELF, *map(_object, sources), *libraries, "-lm"], folder)
+
+    def _tool(self, command: list[str], folder: Path) -> None:
+        what = f"compiling the generated code with {command[0]}"
+        execute(command, folder, code="TW7002", what=what, timeout_seconds=self.compile_seconds)
+
+    def _plugin(self, job: Job, folder: Path) -> tuple[str, ...]:
+        functions = step_functions(job.artifact.files[f"{job.prefix}.c"])
+        lines = region_lines(symbols((folder / ELF).read_bytes()), job.prefix, functions)
+        (folder / "regions.txt").write_text(lines, encoding="ascii")
+        return ("-plugin", f"{counter_plugin(folder)},regions=regions.txt,out=counts.txt")
+
+    def _execute(self, job: Job, folder: Path, plugin: tuple[str, ...]) -> None:
+        board = MACHINES[core_of(job).name].board
+        screen = ("-display", "none", "-monitor", "none", "-serial", "none")
+        hosting = ("-semihosting-config", "enable=on,target=native")
+        command = [QEMU, "-M", board, *screen, *hosting, *plugin, "-kernel", ELF]
+        what = f"the generated program on {board}"
+        try:
+            execute(command, folder, code="TW7003", what=what, timeout_seconds=self.run_seconds)
+        except TilewrightError as error:
+            raise _located(error, (folder / ELF).read_bytes()) from None
+
+    def _counted(self, job: Job, folder: Path) -> RunResult:
+        steps = job.plan.tiled.scheduled.steps
+        found = first_counted((folder / "counts.txt").read_text(encoding="ascii"), len(steps))
+        stack = memoryview((folder / "stack.bin").read_bytes()).cast("I")
+        whole = _flat(found.total) | {
+            "stack_bytes": stack[0],
+            "code_bytes": code_bytes((folder / _object(f"{job.prefix}.c")).read_bytes()),
+        }
+        return RunResult(
+            outputs=(),
+            counts=whole,
+            step_counts={
+                step.name: _flat(counts) | {"stack_bytes": used}
+                for step, counts, used in zip(steps, found.steps, stack[1:], strict=True)
+            },
+            kind="measured",
+        )
+
+
+def platform_of(job: Job) -> Platform:
+    """The target that the job was compiled for."""
+    return job.plan.tiled.scheduled.bound.platform
+
+
+def core_of(job: Job) -> Core:
+    """The core that the job was compiled for; for another target than Cortex-M, the default one."""
+    return core_named(platform_of(job).settings.get("core", DEFAULT_CORE))
+
+
+def _object(source: str) -> str:
+    return f"{Path(source).name.rpartition('.')[0]}{'_S' if source.endswith('.S') else ''}.o"
+
+
+def _flat(classes: Mapping[str, int]) -> dict[str, int]:
+    counted = {f"instructions.{name}": count for name, count in classes.items() if count}
+    return {"instructions": sum(classes.values())} | counted
+
+
+def _located(error: TilewrightError, elf: bytes) -> TilewrightError:
+    """The same error, with the function that a fault's program counter is in."""
+    found = re.search(r"; pc 0x([0-9a-f]+)", "\n".join(error.details))
+    function = function_at(symbols(elf), int(found[1], 16)) if found else ""
+    if function:
+        return replace(error, details=(*error.details, f"in function {function}"))
+    return error
