@@ -1,0 +1,96 @@
+"""Knows which bytes each operand of a step is.
+Does not know calls, tiles or the other steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.dtypes import DType
+from tilewright.graph import Site
+from tilewright.kernel import Operand
+from tilewright.layout import Layout, row_major
+from tilewright.lower.addresses import AddressBook, Place
+from tilewright.operands import input_operands
+from tilewright.operator import Operator
+from tilewright.program import Region
+from tilewright.stages import Binding, Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bond:
+    """One operand of a step tied to its bytes."""
+
+    operand: str
+    what: str  # tensor or constant, by name
+    place: Place
+    region: Region
+    dtype: DType
+    shape: tuple[int, ...]
+    layout: Layout
+    written: bool
+
+
+def bonds_of(site: Site, operator: Operator, binding: Binding, book: AddressBook) -> tuple[Bond, ...]:
+    """Every operand of a step, inputs first; scratch is not among them."""
+    bonds: list[Bond] = []
+    for source in input_operands(operator, binding.kernel, site):
+        if source.operand in binding.constants:
+            bonds.append(_constant(source.operand, binding.constants[source.operand], book))
+        else:
+            bonds.append(_value(source.operand, source.tensor, book, written=False))
+    outputs = zip(operator.outputs, site.node.outputs, strict=False)
+    bonds.extend(_value(operand, value, book, written=True) for operand, value in outputs if value)
+    return tuple(bonds)
+
+
+def scratch_name(step: Step) -> str:
+    """The buffer that holds a step's scratch, where it has any."""
+    return f"{step.name}.scratch"
+
+
+def scratch_operand(step: Step, book: AddressBook) -> Operand:
+    """The step's scratch, as templates see it; no bytes where it has none."""
+    buffer = book.buffers.get(scratch_name(step))
+    size = buffer.size_bytes if buffer else 0
+    pointer = book.of_buffer(buffer.name).pointer("uint8_t", const=False) if buffer else "(uint8_t *)0"
+    return Operand(
+        name="scratch",
+        pointer=pointer,
+        dtype=DType.U8,
+        shape=(size,),
+        strides=(1,),
+        extents=(str(size),),
+        origin=("0",),
+        before=("0",),
+        after=("0",),
+    )
+
+
+def _constant(operand: str, name: str, book: AddressBook) -> Bond:
+    array = book.allocated.tiled.scheduled.bound.constants[name]
+    return Bond(
+        operand=operand,
+        what=name,
+        place=book.of_buffer(name),
+        region=Region(buffer=name, offset_bytes=0, size_bytes=array.nbytes),
+        dtype=DType.from_numpy(array.dtype),
+        shape=tuple(array.shape),
+        layout=row_major(array.ndim),
+        written=False,
+    )
+
+
+def _value(operand: str, name: str, book: AddressBook, *, written: bool) -> Bond:
+    scheduled = book.allocated.tiled.scheduled
+    tensor, storage = scheduled.bound.graph.tensors[name], scheduled.storage[name]
+    return Bond(
+        operand=operand,
+        what=name,
+        place=book.of_value(name),
+        region=Region(buffer=storage.buffer, offset_bytes=storage.offset_bytes, size_bytes=tensor.size_bytes),
+        dtype=tensor.dtype,
+        shape=tensor.shape,
+        layout=scheduled.bound.layouts[name],
+        written=written,
+    )

@@ -1,0 +1,64 @@
+"""Knows the comment above a step's function: its nodes, its kernel, and where every operand is.
+Does not know the code below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilewright.graph import Site
+from tilewright.identifiers import comment_text
+from tilewright.layout import Layout, row_major, same_bytes
+from tilewright.lower.addresses import AddressBook, Place
+from tilewright.lower.bonds import Bond, scratch_name
+from tilewright.stages import Binding, Step
+
+Row = tuple[str, str, str, str]  # operand, type, where, what
+
+
+def step_comment(
+    index: int,
+    total: int,
+    site: Site,
+    binding: Binding,
+    bonds: Sequence[Bond],
+    book: AddressBook,
+    step: Step,
+    *,
+    buffers: Sequence[Row] = (),
+    tiles: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """`buffers` are rows about tile buffers, `tiles` lines about the tiles themselves."""
+    origin = ", ".join(comment_text(name) for name in site.node.origin or (site.node.name,))
+    rows = [_row(bond.operand, _type(bond), bond.place, bond.region.size_bytes, bond.what) for bond in bonds]
+    if scratch_name(step) in book.buffers:
+        size = book.buffers[scratch_name(step)].size_bytes
+        rows.append(_row("scratch", f"u8[{size}]", book.of_buffer(scratch_name(step)), size, ""))
+    rows.extend(buffers)
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    lines = [
+        "  ".join((*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3])) for row in rows
+    ]
+    return (
+        f"Step {index} of {total}: {comment_text(site.node.op)}",
+        f"  nodes    {origin}",
+        f"  kernel   {comment_text(binding.kernel.name)}",
+        *(f"  tiles    {line}" for line in tiles),
+        *(f"  {line.rstrip()}" for line in lines),
+    )
+
+
+def type_text(name: str, shape: Sequence[int], layout: Layout) -> str:
+    """`i8[1,8,25,5] axes (0,2,3,1)`; the axes only where they are not in row-major order."""
+    text = f"{name}[{','.join(map(str, shape))}]"
+    return text if same_bytes(shape, layout, row_major(len(shape))) else f"{text} axes ({','.join(map(str, layout))})"
+
+
+def _type(bond: Bond) -> str:
+    return type_text(bond.dtype.value, bond.shape, bond.layout)
+
+
+def _row(operand: str, kind: str, place: Place, size_bytes: int, what: str) -> Row:
+    memory = place.parameter.name if place.where == "caller" else comment_text(place.where)
+    where = f"{memory} [{place.offset_bytes}, {place.offset_bytes + size_bytes})"
+    return operand.ljust(7), kind, where, comment_text(what)
