@@ -60,7 +60,10 @@ class Deployment:
     def platform(self) -> Platform:
         """The target, configured."""
         offered = self.registry.platforms[self.target]
-        return offered.configure(self.options.settings).with_limits(self.options.memory)
+        board, settings = self.options.board, self.options.settings
+        if board is None:
+            return offered.configure(settings).with_limits(self.options.memory)
+        return board.on(offered.configure({**board.settings, **settings})).with_limits(self.options.memory)
 
     @cached_property
     def imported(self) -> Imported:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tilewright.boards import Board
 from tilewright.decisions import Decisions
 
 
@@ -16,6 +17,7 @@ class Options:
     name: str = ""  # C prefix; "" derives it from the model's file name
     dims: Mapping[str, int] = field(default_factory=dict)  # symbolic dimension -> extent
     allow_external: bool = False  # read external data files beside the model
+    board: Board | None = None  # memories instead of the target's own
     memory: Mapping[str, int] = field(default_factory=dict)  # memory -> hard limit
     settings: Mapping[str, str] = field(default_factory=dict)  # target settings
     io: Literal["pool", "user"] = "pool"  # where graph inputs and outputs live

@@ -13,6 +13,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from tilewright.boards import read_board
 from tilewright.decisions import Decisions
 from tilewright.errors import usage_error
 from tilewright.options import Options
@@ -31,6 +32,12 @@ def model_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             "-n", "--name", default="", metavar="PREFIX", help="C prefix of every symbol. Default: the file's name."
         ),
         click.option("--dim", "dims", multiple=True, metavar="NAME=VALUE", help="Extent of a symbolic dimension."),
+        click.option(
+            "--board",
+            type=click.Path(path_type=Path),
+            metavar="FILE.toml",
+            help="Memories of your board instead of the target's own.",
+        ),
         click.option("--memory", multiple=True, metavar="NAME=BYTES", help="Hard limit of a memory, as 65536 or 64K."),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the target."),
         click.option("--allocator", default="best-fit", show_default=True, metavar="NAME", help="Who places buffers."),
@@ -75,6 +82,7 @@ def options_from(flags: dict[str, Any]) -> Options:
     return Options(
         name=flags["name"],
         dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
+        board=read_board(flags["board"]) if flags["board"] else None,
         memory={name: parse_bytes(value) for name, value in _pairs("--memory", flags["memory"])},
         settings=dict(_pairs("--set", flags["settings"])),
         io=flags["io"],

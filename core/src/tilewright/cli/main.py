@@ -19,6 +19,7 @@ COMMANDS = {
     "check": "Will it compile, will it fit, what will it cost? Writes nothing.",
     "compile": "Generate the C library, its headers and the report.",
     "validate": "Run the generated code and compare every step with its reference.",
+    "bench": "Run the generated code and count what it costs, step by step.",
     "report": "Show a report.json again, as text, Markdown, CSV or a picture.",
     "targets": "List the installed targets, or describe one.",
     "ops": "List the operators a target supports, with every constraint.",

@@ -11,7 +11,8 @@ import click
 
 from tilewright.cli.flags import io_flag, model_flags, options_from
 from tilewright.cli.output import progress, say, send_json, show_diagnostics
-from tilewright.errors import Exit, TilewrightError, toolchain_error
+from tilewright.cli.running import ready_runner
+from tilewright.errors import Exit, TilewrightError
 from tilewright.report.text import align
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def command(
     if json_target and json_target != "-":
         demand_writable_file(Path(json_target))
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
-    runner = _runner(deployment, runner_name)
+    runner = ready_runner(deployment, runner_name)
     given = _vectors(deployment, vectors, sets)
     progress(f"running {len(given)} set(s) on {runner.name}")
     verdict = _judge(deployment, runner, given, sanitize)
@@ -57,21 +58,6 @@ def command(
         _show(verdict)
     if not verdict.passed:
         raise _mismatch(verdict)
-
-
-def _runner(deployment: Deployment, name: str) -> Runner:
-    from tilewright.plugins import load_for
-
-    wanted = name or deployment.platform.runners[0]
-    options = deployment.options
-    registry = load_for(target=deployment.target, allocator=options.allocator, tiler=options.tiler, runner=wanted)
-    runner: Runner = registry.runners[wanted]
-    missing = runner.available()
-    if missing is not None:
-        raise toolchain_error(
-            "TW7001", f"runner '{wanted}' cannot run here", details=(missing,), fix=("tilewright doctor",)
-        )
-    return runner
 
 
 def _vectors(deployment: Deployment, file: Path | None, sets: int) -> tuple[VectorSet, ...]:

@@ -1,0 +1,129 @@
+"""Knows `tilewright bench`: run the generated code and say what it costs, in all and step by step."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tilewright.cli.flags import io_flag, model_flags, options_from
+from tilewright.cli.output import progress, say, send_json
+from tilewright.cli.running import ready_runner
+from tilewright.errors import unsupported_error
+from tilewright.report.text import align
+
+if TYPE_CHECKING:
+    from tilewright.deployment import Deployment
+    from tilewright.runners.runner import Runner, RunResult
+
+
+@click.command("bench")
+@model_flags
+@io_flag("--io")
+@click.option("--on", "runner_name", default="", metavar="RUNNER", help="Where to run; default: the target's first.")
+@click.option("--json", "json_target", metavar="FILE|-", help="Write the counts as JSON.")
+def command(runner_name: str, json_target: str | None, **flags: Any) -> None:
+    """Build MODEL's generated code, run one inference on random inputs (--seed), and count.
+
+    What is counted depends on the runner: instructions or cycles, and the most stack that was in use.
+    """
+    from tilewright.deployment import Deployment
+
+    deployment = Deployment(flags["model"], flags["target"], options_from(flags))
+    runner = ready_runner(deployment, runner_name)
+    progress(f"running one inference on {runner.name}")
+    result = measure(deployment, runner)
+    if result.kind == "none":
+        raise unsupported_error(
+            "TW7011",
+            f"runner '{runner.name}' counts nothing",
+            fix=("choose one that does with --on: tilewright doctor lists the runners",),
+        )
+    bench = as_json(deployment, runner.name, result)
+    if json_target:
+        send_json(bench, json_target)
+    if json_target != "-":
+        _show(bench)
+
+
+def measure(deployment: Deployment, runner: Runner) -> RunResult:
+    """One inference on the inputs that the seed gives."""
+    from tilewright.runners.runner import Job
+    from tilewright.vectors import random_vectors
+
+    (drawn,) = random_vectors(deployment.inputs, 1, deployment.options.seed)
+    job = Job(
+        artifact=deployment.artifact,
+        plan=deployment.allocated,
+        prefix=deployment.prefix,
+        input_sets=(drawn.inputs,),
+    )
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        return runner.run(job, Path(folder))
+
+
+def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str, Any]:
+    """The counts as plain data: those of the whole run, and of each step in the order of execution."""
+    bindings, macs = deployment.scheduled.bound.bindings, _macs(deployment)
+    return {
+        "model": deployment.prefix,
+        "target": {"name": deployment.platform.name, "settings": dict(sorted(deployment.platform.settings.items()))},
+        "runner": runner,
+        "kind": result.kind,
+        "macs": sum(macs.values()),
+        **_nested(result.counts),
+        "steps": [
+            {
+                "id": index,
+                "name": step.name,
+                "kernel": bindings[step.name].kernel.name,
+                "macs": macs[step.name],
+                **_nested(result.step_counts.get(step.name, {})),
+            }
+            for index, step in enumerate(deployment.scheduled.steps)
+        ],
+    }
+
+
+def _macs(deployment: Deployment) -> dict[str, int]:
+    operators, graph = deployment.registry.operators, deployment.scheduled.bound.graph
+    sites = {site.node.name: site for site in graph.sites()}
+    return {
+        step.name: operators[sites[step.name].node.op].macs(sites[step.name]) for step in deployment.scheduled.steps
+    }
+
+
+def _nested(counts: Mapping[str, int]) -> dict[str, Any]:
+    """`instructions.load: 3` becomes an entry of `instructions_by_class`."""
+    plain: dict[str, Any] = {}
+    for name, count in counts.items():
+        unit, dot, kind = name.partition(".")
+        if dot:
+            plain.setdefault(f"{unit}_by_class", {})[kind] = count
+        else:
+            plain[name] = count
+    return plain
+
+
+def _show(bench: Mapping[str, Any]) -> None:
+    units = [unit for unit in ("instructions", "cycles") if unit in bench]
+    counts = [*units, *(name for name in ("stack_bytes",) if name in bench)]
+    rows = [("step", "kernel", "MACs", *counts, *(f"{unit}/MAC" for unit in units), "name")]
+    rows += [_row(str(step["id"]), step["kernel"], step["name"], step, counts, units) for step in bench["steps"]]
+    rows.append(_row("all", "", "", bench, counts, units))
+    for line in align(rows, right=tuple(range(2, len(rows[0]) - 1))):
+        say(line)
+    settings = " ".join(f"{name}={value}" for name, value in bench["target"]["settings"].items())
+    code = f", {bench['code_bytes']:,} B of code" if "code_bytes" in bench else ""
+    say(f"{bench['model']} for {bench['target']['name']} ({settings}) on {bench['runner']}: {bench['kind']}{code}")
+
+
+def _row(
+    number: str, kernel: str, name: str, item: Mapping[str, Any], counts: list[str], units: list[str]
+) -> tuple[str, ...]:
+    figures = (f"{item[count]:,}" if count in item else "" for count in counts)
+    rates = (f"{item[unit] / item['macs']:.2f}" if unit in item and item["macs"] else "" for unit in units)
+    return (number, kernel, f"{item['macs']:,}", *figures, *rates, name[-48:])
