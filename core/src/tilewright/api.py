@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from tilewright.allocate.problem import Problem as Problem
     from tilewright.allocate.problem import Solution as Solution
     from tilewright.allocate.problem import Within as Within
+    from tilewright.arithmetic.bounds import AccumulatorBounds as AccumulatorBounds
+    from tilewright.arithmetic.requant_form import RequantForm as RequantForm
+    from tilewright.arithmetic.scaled_sum import SumForm as SumForm
     from tilewright.decisions import Decisions as Decisions
     from tilewright.decisions import GroupTile as GroupTile
     from tilewright.decisions import HopTile as HopTile
@@ -50,6 +53,9 @@ if TYPE_CHECKING:
     from tilewright.graph import Quantization as Quantization
     from tilewright.graph import Site as Site
     from tilewright.graph import Tensor as Tensor
+    from tilewright.integer_layers import scaled_sum_form as scaled_sum_form
+    from tilewright.integer_layers import sum_bounds as sum_bounds
+    from tilewright.integer_layers import sum_requant as sum_requant
     from tilewright.kernel import Call as Call
     from tilewright.kernel import Kernel as Kernel
     from tilewright.kernel import Operand as Operand
@@ -60,6 +66,8 @@ if TYPE_CHECKING:
     from tilewright.layout import strides as strides
     from tilewright.operator import Alias as Alias
     from tilewright.operator import Operator as Operator
+    from tilewright.operators.windows import Windows as Windows
+    from tilewright.operators.windows import windows_of as windows_of
     from tilewright.platform import CopyPath as CopyPath
     from tilewright.platform import Engine as Engine
     from tilewright.platform import Memory as Memory
@@ -100,15 +108,20 @@ _HOMES: Mapping[str, str] = MappingProxyType(
     {
         "tilewright.access": "Access Box Footprint IndexMap Loop Span Window parse_map whole",
         "tilewright.allocate.problem": "Allocator Block Budget Place Pool Problem Solution Within",
+        "tilewright.arithmetic.bounds": "AccumulatorBounds",
+        "tilewright.arithmetic.requant_form": "RequantForm",
+        "tilewright.arithmetic.scaled_sum": "SumForm",
         "tilewright.decisions": "Decisions GroupTile HopTile TileCopy",
         "tilewright.dtypes": "DType",
         "tilewright.errors": "Diagnostic Exit Refusal TilewrightError memory_error model_error plugin_error "
         "toolchain_error unsupported_error usage_error",
         "tilewright.frontend.importing": "Conversion Import OnnxNode",
         "tilewright.graph": "Graph Node Quantization Site Tensor",
+        "tilewright.integer_layers": "scaled_sum_form sum_bounds sum_requant",
         "tilewright.kernel": "Call Kernel Operand TileShape",
         "tilewright.layout": "Layout channels_last row_major strides",
         "tilewright.operator": "Alias Operator",
+        "tilewright.operators.windows": "Windows windows_of",
         "tilewright.platform": "CopyPath Engine Memory MemoryHierarchy Option Platform",
         "tilewright.plugins.hookspecs": "hookimpl",
         "tilewright.plugins.offers": "Command Exporter StageEvent",

@@ -16,7 +16,7 @@ from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
 from tilewright.graph import Attribute, Site
 from tilewright.operands import kernel_access
-from tilewright.operators.qconv import QCONV, QCONV_PORTABLE, accumulator_bounds, conv_requant_form
+from tilewright.operators.qconv import QCONV, QCONV_PORTABLE, conv_bounds, conv_requant_form
 from tilewright.requant import Requant
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.kernel_run import STRICT, run_kernel
@@ -95,7 +95,7 @@ def test_reference_is_the_index_map(case: tuple[Site, list[Array | None]]) -> No
     named = {name: array for name, array in zip("XWB", inputs, strict=True) if array is not None}
     access, packed = QCONV.access(site), kernel_access(QCONV, QCONV_PORTABLE, site)
     assert isinstance(access, MapAccess) and isinstance(packed, MapAccess)
-    acc, bounds = sums_by_map(site, access.verify(), named), accumulator_bounds(site)
+    acc, bounds = sums_by_map(site, access.verify(), named), conv_bounds(site)
     assert np.array_equal(acc, sums_by_map(site, packed.verify(), {**named, **QCONV_PORTABLE.pack(site)}))
     for channel in range(acc.shape[1]):
         assert bounds.lowest[channel] <= acc[:, channel].min() <= acc[:, channel].max() <= bounds.highest[channel]
@@ -146,7 +146,7 @@ def wide_site(bias: int) -> tuple[Site, list[Array | None]]:
 @pytest.mark.parametrize(("bias", "bits"), [(0, 32), (2**31 - 1 - 64 * 9 * 2**14, 32), (2**31 - 64 * 9 * 2**14, 64)])
 def test_widens_exactly_where_needed(bias: int, bits: int, tmp_path: Path) -> None:
     site, inputs = wide_site(bias)
-    assert accumulator_bounds(site).bits == bits
+    assert conv_bounds(site).bits == bits
     (found,) = run_kernel(QCONV, QCONV_PORTABLE, site, inputs, folder=tmp_path, flags=UBSAN)
     assert f"_acc{bits}(" in (tmp_path / "kernel.c").read_text()
     assert np.array_equal(found, QCONV.reference(site, inputs)[0])

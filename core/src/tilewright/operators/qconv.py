@@ -138,7 +138,7 @@ def _packed_access(site: Site) -> Access:
     return parse_map(text).bind(shapes, values)
 
 
-def accumulator_bounds(site: Site) -> AccumulatorBounds:
+def conv_bounds(site: Site) -> AccumulatorBounds:
     """Range of the accumulator of every output channel, padding included."""
     numbers, zero = _numbers(site), _numbers(site).x_zero_point
     weights = _centred_weights(numbers, site.constant(1)).reshape(numbers.outputs, -1)
@@ -151,7 +151,7 @@ def accumulator_bounds(site: Site) -> AccumulatorBounds:
 
 def conv_requant_form(site: Site) -> RequantForm:
     """How each channel is requantised, for the kernel and for the report."""
-    return requant_form(site.node.requant(), accumulator_bounds(site), site.node.name)
+    return requant_form(site.node.requant(), conv_bounds(site), site.node.name)
 
 
 def _pack(site: Site) -> Mapping[str, Array]:
@@ -172,7 +172,7 @@ def _accepts(site: Site) -> str | None:
         return "W and B must be constants"
     if site.has_input(2) and site.input(2).dtype is not DType.I32:
         return f"B must be i32, found {site.input(2).dtype.value}"
-    accumulator_bits(accumulator_bounds(site), site.node.name)
+    accumulator_bits(conv_bounds(site), site.node.name)
     return not_bytes(site, 0, 1)
 
 
@@ -185,7 +185,7 @@ def _values(call: Call) -> Mapping[str, object]:
     site, operands = call.site, call.operands
     numbers, x, w, y = _numbers(site), operands["X"], operands["W"], operands["Y"]
     types = f"{x.dtype.value}_{w.dtype.value}"
-    bounds = accumulator_bounds(site)
+    bounds = conv_bounds(site)
     bits = accumulator_bits(bounds, site.node.name)
     group_inputs = w.shape[-1]
     step, joined = _run(numbers.windows, group_inputs, x.strides)
@@ -247,7 +247,7 @@ QCONV_PORTABLE = Kernel(
     prefers=_prefers,
     pack=_pack,
     parallel=("n", "o", "d", "h", "w"),
-    describe=lambda site: described(conv_requant_form(site), accumulator_bounds(site).bits),
+    describe=lambda site: described(conv_requant_form(site), conv_bounds(site).bits),
     values=_values,
     source="".join(c_source(name) for name in ("requant.h", "window.h", "qdot.h", "qconv.c")),
     call="""${function}((tw_qconv){

@@ -70,7 +70,8 @@ def _sum(site: Site) -> ScaledSum:
     )
 
 
-def _sum_form(site: Site) -> SumForm | None:
+def add_form(site: Site) -> SumForm | None:
+    """The integer form of a QAdd; None where 64 bits are not enough."""
     return sum_form(_sum(site), input_range(site, 0), input_range(site, 1))
 
 
@@ -85,19 +86,19 @@ def _add_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, .
 
 def _accepts_add(site: Site) -> str | None:
     reason = not_bytes(site, 0, 1)
-    if reason is None and _sum_form(site) is None:
+    if reason is None and add_form(site) is None:
         scales = f"{site.node.number('a_scale')!r} and {site.node.number('b_scale')!r}"
         return f"the scales {scales} are so far apart that their exact sum needs more than 64 bits"
     return reason
 
 
 def _describe_add(site: Site) -> Mapping[str, object]:
-    form = _sum_form(site)
+    form = add_form(site)
     return {} if form is None else {"accumulator_bits": form.bits, "ties": form.ties}
 
 
 def _add_values(call: Call) -> Mapping[str, object]:
-    total, form = _sum(call.site), _sum_form(call.site)
+    total, form = _sum(call.site), add_form(call.site)
     if form is None:
         raise ValueError(f"{call.site.node.name}: accepts() was not asked")
     fields = {

@@ -13,17 +13,16 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from tilewright.frontend.importing import Conversion, OnnxNode
 from tilewright.graph import Attribute, Node, Site
 from tilewright.kernel import Operand
 from tilewright.operators.shape_errors import shape_error
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
-Scalar = TypeVar("Scalar", bound=np.generic)
+Scalar = TypeVar("Scalar", bound="np.generic")
 
 OUTPUT_LOOPS, TAP_LOOPS = ("d", "h", "w"), ("z", "y", "x")
 C_AXES = ("depth", "row", "column")
@@ -108,6 +107,8 @@ def tap_views(x: npt.NDArray[Scalar], windows: Windows, fill: float, lead: int =
 
     The spatial axes of `x` follow `lead` others.
     """
+    import numpy as np
+
     outputs = windows.outputs(x.shape[lead:])
     margins = [(0, 0)] * lead
     for axis, count in enumerate(outputs):

@@ -1,4 +1,4 @@
-"""Knows which targets and runners this package offers tilewright. Does not know what they are made of."""
+"""Knows which targets, kernels and runners this package offers tilewright. Does not know what they are made of."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tilewright.api import hookimpl
 
 if TYPE_CHECKING:
-    from tilewright.api import Platform, Runner
+    from tilewright.api import Kernel, Platform, Runner
 
 
 @hookimpl
@@ -26,3 +26,11 @@ def tilewright_runners() -> Iterable[Runner]:
     from tilewright_cortexm.qemu.runner import QemuRunner
 
     return (QemuRunner(),)
+
+
+@hookimpl
+def tilewright_kernels() -> Iterable[Kernel]:
+    """Kernels for the DSP extension and for Helium."""
+    from tilewright_cortexm.kernels import KERNELS
+
+    return KERNELS

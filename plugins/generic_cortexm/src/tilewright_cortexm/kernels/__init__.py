@@ -1,0 +1,8 @@
+"""Knows which kernels Cortex-M cores have beside portable C. Does not know what is in them."""
+
+from __future__ import annotations
+
+from tilewright.api import Kernel
+from tilewright_cortexm.kernels import dsp_products
+
+KERNELS: tuple[Kernel, ...] = (*dsp_products.KERNELS,)

@@ -1,0 +1,178 @@
+<%doc> The instructions of the DSP extension that compilers do not find by themselves, and the same in C. </%doc>\
+#ifndef TW_DSP
+#define TW_DSP
+/* Four bytes from any address; one load where the core reads unaligned words. */
+TW_KERNEL uint32_t tw_dsp_load(const void *from)
+{
+    uint32_t word;
+    memcpy(&word, from, sizeof word);
+    return word;
+}
+
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+#  define TW_DSP_ARM 1
+/* Bytes 0 and 2, or 1 and 3, as two 16-bit halves. */
+TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("sxtb16 %0, %1" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("uxtb16 %0, %1" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("uxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
+    return r;
+}
+
+/* Products of halves, added to a sum: both; low times high; high times low. */
+TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlabt %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlatb %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+/* Low halves of a and b, or high halves of both, as one word. */
+TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(r) : "r"(b), "r"(a));
+    return r;
+}
+
+/* above + the upper half of the product */
+TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
+{
+    int32_t r;
+    __asm__("smmla %0, %1, %2, %3" : "=r"(r) : "r"(acc), "r"(multiplier), "r"(above));
+    return r;
+}
+
+/* clamp(rne(acc * scale) + zero_point) needs the first part: VCVTR rounds as FPSCR says, to nearest even after reset. */
+TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
+{
+    float value = (float)acc;
+    const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
+    int32_t r;
+    value *= s.scale;
+    __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1\n\tqadd %0, %0, %2" : "=&r"(r), "+t"(value) : "r"(zero_point));
+    return r;
+}
+#else
+TW_KERNEL int32_t tw_dsp_byte(uint32_t v, int32_t at)
+{
+    const int32_t byte = (int32_t)((v >> (8 * at)) & 255);
+    return byte < 128 ? byte : byte - 256;
+}
+
+TW_KERNEL int32_t tw_dsp_half(uint32_t v, int32_t at)
+{
+    const int32_t half = (int32_t)((v >> (16 * at)) & 65535);
+    return half < 32768 ? half : half - 65536;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
+{
+    return ((uint32_t)tw_dsp_byte(v, 0) & 65535) | (uint32_t)tw_dsp_byte(v, 2) << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
+{
+    return ((uint32_t)tw_dsp_byte(v, 1) & 65535) | (uint32_t)tw_dsp_byte(v, 3) << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
+{
+    return v & UINT32_C(0x00ff00ff);
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
+{
+    return (v >> 8) & UINT32_C(0x00ff00ff);
+}
+
+TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 0) + tw_dsp_half(x, 1) * tw_dsp_half(w, 1);
+}
+
+TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 1);
+}
+
+TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 1) * tw_dsp_half(w, 0);
+}
+
+TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
+{
+    return (a & 65535) | b << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
+{
+    return (a >> 16) | (b & UINT32_C(0xffff0000));
+}
+
+TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
+{
+    return above + (int32_t)(((int64_t)acc * multiplier) >> 32);
+}
+
+TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
+{
+    const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
+    const float product = (float)acc * s.scale;
+    const float v = product < -1024.0f ? -1024.0f : (product > 1024.0f ? 1024.0f : product);
+    const int32_t whole = (int32_t)v;
+    const float rest = v - (float)whole;
+    const int32_t odd = whole & 1;
+    return whole + (rest > 0.5f || (rest == 0.5f && odd)) - (rest < -0.5f || (rest == -0.5f && odd)) + zero_point;
+}
+#endif
+
+/* An accumulator becomes a result: acc * word >> (32 + shift), rounded, where that is proved, else exact (word < 0).
+ * `above` is the zero point and one half, both at bit `shift` of the upper half. */
+TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
+        int32_t low, int32_t high)
+{
+    const int32_t q = word < 0 ? tw_dsp_round(acc, word, zero_point) : tw_dsp_mmla(acc, word, above) >> shift;
+    return q < low ? low : (q > high ? high : q);
+}
+#endif

@@ -1,0 +1,110 @@
+<%doc> Needs what dsp_block.c needs, for the blocks in `blocks`, and widen ("i8" or "u8"). </%doc>\
+#ifndef TW_DSP_PRODUCTS
+#define TW_DSP_PRODUCTS
+typedef struct {
+    const uint32_t *columns, *end; /* widened values, four of each column in turn */
+    const uint32_t *w; /* four bytes of each channel of a block in turn */
+    const int32_t *parameters; /* of each block: biases, then multipliers */
+    uint8_t *y;
+    int32_t apart; /* bytes between the results of neighbouring columns */
+    int32_t blocks;
+    int32_t above, zero_point; /* see tw_dsp_requant */
+} tw_dsp_block;
+
+typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
+    int32_t width, height, channels; /* of x */
+    int32_t out_width, pixels, outputs; /* pixels: of one image of y */
+    int32_t row_taps, column_runs, run_taps; /* kernel rows, runs of x in each, taps in a run */
+    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
+    int32_t pad; /* value outside, in every byte */
+    int32_t groups; /* fours of values in a run, rounded up */
+    int32_t above, zero_point;
+} tw_dsp_conv;
+#endif
+#ifndef TW_DSP_WIDEN_${widen.upper()}
+#define TW_DSP_WIDEN_${widen.upper()}
+/* `count` bytes become pairs of 16-bit halves (bytes 0 and 2, then 1 and 3), zero after the last; words to `to`,
+ * two in every `apart`. */
+TW_KERNEL uint32_t *tw_dsp_widen_${widen}(const uint8_t *x, int32_t count, uint32_t *to, int32_t apart)
+{
+    const uint8_t *const end = x + (count & ~3);
+    while (x != end) {
+        const uint32_t v = tw_dsp_load(x);
+        x += 4;
+        to[0] = tw_dsp_even_${widen}(v);
+        to[1] = tw_dsp_odd_${widen}(v);
+        to += apart;
+    }
+    if (count & 3) {
+        const uint32_t v = (uint32_t)x[0] | ((count & 2) ? (uint32_t)x[1] << 8 : 0)
+            | ((count & 3) == 3 ? (uint32_t)x[2] << 16 : 0);
+        to[0] = tw_dsp_even_${widen}(v);
+        to[1] = tw_dsp_odd_${widen}(v);
+        to += apart;
+    }
+    return to;
+}
+
+/* One run at the edge of a row: taps outside read the padding value. */
+static uint32_t *tw_dsp_edge_${widen}(const tw_dsp_conv *p, const uint8_t *row, int32_t column, uint32_t *to,
+        int32_t apart, uint8_t *bytes)
+{
+    const int32_t first = column < 0 ? (-column < p->run_taps ? -column : p->run_taps) : 0;
+    const int32_t room = p->width - column;
+    const int32_t last = room < p->run_taps ? (room > first ? room : first) : p->run_taps;
+    memset(bytes, p->pad, (size_t)(p->run_taps * p->channels));
+    if (row && last > first) {
+        memcpy(bytes + first * p->channels, row + (column + first) * p->channels,
+            (size_t)((last - first) * p->channels));
+    }
+    return tw_dsp_widen_${widen}(bytes, p->run_taps * p->channels, to, apart);
+}
+
+/* Everything that one pixel of y reads, widened. */
+TW_KERNEL void tw_dsp_column_${widen}(const tw_dsp_conv *p, const uint8_t *x, int32_t pixel, uint32_t *to,
+        int32_t apart, uint8_t *bytes)
+{
+    const int32_t i = pixel / p->out_width;
+    const int32_t top = i * p->row_stride - p->top;
+    const int32_t left = (pixel - i * p->out_width) * p->column_stride - p->left;
+    for (int32_t k = 0; k < p->row_taps; ++k) {
+        const int32_t line = top + k * p->row_dilation;
+        const int32_t outside = line < 0 || line >= p->height;
+        const uint8_t *const row = outside ? (const uint8_t *)0 : x + line * p->width * p->channels;
+        for (int32_t r = 0; r < p->column_runs; ++r) {
+            const int32_t column = left + r * p->column_dilation;
+            if (outside || column < 0 || column + p->run_taps > p->width) {
+                to = tw_dsp_edge_${widen}(p, row, column, to, apart, bytes);
+            } else {
+                to = tw_dsp_widen_${widen}(row + column * p->channels, p->run_taps * p->channels, to, apart);
+            }
+        }
+    }
+}
+#endif
+
+% for shape in blocks:
+${block_of(**shape)}\
+% endfor
+
+/* ${pixels} column${"s" if pixels > 1 else ""} at a time, the last ones again where they do not come out even. */
+TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t *w, const int32_t *parameters,
+        uint8_t *y, uint32_t *columns)
+{
+    uint32_t *const end = columns + p.row_taps * p.column_runs * p.groups * ${2 * pixels};
+    for (int32_t pixel = 0; pixel < p.pixels; pixel += ${pixels}) {
+        const int32_t at = pixel <= p.pixels - ${pixels} ? pixel : p.pixels - ${pixels};
+        for (int32_t j = 0; j < ${pixels}; ++j) {
+            tw_dsp_column_${widen}(&p, x, at + j, columns + 2 * j, ${2 * pixels}, (uint8_t *)end);
+        }
+        tw_dsp_block b = {.columns = columns, .end = end, .w = w, .parameters = parameters,
+            .y = y + at * p.outputs, .apart = p.outputs, .above = p.above, .zero_point = p.zero_point};
+% for shape, (first, count) in zip(blocks, runs):
+        b.w = w + ${first} * (p.row_taps * p.column_runs * p.groups);
+        b.parameters = parameters + ${2 * first};
+        b.y = y + at * p.outputs + ${first};
+        b.blocks = ${count};
+        ${shape["block"]}(&b);
+% endfor
+    }
+}
