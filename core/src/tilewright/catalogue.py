@@ -1,4 +1,4 @@
-"""Knows the long text of every error code. Does not know who raises them."""
+"""Knows the long text of every error code, and what exit codes mean. Does not know who raises them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,25 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
+
+from tilewright.errors import Exit
+
+EXITS: Mapping[Exit, str] = MappingProxyType(
+    {
+        Exit.OK: "done",
+        Exit.INTERNAL: "a bug of tilewright: please report it",
+        Exit.USAGE: "wrong command line, option or configuration; or a place that cannot be written",
+        Exit.MODEL: "the model, or an imported state, is unreadable or invalid",
+        Exit.UNSUPPORTED: "an operator, type or shape that is valid and not supported",
+        Exit.DOES_NOT_FIT: "it does not fit into the memory",
+        Exit.MISMATCH: "validation found a difference",
+        Exit.TOOLCHAIN: "a compiler, simulator or board is missing or failed",
+        Exit.PLUGIN: "a plugin is missing, broken, incompatible or blocked",
+        Exit.GATE: "a budget or gate was exceeded",
+        Exit.TIME_LIMIT: "the time limit ended the search before there was a plan that fits",
+        Exit.INTERRUPTED: "interrupted (Ctrl-C): nothing was written",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
