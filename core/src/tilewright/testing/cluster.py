@@ -12,6 +12,7 @@ from tilewright.platform import CopyPath, Engine, Memory, Platform
 NEAR_BYTES = 64 << 10
 RUNTIME_BYTES = 256  # what the made-up runtime takes of the near memory
 CORES = 8
+CALL_CYCLES = 300
 MAX_COPY_BYTES = (1 << 17) - 1  # of one transfer
 START = "${channel} = tw_rt_copy(${dst}, ${src}, ${bytes}, ${rows}, ${dst_stride}, ${src_stride});"
 WAIT = "tw_rt_wait(${channel});"
@@ -44,7 +45,7 @@ CLUSTER = Platform(
         Memory(name="l1", size_bytes=NEAR_BYTES, bytes_per_cycle=32.0),
         Memory(name="flash", size_bytes=None, kind="const", bytes_per_cycle=1.0, latency_cycles=100.0),
     ),
-    engines=(Engine(name="cluster", cores=CORES, operations_per_cycle=12.0),),
+    engines=(Engine(name="cluster", cores=CORES, operations_per_cycle=12.0, call_cycles=CALL_CYCLES),),
     copies=(copy_path("l2", "l1"), copy_path("l1", "l2"), copy_path("flash", "l1")),
     home="l2",
     near="l1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from tilewright.decisions import Decisions
 from tilewright.operator import Operator
@@ -18,6 +18,8 @@ class TilingRequest:
     scheduled: Scheduled
     operators: Mapping[str, Operator]
     decisions: Decisions
+    buffering: Literal["single", "double", "auto"] = "auto"  # tile buffers of an operand that travels more than once
+    seed: int = 0  # of randomised strategies
 
 
 @runtime_checkable

@@ -1,0 +1,355 @@
+"""Knows how the tiles of one step are found: every size worth trying, every useful order of loops, depth and buffer.
+Does not know several steps, nor platforms.
+
+Sizes are taken in the order of their number of tiles. What a size can cost at best, the whole step's computation and
+the price of a call for each tile, is known at once, so most sizes are left out unseen. Costs here are sums over all
+tiles of averages between the same loops; `cost` plays the chosen ones exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from tilewright.decisions import HopTile, TileCopy
+from tilewright.tile.cost import scratch_bytes, tile_cycles
+from tilewright.tile.space import Space, Traveller, WindowTable, sizes
+from tilewright.tile.transfers import transfers
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.float64]
+    Integers = npt.NDArray[np.int64]
+
+Buffering = Literal["single", "double", "auto"]
+_MOST_POINTS = 20_000
+_CHUNK = 64  # sizes looked at together
+_MOST_COMBINATIONS = 256  # of depths, for one order of loops
+_MOST_ORDERS = 24
+_NEARLY = 1.003  # plans within this factor of the fastest are equal: the one that moves least is taken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A tiling and what the search believes of it."""
+
+    nest: tuple[tuple[str, int], ...]
+    copies: Mapping[str, TileCopy]
+    cycles: float
+    moved_bytes: float
+
+    def on(self, far: str, near: str) -> HopTile:
+        """The same as a decision."""
+        return HopTile(far=far, near=near, nest=self.nest, copies=self.copies)
+
+
+def grid(space: Space, most: int = _MOST_POINTS) -> Integers:
+    """Every combination of tile sizes, as [points, loops], fewest tiles first."""
+    choices = [
+        sizes(space.extents[loop.name], space.kernel.multiples.get(loop.name, 1)) for loop in space.cuts
+    ]
+    while np.prod([len(choice) for choice in choices], dtype=float) > most:
+        longest = max(range(len(choices)), key=lambda index: len(choices[index]))
+        choice = choices[longest]
+        choices[longest] = (*choice[:-1:2], choice[-1]) if len(choice) % 2 == 0 else choice[::2]
+    if not choices:
+        return np.zeros((1, 0), np.int64)
+    points = np.stack(np.meshgrid(*(np.array(choice) for choice in choices), indexing="ij"), -1)
+    points = points.reshape(-1, len(choices))
+    return points[np.argsort(tile_counts(space, points), kind="stable")]
+
+
+def tile_counts(space: Space, points: Integers) -> Integers:
+    """Tiles of each point."""
+    return np.prod(trip_counts(space, points), axis=1, dtype=np.int64)
+
+
+def trip_counts(space: Space, points: Integers) -> Integers:
+    """Trips of each loop of each point."""
+    extents = np.array([space.extents[loop.name] for loop in space.cuts], np.int64).reshape(1, -1)
+    return -(-extents // points)
+
+
+def orders(space: Space) -> Iterator[tuple[int, ...]]:
+    """Orders of the loops that may differ in cost: neighbours that move the same operands are interchangeable."""
+    moves = [tuple(loop.name in item.loops for item in space.travellers) for loop in space.cuts]
+    seen = 0
+    for order in permutations(range(len(space.cuts))):
+        swaps = zip(order, order[1:], strict=False)
+        if any(moves[one] == moves[other] and one > other for one, other in swaps):
+            continue
+        seen += 1
+        if seen > _MOST_ORDERS:
+            return
+        yield order
+
+
+class Search:
+    """The tilings of one space, and the tables that they share."""
+
+    def __init__(self, space: Space, buffering: Buffering) -> None:
+        self.space, self.buffering = space, buffering
+        self.table = WindowTable(space)
+        self.points = grid(space)
+        self._transfers: dict[tuple[str, tuple[int, ...]], tuple[int, float, float, bool]] = {}
+        self._computes: dict[tuple[int, ...], float] = {}
+        self._scratch: dict[tuple[int, ...], int] = {}
+
+    def best(self) -> Found | None:
+        """The fastest tiling that fits; among nearly equal ones that which moves least. None: none fits."""
+        whole = tile_cycles(self.space, self.space.extents) - self.space.engine.call_cycles
+        floor = whole + self.space.engine.call_cycles * tile_counts(self.space, self.points)
+        best: Found | None = None
+        start = 0
+        fits = self.least_bytes() <= self.room
+        points, floor = self.points[fits], floor[fits]
+        while start < len(points):
+            if best is not None and floor[start] > best.cycles * _NEARLY:
+                break
+            chunk = points[start : start + _CHUNK]
+            start += _CHUNK
+            for found in self.candidates(chunk):
+                best = better(best, found)
+        return best
+
+    @property
+    def room(self) -> float:
+        """Bytes that buffers and scratch may take."""
+        return float("inf") if self.space.room_bytes is None else float(self.space.room_bytes)
+
+    def least_bytes(self) -> Numbers:
+        """For each point, the bytes that no order, depth or buffering can go below."""
+        total = np.zeros(len(self.points))
+        for item in self.space.travellers:
+            positions = [index for index, loop in enumerate(self.space.cuts) if loop.name in item.loops]
+            unique, inverse = np.unique(self.points[:, positions], axis=0, return_inverse=True)
+            found = [self._transfer(item, tuple(row))[0] for row in unique.tolist()]
+            copies = 2 if self.buffering == "double" and positions else 1
+            total += copies * np.array(found, float)[inverse.reshape(-1)]
+        if self.space.kernel.scratch_bytes(self._shape()):
+            total += np.array([self._scratch_of(tuple(row)) for row in self.points.tolist()], float)
+        return total
+
+    def candidates(self, points: Integers) -> Iterator[Found]:
+        """The best tiling of `points` for each order of loops."""
+        computes = np.array([self._compute(tuple(row)) for row in points.tolist()])
+        scratch = np.array([self._scratch_of(tuple(row)) for row in points.tolist()], float)
+        for order in orders(self.space):
+            found = _Order(self, order, points, computes, scratch).best()
+            if found is not None:
+                yield found
+
+    def tables(self, item: Traveller, seen: Sequence[int], points: Integers) -> tuple[Numbers, ...]:
+        """Bytes of a buffer, average bytes and cycles of a transfer, legality, where the loops `seen` are cut."""
+        columns = [
+            points[:, index] if index in seen else np.full(len(points), self.space.extents[loop.name])
+            for index, loop in enumerate(self.space.cuts)
+            if loop.name in item.loops
+        ]
+        keys = zip(*(column.tolist() for column in columns), strict=True) if columns else [()] * len(points)
+        found = np.array([self._transfer(item, key) for key in keys], float)
+        return found[:, 0], found[:, 1], found[:, 2], found[:, 3]
+
+    def _transfer(self, item: Traveller, key: tuple[int, ...]) -> tuple[int, float, float, bool]:
+        """For one operand and these tile sizes: bytes of a buffer, average bytes and cycles of a transfer, legality."""
+        known = self._transfers.get((item.name, key))
+        if known is not None:
+            return known
+        windows = self.table.windows(item, dict(zip(item.loops, key, strict=True)))
+        room = item.item_bytes
+        for extent in windows.room:
+            room *= extent
+        size, cycles, tiles, legal = 0, 0.0, 0, item.aligned_offset
+        for extents, count in windows.classes:
+            one = transfers(extents, item.shape, windows.room, item.layout, item.item_bytes, item.path)
+            size += one.size_bytes * count
+            cycles += one.cycles(item.path) * count
+            tiles += count
+            legal = legal and one.legal(item.path)
+        found = (-(-room // self.space.grain) * self.space.grain, size / tiles, cycles / tiles, legal)
+        self._transfers[item.name, key] = found
+        return found
+
+    def _compute(self, key: tuple[int, ...]) -> float:
+        """Cycles of all calls together."""
+        if key not in self._computes:
+            total = 0.0
+            names = [loop.name for loop in self.space.cuts]
+            ends = []
+            for name, size in zip(names, key, strict=True):
+                full, rest = divmod(self.space.extents[name], size)
+                ends.append([(size, full)] + ([(rest, 1)] if rest else []))
+            for kinds in product(*ends):
+                count = 1
+                for _, times in kinds:
+                    count *= times
+                extents = {**self.space.extents, **{n: trips for n, (trips, _) in zip(names, kinds, strict=True)}}
+                total += count * tile_cycles(self.space, extents)
+            self._computes[key] = total
+        return self._computes[key]
+
+    def _scratch_of(self, key: tuple[int, ...]) -> int:
+        if key not in self._scratch:
+            space = self.space
+            extents = {**space.extents, **{loop.name: size for loop, size in zip(space.cuts, key, strict=True)}}
+            _, size = scratch_bytes(space.kernel, space.site, space.access, extents, space.engine.cores)
+            self._scratch[key] = -(-size // space.grain) * space.grain
+        return self._scratch[key]
+
+    def _shape(self):  # type: ignore[no-untyped-def]
+        from tilewright.kernel import TileShape
+
+        box = {name: (0, trips) for name, trips in self.space.extents.items()}
+        return TileShape(site=self.space.site, access=self.space.access, box=box)
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """One operand: for each depth worth trying an entry along the operand's own axis of the arrays."""
+
+    item: Traveller
+    depths: tuple[int, ...]
+    buffer: Numbers  # bytes of one buffer
+    moved: Numbers  # bytes of all transfers
+    each: Numbers  # average cycles of one transfer
+    fetches: Numbers  # how many
+    legal: Numbers
+
+
+class _Order:
+    """All depths and buffers for one order of the loops, over some points, as arrays [depth of each operand..., point]."""
+
+    def __init__(
+        self, search: Search, order: tuple[int, ...], points: Integers, computes: Numbers, scratch: Numbers
+    ) -> None:
+        self.search, self.order, self.points = search, order, points
+        self.computes, self.scratch = computes, scratch
+        trips = trip_counts(search.space, points)[:, list(order)]
+        ones = np.ones((len(points), 1), np.int64)
+        self.above = np.cumprod(np.concatenate([ones, trips], axis=1), axis=1, dtype=float)  # [point, depth]
+        self.trips = trips
+        self.choices = self._choices()
+
+    def best(self) -> Found | None:
+        """The best of them; None where nothing fits."""
+        doubled, used = self._buffers()
+        legal = used + self.scratch <= self.search.room
+        for choice in self.choices:
+            legal = legal & (choice.legal > 0)
+        if self.search.buffering == "double":
+            for choice, twice in zip(self.choices, doubled, strict=True):
+                legal = legal & (twice | (choice.fetches <= 1))
+        if not legal.any():
+            return None
+        cycles = np.where(legal, self._cycles(doubled), np.inf)
+        moved = np.broadcast_to(sum(choice.moved for choice in self.choices), cycles.shape)
+        near = np.where(cycles <= cycles.min() * _NEARLY, moved, np.inf)
+        at = np.unravel_index(np.argmin(near), near.shape)
+        return self._found(at, doubled, float(cycles[at]), float(moved[at]))
+
+    def _choices(self) -> list[_Choice]:
+        space = self.search.space
+        depths = {item.name: self._depths(item) for item in space.travellers}
+        by_size = sorted(space.travellers, key=lambda item: self.search._transfer(item, self._uncut(item))[0])
+        for item in by_size:  # too many combinations: the smallest operands are resident, or as deep as they can be
+            if np.prod([len(options) for options in depths.values()]) <= _MOST_COMBINATIONS:
+                break
+            depths[item.name] = (0, depths[item.name][-1])[: len(depths[item.name])]
+        count = len(space.travellers)
+        return [self._choice(item, depths[item.name], position, count) for position, item in enumerate(space.travellers)]
+
+    def _uncut(self, item: Traveller) -> tuple[int, ...]:
+        return tuple(self.search.space.extents[name] for name in item.loops)
+
+    def _depths(self, item: Traveller) -> tuple[int, ...]:
+        """Resident, or just inside a loop that moves the window."""
+        names = [self.search.space.cuts[index].name for index in self.order]
+        inside = [depth + 1 for depth, name in enumerate(names) if name in item.loops]
+        if item.name in self.search.space.once:
+            inside = [depth for depth in inside if all(name in item.loops for name in names[:depth])]
+        return (0, *inside)
+
+    def _choice(self, item: Traveller, depths: Sequence[int], position: int, count: int) -> _Choice:
+        rows = []
+        for depth in depths:
+            seen = [index for index in self.order[:depth] if self.search.space.cuts[index].name in item.loops]
+            buffer, moved, cycles, legal = self.search.tables(item, seen, self.points)
+            fetches = self.above[:, depth]
+            rows.append((buffer, moved * fetches, cycles, fetches, legal))
+        axes = [1] * count + [len(self.points)]
+        axes[position] = len(depths)
+        stacked = [np.stack(column).reshape(axes) for column in zip(*rows, strict=True)]
+        return _Choice(item, tuple(depths), *stacked)
+
+    def _buffers(self) -> tuple[list[npt.NDArray[np.bool_]], Numbers]:
+        """Which operands have two buffers, best gain per byte first while there is room; and the bytes of all."""
+        used = sum(choice.buffer for choice in self.choices) + 0.0
+        shape = used.shape
+        if self.search.buffering == "single":
+            return [np.zeros(shape, bool) for _ in self.choices], used
+        gains = np.stack([
+            np.broadcast_to((choice.fetches - 1) * choice.each / np.maximum(choice.buffer, 1), shape)
+            for choice in self.choices
+        ])  # fmt: skip
+        bytes_each = np.stack([np.broadcast_to(choice.buffer, shape) for choice in self.choices])
+        doubled = np.zeros(gains.shape, bool)
+        left = self.search.room - used - self.scratch
+        for rank in np.argsort(-gains, axis=0, kind="stable"):
+            at = rank[None]
+            wanted = np.take_along_axis(bytes_each, at, 0)[0]
+            take = (np.take_along_axis(gains, at, 0)[0] > 0) & (wanted <= left)
+            np.put_along_axis(doubled, at, take[None], 0)
+            extra = np.where(take, wanted, 0)
+            left, used = left - extra, used + extra
+        return list(doubled), used
+
+    def _cycles(self, doubled: Sequence[npt.NDArray[np.bool_]]) -> Numbers:
+        """Prologue, every change of tile with what travels meanwhile, epilogue."""
+        tiles = self.above[:, -1]
+        compute = self.computes / tiles
+        total = sum(choice.each for choice in self.choices) + compute
+        for level in range(1, len(self.order) + 1):
+            changes = self.above[:, level] - self.above[:, level - 1]
+            hidden = exposed = np.zeros(1)
+            for choice, twice in zip(self.choices, doubled, strict=True):
+                depths = np.array(choice.depths).reshape([-1 if n > 1 else 1 for n in choice.each.shape[:-1]] + [1])
+                moving = choice.each * (depths >= level)
+                hidden = hidden + np.where(twice, moving, 0.0)
+                exposed = exposed + np.where(twice, 0.0, moving)
+            total = total + changes * (np.maximum(compute, hidden) + exposed)
+        return total
+
+    def _found(
+        self, at: tuple[np.intp, ...], doubled: Sequence[npt.NDArray[np.bool_]], cycles: float, moved: float
+    ) -> Found:
+        point = self.points[at[-1]]
+        cut = [(place, index) for place, index in enumerate(self.order) if self.trips[at[-1], place] > 1]
+        nest = tuple((self.search.space.cuts[index].name, int(point[index])) for _, index in cut)
+        copies = {}
+        for choice, twice, option in zip(self.choices, doubled, at, strict=False):
+            depth = choice.depths[option]
+            kept = sum(place < depth for place, _ in cut)
+            while kept and nest[kept - 1][0] not in choice.item.loops:
+                kept -= 1
+            fetches = float(np.broadcast_to(choice.fetches, choice.fetches.shape)[_own(at, choice.fetches)])
+            copies[choice.item.name] = TileCopy(depth=kept, buffers=2 if bool(twice[at]) and fetches > 1 else 1)
+        return Found(nest=nest, copies=copies, cycles=cycles, moved_bytes=moved)
+
+
+def _own(at: Sequence[np.intp], array: Numbers) -> tuple[np.intp | int, ...]:
+    """The place of one combination in an array that has only some of the axes."""
+    return tuple(index if extent > 1 else 0 for index, extent in zip(at, array.shape, strict=True))
+
+
+def better(best: Found | None, found: Found) -> Found:
+    """The faster; of nearly equal ones the one that moves less."""
+    if best is None or found.cycles * _NEARLY < best.cycles:
+        return found
+    if found.cycles <= best.cycles * _NEARLY and found.moved_bytes < best.moved_bytes:
+        return found
+    return best

@@ -1,0 +1,258 @@
+"""Knows what tiles of a step can look like: loops that may be cut, sizes worth trying, operands and their windows.
+Does not know what a tile costs, nor which one is chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.access import Access, Box, Loop, MapAccess
+from tilewright.graph import Site
+from tilewright.index import Axis, Index, bare_loop, mentions
+from tilewright.kernel import Kernel
+from tilewright.layout import Layout
+from tilewright.platform import CopyPath, Engine
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.int64]
+
+_EVERY_TRIP_COUNT = 32  # up to so many tiles along a loop, each number of tiles is tried
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traveller:
+    """An operand that is copied into tile buffers. Two are equal when every tile of them costs the same."""
+
+    name: str
+    written: bool
+    shape: tuple[int, ...]
+    layout: Layout
+    item_bytes: int
+    path: CopyPath  # to the near memory, or from it where the operand is written
+    loops: tuple[str, ...]  # that may be cut and move its window
+    aligned_offset: bool = True  # its first byte lies where the path can reach it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """Everything that the choice of a step's tiles over one hop depends on."""
+
+    site: Site
+    kernel: Kernel
+    access: Access
+    engine: Engine
+    extents: Mapping[str, int]  # trips of every loop in one visit: all of them, or those of the tile around this hop
+    cuts: tuple[Loop, ...]  # loops that may be cut
+    travellers: tuple[Traveller, ...]
+    operations: float  # of the whole step
+    room_bytes: int | None  # of the near memory; None: no limit
+    grain: int  # tile buffers begin at multiples of it
+    once: tuple[str, ...] = ()  # inputs that may be fetched only once: the output takes their bytes
+    refused: Mapping[str, str] = field(default_factory=dict)  # loop -> why it cannot be cut
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The windows of one operand over all tiles of some cuts, by extent: how often each shape occurs."""
+
+    room: tuple[int, ...]  # the largest extents, by axis
+    classes: tuple[tuple[tuple[int, ...], int], ...]  # (extents by axis, how many tiles)
+
+
+def cuttable(access: Access, kernel: Kernel) -> tuple[tuple[Loop, ...], dict[str, str]]:
+    """The loops whose trips may be separated into tiles, and why the others may not."""
+    loops, refused = [], {}
+    for loop in access.loops:
+        if loop.extent < 2:
+            continue
+        reason = _uncut(loop, access, kernel)
+        if reason:
+            refused[loop.name] = reason
+        else:
+            loops.append(loop)
+    return tuple(loops), refused
+
+
+def _uncut(loop: Loop, access: Access, kernel: Kernel) -> str:
+    """Why a loop cannot be cut; empty where it can."""
+    if not isinstance(access, MapAccess):
+        return "its windows are no index map"
+    if loop.kind == "sequential":
+        return "its trips must run in order"
+    if loop.kind == "reduce":
+        return "it is a reduction, which the kernel does not split" if not kernel.accumulates else "not yet split"
+    for output in access.outputs:
+        moved = [axis for axis in access.axes[output] if mentions(axis.index, loop.name)]
+        if len(moved) != 1 or not _apart(moved[0], loop, access):
+            return f"tiles of {output} would overlap"
+    return ""
+
+
+def _apart(axis: Axis, loop: Loop, access: Access) -> bool:
+    """Whether the windows of successive trips follow one another without touching."""
+    if bare_loop(axis) == loop.name:
+        return True
+    box = {other.name: (0, other.extent) for other in access.loops}
+    trips = np.arange(loop.extent)
+    low, high, _, _ = spans(axis, box, {loop.name: (trips, trips + 1)})
+    return bool(np.all(high[:-1] <= low[1:]))
+
+
+def sizes(extent: int, multiple: int = 1) -> tuple[int, ...]:
+    """Tile extents worth trying, largest first: the smallest for each number of tiles.
+
+    From `_EVERY_TRIP_COUNT` tiles on only some numbers, each about a quarter larger than the one before. The last is
+    the smallest tile there is.
+    """
+    found: dict[int, None] = {}
+    count = 1
+    while count <= extent:
+        size = min(-(-(-(-extent // count)) // multiple) * multiple, extent)
+        found[size] = None
+        count = count + 1 if count < _EVERY_TRIP_COUNT else count + count // 4
+    found[min(multiple, extent)] = None
+    return tuple(found)
+
+
+def spans(
+    axis: Axis, box: Box, tiles: Mapping[str, tuple[Integers, Integers]]
+) -> tuple[Integers, Integers, Integers, Integers]:
+    """`Axis.span` for many tiles at once: low, high, before, after.
+
+    `tiles` has for some loops the half-open ranges of their trips, in arrays that broadcast; `box` has the others.
+    """
+    if axis.index is None:
+        zero = np.zeros((), np.int64)
+        return zero, zero + axis.extent, zero, zero
+    low, last = _range(axis.index, box, tiles)
+    return (
+        np.clip(low, 0, axis.extent),
+        np.clip(last + 1, 0, axis.extent),
+        np.maximum(0, -low),
+        np.maximum(0, last + 1 - axis.extent),
+    )
+
+
+def _range(index: Index, box: Box, tiles: Mapping[str, tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
+    low = high = np.asarray(index.offset, np.int64)
+    for term in index.terms:
+        if term.inner is None:
+            first, end = tiles.get(term.loop) or box[term.loop]
+            bottom, top = np.asarray(first), np.maximum(first, np.asarray(end) - 1)
+        else:
+            bottom, top = _applied(term.operation, term.by, *_range(term.inner, box, tiles))
+        one, other = bottom * term.coefficient, top * term.coefficient
+        low, high = low + np.minimum(one, other), high + np.maximum(one, other)
+    return low, high
+
+
+def _applied(operation: str, by: tuple[int, ...], low: Integers, high: Integers) -> tuple[Integers, Integers]:
+    if operation == "//":
+        return low // by[0], high // by[0]
+    if operation == "%":
+        together = low // by[0] == high // by[0]
+        return np.where(together, low % by[0], 0), np.where(together, high % by[0], by[0] - 1)
+    return np.clip(low, *by), np.clip(high, *by)
+
+
+def tile_ranges(extent: int, size: int) -> tuple[Integers, Integers]:
+    """The half-open range of trips of every tile of a loop."""
+    low = np.arange(0, extent, size, dtype=np.int64)
+    return low, np.minimum(low + size, extent)
+
+
+class WindowTable:
+    """Windows of operands for any cuts; each is worked out once."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self._box = {loop.name: (0, space.extents[loop.name]) for loop in space.access.loops}
+        self._known: dict[tuple[str, tuple[int, ...]], Windows] = {}
+        self._axes: dict[tuple[str, int, tuple[int, ...]], tuple[tuple[int, int], ...]] = {}
+
+    def windows(self, operand: Traveller, cuts: Mapping[str, int]) -> Windows:
+        """The windows of all tiles; `cuts` is loop -> tile extent, and a loop left out is not cut."""
+        sizes_here = tuple(cuts.get(name, self.space.extents[name]) for name in operand.loops)
+        key = (operand.name, sizes_here)
+        if key not in self._known:
+            self._known[key] = self._windows(operand, dict(zip(operand.loops, sizes_here, strict=True)))
+        return self._known[key]
+
+    def _windows(self, operand: Traveller, cuts: Mapping[str, int]) -> Windows:
+        access = self.space.access
+        if not isinstance(access, MapAccess):
+            extents = tuple(span.extent for span in access.window(operand.name, self._box))
+            return Windows(extents, ((extents, 1),))
+        axes = access.axes[operand.name]
+        by_axis = [tuple(name for name in operand.loops if mentions(axis.index, name)) for axis in axes]
+        moved = [name for names in by_axis for name in names]
+        if len(set(moved)) != len(moved):
+            return self._jointly(axes, cuts)
+        choices = [self._along(operand, position, by_axis[position], cuts) for position in range(len(axes))]
+        classes = []
+        for chosen in product(*choices):
+            count = 1
+            for _, times in chosen:
+                count *= times
+            classes.append((tuple(extent for extent, _ in chosen), count))
+        return Windows(tuple(max(extent for extent, _ in choice) for choice in choices), tuple(classes))
+
+    def _along(
+        self, operand: Traveller, position: int, names: Sequence[str], cuts: Mapping[str, int]
+    ) -> tuple[tuple[int, int], ...]:
+        """Extents along one axis and how many tiles have each; the loops in `names` move it."""
+        key = (operand.name, position, tuple(cuts[name] for name in names))
+        if key not in self._axes:
+            axes = self.space.access.axes[operand.name]  # type: ignore[attr-defined]  # only maps come here
+            ranges = np.ix_(*(range(len(self._tiles(name, cuts[name])[0])) for name in names))
+            tiles = {
+                name: (self._tiles(name, cuts[name])[0][at], self._tiles(name, cuts[name])[1][at])
+                for name, at in zip(names, ranges, strict=True)
+            }
+            low, high, _, _ = spans(axes[position], self._box, tiles)
+            extents, times = np.unique(np.maximum(high - low, 0), return_counts=True)
+            self._axes[key] = tuple(zip(extents.tolist(), times.tolist(), strict=True))
+        return self._axes[key]
+
+    def _tiles(self, name: str, size: int) -> tuple[Integers, Integers]:
+        return _ranges(self.space.extents[name], size)
+
+    def _jointly(self, axes: Sequence[Axis], cuts: Mapping[str, int]) -> Windows:
+        """The same where one loop moves several axes: every combination of tiles is looked at."""
+        found: dict[tuple[int, ...], int] = {}
+        for box in self._boxes(cuts):
+            extents = tuple(axis.span(box).extent for axis in axes)
+            found[extents] = found.get(extents, 0) + 1
+        room = tuple(max(extents[axis] for extents in found) for axis in range(len(axes)))
+        return Windows(room, tuple(found.items()))
+
+    def _boxes(self, cuts: Mapping[str, int]) -> Iterator[Box]:
+        names = list(cuts)
+        ranges = [zip(*(side.tolist() for side in self._tiles(name, cuts[name])), strict=True) for name in names]
+        for tile in product(*map(list, ranges)):
+            yield {**self._box, **dict(zip(names, tile, strict=True))}
+
+
+@lru_cache(maxsize=4096)
+def _ranges(extent: int, size: int) -> tuple[Integers, Integers]:
+    return tile_ranges(extent, size)
+
+
+def bound_bytes(space: Space) -> int:
+    """Bytes of the elements that travel if each is read or written once."""
+    box = {loop.name: (0, space.extents[loop.name]) for loop in space.access.loops}
+    total = 0
+    for operand in space.travellers:
+        touched = operand.item_bytes
+        for span in space.access.window(operand.name, box):
+            touched *= len(range(span.low, span.high, span.step))
+        total += touched
+    return total

@@ -1,0 +1,245 @@
+"""Knows how a step of the schedule becomes the space of its tilings over one hop: which operand travels from where.
+Does not know how tiles are chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from tilewright.access import Access, MapAccess
+from tilewright.decisions import Decisions
+from tilewright.dtypes import DType
+from tilewright.graph import Node, Site
+from tilewright.index import mentions
+from tilewright.kernel import Kernel, TileShape
+from tilewright.layout import Layout, row_major
+from tilewright.operands import input_operands, kernel_access
+from tilewright.operator import Operator
+from tilewright.platform import CopyPath, Platform
+from tilewright.stages import Scheduled, Step
+from tilewright.tile.space import Space, Traveller, cuttable
+from tilewright.tile.transfers import path_between, route
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hop:
+    """One copy between neighbours on the way from the home memory to the near one."""
+
+    far: str
+    near: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperandOf:
+    """An operand of a step: its bytes, and where they live."""
+
+    name: str
+    value: str  # tensor, or stored constant
+    shape: tuple[int, ...]
+    layout: Layout
+    item_bytes: int
+    memory: str
+    offset_bytes: int  # in its buffer
+    written: bool
+    constant: bool
+
+
+class Machine:
+    """A platform with a near memory, and what a plan has pinned in it."""
+
+    def __init__(self, scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions) -> None:
+        self.scheduled, self.operators, self.decisions = scheduled, operators, decisions
+        self.bound = scheduled.bound
+        self.platform: Platform = scheduled.bound.platform
+        self.nodes: dict[str, Node] = {node.name: node for node in self.bound.graph.nodes}
+
+    @cached_property
+    def hops(self) -> tuple[Hop, ...]:
+        """From the home memory to the near one, outermost first; none on a machine with one memory."""
+        home, near = self.platform.home_memory().name, self.platform.near
+        paths = route(self.platform, home, near) if near else ()
+        return tuple(Hop(far=path.source, near=path.target) for path in paths or ())
+
+    @cached_property
+    def constant_memory(self) -> str:
+        """Where constants are if nothing else is pinned: the first const memory from which copies lead to the near one."""
+        const = self.platform.of_kind("const")
+        leading = [memory.name for memory in const if route(self.platform, memory.name, self.platform.near)]
+        return (leading or [memory.name for memory in const])[0]
+
+    def site(self, step: Step) -> Site:
+        """The node that gives the step its name."""
+        return self.bound.graph.site(self.nodes[step.name])
+
+    def access(self, step: Step) -> Access:
+        """The access of the step's kernel."""
+        site = self.site(step)
+        return kernel_access(self.operators[site.node.op], self.bound.bindings[step.name].kernel, site)
+
+    def operands(self, step: Step) -> tuple[OperandOf, ...]:
+        """Inputs, packed constants, outputs."""
+        site, binding = self.site(step), self.bound.bindings[step.name]
+        operator = self.operators[site.node.op]
+        found = []
+        for source in input_operands(operator, binding.kernel, site):
+            if source.operand in binding.constants:
+                found.append(self._constant(source.operand, binding.constants[source.operand]))
+            else:
+                found.append(self._value(source.operand, source.tensor, written=False))
+        outputs = zip(operator.outputs, site.node.outputs, strict=False)
+        found.extend(self._value(operand, value, written=True) for operand, value in outputs if value)
+        return tuple(found)
+
+    def _constant(self, operand: str, name: str) -> OperandOf:
+        array = self.bound.constants[name]
+        return OperandOf(
+            name=operand,
+            value=name,
+            shape=tuple(array.shape),
+            layout=row_major(array.ndim),
+            item_bytes=DType.from_numpy(array.dtype).size_bytes,
+            memory=self.decisions.memories.get(name, self.constant_memory),
+            offset_bytes=0,
+            written=False,
+            constant=True,
+        )
+
+    def _value(self, operand: str, name: str, *, written: bool) -> OperandOf:
+        tensor, storage = self.bound.graph.tensors[name], self.scheduled.storage[name]
+        pinned = [self.decisions.memories[key] for key in (name, storage.buffer) if key in self.decisions.memories]
+        return OperandOf(
+            name=operand,
+            value=name,
+            shape=tensor.shape,
+            layout=self.bound.layouts[name],
+            item_bytes=tensor.dtype.size_bytes,
+            memory=(pinned or [self.platform.home_memory().name])[0],
+            offset_bytes=storage.offset_bytes,
+            written=written,
+            constant=False,
+        )
+
+    def room_bytes(self, memory: str, index: int) -> int | None:
+        """Bytes of a memory that tiles of step `index` may take: its size less the runtime and what is pinned there."""
+        limit = self.platform.memory(memory).size_bytes
+        if limit is None:
+            return None
+        taken = self.platform.runtime_bytes.get(memory, 0)
+        for buffer in self.scheduled.buffers:
+            pins = {self.decisions.memories.get(name) for name in (buffer.name, *buffer.values)}
+            if memory in pins and buffer.first <= index <= buffer.last:
+                taken += _up(buffer.size_bytes, max(buffer.align, self.grain(memory)))
+        return limit - taken
+
+    def grain(self, memory: str) -> int:
+        """Tile buffers in a memory begin at multiples of this."""
+        paths = [path.align for path in self.platform.copies if memory in (path.source, path.target)]
+        return max(self.platform.buffer_align, 8, *paths)
+
+    def space(self, index: int, step: Step, hop: Hop) -> Space:
+        """The tilings of one step over one hop."""
+        site, binding, access = self.site(step), self.bound.bindings[step.name], self.access(step)
+        cuts, refused = cuttable(access, binding.kernel)
+        engine = next(engine for engine in self.platform.engines if engine.name == binding.engine)
+        operands = self.operands(step)
+        travellers = []
+        for operand in operands:
+            path = self.path(operand, binding.kernel, hop)
+            if path is not None and 0 not in operand.shape:
+                loops = tuple(loop.name for loop in cuts if _moves(access, operand.name, loop.name))
+                travellers.append(_traveller(operand, path, loops))
+        extents = {loop.name: loop.extent for loop in access.loops}
+        return Space(
+            site=site,
+            kernel=binding.kernel,
+            access=access,
+            engine=engine,
+            extents=extents,
+            cuts=cuts,
+            travellers=tuple(travellers),
+            operations=float(self.operators[site.node.op].macs(site) or site.output.elements),
+            room_bytes=self.room_bytes(hop.near, index),
+            grain=self.grain(hop.near),
+            once=self._once(operands),
+            refused=refused,
+        )
+
+    def path(self, operand: OperandOf, kernel: Kernel, hop: Hop) -> CopyPath | None:
+        """How the operand crosses `hop`; None where it stays where it is."""
+        chain = (self.hops[0].far, *(one.near for one in self.hops))
+        position = chain.index(hop.near)
+        last = hop.near == self.platform.near
+        if last and hop.near not in kernel.memories.get(operand.name, (hop.near,)):
+            return None
+        if operand.memory in chain[position:]:
+            return None
+        source = hop.far if operand.memory in chain else operand.memory
+        if operand.memory not in chain:
+            entries = [at for at in range(1, len(chain)) if path_between(self.platform, operand.memory, chain[at])]
+            if not entries or position < entries[-1]:
+                return None
+            source = hop.far if position > entries[-1] else operand.memory
+        ends = (hop.near, source) if operand.written else (source, hop.near)
+        return path_between(self.platform, *ends)
+
+    def _once(self, operands: tuple[OperandOf, ...]) -> tuple[str, ...]:
+        """Inputs whose bytes an output takes."""
+        taken = {
+            self.scheduled.storage[item.value].buffer for item in operands if item.written and not item.constant
+        }
+        return tuple(
+            item.name
+            for item in operands
+            if not item.written and not item.constant and self.scheduled.storage[item.value].buffer in taken
+        )
+
+
+def structural_key(space: Space) -> Hashable:
+    """Equal for spaces that have the same best tiling."""
+    access = space.access
+    axes = tuple(access.axes.items()) if isinstance(access, MapAccess) else space.site.node.name
+    box = {name: (0, trips) for name, trips in space.extents.items()}
+    shape = TileShape(site=space.site, access=access, box=box)
+    kernel = space.kernel
+    attributes = tuple((name, repr(value)) for name, value in space.site.node.attributes.items() if name != "requant")
+    return (
+        kernel.name,
+        kernel.cycles and (kernel.cycles(shape), attributes),
+        kernel.scratch_bytes(shape),
+        axes,
+        access.loops,
+        tuple(space.extents.items()),
+        space.travellers,
+        space.operations,
+        space.room_bytes,
+        space.grain,
+        space.once,
+        space.engine.name,
+    )
+
+
+def _traveller(operand: OperandOf, path: CopyPath, loops: tuple[str, ...]) -> Traveller:
+    return Traveller(
+        name=operand.name,
+        written=operand.written,
+        shape=operand.shape,
+        layout=operand.layout,
+        item_bytes=operand.item_bytes,
+        path=path,
+        loops=loops,
+        aligned_offset=operand.offset_bytes % path.align == 0,
+    )
+
+
+def _moves(access: Access, operand: str, loop: str) -> bool:
+    if not isinstance(access, MapAccess):
+        return True
+    return any(mentions(axis.index, loop) for axis in access.axes[operand])
+
+
+def _up(size: int, grain: int) -> int:
+    return -(-size // grain) * grain
+
+
