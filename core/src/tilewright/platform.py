@@ -35,7 +35,8 @@ class Engine:
 
     name: str
     cores: int = 1
-    operations_per_cycle: float = 0.5  # default cost model: multiply-accumulates per cycle
+    operations_per_cycle: float = 0.5  # default cost model: multiply-accumulates per cycle, all cores together
+    call_cycles: float = 0.0  # what every kernel call takes besides: barriers, arguments, loop set-up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
