@@ -40,10 +40,10 @@ def test_two_packages_with_one_target(make_site: Any, make_plugin: Any, healthy:
 
 
 def test_a_plugin_cannot_shadow_what_is_built_in(make_site: Any, make_plugin: Any, healthy: Any) -> None:
-    shadow = make_plugin(name="shadow", source="", entry_points={"allocator.best-fit": "shadow"})
+    shadow = make_plugin(name="shadow", source="", entry_points={"allocator.auto": "shadow"})
     needed, imported = make_site(healthy, shadow).probe("compile:healthy", "imported:shadow")
     assert needed["exit"] == 8
-    assert "allocator 'best-fit' is offered by shadow 1.2.3 and by tilewright " in needed["error"]
+    assert "allocator 'auto' is offered by shadow 1.2.3 and by tilewright " in needed["error"]
     assert imported["answer"] == []
 
 

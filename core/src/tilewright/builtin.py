@@ -54,10 +54,14 @@ def tilewright_tilers() -> Iterable[Tiler]:
 
 @hookimpl
 def tilewright_allocators() -> Iterable[Allocator]:
-    """The heuristic allocator."""
+    """The heuristics, and the one that chooses among allocators."""
+    from tilewright.allocate.auto import Auto
     from tilewright.allocate.best_fit import BestFit
+    from tilewright.allocate.greedy import GreedyByConflicts, GreedyBySize
+    from tilewright.allocate.hill_climb import HillClimb
+    from tilewright.allocate.tetris import TetrisRandom
 
-    return (BestFit(),)
+    return (Auto(), BestFit(), GreedyByConflicts(), GreedyBySize(), HillClimb(), TetrisRandom())
 
 
 @hookimpl

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.problem import Budget
 from tilewright.decisions import Decisions
 from tilewright.errors import Diagnostic
@@ -54,16 +55,27 @@ class Deployment:
         """The plugins that this compilation needs, and no others."""
         if self._registry is not None:
             return self._registry
-        return load_for(target=self.target, allocator=self.options.allocator, tiler=self.options.tiler)
+        wanted = self.options.allocator
+        exact = (("allocator", EXACT),) if wanted == "auto" else ()
+        return load_for(
+            target=self.target,
+            allocator=wanted,
+            tiler=self.options.tiler,
+            memory_hierarchy=self.options.memory_hierarchy,
+            welcome=exact,
+        )
 
     @cached_property
     def platform(self) -> Platform:
         """The target, configured."""
         offered = self.registry.platforms[self.target]
-        board, settings = self.options.board, self.options.settings
-        if board is None:
-            return offered.configure(settings).with_limits(self.options.memory)
-        return board.on(offered.configure({**board.settings, **settings})).with_limits(self.options.memory)
+        board, installed = self.options.board, self.options.memory_hierarchy
+        platform = offered.configure({**(board.settings if board else {}), **self.options.settings})
+        if installed:
+            platform = self.registry.memory_hierarchies[installed].on(platform)
+        if board:
+            platform = board.on(platform)
+        return platform.with_limits(self.options.memory)
 
     @cached_property
     def imported(self) -> Imported:
@@ -89,7 +101,7 @@ class Deployment:
             operators=self.registry.operators,
             kernels=self.registry.kernels,
             tiler=self.registry.tilers[self.options.tiler],
-            allocator=self.registry.allocators[self.options.allocator],
+            allocator=chosen(self.registry.allocators, self.options.allocator),
             pins=self._pins,
             budget=Budget(work=self.options.effort, seed=self.options.seed),
         )

@@ -18,10 +18,11 @@ class Options:
     dims: Mapping[str, int] = field(default_factory=dict)  # symbolic dimension -> extent
     allow_external: bool = False  # read external data files beside the model
     board: Board | None = None  # memories instead of the target's own
+    memory_hierarchy: str = ""  # the same from an installed package, by name
     memory: Mapping[str, int] = field(default_factory=dict)  # memory -> hard limit
     settings: Mapping[str, str] = field(default_factory=dict)  # target settings
     io: Literal["pool", "user"] = "pool"  # where graph inputs and outputs live
-    allocator: str = "best-fit"
+    allocator: str = "auto"
     tiler: str = "whole"
     effort: int = 200_000  # allocator work units
     seed: int = 0

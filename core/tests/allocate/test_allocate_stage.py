@@ -207,7 +207,7 @@ class _Sloppy:
 
     name: str = "sloppy"
     summary: str = ""
-    move: int = 0  # moves the last block down by this much: a lie
+    move: int = 0  # moves the last block down by this many of its sizes: a lie
 
     def solve(self, problem: Problem, budget: Budget) -> Solution:
         places, end = {}, 0
@@ -218,14 +218,15 @@ class _Sloppy:
         limit = problem.pools[0].capacity_bytes
         if limit is not None and end > limit:
             return Solution(status="unknown", reason="too large")
-        last = problem.blocks[-1].name
-        places[last] = Place(pool=places[last].pool, offset_bytes=places[last].offset_bytes - self.move)
+        last = problem.blocks[-1]
+        low = places[last.name].offset_bytes - self.move * last.size_bytes
+        places[last.name] = Place(pool=places[last.name].pool, offset_bytes=low)
         return Solution(status="feasible", places=places)
 
 
 def test_an_allocator_that_lies_is_named() -> None:
     with pytest.raises(TilewrightError) as caught:
-        allocate(_tiled(), Decisions(), _Sloppy(move=4 * 6 * 3))
+        allocate(_tiled(), Decisions(), _Sloppy(move=3))
     assert caught.value.code == "TW8050"
     assert caught.value.exit_code is Exit.PLUGIN
     assert "allocator 'sloppy'" in caught.value.message

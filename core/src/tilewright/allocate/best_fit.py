@@ -8,12 +8,15 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tilewright.allocate.bound import lower_bounds, pool_bound
+from tilewright.allocate.bound import pool_bound
+from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
 from tilewright.allocate.exhaustive import MOST_BLOCKS, finish_pool
 from tilewright.allocate.orders import cheap_orders
 from tilewright.allocate.packing import Gap, Packing, Yard, pack, prepare
 from tilewright.allocate.parts import independent_parts
 from tilewright.allocate.problem import Budget, Place, Problem, Solution
+from tilewright.allocate.stacking import stack
+from tilewright.allocate.verdict import unaligned, verdict
 
 _EXHAUSTIVE_SHARE = 4  # a quarter of the budget may go into the exhaustive search
 _MOST_IDLE_ATTEMPTS = 600  # in a row without improvement
@@ -33,10 +36,10 @@ class BestFit:
 
     def solve(self, problem: Problem, budget: Budget) -> Solution:
         """See `Allocator.solve`."""
-        aligned = {pool.name: pool.align for pool in problem.pools}
-        for block in problem.blocks:
-            if not any(aligned[name] % block.align == 0 for name in block.pools):
-                return Solution(status="infeasible", reason=f"no pool is aligned enough for block '{block.name}'")
+        if (refused := unaligned(problem)) is not None:
+            return refused
+        if count_of_meetings(problem) > MOST_MEETINGS:
+            return stack(problem)
         places: dict[str, Place] = {}
         optimal, work = True, 0
         for part in independent_parts(problem):
@@ -60,7 +63,7 @@ def _solved(problem: Problem, budget: Budget) -> Solution:
     if not closed and not _at_floor(yard, best):
         best, spent = _improved(yard, best, budget.work - work, budget.seed)
         work += spent
-    return _answer(problem, yard, best, closed, work)
+    return verdict(problem, yard, best, closed, work)
 
 
 def _at_floor(yard: Yard, packing: Packing) -> bool:
@@ -163,43 +166,3 @@ def _blamed(yard: Yard, packing: Packing) -> list[int]:
         if at_peak or pool != yard.candidates[index][0]:
             found.update(dict.fromkeys((index, *yard.conflicts[index])))
     return [index for index in found if yard.problem.blocks[index].fixed_offset is None]
-
-
-def _answer(problem: Problem, yard: Yard, best: Packing, closed: bool, work: int) -> Solution:
-    bounds = lower_bounds(problem)
-    for pool in problem.pools:
-        if pool.capacity_bytes is not None and bounds[pool.name] > pool.capacity_bytes:
-            reason = (
-                f"pool '{pool.name}' holds {pool.capacity_bytes} B and blocks alive at once need {bounds[pool.name]} B"
-            )
-            return Solution(status="infeasible", work=work, reason=reason)
-    clash = _clash(yard, best)
-    if clash:
-        return Solution(status="infeasible", work=work, reason=clash)
-    for pool, peak in zip(problem.pools, best.peaks, strict=True):
-        if pool.capacity_bytes is not None and peak > pool.capacity_bytes:
-            reason = f"pool '{pool.name}' holds {pool.capacity_bytes} B and the best packing found needs {peak} B"
-            return Solution(status="infeasible" if closed else "unknown", work=work, reason=reason)
-    proved = closed or best.peaks == tuple(bounds[pool.name] for pool in problem.pools)
-    return Solution(status="optimal" if proved else "feasible", places=best.places(problem), work=work)
-
-
-def _clash(yard: Yard, packing: Packing) -> str:
-    """What is wrong with the demanded offsets themselves; everything else is placed around them."""
-    blocks = yard.problem.blocks
-    for index, block in enumerate(blocks):
-        if block.fixed_offset is None:
-            continue
-        low, high, pool = packing.offsets[index], packing.offsets[index] + block.size_bytes, packing.pools[index]
-        if low < 0 or low % block.align:
-            return f"block '{block.name}' is demanded at {low}, which is not a multiple of {block.align}"
-        capacity = yard.capacities[pool]
-        if capacity is not None and high > capacity:
-            return f"block '{block.name}' is demanded at {low}, beyond the end of its pool"
-        if block.size_bytes and any(start < high and low < end for start, end in yard.reserved[pool]):
-            return f"block '{block.name}' is demanded at {low}, inside a reserved range"
-        for other in yard.conflicts[index]:
-            there, fixed = packing.offsets[other], blocks[other].fixed_offset is not None
-            if fixed and packing.pools[other] == pool and there < high and low < there + blocks[other].size_bytes:
-                return f"blocks '{block.name}' and '{blocks[other].name}' are demanded at offsets where they overlap"
-    return ""

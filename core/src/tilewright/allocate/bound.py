@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from tilewright.allocate.conflicts import neighbours
+from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings, neighbours
 from tilewright.allocate.problem import Block, Pool, Problem
 
 
@@ -19,7 +20,10 @@ def lower_bounds(problem: Problem) -> dict[str, int]:
     confined = {
         pool.name: [i for i, b in enumerate(problem.blocks) if b.pools == (pool.name,)] for pool in problem.pools
     }
-    conflicts = neighbours(problem)
+    if (problem.conflicts or problem.compatible) and count_of_meetings(problem) > MOST_MEETINGS:
+        alone = () if problem.compatible else problem.blocks  # what cannot be listed is left out of the argument
+        return lower_bounds(replace(problem, blocks=alone, conflicts=(), compatible=()))
+    conflicts = neighbours(problem) if problem.conflicts or problem.compatible else ()
     return {pool.name: pool_bound(problem, pool, confined[pool.name], conflicts) for pool in problem.pools}
 
 
@@ -38,16 +42,11 @@ def pool_bound(problem: Problem, pool: Pool, members: Sequence[int], conflicts: 
 
 
 def _cliques(problem: Problem, present: set[int], conflicts: Sequence[Sequence[int]]) -> Iterable[list[int]]:
-    """Sets of blocks that conflict pairwise: who is alive at each birth, and heavy sets grown where lifetimes say too
+    """Sets of blocks that conflict pairwise: who is alive at once, and heavy sets grown where lifetimes say too
     little (explicit conflicts) or too much (compatible pairs)."""
+    if not problem.compatible:
+        yield from _alive_at_once(problem, present)
     if not problem.conflicts and not problem.compatible:
-        births = {first for number in present for first, _ in problem.blocks[number].lifetimes}
-        for time in births:
-            yield [
-                number
-                for number in present
-                if any(first <= time <= last for first, last in problem.blocks[number].lifetimes)
-            ]
         return
     adjacent = {number: {other for other in conflicts[number] if other in present} for number in present}
     size = {number: problem.blocks[number].size_bytes for number in present}
@@ -56,6 +55,25 @@ def _cliques(problem: Problem, present: set[int], conflicts: Sequence[Sequence[i
         heaviest_first = sorted(present, key=lambda number: (-weight[number], number))
         for seed in heaviest_first:
             yield _grown(seed, heaviest_first, adjacent)
+
+
+def _alive_at_once(problem: Problem, present: set[int]) -> Iterable[list[int]]:
+    """A sweep over time; only sets that somebody leaves next, others are inside a later one."""
+    intervals = [(first, last, number) for number in present for first, last in problem.blocks[number].lifetimes]
+    events = sorted([(first, 0, number) for first, _, number in intervals] + [(e, 1, n) for _, e, n in intervals])
+    alive: dict[int, int] = {}
+    grown = False
+    for _, dies, number in events:
+        if not dies:
+            alive[number] = alive.get(number, 0) + 1
+            grown = True
+            continue
+        if grown:
+            yield list(alive)
+            grown = False
+        alive[number] -= 1
+        if not alive[number]:
+            del alive[number]
 
 
 def _grown(seed: int, order: Sequence[int], adjacent: dict[int, set[int]]) -> list[int]:

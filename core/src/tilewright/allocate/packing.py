@@ -4,7 +4,7 @@ Does not know which order is good.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -74,8 +74,16 @@ def prepare(problem: Problem) -> Yard:
     )
 
 
+Find = Callable[[Yard, int, int, Sequence[int], Sequence[int]], int]  # block, pool, pools and offsets so far -> offset
+
+
 def pack(yard: Yard, order: Iterable[int], gap: Gap) -> Packing:
     """Place the fixed blocks, then the movable ones in `order`. A block that fits nowhere overflows its last pool."""
+    return pack_where(yard, order, _first_gap if gap == "first" else _tightest_gap)
+
+
+def pack_where(yard: Yard, order: Iterable[int], find: Find) -> Packing:
+    """The same with any way of finding an offset."""
     blocks = yard.problem.blocks
     offsets = [-1] * len(blocks)
     pools = [-1] * len(blocks)
@@ -85,7 +93,7 @@ def pack(yard: Yard, order: Iterable[int], gap: Gap) -> Packing:
         elif not block.size_bytes:
             pools[index], offsets[index] = yard.candidates[index][0], 0
     for index in order:
-        pools[index], offsets[index] = _home(yard, index, gap, pools, offsets)
+        pools[index], offsets[index] = _home(yard, index, find, pools, offsets)
     return _packing(yard, pools, offsets)
 
 
@@ -99,11 +107,11 @@ def lowest_offset(yard: Yard, index: int, pool: int, at_least: int) -> int:
     return offset
 
 
-def _home(yard: Yard, index: int, gap: Gap, pools: Sequence[int], offsets: Sequence[int]) -> tuple[int, int]:
+def _home(yard: Yard, index: int, find: Find, pools: Sequence[int], offsets: Sequence[int]) -> tuple[int, int]:
     size = yard.problem.blocks[index].size_bytes
     pool = offset = -1
     for pool in yard.candidates[index]:
-        offset = _gap(yard, index, pool, gap, pools, offsets)
+        offset = find(yard, index, pool, pools, offsets)
         capacity = yard.capacities[pool]
         if capacity is None or offset + size <= capacity:
             break
@@ -127,9 +135,33 @@ def _home_of_fixed(
     return pool, offset
 
 
-def _gap(yard: Yard, index: int, pool: int, gap: Gap, pools: Sequence[int], offsets: Sequence[int]) -> int:
-    """The lowest gap that holds the block, or the tightest one; above everything where no gap does."""
-    blocks, align, size = yard.problem.blocks, yard.problem.blocks[index].align, yard.problem.blocks[index].size_bytes
+def _first_gap(yard: Yard, index: int, pool: int, pools: Sequence[int], offsets: Sequence[int]) -> int:
+    """The lowest gap that holds the block; above everything where no gap does."""
+    align, size = yard.problem.blocks[index].align, yard.problem.blocks[index].size_bytes
+    cursor = 0
+    for low, high in _taken(yard, index, pool, pools, offsets):
+        offset = -(-cursor // align) * align
+        if offset + size <= low:
+            return offset
+        cursor = max(cursor, high)
+    return -(-cursor // align) * align
+
+
+def _tightest_gap(yard: Yard, index: int, pool: int, pools: Sequence[int], offsets: Sequence[int]) -> int:
+    """The gap that leaves fewest bytes free above the block; above everything where no gap holds it."""
+    align, size = yard.problem.blocks[index].align, yard.problem.blocks[index].size_bytes
+    cursor, chosen, tightest = 0, -1, 0
+    for low, high in _taken(yard, index, pool, pools, offsets):
+        offset = -(-cursor // align) * align
+        if offset + size <= low and (chosen < 0 or low - offset < tightest):
+            chosen, tightest = offset, low - offset
+        cursor = max(cursor, high)
+    return chosen if chosen >= 0 else -(-cursor // align) * align
+
+
+def _taken(yard: Yard, index: int, pool: int, pools: Sequence[int], offsets: Sequence[int]) -> list[tuple[int, int]]:
+    """Byte ranges of the pool that the block may not use, lowest first."""
+    blocks = yard.problem.blocks
     taken = [
         (offsets[other], offsets[other] + blocks[other].size_bytes)
         for other in yard.conflicts[index]
@@ -137,16 +169,7 @@ def _gap(yard: Yard, index: int, pool: int, gap: Gap, pools: Sequence[int], offs
     ]
     taken.extend(yard.reserved[pool])
     taken.sort()
-    cursor, chosen, tightest = 0, -1, 0
-    for low, high in taken:
-        offset = -(-cursor // align) * align
-        if offset + size <= low:
-            if gap == "first":
-                return offset
-            if chosen < 0 or low - offset < tightest:
-                chosen, tightest = offset, low - offset
-        cursor = max(cursor, high)
-    return chosen if chosen >= 0 else -(-cursor // align) * align
+    return taken
 
 
 def _packing(yard: Yard, pools: list[int], offsets: list[int]) -> Packing:

@@ -13,8 +13,9 @@ from tilewright.allocate.identity import plan_id
 from tilewright.allocate.overflow import Overflow, does_not_fit, overflow_of
 from tilewright.allocate.problem import Allocator, Budget, Place, Problem, Solution
 from tilewright.allocate.request import Request, pack_constants, relaxed, request
+from tilewright.allocate.solving import solved
 from tilewright.decisions import Decisions
-from tilewright.errors import TilewrightError, memory_error, plugin_error
+from tilewright.errors import TilewrightError, memory_error
 from tilewright.stages import Allocated, Buffer, Placement, PoolUse, Tiled
 
 _DEFAULT_BUDGET = Budget()
@@ -55,14 +56,14 @@ def attempt(
         tiled=tiled,
         placements=placements,
         pools=tuple(sorted(pools, key=lambda pool: order.index(pool.memory))),
-        decisions=_complete(tiled, decisions, placements, allocator.name),
+        decisions=_complete(tiled, decisions, placements, solution.found_by),
         plan_id=plan_id(tiled, placements),
     )
 
 
 def _placed_constants(tiled: Tiled, problem: Problem) -> Solution | Overflow:
     places = pack_constants(problem)
-    solution = Solution(status="feasible", places=places)
+    solution = Solution(status="feasible", places=places, bounds=lower_bounds(problem))
     used = peaks(problem, solution)
     for pool in problem.pools:
         if pool.capacity_bytes is not None and used[pool.name] > pool.capacity_bytes:
@@ -74,14 +75,14 @@ def _placed_constants(tiled: Tiled, problem: Problem) -> Solution | Overflow:
 
 
 def _solved(tiled: Tiled, problem: Problem, allocator: Allocator, budget: Budget) -> Solution | Overflow:
-    solution = _checked(problem, allocator, budget)
+    solution = solved(problem, allocator, budget)
     if solution.status in ("optimal", "feasible"):
         return solution
-    bounds = lower_bounds(problem)
+    bounds = solution.bounds or lower_bounds(problem)
     limited = [pool for pool in reversed(problem.pools) if pool.capacity_bytes is not None]
     proved = [pool for pool in limited if bounds[pool.name] > (pool.capacity_bytes or 0)]
     for group in [(pool.name,) for pool in proved or limited] + [tuple(pool.name for pool in limited)]:
-        loose = _checked(relaxed(problem, group), allocator, budget)
+        loose = solved(relaxed(problem, group), allocator, budget)
         if loose.status not in ("optimal", "feasible"):
             continue
         used = peaks(problem, loose)
@@ -92,24 +93,6 @@ def _solved(tiled: Tiled, problem: Problem, allocator: Allocator, budget: Budget
         if not violations(problem, loose):
             return replace(loose, status="feasible")
     raise _no_placement(solution.reason or "the allocator found no plan, even without limits")
-
-
-def _checked(problem: Problem, allocator: Allocator, budget: Budget) -> Solution:
-    """The allocator's answer, if it is true."""
-    solution = allocator.solve(problem, budget)
-    if solution.status not in ("optimal", "feasible"):
-        return solution
-    wrong = list(violations(problem, solution))
-    used, bounds = peaks(problem, solution), lower_bounds(problem)
-    wrong.extend(f"pool '{name}' has a peak under its lower bound" for name in used if used[name] < bounds[name])
-    if wrong:
-        raise plugin_error(
-            "TW8050",
-            f"allocator '{allocator.name}' returned a plan that is wrong: {wrong[0]}",
-            details=tuple(wrong[1:8]),
-            fix=("use another one: --allocator best-fit", "report it to the allocator's author"),
-        )
-    return solution
 
 
 def _no_placement(reason: str) -> TilewrightError:
@@ -126,7 +109,7 @@ def _overflow(tiled: Tiled, problem: Problem, solution: Solution, memory: str) -
     )
     capacity = next(pool.capacity_bytes for pool in problem.pools if pool.name == memory)
     needed = peaks(problem, solution)[memory]
-    return overflow_of(tiled, memory, inside, needed, capacity or 0, lower_bounds(problem)[memory])
+    return overflow_of(tiled, memory, inside, needed, capacity or 0, solution.bounds[memory])
 
 
 def _placements(tiled: Tiled, asked: Request, places: Mapping[str, Place]) -> dict[str, Placement]:
@@ -142,8 +125,7 @@ def _placements(tiled: Tiled, asked: Request, places: Mapping[str, Place]) -> di
 
 
 def _pool_uses(problem: Problem, solution: Solution, kind: str) -> list[PoolUse]:
-    used = peaks(problem, solution)
-    bounds = lower_bounds(problem)
+    used, bounds = peaks(problem, solution), solution.bounds
     return [
         PoolUse(
             memory=pool.name,

@@ -35,12 +35,12 @@ def model_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--board",
             type=click.Path(path_type=Path),
-            metavar="FILE.toml",
-            help="Memories of your board instead of the target's own.",
+            metavar="FILE.toml|NAME",
+            help="Memories of your board instead of the target's own: described in a file, or by an installed package.",
         ),
         click.option("--memory", multiple=True, metavar="NAME=BYTES", help="Hard limit of a memory, as 65536 or 64K."),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the target."),
-        click.option("--allocator", default="best-fit", show_default=True, metavar="NAME", help="Who places buffers."),
+        click.option("--allocator", default="auto", show_default=True, metavar="NAME", help="Who places buffers."),
         click.option("--tiler", default="whole", show_default=True, metavar="NAME", help="Who cuts layers into tiles."),
         click.option(
             "--effort",
@@ -79,10 +79,13 @@ def io_flag(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 def options_from(flags: dict[str, Any]) -> Options:
     """The Options that `model_flags` describe. TilewrightError (exit 2) for what cannot be read."""
+    board: Path | None = flags["board"]
+    described = board is not None and (board.suffix == ".toml" or board.exists())
     return Options(
         name=flags["name"],
         dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
-        board=read_board(flags["board"]) if flags["board"] else None,
+        board=read_board(board) if board and described else None,
+        memory_hierarchy=str(board) if board and not described else "",
         memory={name: parse_bytes(value) for name, value in _pairs("--memory", flags["memory"])},
         settings=dict(_pairs("--set", flags["settings"])),
         io=flags["io"],

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -82,6 +82,16 @@ class Catalogue:
             if package.fault is not None:
                 raise package.fault.error(needed)
         raise self._not_installed(kind, name, needed)
+
+    def welcome(self, named: Iterable[tuple[str, str]]) -> tuple[tuple[Package, Offer], ...]:
+        """Everything usable that offers one of the (kind, name) pairs, and nothing for those that nobody offers."""
+        wanted = set(named)
+        return tuple(
+            (package, offer)
+            for package in self.packages
+            for offer in package.offers
+            if (offer.kind, offer.name) in wanted and package.fault is None
+        )
 
     def packs(self, target: str) -> tuple[tuple[Package, Offer], ...]:
         """The packs that are for one target only, or with "" those for every target, unfit packages left out."""

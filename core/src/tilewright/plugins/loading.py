@@ -29,26 +29,34 @@ class _Wish:
     needed_for: str  # "" when the job goes on without it
 
 
-def load_named(*named: tuple[str, str], catalogue: Catalogue | None = None) -> Registry:
-    """Import only what offers the given (kind, name) pairs, and ask it for these kinds only.
+def load_named(
+    *named: tuple[str, str], welcome: Iterable[tuple[str, str]] = (), catalogue: Catalogue | None = None
+) -> Registry:
+    """Import only what offers the given (kind, name) pairs, and ask it for these kinds only. `welcome`: see `load_for`.
 
     TilewrightError (exit 8) when one of them is not installed, unfit, broken or offered twice.
     """
     catalogue = catalogue or discover()
-    return _load(catalogue, _needed(catalogue, named, with_target=False))
+    wishes = _needed(catalogue, named, with_target=False)
+    for package, offer in catalogue.welcome(welcome):
+        _wish(wishes, package, offer, "")
+    return _load(catalogue, wishes)
 
 
 def load_for(
     *,
     target: str,
-    allocator: str = "best-fit",
+    allocator: str = "auto",
     tiler: str = "whole",
     runner: str = "",
     memory_hierarchy: str = "",
     exporters: Iterable[str] = (),
+    welcome: Iterable[tuple[str, str]] = (),
     catalogue: Catalogue | None = None,
 ) -> Registry:
     """Import what a compilation for `target` needs: what is named, the core's vocabulary, and every pack for it.
+
+    `welcome` names (kind, name) pairs that are used where they are installed and work, and missed by nobody.
 
     A broken plugin among these is an error (exit 8). Packs for every target are used where they work;
     a broken one is a warning in `Registry.diagnostics`. Nothing else is imported.

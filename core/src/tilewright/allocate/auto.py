@@ -1,0 +1,75 @@
+"""Knows in which order to ask allocators: the quick one, the exact one where there is one, the patient one.
+Does not place anything itself, and does not know which packages offer what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from tilewright.allocate.best_fit import BestFit
+from tilewright.allocate.check import peaks, violations
+from tilewright.allocate.problem import Allocator, Budget, Problem, Solution
+
+EXACT = "minimalloc"  # the allocator that `auto` asks for proofs, when it is installed
+_QUICK_SHARE = 10  # of the budget goes into heuristics before an exact search
+_FOUND = ("optimal", "feasible")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Auto:
+    """Heuristics first; what they do not prove optimal, the exact allocator tries; then the best that was found.
+
+    `Solution.found_by` says whose plan it is. Without an exact allocator the heuristics get the whole budget.
+    """
+
+    exact: Allocator | None = None
+    heuristic: Allocator = field(default_factory=BestFit)
+    name: str = "auto"
+    summary: str = "heuristics, then the exact allocator where one is installed"
+
+    def solve(self, problem: Problem, budget: Budget) -> Solution:
+        """See `Allocator.solve`."""
+        if self.exact is None:
+            return _signed(self.heuristic, problem, budget)
+        quick = _signed(self.heuristic, problem, replace(budget, work=budget.work // _QUICK_SHARE))
+        if quick.status in ("optimal", "infeasible") or (problem.goal == "fit" and quick.status == "feasible"):
+            return quick
+        exact = _signed(self.exact, problem, replace(budget, work=budget.work - quick.work))
+        work = quick.work + exact.work
+        if exact.status in ("optimal", "infeasible"):
+            return replace(exact, work=work)
+        patient = quick
+        if exact.status != "feasible" or not _no_worse(problem, exact, quick):
+            patient = _signed(self.heuristic, problem, budget)
+            work += patient.work
+        best = exact if exact.status == "feasible" and _no_worse(problem, exact, patient) else patient
+        return replace(best, work=work, bounds={**best.bounds, **exact.bounds})
+
+
+def chosen(allocators: Mapping[str, Allocator], name: str) -> Allocator:
+    """The allocator of that name; `auto` with the exact one, if that is among them."""
+    allocator = allocators[name]
+    return replace(allocator, exact=allocators.get(EXACT)) if isinstance(allocator, Auto) else allocator
+
+
+def _signed(allocator: Allocator, problem: Problem, budget: Budget) -> Solution:
+    solution = allocator.solve(problem, budget)
+    return replace(solution, found_by=solution.found_by or allocator.name)
+
+
+def _no_worse(problem: Problem, one: Solution, other: Solution) -> bool:
+    """Whether plan `one` is wrong (then it must be seen, not hidden behind the other one) or at least as good."""
+    if other.status not in _FOUND or violations(problem, one):
+        return True
+    return _cost(problem, one) <= _cost(problem, other)
+
+
+def _cost(problem: Problem, solution: Solution) -> tuple[int, int]:
+    """Bytes times steps away from the preferred pool, and the sum of all peaks."""
+    away = sum(
+        block.size_bytes * block.pools.index(solution.places[block.name].pool)
+        for block in problem.blocks
+        if block.size_bytes
+    )
+    return away, sum(peaks(problem, solution).values())

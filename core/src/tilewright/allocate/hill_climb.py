@@ -1,0 +1,66 @@
+"""Knows hill climbing over orders, the third allocator of TVM's Unified Static Memory Planner, from its description:
+swap what is in the way of the block at the peak, keep what is better, and now and then what is worse.
+Does not know when to stop but for the lower bound and the number of attempts.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from tilewright.allocate.greedy import by_size
+from tilewright.allocate.packing import Packing, Yard, pack, prepare
+from tilewright.allocate.problem import Budget, Problem, Solution
+from tilewright.allocate.verdict import unaligned, verdict
+
+_ATTEMPTS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HillClimb:
+    """At most 500 orders, the first one by size. One unit of work is one block placed."""
+
+    name: str = "hill-climb"
+    summary: str = "swaps blocks around the peak, 500 times (TVM)"
+
+    def solve(self, problem: Problem, budget: Budget) -> Solution:
+        """See `Allocator.solve`."""
+        if (refused := unaligned(problem)) is not None:
+            return refused
+        yard = prepare(problem)
+        order = by_size(yard)
+        best = now = pack(yard, order, "first")
+        work, chance = len(order), random.Random(budget.seed)
+        attempts = min(_ATTEMPTS, budget.work // max(len(order), 1)) if len(order) > 1 else 0
+        for attempt in range(attempts):
+            if best.cost == (0, 0, yard.floor):
+                break
+            changed = _swapped(yard, now, order, chance)
+            packing = pack(yard, changed, "first")
+            work += len(order)
+            if packing.cost < best.cost:
+                best = packing
+            if packing.cost <= now.cost or chance.randrange(attempts) > attempts // 2 + attempt:
+                order, now = changed, packing
+        return verdict(problem, yard, best, False, work)
+
+
+def _swapped(yard: Yard, packing: Packing, order: list[int], chance: random.Random) -> list[int]:
+    """Exchange a block at a peak, or one it conflicts with, with a block that is two conflicts away at most."""
+    blocks = yard.problem.blocks
+    at_peak = [
+        index
+        for index in order
+        if packing.offsets[index] + blocks[index].size_bytes == packing.peaks[packing.pools[index]]
+    ]
+    movable = set(order)
+    one = chance.choice(at_peak or order)
+    near = [index for index in yard.conflicts[one] if index in movable]
+    if near and chance.randrange(2):
+        one = chance.choice(near)
+    around = dict.fromkeys(index for other in yard.conflicts[one] for index in (other, *yard.conflicts[other]))
+    others = [index for index in around if index in movable and index != one] or order
+    changed = list(order)
+    here, there = changed.index(one), changed.index(chance.choice(others))
+    changed[here], changed[there] = changed[there], changed[here]
+    return changed

@@ -1,0 +1,59 @@
+"""Knows what a finished attempt amounts to: a plan, a proof, or a reason why there is none.
+Does not know how the attempt was made.
+"""
+
+from __future__ import annotations
+
+from tilewright.allocate.bound import lower_bounds
+from tilewright.allocate.packing import Packing, Yard
+from tilewright.allocate.problem import Problem, Solution
+
+
+def unaligned(problem: Problem) -> Solution | None:
+    """The answer for a problem with a block that no candidate pool is aligned enough for."""
+    aligned = {pool.name: pool.align for pool in problem.pools}
+    for block in problem.blocks:
+        if not any(aligned[name] % block.align == 0 for name in block.pools):
+            return Solution(status="infeasible", reason=f"no pool is aligned enough for block '{block.name}'")
+    return None
+
+
+def verdict(problem: Problem, yard: Yard, best: Packing, closed: bool, work: int) -> Solution:
+    """The answer for `best`. `closed`: nothing better exists in these pools."""
+    bounds = lower_bounds(problem)
+    for pool in problem.pools:
+        if pool.capacity_bytes is not None and bounds[pool.name] > pool.capacity_bytes:
+            reason = (
+                f"pool '{pool.name}' holds {pool.capacity_bytes} B and blocks alive at once need {bounds[pool.name]} B"
+            )
+            return Solution(status="infeasible", work=work, reason=reason)
+    clash = _clash(yard, best)
+    if clash:
+        return Solution(status="infeasible", work=work, reason=clash)
+    for pool, peak in zip(problem.pools, best.peaks, strict=True):
+        if pool.capacity_bytes is not None and peak > pool.capacity_bytes:
+            reason = f"pool '{pool.name}' holds {pool.capacity_bytes} B and the best packing found needs {peak} B"
+            return Solution(status="infeasible" if closed else "unknown", work=work, reason=reason)
+    proved = closed or best.peaks == tuple(bounds[pool.name] for pool in problem.pools)
+    return Solution(status="optimal" if proved else "feasible", places=best.places(problem), work=work)
+
+
+def _clash(yard: Yard, packing: Packing) -> str:
+    """What is wrong with the demanded offsets themselves; everything else is placed around them."""
+    blocks = yard.problem.blocks
+    for index, block in enumerate(blocks):
+        if block.fixed_offset is None:
+            continue
+        low, high, pool = packing.offsets[index], packing.offsets[index] + block.size_bytes, packing.pools[index]
+        if low < 0 or low % block.align:
+            return f"block '{block.name}' is demanded at {low}, which is not a multiple of {block.align}"
+        capacity = yard.capacities[pool]
+        if capacity is not None and high > capacity:
+            return f"block '{block.name}' is demanded at {low}, beyond the end of its pool"
+        if block.size_bytes and any(start < high and low < end for start, end in yard.reserved[pool]):
+            return f"block '{block.name}' is demanded at {low}, inside a reserved range"
+        for other in yard.conflicts[index]:
+            there, fixed = packing.offsets[other], blocks[other].fixed_offset is not None
+            if fixed and packing.pools[other] == pool and there < high and low < there + blocks[other].size_bytes:
+                return f"blocks '{block.name}' and '{blocks[other].name}' are demanded at offsets where they overlap"
+    return ""
