@@ -8,9 +8,12 @@
 #define HFSR REGISTER(0xE000ED2Cu)
 #define MMFAR REGISTER(0xE000ED34u)
 #define BFAR REGISTER(0xE000ED38u)
+#define MPU_CTRL REGISTER(0xE000ED94u)
+#define MPU_RBAR REGISTER(0xE000ED9Cu)
+#define MPU_RASR REGISTER(0xE000EDA0u)
 
 extern uint32_t board_data_load[], board_data_start[], board_data_end[], board_bss_start[], board_bss_end[];
-extern uint32_t board_stack_top[];
+extern uint32_t board_guard[], board_stack_top[];
 
 int main(void);
 void board_reset(void) __attribute__((noreturn));
@@ -127,7 +130,12 @@ static const struct {
 __attribute__((used, noreturn)) static void report_fault(const uint32_t *frame)
 {
     const uint32_t status = CFSR;
-    int named = 0;
+    const int stacked = (status & (1u << 20 | 1u << 12 | 1u << 4)) == 0u; /* pc and lr could be saved */
+    const int overflow = (status & 1u << 7) != 0u && MMFAR - (uint32_t)board_guard < 4096u;
+    int named = overflow;
+    if (overflow) {
+        board_say("fault: stack overflow");
+    }
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; ++i) {
         if (status & reasons[i].bit) {
             board_say(named ? ", " : "fault: ");
@@ -143,7 +151,7 @@ __attribute__((used, noreturn)) static void report_fault(const uint32_t *frame)
     } else if (status & 1u << 15) {
         say_number("; address", BFAR);
     }
-    if (!(status & (1u << 20 | 1u << 12 | 1u << 4))) { /* the frame was written */
+    if (stacked) {
         say_number("; pc", frame[6]);
         say_number("; lr", frame[5]);
     }
@@ -195,6 +203,11 @@ __attribute__((naked)) void board_reset(void)
 
 __attribute__((used)) static void enable_units(void)
 {
+#if __ARM_ARCH < 8 /* the others have MSPLIM */
+    MPU_RBAR = (uint32_t)board_guard | 1u << 4;      /* region 0 */
+    MPU_RASR = 1u << 28 | (12u - 1u) << 1 | 1u << 0; /* no access to 2^12 bytes */
+    MPU_CTRL = 1u << 2 | 1u << 0;                    /* and to everything else as without an MPU */
+#endif
 #ifdef TW_TRAP_UNALIGNED
     CCR |= 1u << 3;
 #endif
