@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from tilewright.api import Kernel
-from tilewright_cortexm.kernels import dsp_products
+from tilewright_cortexm.kernels import dsp_depthwise, dsp_products
 
-KERNELS: tuple[Kernel, ...] = (*dsp_products.KERNELS,)
+KERNELS: tuple[Kernel, ...] = (*dsp_products.KERNELS, *dsp_depthwise.KERNELS)

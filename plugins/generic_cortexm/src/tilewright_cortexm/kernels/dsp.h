@@ -167,12 +167,18 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 }
 #endif
 
-/* An accumulator becomes a result: acc * word >> (32 + shift), rounded, where that is proved, else exact (word < 0).
+/* An accumulator becomes a result: acc * word >> (32 + shift), rounded, where that is proved, or by the formula.
  * `above` is the zero point and one half, both at bit `shift` of the upper half. */
+TW_KERNEL int32_t tw_dsp_requant_or(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
+        int32_t low, int32_t high, int32_t exact)
+{
+    const int32_t q = exact ? tw_dsp_round(acc, word, zero_point) : tw_dsp_mmla(acc, word, above) >> shift;
+    return q < low ? low : (q > high ? high : q);
+}
+
 TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
         int32_t low, int32_t high)
 {
-    const int32_t q = word < 0 ? tw_dsp_round(acc, word, zero_point) : tw_dsp_mmla(acc, word, above) >> shift;
-    return q < low ? low : (q > high ? high : q);
+    return tw_dsp_requant_or(acc, word, above, shift, zero_point, low, high, word < 0);
 }
 #endif

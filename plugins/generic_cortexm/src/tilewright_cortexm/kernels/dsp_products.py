@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api import Access, Call, Kernel, Layout, Site, TileShape, channels_last, row_major, whole
+from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.products import Products, Rows, products, refused
 from tilewright_cortexm.kernels.sources import c_text
 
@@ -60,21 +61,11 @@ def _channel_blocks(rows: Rows) -> list[range]:
     ]
 
 
-def _fixed_shift(layer: Products) -> int:
-    """How far the upper half of a product is shifted, or 0 where the proved form is not of that kind."""
-    form = layer.form
-    return form.shift - 32 if form.shift > 32 and any(form.proved) else 0
-
-
-def _exact(layer: Products) -> npt.NDArray[np.bool_]:
-    """Channels that use the exact form: those without a proof, and their neighbour of the same pair."""
-    proved = np.asarray(layer.form.proved) if _fixed_shift(layer) else np.zeros(layer.rows.outputs, bool)
-    exact = ~proved
-    for block in _channel_blocks(layer.rows):
-        for first in range(block.start, block.stop, 2):
-            pair = slice(first, min(first + 2, block.stop))
-            exact[pair] = exact[pair].any()
-    return exact
+def _form(layer: Products) -> DspForm:
+    """Channels of one block are requantised in pairs."""
+    blocks = _channel_blocks(layer.rows)
+    pairs = [range(first, min(first + 2, block.stop)) for block in blocks for first in block[::2]]
+    return dsp_form(layer.requant, layer.form, pairs)
 
 
 def _pack(site: Site) -> Mapping[str, Array]:
@@ -83,7 +74,7 @@ def _pack(site: Site) -> Mapping[str, Array]:
     padded = np.zeros((rows.outputs, rows.runs, _groups(rows) * 4), np.int8)
     padded[..., : rows.length] = layer.weights
     fours = padded.reshape(rows.outputs, -1, 4)
-    words = layer.words(_exact(layer))
+    words = np.asarray(_form(layer).words)
     blocks = _channel_blocks(rows)
     weights = [fours[block.start : block.stop].swapaxes(0, 1).reshape(-1) for block in blocks]
     parameters = [part[block.start : block.stop] for block in blocks for part in (layer.bias, words)]
@@ -124,7 +115,7 @@ def _cycles(tile: TileShape) -> float:
     rows, pixels, channels = layer.rows, _pixels(layer.rows), _block_channels(layer.rows)
     groups = rows.runs * _groups(rows)
     step = 20 if pixels == 3 else 19
-    slow = float(_exact(layer).mean()) * pixels * channels * 6
+    slow = float(_form(layer).exact.mean()) * pixels * channels * 6
     block = groups * step + 3 * groups / _unroll(groups) + 25 + 5 * pixels * channels / 2 + slow
     column = 7 * groups + 10 * rows.runs + 10
     return rows.batches * -(-rows.pixels // pixels) * (len(_channel_blocks(rows)) * block + pixels * column + 30)
@@ -141,34 +132,27 @@ def _describe(site: Site) -> Mapping[str, object]:
         "accumulator_bits": 32,
         "columns": _pixels(rows),
         "channels": _block_channels(rows),
-        "requant": {"channels": rows.outputs, "exact": int(_exact(layer).sum()), "proved": sum(layer.form.proved)},
+        "requant": {"channels": rows.outputs, "exact": int(_form(layer).exact.sum()), "proved": sum(layer.form.proved)},
     }
 
 
 def _values(call: Call) -> Mapping[str, object]:
     site = call.site
     layer = products(site)
-    rows, requant, exact = layer.rows, layer.requant, _exact(layer)
-    shift, pixels = _fixed_shift(layer), _pixels(rows)
-    unroll = _unroll(rows.runs * _groups(rows))
-    fixed, some = bool((~exact).any()), bool(exact.any())
-    shift = shift if fixed else 0
-    form = f"{'f' if fixed else ''}{'x' if some else ''}{shift}"
-    limits = f"{requant.low}_{requant.high}".replace("-", "m")
-    kind = f"u{unroll}_{form}_{limits}"
-    widen = (site.input(0).dtype).value
+    rows, requant, form = layer.rows, layer.requant, _form(layer)
+    pixels, unroll = _pixels(rows), _unroll(rows.runs * _groups(rows))
+    kind = f"u{unroll}_{form.label(requant)}"
+    widen = site.input(0).dtype.value
     return {
         "function": f"tw_dsp_products_{widen}_{pixels}_{kind}_{_signature(rows)}",
         "widen": widen,
         "pixels": pixels,
         "blocks": _block_shapes(rows, pixels, unroll, kind),
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
-        "fixed": fixed,
-        "exact": some,
-        "shift": shift,
+        **form.names,
         "low": requant.low,
         "high": requant.high,
-        "fields": _fields(layer, shift),
+        "fields": _fields(layer, form),
         "x": call.operands["X" if site.node.op == "QConv" else "A"],
         "batches": rows.batches,
         "x_bytes": rows.width * rows.height * rows.channels,
@@ -187,8 +171,8 @@ def _block_shapes(rows: Rows, pixels: int, unroll: int, kind: str) -> Sequence[M
     ]
 
 
-def _fields(layer: Products, shift: int) -> Mapping[str, int]:
-    rows, zero = layer.rows, layer.requant.zero_point
+def _fields(layer: Products, form: DspForm) -> Mapping[str, int]:
+    rows = layer.rows
     return {
         "width": rows.width,
         "height": rows.height,
@@ -207,8 +191,8 @@ def _fields(layer: Products, shift: int) -> Mapping[str, int]:
         "left": rows.left,
         "pad": layer.pad,
         "groups": _groups(rows),
-        "above": (zero << shift) + (1 << shift >> 1),
-        "zero_point": zero,
+        "above": form.above,
+        "zero_point": layer.requant.zero_point,
     }
 
 

@@ -74,12 +74,6 @@ class Products:
     bounds: AccumulatorBounds
     form: RequantForm
 
-    def words(self, exact: npt.NDArray[np.bool_]) -> Integers:
-        """The word of every channel; those that `exact` marks hold the scale's bits and the sign bit."""
-        scales = np.asarray(self.requant.scales(len(self.bias)), np.float32)
-        bits = (scales.view(np.uint32) | np.uint32(2**31)).view(np.int32)
-        return np.where(exact, bits, np.asarray(self.form.words, np.int32))
-
 
 def refused(site: Site) -> str | None:
     """Why a layer is none of these, or None. Each kernel adds its own limits."""
@@ -127,20 +121,21 @@ def products(site: Site) -> Products:
     )
 
 
-def _zero_points(site: Site, name: str) -> Integers:
+def zero_points(site: Site, name: str) -> Integers:
+    """A zero-point attribute, whether it holds one int or several; 0 where absent."""
     value = site.node.attributes.get(name, 0)
     return np.asarray((value,) if isinstance(value, int) else site.node.integers(name), np.int64)
 
 
 def _conv_weights(site: Site) -> Integers:
-    zeros = _zero_points(site, "w_zero_point")
+    zeros = zero_points(site, "w_zero_point")
     stored = np.asarray(site.constant(1)).astype(np.int64)
     centred = stored - zeros.reshape(-1, *(1,) * (stored.ndim - 1))
     return np.moveaxis(centred, 1, -1).reshape(len(centred), _conv_rows(site).runs, -1)
 
 
 def _gemm_weights(site: Site) -> Integers:
-    centred = np.asarray(site.constant(1)).astype(np.int64) - _zero_points(site, "b_zero_point")
+    centred = np.asarray(site.constant(1)).astype(np.int64) - zero_points(site, "b_zero_point")
     return centred.T[:, None, :]
 
 

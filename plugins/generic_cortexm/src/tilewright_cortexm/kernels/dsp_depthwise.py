@@ -1,0 +1,162 @@
+"""Knows how the DSP extension computes depthwise convolutions of 3x3: two neighbours of one channel in every SMLAD.
+Does not know other kernel sizes; those are portable C.
+
+Four channels are taken apart into rows of 16-bit values of their own, in a ring of three rows in scratch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import Access, Call, Kernel, Layout, Site, TileShape, channels_last, whole
+from tilewright_cortexm.kernels.depthwise import Depthwise, depthwise, refused
+from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
+from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
+from tilewright_cortexm.kernels.sources import c_text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+_TAPS_WORDS = 40
+_PLANES = 4
+
+
+def _words(layer: Depthwise) -> int:
+    """Of one row of one channel: what all windows read, in pairs, and where the row itself ends."""
+    left, stride = layer.windows.before[1], layer.windows.strides[1]
+    pairs = -(-layer.out_width // 2) if stride == 1 else layer.out_width
+    return max(pairs + 1, (left + layer.width + 1) // 2)
+
+
+def _scratch(layer: Depthwise) -> int:
+    return 4 * (_TAPS_WORDS + 3 * _PLANES * _words(layer))
+
+
+def _form(layer: Depthwise) -> DspForm:
+    return dsp_form(layer.requant, layer.form)
+
+
+def _accepts(site: Site) -> str | None:
+    reason = refused(site)
+    if reason:
+        return reason
+    layer = depthwise(site)
+    windows = layer.windows
+    if windows.kernel != (3, 3) or windows.dilations != (1, 1):
+        return f"the kernel is {windows.kernel} with dilations {windows.dilations}; this one computes 3x3 without"
+    if windows.strides[1] not in (1, 2):
+        return f"the stride between columns is {windows.strides[1]}; 1 and 2 are supported"
+    if layer.channels < _PLANES:
+        return f"has {layer.channels} channels; four are computed together"
+    if _scratch(layer) > SCRATCH_LIMIT_BYTES:
+        return f"needs {_scratch(layer)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
+    return None
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    layer = depthwise(site)
+    return {
+        "W": layer.weights.astype(np.int8).view(np.uint8).reshape(-1),
+        "P": np.stack([layer.bias, np.asarray(_form(layer).words)], axis=1).astype(np.int32).reshape(-1),
+    }
+
+
+def _access(site: Site) -> Access:
+    channels = site.input(0).shape[1]
+    return whole({"X": site.input(0).shape, "W": (9 * channels,), "P": (2 * channels,)}, {"Y": site.output.shape})
+
+
+def _requires(site: Site) -> Mapping[str, Layout]:
+    layout = channels_last(len(site.output.shape))
+    return {"X": layout, "Y": layout}
+
+
+def _cycles(tile: TileShape) -> float:
+    """Executed instructions."""
+    layer = depthwise(tile.site)
+    groups = -(-layer.channels // _PLANES)
+    rows = min(layer.height, layer.out_height * layer.windows.strides[0] + 3)
+    taken_apart = rows * (10 * layer.width + 20)
+    each = 15 if layer.windows.strides[1] == 1 else 22
+    slow = 6 * float(_form(layer).exact.mean())
+    computed = _PLANES * layer.out_height * (layer.out_width * (each + slow) + 30)
+    return layer.batches * groups * (taken_apart + computed + 300)
+
+
+def _describe(site: Site) -> Mapping[str, object]:
+    layer = depthwise(site)
+    exact = int(_form(layer).exact.sum())
+    return {
+        "accumulator_bits": 32,
+        "requant": {"channels": layer.channels, "exact": exact, "proved": sum(layer.form.proved)},
+    }
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    layer = depthwise(call.site)
+    form, requant = _form(layer), layer.requant
+    widen, stride = call.site.input(0).dtype.value, layer.windows.strides[1]
+    label = form.label(requant)
+    return {
+        "function": f"tw_dsp_depthwise_{widen}_s{stride}_{label}",
+        "rows": f"tw_dsp_rows_s{stride}_{label}",
+        "widen": widen,
+        "stride": stride,
+        **form.names,
+        "low": requant.low,
+        "high": requant.high,
+        "batches": layer.batches,
+        "x_bytes": layer.width * layer.height * layer.channels,
+        "y_bytes": layer.out_width * layer.out_height * layer.channels,
+        "fields": {
+            "width": layer.width,
+            "height": layer.height,
+            "channels": layer.channels,
+            "out_width": layer.out_width,
+            "out_height": layer.out_height,
+            "row_stride": layer.windows.strides[0],
+            "top": layer.windows.before[0],
+            "left": layer.windows.before[1],
+            "words": _words(layer),
+            "pad": layer.pad & 255,
+            "above": form.above,
+            "zero_point": requant.zero_point,
+        },
+    }
+
+
+_CALL = """\
+% if batches > 1:
+for (int32_t n = 0; n < ${batches}; ++n)
+% endif
+<% at = lambda size: f" + n * {size}" if batches > 1 else "" %>\\
+${function}((tw_dsp_depthwise){
+% for name, value in fields.items():
+    .${name} = ${value},
+% endfor
+}, (const uint8_t *)${X}${at(x_bytes)}, ${W}, ${P}, (uint8_t *)${Y}${at(y_bytes)}, (uint32_t *)(void *)${scratch});"""
+
+KERNELS = (
+    Kernel(
+        name="cortex-m.dsp.depthwise3x3",
+        op="QConv",
+        target="cortex-m",
+        engine="dsp",
+        accepts=_accepts,
+        access=_access,
+        requires=_requires,
+        pack=_pack,
+        scratch_bytes=lambda tile: _scratch(depthwise(tile.site)),
+        cycles=_cycles,
+        describe=_describe,
+        values=_values,
+        source=c_text("dsp.h", "dsp_depthwise.c"),
+        call=_CALL,
+        includes=("<stdint.h>", "<string.h>"),
+    ),
+)

@@ -1,0 +1,64 @@
+"""Knows the form of requantisation that the DSP extension has in two instructions, and which channels have it.
+Does not know layers.
+
+SMMLA adds the upper half of `acc * multiplier` to a word, SSAT shifts that and clamps it: with a shift S above 32 and
+the word `(zero_point << (S - 32)) + (1 << (S - 33))` this is exactly the proved `(acc * multiplier + half) >> S`,
+because dropping the lower half and then shifting is one shift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import Requant, RequantForm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+    Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DspForm:
+    """`words` hold the multiplier, or the scale's bits with the sign bit set where the exact formula is used."""
+
+    shift: int  # of the upper half
+    words: tuple[int, ...]
+    above: int
+
+    @property
+    def exact(self) -> Flags:
+        """Which channels use the formula."""
+        return np.asarray(self.words) < 0
+
+    @property
+    def names(self) -> dict[str, object]:
+        """What C templates are given: which forms occur, and the shift."""
+        return {"fixed": not self.exact.all(), "exact": bool(self.exact.any()), "shift": self.shift}
+
+    def label(self, requant: Requant) -> str:
+        """Part of a C name: code of equal labels is the same."""
+        forms = f"{'' if self.exact.all() else 'f'}{'x' if self.exact.any() else ''}{self.shift}"
+        return f"{forms}_{requant.low}_{requant.high}".replace("-", "m")
+
+
+def dsp_form(requant: Requant, form: RequantForm, together: Iterable[range] = ()) -> DspForm:
+    """The form of a layer. Channels of a range in `together` share one branch: all are exact where one is."""
+    usable = form.shift > 32
+    exact = ~np.asarray(form.proved) if usable else np.ones(len(form.words), bool)
+    for channels in together:
+        part = slice(channels.start, channels.stop)
+        exact[part] = exact[part].any()
+    scales = np.asarray(requant.scales(len(form.words)), np.float32)
+    bits = (scales.view(np.uint32) | np.uint32(2**31)).view(np.int32)
+    shift = form.shift - 32 if usable and not exact.all() else 0
+    return DspForm(
+        shift=shift,
+        words=tuple(int(word) for word in np.where(exact, bits, np.asarray(form.words, np.int32))),
+        above=(requant.zero_point << shift) + (1 << shift >> 1),
+    )
