@@ -4,7 +4,7 @@
 #endif
 #ifndef TW_KERNEL /* -DTW_KERNEL='static' keeps one copy of each kernel: smaller, slower */
 #  if defined(__GNUC__)
-#    define TW_KERNEL static inline __attribute__((always_inline))
+#    define TW_KERNEL static inline __attribute__((always_inline, unused))
 #  else
 #    define TW_KERNEL static inline
 #  endif

@@ -56,7 +56,7 @@ _Static_assert(TOY_OUT_SCORES_SIZE == TOY_OUT_SCORES_ELEMENTS * sizeof(int8_t), 
 #endif
 #ifndef TW_KERNEL /* -DTW_KERNEL='static' keeps one copy of each kernel: smaller, slower */
 #  if defined(__GNUC__)
-#    define TW_KERNEL static inline __attribute__((always_inline))
+#    define TW_KERNEL static inline __attribute__((always_inline, unused))
 #  else
 #    define TW_KERNEL static inline
 #  endif

@@ -1,0 +1,74 @@
+"""The trained networks on emulated Cortex-M4 and Cortex-M55: every step bit-equal to its reference, memory in bounds.
+
+The full cross of networks and cores is `benchmarks/cortex_m.py`; what is counted is in `docs/benchmarks.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilewright.deployment import Deployment
+from tilewright.plugins import load_named
+from tilewright.runners.runner import Job, Runner
+from tilewright.validation import judge_steps
+
+MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
+NETWORKS = ("kws_int8", "resnet8_int8", "vww_int8", "ad_int8", "resnet8_f32")
+CORES = ("m4", "m55")
+STACK_BYTES = 1024
+CODE_BYTES = 48 * 1024
+
+pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
+
+
+@pytest.fixture(name="runner")
+def _runner(tool: Callable[[str], str]) -> Runner:
+    for name in ("arm-none-eabi-gcc", "qemu-system-arm"):
+        tool(name)
+    return load_named(("runner", "qemu-cortex-m")).runners["qemu-cortex-m"]
+
+
+@cache
+def deployment(name: str, target: str) -> Deployment:
+    return Deployment(MODELS / f"{name}.onnx", target)
+
+
+def first_inputs(name: str) -> dict[str, np.ndarray]:
+    with np.load(MODELS / f"{name}.io.npz") as archive:
+        return {key.removeprefix("set0/in/"): archive[key] for key in archive.files if key.startswith("set0/in/")}
+
+
+def job(name: str, target: str, *, trace: bool) -> Job:
+    plan = deployment(name, target)
+    return Job(
+        artifact=plan.artifact,
+        plan=plan.allocated,
+        prefix=plan.prefix,
+        input_sets=(first_inputs(name),),
+        trace=trace,
+    )
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("core", CORES)
+def test_every_step_is_exact(name: str, core: str, runner: Runner, tmp_path: Path) -> None:
+    plan = deployment(name, f"cortex-{core}")
+    result = runner.run(job(name, f"cortex-{core}", trace=True), tmp_path)
+    executed = [step.name for step in plan.scheduled.steps]
+    graph = plan.scheduled.bound.graph
+    verdicts = judge_steps(graph, executed, plan.registry.operators, (first_inputs(name),), result.values)
+    assert [verdict.name for verdict in verdicts if not verdict.exact] == []
+    assert len(verdicts) == len(executed)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("core", CORES)
+def test_stack_and_code_stay_small(name: str, core: str, runner: Runner, tmp_path: Path) -> None:
+    counts = runner.run(job(name, f"cortex-{core}", trace=False), tmp_path).counts
+    assert 0 < counts["stack_bytes"] <= STACK_BYTES
+    assert 0 < counts["code_bytes"] <= CODE_BYTES
