@@ -1,0 +1,162 @@
+<%doc> Needs row (name for `widen` "s16" or "u16", `taps`, low, high), blocks, runs, function. </%doc>\
+<%def name="block_of(block, channels)">\
+<%
+    full = (low, high) in ((-128, 127), (0, 255))
+    narrow = "vqmovnb.s16" if low < 0 else "vqmovunb.s16"
+%>\
+<%def name="line(text)">\
+        "${text}\n\t"
+</%def>\
+#ifndef ${block.upper()}
+#define ${block.upper()}
+#ifdef TW_MVE_ARM
+/* Even channels in q0, odd ones in q1. */
+__attribute__((naked, noinline)) static void ${block}(const tw_mve_pixel *b __attribute__((unused)))
+{
+    __asm__ volatile(
+${line("push {r4-r7}")}\
+${line("vpush {d8-d11}")}\
+${line("ldmia r0, {r0-r5, r7}")}\
+% if channels < 8:
+${line(f"mov r6, #{channels}")}\
+${line("vctp.16 r6")}\
+% endif
+${line("1:")}\
+${line("vldrw.u32 q0, [r3], #16")}\
+${line("vldrw.u32 q1, [r3], #16")}\
+% for tap in range(taps):
+${line(f"ldr r6, [r1, #{4 * tap}]")}\
+${line("add r6, r0")}\
+% if channels < 8:
+${line("vpst")}\
+% endif
+${line(f"vldrb{'t' if channels < 8 else ''}.{widen} q2, [r6]")}\
+${line("vldrb.s16 q3, [r2], #8")}\
+${line("vmullb.s16 q4, q2, q3")}\
+${line("vmullt.s16 q5, q2, q3")}\
+${line("vadd.i32 q0, q0, q4")}\
+${line("vadd.i32 q1, q1, q5")}\
+% endfor
+${line("vldrw.u32 q2, [r3], #16")}\
+${line("vldrw.u32 q3, [r3], #16")}\
+% for text in ("vcvt.f32.s32 {q}, {q}", "vmul.f32 {q}, {q}, {s}", "vcvtn.s32.f32 {q}, {q}", "vqadd.s32 {q}, {q}, r7"):
+% for q, s in (("q0", "q2"), ("q1", "q3")):
+${line(text.replace("{q}", q).replace("{s}", s))}\
+% endfor
+% endfor
+${line("vqmovnb.s32 q0, q0")}\
+${line("vqmovnt.s32 q0, q1")}\
+% if full:
+${line(f"{narrow} q0, q0")}\
+% else:
+% for bound, limit in ((low, "vmax"), (high, "vmin")):
+${line(f"mov r6, #{bound}")}\
+${line("vdup.16 q2, r6")}\
+${line(f"{limit}.s16 q0, q0, q2")}\
+% endfor
+% endif
+% if channels < 8:
+${line("vpst")}\
+${line("vstrbt.16 q0, [r4]")}\
+% else:
+${line("vstrb.16 q0, [r4], #8")}\
+${line("add r0, #8")}\
+${line("subs r5, #1")}\
+${line("bne 1b")}\
+% endif
+${line("vpop {d8-d11}")}\
+${line("pop {r4-r7}")}\
+        "bx lr");
+}
+#else
+static void ${block}(const tw_mve_pixel *b)
+{
+    for (int32_t c = 0; c < ${channels} * b->groups; ++c) {
+        const int32_t group = c / 8, lane = c % 8;
+        const int32_t *const p = b->parameters + 16 * group + lane % 2 * 4 + lane / 2;
+        int32_t sum = p[0];
+        float scale;
+        for (int32_t tap = 0; tap < ${taps}; ++tap) {
+            const uintptr_t at = b->base + b->table[tap] + (uintptr_t)c;
+            sum += *(const ${"uint8_t" if widen == "u16" else "int8_t"} *)at * b->w[(group * ${taps} + tap) * 8 + lane];
+        }
+        memcpy(&scale, p + 8, sizeof scale);
+        b->y[c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, ${low}, ${high});
+    }
+}
+#endif
+#endif
+</%def>\
+#ifndef TW_MVE_DEPTHWISE
+#define TW_MVE_DEPTHWISE
+typedef struct {
+    uintptr_t base; /* of the pixel's window in x */
+    const uintptr_t *table; /* of each tap: bytes from the base, modulo the size of an address */
+    const int8_t *w; /* eight channels of each tap in turn */
+    const int32_t *parameters; /* of eight channels: biases of even and odd ones, scales of even and odd ones */
+    uint8_t *y;
+    int32_t groups; /* of eight channels */
+    int32_t zero_point;
+} tw_mve_pixel;
+
+typedef struct {
+    int32_t width, height, channels; /* of x */
+    int32_t out_width, out_height;
+    int32_t rows, columns; /* of the kernel */
+    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
+    int32_t pad; /* value outside */
+    int32_t zero_point;
+} tw_mve_depthwise;
+
+/* Where the taps of a window are that begins at (top, left) of x; those outside are at `outside`. */
+TW_KERNEL void tw_mve_taps(const tw_mve_depthwise *p, uintptr_t base, uintptr_t outside, int32_t top, int32_t left,
+        int32_t edge, uintptr_t *table)
+{
+    for (int32_t i = 0; i < p->rows; ++i) {
+        const int32_t row = top + i * p->row_dilation;
+        for (int32_t j = 0; j < p->columns; ++j) {
+            const int32_t column = left + j * p->column_dilation;
+            const int32_t inside = row >= 0 && row < p->height && column >= 0 && column < p->width;
+            *table++ = !edge || inside
+                ? (uintptr_t)((i * p->row_dilation * p->width + j * p->column_dilation) * p->channels) : outside - base;
+        }
+    }
+}
+#endif
+
+% for shape in blocks:
+${block_of(**shape)}\
+% endfor
+
+/* scratch: two tables of taps, for pixels inside and at the edge, and one pixel of padding. */
+TW_KERNEL void ${function}(const tw_mve_depthwise p, const uint8_t *x, const int8_t *w, const int32_t *parameters,
+        uint8_t *y, uintptr_t *tables)
+{
+    uintptr_t *const edge_table = tables + ${taps};
+    int8_t *const outside = (int8_t *)(edge_table + ${taps});
+    tw_mve_fill(outside, p.pad, p.channels);
+    tw_mve_taps(&p, 0, 0, 0, 0, 0, tables);
+    for (int32_t i = 0; i < p.out_height; ++i) {
+        const int32_t top = i * p.row_stride - p.top;
+        const int32_t rows_inside = top >= 0 && top + (p.rows - 1) * p.row_dilation < p.height;
+        for (int32_t j = 0; j < p.out_width; ++j) {
+            const int32_t left = j * p.column_stride - p.left;
+            const int32_t inside = rows_inside && left >= 0 && left + (p.columns - 1) * p.column_dilation < p.width;
+            tw_mve_pixel b = {.base = (uintptr_t)x + (uintptr_t)((top * p.width + left) * p.channels),
+                .table = inside ? tables : edge_table, .zero_point = p.zero_point};
+            if (!inside) {
+                tw_mve_taps(&p, b.base, (uintptr_t)outside, top, left, 1, edge_table);
+            }
+% for shape, (first, count) in zip(blocks, runs):
+% if first:
+            b.base += ${first};
+% endif
+            b.w = w + ${first * taps};
+            b.parameters = parameters + ${2 * first};
+            b.y = y + (i * p.out_width + j) * p.channels + ${first};
+            b.groups = ${count};
+            ${shape["block"]}(&b);
+% endfor
+        }
+    }
+}

@@ -1,0 +1,165 @@
+"""Knows how Helium computes depthwise convolutions: eight channels of one tap at a time, products of 32 bits.
+Does not know convolutions that mix channels.
+
+Where the taps of a pixel are is a table of offsets; those outside point to a pixel of padding in scratch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import Access, Call, DType, Kernel, Layout, Site, TileShape, channels_last, whole
+from tilewright_cortexm.kernels.depthwise import Depthwise, depthwise, refused
+from tilewright_cortexm.kernels.mve_products import SCRATCH_LIMIT_BYTES
+from tilewright_cortexm.kernels.sources import c_text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+CHANNELS = 8
+_MOST_TAPS = 32
+_ADDRESS_BYTES = 8  # on the widest machine that compiles this, for tests; on Arm half of it is used
+
+
+def _taps(layer: Depthwise) -> int:
+    return int(np.prod(layer.windows.kernel))
+
+
+def _scratch(layer: Depthwise) -> int:
+    return 2 * _taps(layer) * _ADDRESS_BYTES + layer.channels
+
+
+def _accepts(site: Site) -> str | None:
+    reason = refused(site)
+    if reason:
+        return reason
+    layer = depthwise(site)
+    if _taps(layer) > _MOST_TAPS:
+        return f"the kernel has {_taps(layer)} taps; code for at most {_MOST_TAPS} is written out"
+    if _scratch(layer) > SCRATCH_LIMIT_BYTES:
+        return f"needs {_scratch(layer)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
+    return None
+
+
+def _padded(layer: Depthwise) -> int:
+    """Channels, up to the next multiple of eight."""
+    return -(-layer.channels // CHANNELS) * CHANNELS
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    layer = depthwise(site)
+    weights = np.zeros((_padded(layer), _taps(layer)), np.int8)
+    weights[: layer.channels] = layer.weights.reshape(layer.channels, -1)
+    scales = np.asarray(layer.requant.scales(layer.channels), np.float32).view(np.int32)
+    parameters = np.zeros((2, _padded(layer)), np.int32)
+    parameters[:, : layer.channels] = np.stack([layer.bias, scales])
+    by_group = parameters.reshape(2, -1, CHANNELS // 2, 2)  # bias or scale, group, pair, even or odd
+    return {
+        "W": weights.reshape(-1, CHANNELS, _taps(layer)).swapaxes(1, 2).reshape(-1),
+        "P": by_group.transpose(1, 0, 3, 2).reshape(-1),
+    }
+
+
+def _access(site: Site) -> Access:
+    layer = depthwise(site)
+    constants = {"W": (_padded(layer) * _taps(layer),), "P": (2 * _padded(layer),)}
+    return whole({"X": site.input(0).shape, **constants}, {"Y": site.output.shape})
+
+
+def _requires(site: Site) -> Mapping[str, Layout]:
+    layout = channels_last(len(site.output.shape))
+    return {"X": layout, "Y": layout}
+
+
+def _cycles(tile: TileShape) -> float:
+    """Executed instructions."""
+    layer = depthwise(tile.site)
+    each = -(-layer.channels // CHANNELS) * (8 * _taps(layer) + 20) + 45
+    return layer.batches * layer.out_width * layer.out_height * each
+
+
+def _blocks(layer: Depthwise) -> list[tuple[int, int, int]]:
+    """First channel, groups, channels of a group."""
+    groups, rest = divmod(layer.channels, CHANNELS)
+    found = [(0, groups, CHANNELS)] if groups else []
+    return found + ([(groups * CHANNELS, 1, rest)] if rest else [])
+
+
+def _describe(site: Site) -> Mapping[str, object]:
+    channels = site.input(0).shape[1]
+    return {"accumulator_bits": 32, "requant": {"channels": channels, "exact": channels}}
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    layer = depthwise(call.site)
+    requant, windows, taps = layer.requant, layer.windows, _taps(layer)
+    limits = f"{requant.low}_{requant.high}".replace("-", "m")
+    widen = "u16" if call.site.input(0).dtype is DType.U8 else "s16"
+    kind = f"{widen}_{taps}_{limits}"
+    shape = "_".join(str(part) for block in _blocks(layer) for part in block)
+    return {
+        "function": f"tw_mve_depthwise_{kind}_{shape}",
+        "widen": widen,
+        "taps": taps,
+        "low": requant.low,
+        "high": requant.high,
+        "blocks": [{"block": f"tw_mve_pixel_{size}_{kind}", "channels": size} for _, _, size in _blocks(layer)],
+        "runs": [(first, count) for first, count, _ in _blocks(layer)],
+        "batches": layer.batches,
+        "x_bytes": layer.width * layer.height * layer.channels,
+        "y_bytes": layer.out_width * layer.out_height * layer.channels,
+        "fields": {
+            "width": layer.width,
+            "height": layer.height,
+            "channels": layer.channels,
+            "out_width": layer.out_width,
+            "out_height": layer.out_height,
+            "rows": windows.kernel[0],
+            "columns": windows.kernel[1],
+            "row_stride": windows.strides[0],
+            "column_stride": windows.strides[1],
+            "row_dilation": windows.dilations[0],
+            "column_dilation": windows.dilations[1],
+            "top": windows.before[0],
+            "left": windows.before[1],
+            "pad": layer.pad,
+            "zero_point": requant.zero_point,
+        },
+    }
+
+
+_CALL = """\
+% if batches > 1:
+for (int32_t n = 0; n < ${batches}; ++n)
+% endif
+<% at = lambda size: f" + n * {size}" if batches > 1 else "" %>\\
+${function}((tw_mve_depthwise){
+% for name, value in fields.items():
+    .${name} = ${value},
+% endfor
+}, (const uint8_t *)${X}${at(x_bytes)}, ${W}, ${P}, (uint8_t *)${Y}${at(y_bytes)}, (uintptr_t *)(void *)${scratch});"""
+
+KERNELS = (
+    Kernel(
+        name="cortex-m.mve.depthwise",
+        op="QConv",
+        target="cortex-m",
+        engine="mve",
+        accepts=_accepts,
+        access=_access,
+        requires=_requires,
+        pack=_pack,
+        scratch_bytes=lambda tile: _scratch(depthwise(tile.site)),
+        cycles=_cycles,
+        describe=_describe,
+        values=_values,
+        source=c_text("mve.h", "mve_depthwise.c"),
+        call=_CALL,
+        includes=("<stdint.h>", "<string.h>"),
+    ),
+)

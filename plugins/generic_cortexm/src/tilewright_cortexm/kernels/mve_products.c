@@ -1,0 +1,90 @@
+<%doc> Needs what mve_block.c needs, for the blocks in `blocks`; pixels, direct, flip (128 where x is unsigned, or 0). </%doc>\
+#ifndef TW_MVE_PRODUCTS
+#define TW_MVE_PRODUCTS
+typedef struct {
+    const int8_t *x, *other; /* values of two pixels, in one run each */
+    const int8_t *w; /* sixteen of each channel of a block in turn, then what is left of each */
+    const int32_t *parameters; /* of each block: four biases, then four scales as they are stored */
+    uint8_t *y;
+    int32_t apart; /* bytes between the results of the two */
+    int32_t blocks;
+    int32_t steps; /* trips of the inner loop */
+    int32_t zero_point;
+} tw_mve_block;
+
+typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
+    int32_t width, height, channels; /* of x */
+    int32_t out_width, pixels, outputs; /* pixels: of one image of y */
+    int32_t row_taps, column_runs, run_taps; /* kernel rows, runs of x in each, taps in a run */
+    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
+    int32_t pad; /* value outside, as it is stored in a column */
+    int32_t length, room; /* of a column, and bytes that it takes */
+    int32_t steps, zero_point;
+} tw_mve_conv;
+
+/* Everything that one pixel of y reads, in one run. */
+TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pixel, int32_t flip, int8_t *to)
+{
+    const int32_t i = pixel / p->out_width;
+    const int32_t top = i * p->row_stride - p->top;
+    const int32_t left = (pixel - i * p->out_width) * p->column_stride - p->left;
+    for (int32_t k = 0; k < p->row_taps; ++k) {
+        const int32_t line = top + k * p->row_dilation;
+        if (line < 0 || line >= p->height) {
+            to = tw_mve_fill(to, p->pad, p->column_runs * p->run_taps * p->channels);
+            continue;
+        }
+        for (int32_t r = 0; r < p->column_runs; ++r) {
+            const int32_t column = left + r * p->column_dilation, room = p->width - column;
+            const int32_t first = column >= 0 ? 0 : (-column < p->run_taps ? -column : p->run_taps);
+            const int32_t last = room >= p->run_taps ? p->run_taps : (room > first ? room : first);
+            if (first > 0) {
+                to = tw_mve_fill(to, p->pad, first * p->channels);
+            }
+            to = tw_mve_copy(to, x + (line * p->width + column + first) * p->channels, (last - first) * p->channels,
+                flip);
+            if (last < p->run_taps) {
+                to = tw_mve_fill(to, p->pad, (p->run_taps - last) * p->channels);
+            }
+        }
+    }
+}
+#endif
+
+% for shape in blocks:
+${block_of(**shape)}\
+% endfor
+
+% if pixels == 2:
+/* Two pixels at a time; an odd last one with the one before it again. */
+% endif
+TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *w, const int32_t *parameters,
+        uint8_t *y, int8_t *columns)
+{
+    for (int32_t pixel = 0; pixel < p.pixels; pixel += ${pixels}) {
+        const int32_t at = pixel <= p.pixels - ${pixels} ? pixel : p.pixels - ${pixels};
+% if direct:
+        const int8_t *from[2] = {0};
+        for (int32_t j = 0; j < ${pixels}; ++j) {
+            const int32_t i = (at + j) / p.out_width;
+            from[j] = (const int8_t *)x + (i * p.row_stride * p.width
+                + (at + j - i * p.out_width) * p.column_stride) * p.channels;
+        }
+        (void)columns;
+% else:
+        const int8_t *const from[2] = {columns, columns + p.room};
+        for (int32_t j = 0; j < ${pixels}; ++j) {
+            tw_mve_column(&p, x, at + j, ${flip}, columns + j * p.room);
+        }
+% endif
+        tw_mve_block b = {.x = from[0], .other = from[1], .apart = p.outputs, .steps = p.steps,
+            .zero_point = p.zero_point};
+% for index, (shape, (first, count)) in enumerate(zip(blocks, runs)):
+        b.w = w + ${first} * p.length;
+        b.parameters = parameters + ${2 * first};
+        b.y = y + at * p.outputs + ${first};
+        b.blocks = ${count};
+        ${shape["block"]}(&b);
+% endfor
+    }
+}

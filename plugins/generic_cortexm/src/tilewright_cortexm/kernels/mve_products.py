@@ -1,0 +1,224 @@
+"""Knows how Helium computes convolutions and matrix products: VMLADAV on runs of sixteen bytes.
+Does not know depthwise convolutions.
+
+Two pixels and four channels are computed together, or one pixel where there is only one. What a pixel reads is
+copied into one run first, unless it is one already (1x1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import Access, Call, DType, Kernel, Layout, Site, TileShape, channels_last, row_major, whole
+from tilewright_cortexm.kernels.products import Products, Rows, products, refused
+from tilewright_cortexm.kernels.sources import c_text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+SCRATCH_LIMIT_BYTES = 4096
+LANES = 16
+CHANNELS = 4
+_UNROLLS = (4, 3, 2, 1)
+
+
+def _input(site: Site) -> str:
+    return "X" if site.node.op == "QConv" else "A"
+
+
+def _flip(site: Site) -> int:
+    """What unsigned values are xored with: value - 128, signed."""
+    return 128 if site.input(0).dtype is DType.U8 else 0
+
+
+def _direct(site: Site, rows: Rows) -> bool:
+    return rows.runs == 1 and rows.run_taps == 1 and not rows.padded and not _flip(site)
+
+
+def _length(rows: Rows) -> int:
+    return rows.runs * rows.length
+
+
+def _room(rows: Rows) -> int:
+    return -(-_length(rows) // LANES) * LANES
+
+
+def _pixels(rows: Rows) -> int:
+    return 2 if rows.pixels > 1 else 1
+
+
+def _blocks(rows: Rows) -> list[tuple[int, int, int]]:
+    """First channel, how many blocks, channels in each."""
+    outputs, rest = rows.outputs, rows.outputs % CHANNELS
+    found = [(0, outputs // CHANNELS, CHANNELS)] if outputs >= CHANNELS else []
+    return found + ([(outputs - rest, 1, rest)] if rest else [])
+
+
+def _scratch(site: Site) -> int:
+    rows = products(site).rows
+    return 0 if _direct(site, rows) else _pixels(rows) * _room(rows)
+
+
+def _accepts(site: Site) -> str | None:
+    reason = refused(site)
+    if reason:
+        return reason
+    if _scratch(site) > SCRATCH_LIMIT_BYTES:
+        return f"needs {_scratch(site)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
+    return None
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    layer = products(site)
+    rows, length = layer.rows, _length(layer.rows)
+    flat = layer.weights.reshape(rows.outputs, length).astype(np.int8)
+    bias = layer.bias + _flip(site) * layer.weights.sum(axis=(1, 2))
+    scales = np.asarray(layer.requant.scales(rows.outputs), np.float32).view(np.int32)
+    weights, parameters = [], []
+    for first in range(0, rows.outputs, CHANNELS):
+        block = flat[first : first + CHANNELS]
+        whole_steps = length // LANES * LANES
+        steps = block[:, :whole_steps].reshape(len(block), -1, LANES).swapaxes(0, 1)
+        weights += [steps.reshape(-1), block[:, whole_steps:].reshape(-1)]
+        for part in (bias, scales):
+            four = np.zeros(CHANNELS, np.int64)
+            four[: len(block)] = part[first : first + CHANNELS]
+            parameters.append(four)
+    wrapped = np.concatenate(parameters).astype(np.int64).astype(np.int32)
+    return {"W": np.concatenate(weights), "P": wrapped}
+
+
+def _access(site: Site) -> Access:
+    rows = products(site).rows
+    parameters = 2 * CHANNELS * -(-rows.outputs // CHANNELS)
+    inputs = {_input(site): site.input(0).shape, "W": (rows.outputs * _length(rows),), "P": (parameters,)}
+    return whole(inputs, {"Y": site.output.shape})
+
+
+def _requires(site: Site) -> Mapping[str, Layout]:
+    if site.node.op == "QConv":
+        layout = channels_last(len(site.output.shape))
+        return {"X": layout, "Y": layout}
+    return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
+
+
+def _steps(rows: Rows) -> tuple[int, int]:
+    """Steps of sixteen in the inner loop's body, and its trips; zeros where there is no whole step."""
+    steps = _length(rows) // LANES
+    unroll = next((count for count in _UNROLLS if steps and steps % count == 0), 0)
+    return unroll, steps // unroll if unroll else 0
+
+
+def _cycles(tile: TileShape) -> float:
+    """Executed instructions."""
+    rows = products(tile.site).rows
+    pixels, (unroll, trips) = _pixels(rows), _steps(rows)
+    step = pixels + CHANNELS + pixels * CHANNELS
+    tail = step + 9 if _length(rows) % LANES else 0
+    block = trips * (unroll * step + 2) + tail + 14 + 11 * pixels
+    column = 12 if _direct(tile.site, rows) else rows.runs * (15 + rows.length / LANES * 4) + 15
+    blocks = -(-rows.outputs // CHANNELS)
+    return rows.batches * -(-rows.pixels // pixels) * (blocks * block + pixels * column + 40)
+
+
+def _describe(site: Site) -> Mapping[str, object]:
+    rows = products(site).rows
+    return {
+        "accumulator_bits": 32,
+        "columns": _pixels(rows),
+        "channels": CHANNELS,
+        "requant": {"channels": rows.outputs, "exact": rows.outputs},
+    }
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    site = call.site
+    layer = products(site)
+    rows, requant = layer.rows, layer.requant
+    pixels, (unroll, trips), tail = _pixels(rows), _steps(rows), _length(rows) % LANES
+    limits = f"{requant.low}_{requant.high}".replace("-", "m")
+    kind = f"u{unroll}_t{tail}_{limits}"
+    direct, flip = _direct(site, rows), _flip(site)
+    shape = "_".join(str(part) for block in _blocks(rows) for part in block)
+    return {
+        "function": f"tw_mve_products_{pixels}_{'direct' if direct else f'flip{flip}'}_{kind}_{shape}",
+        "pixels": pixels,
+        "direct": direct,
+        "flip": flip,
+        "blocks": [
+            {
+                "block": f"tw_mve_{pixels}x{size}_{kind}",
+                "pixels": pixels,
+                "channels": size,
+                "unroll": unroll,
+                "tail": tail,
+            }
+            for _, _, size in _blocks(rows)
+        ],
+        "runs": [(first, count) for first, count, _ in _blocks(rows)],
+        "low": requant.low,
+        "high": requant.high,
+        "fields": _fields(layer, flip, trips),
+        "x": call.operands[_input(site)],
+        "batches": rows.batches,
+        "x_bytes": rows.width * rows.height * rows.channels,
+        "y_bytes": rows.pixels * rows.outputs,
+        "columns": f"(int8_t *){call.operands['scratch']}" if "scratch" in call.operands and not direct else "0",
+    }
+
+
+def _fields(layer: Products, flip: int, trips: int) -> Mapping[str, int]:
+    rows, names = layer.rows, _GEOMETRY
+    return {
+        **{name: getattr(rows, name) for name in names},
+        "pad": layer.pad - flip,
+        "length": _length(rows),
+        "room": _room(rows),
+        "steps": trips,
+        "zero_point": layer.requant.zero_point,
+    }
+
+
+_GEOMETRY = (
+    "width", "height", "channels", "out_width", "pixels", "outputs", "row_taps", "column_runs", "run_taps",
+    "row_stride", "column_stride", "row_dilation", "column_dilation", "top", "left",
+)  # fmt: skip
+
+_CALL = """\
+% if batches > 1:
+for (int32_t n = 0; n < ${batches}; ++n)
+% endif
+<% at = lambda size: f" + n * {size}" if batches > 1 else "" %>\\
+${function}((tw_mve_conv){
+% for name, value in fields.items():
+    .${name} = ${value},
+% endfor
+}, (const uint8_t *)${x}${at(x_bytes)}, ${W}, ${P}, (uint8_t *)${Y}${at(y_bytes)}, ${columns});"""
+
+
+def _kernel(op: str, name: str) -> Kernel:
+    return Kernel(
+        name=name,
+        op=op,
+        target="cortex-m",
+        engine="mve",
+        accepts=_accepts,
+        access=_access,
+        requires=_requires,
+        pack=_pack,
+        scratch_bytes=lambda tile: _scratch(tile.site),
+        cycles=_cycles,
+        describe=_describe,
+        values=_values,
+        source=c_text("mve.h", "mve_block.c", "mve_products.c"),
+        call=_CALL,
+        includes=("<stdint.h>", "<string.h>"),
+    )
+
+
+KERNELS = (_kernel("QConv", "cortex-m.mve.qconv"), _kernel("QGemm", "cortex-m.mve.qgemm"))
