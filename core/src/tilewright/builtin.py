@@ -46,10 +46,11 @@ def tilewright_graph_passes() -> Iterable[GraphPass]:
 
 @hookimpl
 def tilewright_tilers() -> Iterable[Tiler]:
-    """The tiler for machines with one memory."""
+    """Tilers for machines with near memories, the one for machines with one memory, and the choice between them."""
+    from tilewright.tile.strategies import TILERS
     from tilewright.tile.whole import WholeTiler
 
-    return (WholeTiler(),)
+    return (*TILERS, WholeTiler())
 
 
 @hookimpl

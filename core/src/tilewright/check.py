@@ -61,8 +61,9 @@ def _placement_faults(allocated: Allocated) -> Iterator[str]:
             yield f"buffer '{buffer.name}' starts at {low} of memory '{memory.name}'"
         if low % buffer.align or memory.align % buffer.align:
             yield f"buffer '{buffer.name}' at {low} of memory '{memory.name}' is not aligned to {buffer.align}"
-        if memory.size_bytes is not None and high > memory.size_bytes:
-            yield f"buffer '{buffer.name}' ends at {high}, memory '{memory.name}' at {memory.size_bytes}"
+        limit = platform.plan_bytes(memory.name)
+        if limit is not None and high > limit:
+            yield f"buffer '{buffer.name}' ends at {high}, memory '{memory.name}' at {limit}"
     yield from _sharing_faults(allocated)
 
 

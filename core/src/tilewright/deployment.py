@@ -103,6 +103,7 @@ class Deployment:
             tiler=self.registry.tilers[self.options.tiler],
             allocator=chosen(self.registry.allocators, self.options.allocator),
             pins=self._pins,
+            buffering=self.options.buffering,
             budget=Budget(work=self.options.effort, seed=self.options.seed),
         )
 

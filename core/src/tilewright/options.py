@@ -23,7 +23,8 @@ class Options:
     settings: Mapping[str, str] = field(default_factory=dict)  # target settings
     io: Literal["pool", "user"] = "pool"  # where graph inputs and outputs live
     allocator: str = "auto"
-    tiler: str = "whole"
+    tiler: str = "auto"
+    buffering: Literal["single", "double", "auto"] = "auto"  # tile buffers of an operand that travels more than once
     effort: int = 200_000  # allocator work units
     seed: int = 0
     const_format: Literal["auto", "incbin", "c", "bin"] = "auto"

@@ -24,7 +24,7 @@ from tilewright.schedule import schedule
 from tilewright.schedule.order import frugal_order, given_order
 from tilewright.stages import Allocated, Bound, Scheduled, Tiled
 from tilewright.tile import tile
-from tilewright.tile.tiler import Tiler
+from tilewright.tile.tiler import Buffering, Tiler
 from tilewright.verify import verify_allocated, verify_bound, verify_scheduled, verify_tiled
 
 
@@ -37,6 +37,7 @@ class Planner:
     tiler: Tiler
     allocator: Allocator
     pins: Decisions = field(default_factory=Decisions)
+    buffering: Buffering = "auto"
     budget: Budget = field(default_factory=Budget)
 
     def bind(self, graph: Graph, platform: Platform, diagnostics: tuple[Diagnostic, ...] = ()) -> Bound:
@@ -69,7 +70,8 @@ class Planner:
 
     def tile(self, scheduled: Scheduled, decisions: Decisions) -> Tiled:
         """The `tile` stage with this planner's tiler."""
-        return verify_tiled(tile(scheduled, self.operators, self.tiler, decisions))
+        tiled = tile(scheduled, self.operators, self.tiler, decisions, self.buffering, self.budget.seed)
+        return verify_tiled(tiled, self.operators)
 
     def allocate(self, tiled: Tiled, decisions: Decisions) -> Allocated:
         """The `allocate` stage with this planner's allocator, checked by something that trusts neither."""

@@ -105,6 +105,11 @@ class Platform:
         """The memories of one kind, in order of preference."""
         return tuple(memory for memory in self.memories if memory.kind == kind)
 
+    def plan_bytes(self, name: str) -> int | None:
+        """What a memory has for the plan: its size less what the runtime takes. None: no limit."""
+        size = self.memory(name).size_bytes
+        return None if size is None else size - self.runtime_bytes.get(name, 0)
+
     def home_memory(self) -> Memory:
         """Where values live unless something moves them."""
         return self.memory(self.home) if self.home else self.of_kind("ram")[0]

@@ -136,7 +136,7 @@ class PoolUse:
     memory: str
     kind: Literal["ram", "const", "state"]
     used_bytes: int
-    limit_bytes: int | None
+    limit_bytes: int | None  # what the runtime leaves; None: no limit
     lower_bound_bytes: int
     optimal: bool  # proved: used equals the lower bound, or an exact search finished
 

@@ -198,7 +198,7 @@ def _verified(value: State, registry: Names) -> State:
             return verify.verify_scheduled(value)
         if isinstance(value, Tiled):
             _verified(value.scheduled, registry)
-            return verify.verify_tiled(value)
+            return verify.verify_tiled(value, registry.operators)
         if isinstance(value, Allocated):
             _verified(value.tiled, registry)
             return verify.verify_allocated(value, registry.operators)

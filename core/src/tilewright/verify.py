@@ -14,6 +14,7 @@ from tilewright.graph import Graph
 from tilewright.layout import row_major, same_bytes
 from tilewright.operator import Operator
 from tilewright.stages import Allocated, Binding, Bound, Buffer, Scheduled, Tiled
+from tilewright.tile.check import check_tiles
 
 _Value = TypeVar("_Value", Graph, Bound, Scheduled, Tiled, Allocated)
 _MOST_SHOWN = 8
@@ -34,9 +35,13 @@ def verify_scheduled(scheduled: Scheduled) -> Scheduled:
     return _verified(scheduled, _scheduled_faults(scheduled), "TW9012", "schedule")
 
 
-def verify_tiled(tiled: Tiled) -> Tiled:
-    """Groups cover the steps; every buffer is there and has legal candidates. TilewrightError TW9013 otherwise."""
-    return _verified(tiled, _tiled_faults(tiled), "TW9013", "tile")
+def verify_tiled(tiled: Tiled, operators: Mapping[str, Operator] | None = None) -> Tiled:
+    """Groups cover the steps; every buffer is there and has legal candidates. TilewrightError TW9013 otherwise.
+
+    With `operators` every tile is gone through as well.
+    """
+    faults = tuple(_tiled_faults(tiled))
+    return _verified(tiled, faults or (check_tiles(tiled, operators) if operators else ()), "TW9013", "tile")
 
 
 def verify_allocated(allocated: Allocated, operators: Mapping[str, Operator]) -> Allocated:
@@ -262,7 +267,7 @@ def _allocated_faults(allocated: Allocated, operators: Mapping[str, Operator]) -
         end = _last_byte(allocated, pool.memory)
         if platform.memory(pool.memory).managed_by == "tilewright" and pool.used_bytes != end:
             yield f"memory '{pool.memory}' is said to use {pool.used_bytes} B, its last buffer ends at {end}"
-        if pool.limit_bytes != platform.memory(pool.memory).size_bytes:
+        if pool.limit_bytes != platform.plan_bytes(pool.memory):
             yield f"memory '{pool.memory}' is said to have a limit of {pool.limit_bytes} B"
         if pool.lower_bound_bytes > pool.used_bytes:
             yield f"memory '{pool.memory}' uses less than its lower bound"

@@ -44,8 +44,8 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
         block = _block(buffer, tuple(name for name in names if _alike(platform.memory(name), first)), decisions)
         (placed if first.kind == "ram" else constants).append(block)
     ours = [memory for memory in platform.memories if memory.managed_by == "tilewright"]
-    ram = tuple(_pool(memory) for memory in ours if memory.kind == "ram")
-    const = tuple(_pool(memory) for memory in ours if memory.kind == "const")
+    ram = tuple(_pool(memory, platform) for memory in ours if memory.kind == "ram")
+    const = tuple(_pool(memory, platform) for memory in ours if memory.kind == "const")
     return Request(
         problem=Problem(blocks=tuple(placed), pools=ram),
         constants=Problem(blocks=_least_waste_last(constants), pools=const),
@@ -123,9 +123,10 @@ def _block(buffer: Buffer, pools: tuple[str, ...], decisions: Decisions) -> Bloc
     )
 
 
-def _pool(memory: Memory) -> Pool:
+def _pool(memory: Memory, platform: Platform) -> Pool:
     header = ((0, CONSTANTS_HEADER_BYTES),) if memory.kind == "const" else ()
-    return Pool(name=memory.name, capacity_bytes=memory.size_bytes, align=memory.align, reserved=header)
+    capacity = platform.plan_bytes(memory.name)
+    return Pool(name=memory.name, capacity_bytes=capacity, align=memory.align, reserved=header)
 
 
 def _least_waste_last(constants: list[Block]) -> tuple[Block, ...]:

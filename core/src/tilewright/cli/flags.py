@@ -41,7 +41,14 @@ def model_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--memory", multiple=True, metavar="NAME=BYTES", help="Hard limit of a memory, as 65536 or 64K."),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the target."),
         click.option("--allocator", default="auto", show_default=True, metavar="NAME", help="Who places buffers."),
-        click.option("--tiler", default="whole", show_default=True, metavar="NAME", help="Who cuts layers into tiles."),
+        click.option("--tiler", default="auto", show_default=True, metavar="NAME", help="Who cuts layers into tiles."),
+        click.option(
+            "--buffering",
+            type=click.Choice(["single", "double", "auto"]),
+            default="auto",
+            show_default=True,
+            help="Tile buffers of a tensor that travels more than once; auto doubles where it pays.",
+        ),
         click.option(
             "--effort",
             type=click.IntRange(min=1),
@@ -91,6 +98,7 @@ def options_from(flags: dict[str, Any]) -> Options:
         io=flags["io"],
         allocator=flags["allocator"],
         tiler=flags["tiler"],
+        buffering=flags["buffering"],
         effort=flags["effort"],
         seed=flags["seed"],
         allow_external=flags["allow_external"],

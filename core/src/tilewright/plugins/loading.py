@@ -47,7 +47,7 @@ def load_for(
     *,
     target: str,
     allocator: str = "auto",
-    tiler: str = "whole",
+    tiler: str = "auto",
     runner: str = "",
     memory_hierarchy: str = "",
     exporters: Iterable[str] = (),

@@ -4,7 +4,7 @@ Does not know which tiling is best.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -16,6 +16,8 @@ from tilewright.platform import Engine
 from tilewright.tile.share import Share, share
 from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes, tile_ranges
 from tilewright.tile.transfers import Transfers, transfers
+
+Compute = Callable[[Mapping[str, int]], float]  # cycles of a tile, by its extents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,19 +102,29 @@ def near_bytes(space: Space, hop: HopTile, table: WindowTable) -> int:
     return total + -(-scratch // space.grain) * space.grain
 
 
-def hop_cost(space: Space, hop: HopTile) -> HopCost:
-    """Play the program of the hop: what the mover and the cores do, and who waits for whom."""
+def hop_cost(space: Space, hop: HopTile, compute: Compute | None = None) -> HopCost:
+    """Play the program of the hop: what the mover and the cores do, and who waits for whom.
+
+    `compute` says what a tile of these extents takes; None asks the kernel. Where other hops are around this one, all
+    their tiles are taken to last as long as the first.
+    """
     table = WindowTable(space)
-    play = _Play(space, hop, table)
-    total = play.total()
-    moved = {False: 0, True: 0}
+    play = _Play(space, hop, table, compute or (lambda extents: tile_cycles(space, extents)))
+    visits = table.visits(space.extents, {})
+    moved, copying = {False: 0, True: 0}, 0.0
     for operand in space.travellers:
-        moved[operand.written] += sum(item.size_bytes for item in play.moves[operand.name])
+        cuts = cuts_of(hop, hop.copies[operand.name].depth)
+        windows = table.windows(operand, cuts)
+        again = table.visits([name for name in space.extents if name not in operand.loops], cuts)
+        for extents, count in windows.classes:
+            one = transfers(extents, operand.shape, windows.room, operand.layout, operand.item_bytes, operand.path)
+            moved[operand.written] += one.size_bytes * count * again
+            copying += one.cycles(operand.path) * count * again
     return HopCost(
-        tiles=len(play.computes),
-        compute_cycles=sum(play.computes),
-        copy_cycles=sum(cycles for queue in play.cycles.values() for cycles in queue),
-        total_cycles=total,
+        tiles=table.visits(space.extents, dict(hop.nest)),
+        compute_cycles=sum(play.computes) * visits,
+        copy_cycles=copying,
+        total_cycles=play.total() * visits,
         in_bytes=moved[False],
         out_bytes=moved[True],
         bound_bytes=bound_bytes(space),
@@ -120,16 +132,33 @@ def hop_cost(space: Space, hop: HopTile) -> HopCost:
     )
 
 
+def nested_costs(spaces: Sequence[tuple[HopTile, Space]]) -> tuple[HopCost, ...]:
+    """The cost of every hop of a step, outermost first: what one hop takes for a tile is computation to the one around."""
+    costs: list[HopCost] = []
+    compute: Compute | None = None
+    for hop, space in reversed(spaces):
+        cost = hop_cost(space, hop, compute)
+        costs.insert(0, cost)
+        one = cost.total_cycles / WindowTable(space).visits(space.extents, {})
+        compute = _in_proportion(space, one)
+    return tuple(costs)
+
+
+def _in_proportion(space: Space, cycles: float) -> Compute:
+    """What a visit takes, for visits with fewer trips in proportion to their computation."""
+    whole = tile_cycles(space, space.extents)
+    return lambda extents: cycles * tile_cycles(space, extents) / max(whole, 1e-9)
+
+
 class _Play:
     """One run of a hop on two clocks: the cores', and the copy engine's, which does one transfer after the other."""
 
-    def __init__(self, space: Space, hop: HopTile, table: WindowTable) -> None:
-        self.space, self.hop = space, hop
+    def __init__(self, space: Space, hop: HopTile, table: WindowTable, compute: Compute) -> None:
+        self.space, self.hop, self.compute = space, hop, compute
         self.trips = [-(-space.extents[name] // size) for name, size in hop.nest]
         self.computes = self._computes()
-        self.moves = {item.name: _moves(item, hop, space, table) for item in space.travellers}
         self.cycles = {
-            item.name: [move.cycles(item.path) for move in self.moves[item.name]] for item in space.travellers
+            item.name: [move.cycles(item.path) for move in _moves(item, hop, space, table)] for item in space.travellers
         }
 
     def _computes(self) -> list[float]:
@@ -141,7 +170,7 @@ class _Play:
         ]
         for extents in product(*ranges):
             if extents not in known:
-                known[extents] = tile_cycles(self.space, {**self.space.extents, **dict(zip(names, extents, strict=True))})
+                known[extents] = self.compute({**self.space.extents, **dict(zip(names, extents, strict=True))})
             found.append(known[extents])
         return found
 
@@ -195,7 +224,9 @@ def _moves(operand: Traveller, hop: HopTile, space: Space, table: WindowTable) -
     room = table.windows(operand, cuts).room
     box = {loop.name: (0, space.extents[loop.name]) for loop in space.access.loops}
     names = list(cuts)
-    ranges = [list(zip(*(side.tolist() for side in tile_ranges(space.extents[n], cuts[n])), strict=True)) for n in names]
+    ranges = [
+        list(zip(*(side.tolist() for side in tile_ranges(space.extents[n], cuts[n])), strict=True)) for n in names
+    ]
     known: dict[tuple[tuple[int, int], ...], Transfers] = {}
     found = []
     moving = [index for index, name in enumerate(names) if name in operand.loops]

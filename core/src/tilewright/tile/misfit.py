@@ -10,30 +10,30 @@ from tilewright.errors import TilewrightError, memory_error
 from tilewright.stages import Step
 from tilewright.tile.search import Buffering, Search
 from tilewright.tile.space import Space
-from tilewright.tile.spaces import Hop, Machine
+from tilewright.tile.spaces import Machine
 
 
-def does_not_fit(machine: Machine, step: Step, space: Space, hop: Hop, buffering: Buffering) -> TilewrightError:
+def does_not_fit(machine: Machine, step: Step, space: Space, near: str, buffering: Buffering) -> TilewrightError:
     """TW5101 (exit 5): the step, the bytes it needs, the smallest near memory that would do, and what to change."""
-    limit = machine.platform.memory(hop.near).size_bytes or 0
+    limit = machine.platform.memory(near).size_bytes or 0
     reserved = limit - (space.room_bytes or 0)
     single = smallest_bytes(space, "single")
     needed = smallest_bytes(space, buffering)
     node = machine.nodes[step.name]
     origin = f", onnx {' + '.join(node.origin)}" if node.origin else ""
     details = [
-        f"memory '{hop.near}' has {limit:,} B, of which {reserved:,} B are reserved for the runtime and pinned tensors",
+        f"memory '{near}' has {limit:,} B, of which {reserved:,} B are reserved for the runtime and pinned tensors",
         *(f"loop '{name}' cannot be cut: {reason}" for name, reason in space.refused.items()),
     ]
     if space.cuts:
         details.append(f"loops that are cut already: {', '.join(loop.name for loop in space.cuts)}")
-    fix = [f"--memory {hop.near}={needed + reserved}     is the least that does"] if needed else []
+    fix = [f"--memory {near}={needed + reserved}     is the least that does"] if needed else []
     if buffering == "double" and single and (not needed or single < needed):
-        fix.append(f"--buffering auto --memory {hop.near}={single + reserved}")
+        fix.append(f"--buffering auto --memory {near}={single + reserved}")
     text = f"its smallest tile needs {needed:,} B" if needed else "no tile of it is legal for the copy engine"
     return memory_error(
         "TW5101",
-        f"a step does not fit memory '{hop.near}': {text}, there are {max(space.room_bytes or 0, 0):,} B",
+        f"a step does not fit memory '{near}': {text}, there are {max(space.room_bytes or 0, 0):,} B",
         where=f"step '{step.name}' ({node.op}{origin})",
         details=tuple(details),
         fix=tuple(fix),

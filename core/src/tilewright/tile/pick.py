@@ -34,7 +34,7 @@ def pick(space: Space, buffering: Buffering, strategy: Literal["min", "max", "ra
     return None
 
 
-def _outwards(search: Search, chance: random.Random) -> "np.ndarray":
+def _outwards(search: Search, chance: random.Random) -> np.ndarray:
     """Sizes by a weighted volume whose exponents are drawn: every drawing prefers other directions."""
     weights = np.array([chance.random() for _ in search.space.cuts]).reshape(1, -1)
     volume = (np.log(np.maximum(search.points, 1)) * weights).sum(axis=1)

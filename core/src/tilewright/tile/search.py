@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tilewright.decisions import HopTile, TileCopy
+from tilewright.kernel import TileShape
 from tilewright.tile.cost import scratch_bytes, tile_cycles
 from tilewright.tile.space import Space, Traveller, WindowTable, sizes
+from tilewright.tile.tiler import Buffering
 from tilewright.tile.transfers import transfers
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
 
-Buffering = Literal["single", "double", "auto"]
 _MOST_POINTS = 20_000
 _CHUNK = 64  # sizes looked at together
 _MOST_COMBINATIONS = 256  # of depths, for one order of loops
@@ -50,9 +51,7 @@ class Found:
 
 def grid(space: Space, most: int = _MOST_POINTS) -> Integers:
     """Every combination of tile sizes, as [points, loops], fewest tiles first."""
-    choices = [
-        sizes(space.extents[loop.name], space.kernel.multiples.get(loop.name, 1)) for loop in space.cuts
-    ]
+    choices = [sizes(space.extents[loop.name], space.kernel.multiples.get(loop.name, 1)) for loop in space.cuts]
     while np.prod([len(choice) for choice in choices], dtype=float) > most:
         longest = max(range(len(choices)), key=lambda index: len(choices[index]))
         choice = choices[longest]
@@ -201,9 +200,7 @@ class Search:
             self._scratch[key] = -(-size // space.grain) * space.grain
         return self._scratch[key]
 
-    def _shape(self):  # type: ignore[no-untyped-def]
-        from tilewright.kernel import TileShape
-
+    def _shape(self) -> TileShape:
         box = {name: (0, trips) for name, trips in self.space.extents.items()}
         return TileShape(site=self.space.site, access=self.space.access, box=box)
 
@@ -261,7 +258,9 @@ class _Order:
                 break
             depths[item.name] = (0, depths[item.name][-1])[: len(depths[item.name])]
         count = len(space.travellers)
-        return [self._choice(item, depths[item.name], position, count) for position, item in enumerate(space.travellers)]
+        return [
+            self._choice(item, depths[item.name], position, count) for position, item in enumerate(space.travellers)
+        ]
 
     def _uncut(self, item: Traveller) -> tuple[int, ...]:
         return tuple(self.search.space.extents[name] for name in item.loops)

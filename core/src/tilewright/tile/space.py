@@ -4,7 +4,7 @@ Does not know what a tile costs, nor which one is chosen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
@@ -50,6 +50,7 @@ class Space:
     access: Access
     engine: Engine
     extents: Mapping[str, int]  # trips of every loop in one visit: all of them, or those of the tile around this hop
+    around: tuple[tuple[str, tuple[int, ...]], ...] = ()  # loop -> tile extents of the hops around this one
     cuts: tuple[Loop, ...]  # loops that may be cut
     travellers: tuple[Traveller, ...]
     operations: float  # of the whole step
@@ -170,11 +171,13 @@ def tile_ranges(extent: int, size: int) -> tuple[Integers, Integers]:
 
 
 class WindowTable:
-    """Windows of operands for any cuts; each is worked out once."""
+    """Windows of operands for any cuts, over all visits; each is worked out once."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self._box = {loop.name: (0, space.extents[loop.name]) for loop in space.access.loops}
+        self.whole = {loop.name: loop.extent for loop in space.access.loops}
+        self.around = dict(space.around)
+        self._box = {name: (0, extent) for name, extent in self.whole.items()}
         self._known: dict[tuple[str, tuple[int, ...]], Windows] = {}
         self._axes: dict[tuple[str, int, tuple[int, ...]], tuple[tuple[int, int], ...]] = {}
 
@@ -222,8 +225,15 @@ class WindowTable:
             self._axes[key] = tuple(zip(extents.tolist(), times.tolist(), strict=True))
         return self._axes[key]
 
+    def visits(self, names: Iterable[str], cuts: Mapping[str, int]) -> int:
+        """Combinations of tiles of some loops, over all visits."""
+        count = 1
+        for name in names:
+            count *= len(self._tiles(name, cuts.get(name, self.space.extents[name]))[0])
+        return count
+
     def _tiles(self, name: str, size: int) -> tuple[Integers, Integers]:
-        return _ranges(self.space.extents[name], size)
+        return _ranges(self.whole[name], (*self.around.get(name, ()), size))
 
     def _jointly(self, axes: Sequence[Axis], cuts: Mapping[str, int]) -> Windows:
         """The same where one loop moves several axes: every combination of tiles is looked at."""
@@ -242,13 +252,23 @@ class WindowTable:
 
 
 @lru_cache(maxsize=4096)
-def _ranges(extent: int, size: int) -> tuple[Integers, Integers]:
-    return tile_ranges(extent, size)
+def _ranges(extent: int, nested: tuple[int, ...]) -> tuple[Integers, Integers]:
+    return nested_ranges(extent, nested)
+
+
+def nested_ranges(extent: int, nested: Sequence[int]) -> tuple[Integers, Integers]:
+    """The ranges of the innermost of tiles inside tiles; `nested` has their extents, outermost first."""
+    low, high = np.zeros(1, np.int64), np.full(1, extent, np.int64)
+    for size in nested:
+        parts = [np.arange(start, end, size, dtype=np.int64) for start, end in zip(low, high, strict=True)]
+        ends = [np.minimum(part + size, end) for part, end in zip(parts, high, strict=True)]
+        low, high = np.concatenate(parts), np.concatenate(ends)
+    return low, high
 
 
 def bound_bytes(space: Space) -> int:
     """Bytes of the elements that travel if each is read or written once."""
-    box = {loop.name: (0, space.extents[loop.name]) for loop in space.access.loops}
+    box = {loop.name: (0, loop.extent) for loop in space.access.loops}
     total = 0
     for operand in space.travellers:
         touched = operand.item_bytes

@@ -8,8 +8,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from tilewright.access import Access, MapAccess
-from tilewright.decisions import Decisions
+from tilewright.access import Access, Loop, MapAccess
+from tilewright.decisions import Decisions, HopTile
 from tilewright.dtypes import DType
 from tilewright.graph import Node, Site
 from tilewright.index import mentions
@@ -19,12 +19,12 @@ from tilewright.operands import input_operands, kernel_access
 from tilewright.operator import Operator
 from tilewright.platform import CopyPath, Platform
 from tilewright.stages import Scheduled, Step
-from tilewright.tile.space import Space, Traveller, cuttable
+from tilewright.tile.space import Space, Traveller, WindowTable, cuttable
 from tilewright.tile.transfers import path_between, route
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hop:
+class Way:
     """One copy between neighbours on the way from the home memory to the near one."""
 
     far: str
@@ -46,6 +46,15 @@ class OperandOf:
     constant: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Visit:
+    """One run of a hop: trips of every loop, the tiles around it, and the tile buffers that are its far side."""
+
+    extents: Mapping[str, int]
+    around: tuple[tuple[str, tuple[int, ...]], ...]
+    rooms: Mapping[str, tuple[int, ...]]
+
+
 class Machine:
     """A platform with a near memory, and what a plan has pinned in it."""
 
@@ -56,11 +65,11 @@ class Machine:
         self.nodes: dict[str, Node] = {node.name: node for node in self.bound.graph.nodes}
 
     @cached_property
-    def hops(self) -> tuple[Hop, ...]:
+    def hops(self) -> tuple[Way, ...]:
         """From the home memory to the near one, outermost first; none on a machine with one memory."""
         home, near = self.platform.home_memory().name, self.platform.near
         paths = route(self.platform, home, near) if near else ()
-        return tuple(Hop(far=path.source, near=path.target) for path in paths or ())
+        return tuple(Way(far=path.source, near=path.target) for path in paths or ())
 
     @cached_property
     def constant_memory(self) -> str:
@@ -138,57 +147,108 @@ class Machine:
         paths = [path.align for path in self.platform.copies if memory in (path.source, path.target)]
         return max(self.platform.buffer_align, 8, *paths)
 
-    def space(self, index: int, step: Step, hop: Hop) -> Space:
-        """The tilings of one step over one hop."""
+    @cached_property
+    def ram(self) -> tuple[str, ...]:
+        """Memories that are written."""
+        return tuple(memory.name for memory in self.platform.of_kind("ram"))
+
+    @cached_property
+    def homes(self) -> tuple[str, ...]:
+        """Where values may live, best first: home, and whatever has the same neighbour on the way to the near memory."""
+        ram = self.ram
+        if not self.hops:
+            return ram
+        chain, first = {hop.near for hop in self.hops}, self.hops[0]
+        beside = [
+            name
+            for name in ram
+            if name not in (*chain, first.far)
+            and path_between(self.platform, name, first.near)
+            and path_between(self.platform, first.near, name)
+        ]
+        return (first.far, *beside)
+
+    @cached_property
+    def constant_homes(self) -> tuple[str, ...]:
+        """Where constants may be: every const memory that enters the way to the near memory where the first does."""
+        const = [memory.name for memory in self.platform.of_kind("const")]
+        if not self.hops:
+            return tuple(const)
+        entry = self._entry(self.constant_memory)
+        return tuple(name for name in const if self._entry(name) == entry)
+
+    def _entry(self, memory: str) -> int:
+        """The innermost hop over which bytes come from a memory that is not on the way; -1: none."""
+        entries = [at for at, hop in enumerate(self.hops) if path_between(self.platform, memory, hop.near)]
+        return max(entries, default=-1)
+
+    def space(self, index: int, step: Step, ends: tuple[str, str], outer: tuple[HopTile, ...] = ()) -> Space:
+        """The tilings of one step over the hop with these `ends`, inside the tiles of the hops `outer` around it."""
         site, binding, access = self.site(step), self.bound.bindings[step.name], self.access(step)
         cuts, refused = cuttable(access, binding.kernel)
         engine = next(engine for engine in self.platform.engines if engine.name == binding.engine)
         operands = self.operands(step)
+        visit = self._visit(index, step, access, outer)
+        cuts = tuple(loop for loop in cuts if visit.extents[loop.name] > 1)
         travellers = []
         for operand in operands:
-            path = self.path(operand, binding.kernel, hop)
+            path = self.path(operand, binding.kernel, ends)
             if path is not None and 0 not in operand.shape:
-                loops = tuple(loop.name for loop in cuts if _moves(access, operand.name, loop.name))
-                travellers.append(_traveller(operand, path, loops))
-        extents = {loop.name: loop.extent for loop in access.loops}
+                loops = tuple(loop.name for loop in access.loops if _moves(access, operand.name, loop, cuts))
+                travellers.append(_traveller(operand, path, loops, visit.rooms.get(operand.name)))
         return Space(
             site=site,
             kernel=binding.kernel,
             access=access,
             engine=engine,
-            extents=extents,
+            extents=visit.extents,
+            around=visit.around,
             cuts=cuts,
             travellers=tuple(travellers),
             operations=float(self.operators[site.node.op].macs(site) or site.output.elements),
-            room_bytes=self.room_bytes(hop.near, index),
-            grain=self.grain(hop.near),
+            room_bytes=self.room_bytes(ends[1], index),
+            grain=self.grain(ends[1]),
             once=self._once(operands),
             refused=refused,
         )
 
-    def path(self, operand: OperandOf, kernel: Kernel, hop: Hop) -> CopyPath | None:
-        """How the operand crosses `hop`; None where it stays where it is."""
-        chain = (self.hops[0].far, *(one.near for one in self.hops))
-        position = chain.index(hop.near)
-        last = hop.near == self.platform.near
-        if last and hop.near not in kernel.memories.get(operand.name, (hop.near,)):
+    def _visit(self, index: int, step: Step, access: Access, outer: tuple[HopTile, ...]) -> _Visit:
+        """What the hops `outer` leave to the next one."""
+        extents = {loop.name: loop.extent for loop in access.loops}
+        around: dict[str, tuple[int, ...]] = {}
+        rooms: dict[str, tuple[int, ...]] = {}
+        for number, hop in enumerate(outer):
+            space = self.space(index, step, (hop.far, hop.near), outer[:number])
+            table = WindowTable(space)
+            for operand in space.travellers:
+                if operand.name in hop.copies:
+                    rooms[operand.name] = table.windows(operand, dict(hop.nest[: hop.copies[operand.name].depth])).room
+            for name, size in hop.nest:
+                extents[name] = min(size, extents[name])
+                around[name] = (*around.get(name, ()), extents[name])
+        return _Visit(extents=extents, around=tuple(around.items()), rooms=rooms)
+
+    def path(self, operand: OperandOf, kernel: Kernel, ends: tuple[str, str]) -> CopyPath | None:
+        """How the operand crosses a hop; None where it stays where it is."""
+        far, near = ends
+        position = [hop.near for hop in self.hops].index(near)
+        if near == self.platform.near and near not in kernel.memories.get(operand.name, (near,)):
             return None
-        if operand.memory in chain[position:]:
-            return None
-        source = hop.far if operand.memory in chain else operand.memory
-        if operand.memory not in chain:
-            entries = [at for at in range(1, len(chain)) if path_between(self.platform, operand.memory, chain[at])]
-            if not entries or position < entries[-1]:
+        on_the_way = [self.hops[0].far, *(hop.near for hop in self.hops)]
+        if operand.memory in on_the_way:
+            if on_the_way.index(operand.memory) > position:
                 return None
-            source = hop.far if position > entries[-1] else operand.memory
-        ends = (hop.near, source) if operand.written else (source, hop.near)
-        return path_between(self.platform, *ends)
+            source = far
+        else:
+            entry = self._entry(operand.memory)
+            if entry < 0 or entry > position:
+                return None
+            source = operand.memory if entry == position else far
+        return path_between(self.platform, *((near, source) if operand.written else (source, near)))
 
     def _once(self, operands: tuple[OperandOf, ...]) -> tuple[str, ...]:
         """Inputs whose bytes an output takes."""
-        taken = {
-            self.scheduled.storage[item.value].buffer for item in operands if item.written and not item.constant
-        }
+        taken = {self.scheduled.storage[item.value].buffer for item in operands if item.written and not item.constant}
         return tuple(
             item.name
             for item in operands
@@ -211,6 +271,7 @@ def structural_key(space: Space) -> Hashable:
         axes,
         access.loops,
         tuple(space.extents.items()),
+        space.around,
         space.travellers,
         space.operations,
         space.room_bytes,
@@ -220,26 +281,25 @@ def structural_key(space: Space) -> Hashable:
     )
 
 
-def _traveller(operand: OperandOf, path: CopyPath, loops: tuple[str, ...]) -> Traveller:
+def _traveller(operand: OperandOf, path: CopyPath, loops: tuple[str, ...], room: tuple[int, ...] | None) -> Traveller:
     return Traveller(
         name=operand.name,
         written=operand.written,
-        shape=operand.shape,
+        shape=operand.shape if room is None else room,
         layout=operand.layout,
         item_bytes=operand.item_bytes,
         path=path,
         loops=loops,
-        aligned_offset=operand.offset_bytes % path.align == 0,
+        aligned_offset=room is not None or operand.offset_bytes % path.align == 0,
     )
 
 
-def _moves(access: Access, operand: str, loop: str) -> bool:
-    if not isinstance(access, MapAccess):
-        return True
-    return any(mentions(axis.index, loop) for axis in access.axes[operand])
+def _moves(access: Access, operand: str, loop: Loop, cuts: tuple[Loop, ...]) -> bool:
+    """Whether tiles of a loop have windows of their own in an operand."""
+    if not isinstance(access, MapAccess) or loop.name not in {cut.name for cut in cuts}:
+        return False
+    return any(mentions(axis.index, loop.name) for axis in access.axes[operand])
 
 
 def _up(size: int, grain: int) -> int:
     return -(-size // grain) * grain
-
-

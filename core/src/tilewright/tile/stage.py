@@ -4,34 +4,49 @@ Does not know offsets. After this stage no footprint changes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from tilewright.decisions import Decisions
-from tilewright.kernel import TileShape
-from tilewright.operands import input_operands, kernel_access
 from tilewright.operator import Operator
-from tilewright.platform import Platform
-from tilewright.stages import Binding, Bound, Buffer, Group, Scheduled, Tiled
-from tilewright.tile.tiler import Tiler, TilingRequest
+from tilewright.stages import Buffer, Group, Scheduled, Tiled
+from tilewright.tile.buffers import scratch_buffer, tile_buffers
+from tilewright.tile.spaces import Machine
+from tilewright.tile.tiler import Buffering, Tiler, TilingRequest
 
 
-def tile(scheduled: Scheduled, operators: Mapping[str, Operator], tiler: Tiler, decisions: Decisions) -> Tiled:
-    """Ask `tiler` for groups, then list every buffer: values, scratch, constants.
+def tile(
+    scheduled: Scheduled,
+    operators: Mapping[str, Operator],
+    tiler: Tiler,
+    decisions: Decisions,
+    buffering: Buffering = "auto",
+    seed: int = 0,
+) -> Tiled:
+    """Ask `tiler` for groups, then list every buffer: values, tiles, scratch, constants.
 
-    Candidates are all memories that would do; a memory that is pinned is chosen among them by `allocate`.
+    Candidates are all memories that would do; a memory that is pinned is chosen among them by `allocate`. Where there
+    is a near memory, nothing but tiles and their scratch is there unless it is pinned.
     """
-    groups = tiler.plan(TilingRequest(scheduled=scheduled, operators=operators, decisions=decisions))
+    asked = TilingRequest(
+        scheduled=scheduled, operators=operators, decisions=decisions, buffering=buffering, seed=seed
+    )
+    groups = tiler.plan(asked)
     _check_cover(groups, scheduled)
-    demands = _kernel_memories(scheduled.bound, operators)
-    platform = scheduled.bound.platform
+    machine = Machine(scheduled, operators, decisions)
+    demands = _kernel_memories(machine, groups)
     values = tuple(
-        replace(buffer, memories=_candidates(buffer, platform, demands, decisions)) for buffer in scheduled.buffers
+        replace(buffer, memories=_candidates(buffer, machine, demands, decisions)) for buffer in scheduled.buffers
     )
     return Tiled(
         scheduled=scheduled,
         groups=groups,
-        buffers=(*values, *_scratch(scheduled, operators), *_constants(scheduled)),
+        buffers=(
+            *values,
+            *tile_buffers(machine, groups),
+            *_scratch(machine, groups),
+            *_constants(machine, decisions),
+        ),
     )
 
 
@@ -41,66 +56,54 @@ def _check_cover(groups: tuple[Group, ...], scheduled: Scheduled) -> None:
         raise ValueError("the tiler's groups do not cover every step once, in order")
 
 
-def _kernel_memories(bound: Bound, operators: Mapping[str, Operator]) -> dict[str, tuple[str, ...]]:
-    """Value -> the memories its kernels can reach, where any kernel is particular."""
+def _kernel_memories(machine: Machine, groups: tuple[Group, ...]) -> dict[str, tuple[str, ...]]:
+    """Value -> the memories its kernels can reach, where any kernel is particular and gets no copy."""
+    hops = {step: group.tile.hops for group in groups for step in group.steps}
     demands: dict[str, tuple[str, ...]] = {}
-    for site in bound.graph.sites():
-        binding, operator = bound.bindings[site.node.name], operators[site.node.op]
-        named = {source.operand: source.tensor for source in input_operands(operator, binding.kernel, site)}
-        named |= dict(zip(operator.outputs, site.node.outputs, strict=False))
-        for operand, allowed in binding.kernel.memories.items():
-            value = named.get(operand, "")
-            if value:
+    for step in machine.scheduled.steps:
+        copied = {name for hop in hops[step.name][-1:] for name in hop.copies}
+        values = {item.name: item.value for item in machine.operands(step) if not item.constant}
+        for operand, allowed in machine.bound.bindings[step.name].kernel.memories.items():
+            value = values.get(operand, "")
+            if value and operand not in copied:
                 known = demands.get(value, allowed)
                 demands[value] = tuple(memory for memory in allowed if memory in known)
     return demands
 
 
 def _candidates(
-    buffer: Buffer, platform: Platform, demands: Mapping[str, tuple[str, ...]], decisions: Decisions
+    buffer: Buffer, machine: Machine, demands: Mapping[str, tuple[str, ...]], decisions: Decisions
 ) -> tuple[str, ...]:
     for value in buffer.values:
         if decisions.io.get(value) == "user":
             return ()  # the caller's memory: not ours to place
-    names = [memory.name for memory in platform.of_kind("ram")]
+    names = [*machine.homes, *_pins(buffer.name, buffer.values, machine.ram, machine.homes, decisions)]
     for value in buffer.values:
         if value in demands:
-            names = [name for name in names if name in demands[value]]
+            names = [name for name in demands[value] if name in machine.ram]
     return tuple(names)
 
 
-def _scratch(scheduled: Scheduled, operators: Mapping[str, Operator]) -> list[Buffer]:
-    bound = scheduled.bound
-    buffers = []
-    for index, step in enumerate(scheduled.steps):
-        size = _scratch_bytes(bound, bound.bindings[step.name], operators)
-        if size:
-            buffers.append(
-                Buffer(
-                    name=f"{step.name}.scratch",
-                    kind="scratch",
-                    size_bytes=size,
-                    align=max(bound.platform.buffer_align, 8),
-                    first=index,
-                    last=index,
-                    memories=tuple(memory.name for memory in bound.platform.of_kind("ram")),
-                )
-            )
-    return buffers
+def _pins(
+    buffer: str, values: Iterable[str], memories: Iterable[str], usual: Iterable[str], decisions: Decisions
+) -> list[str]:
+    """Memories beside the usual ones in which a pin wants the buffer, or a value in it."""
+    wanted = {decisions.memories.get(name) for name in (buffer, *values)} - set(usual)
+    return [name for name in memories if name in wanted]
 
 
-def _scratch_bytes(bound: Bound, binding: Binding, operators: Mapping[str, Operator]) -> int:
-    node = next(node for node in bound.graph.nodes if node.name == binding.node)
-    site = bound.graph.site(node)
-    access = kernel_access(operators[node.op], binding.kernel, site)
-    box = {loop.name: (0, loop.extent) for loop in access.loops}
-    return binding.kernel.scratch_bytes(TileShape(site=site, access=access, box=box))
+def _scratch(machine: Machine, groups: tuple[Group, ...]) -> list[Buffer]:
+    hops = {step: group.tile.hops for group in groups for step in group.steps}
+    found = [
+        scratch_buffer(machine, index, step, hops[step.name]) for index, step in enumerate(machine.scheduled.steps)
+    ]
+    return [buffer for buffer in found if buffer is not None]
 
 
-def _constants(scheduled: Scheduled) -> list[Buffer]:
-    platform = scheduled.bound.platform
+def _constants(machine: Machine, decisions: Decisions) -> list[Buffer]:
+    scheduled, platform = machine.scheduled, machine.platform
     final = max(len(scheduled.steps) - 1, 0)
-    memories = tuple(memory.name for memory in platform.of_kind("const"))
+    const = tuple(memory.name for memory in platform.of_kind("const"))
     return [
         Buffer(
             name=name,
@@ -109,7 +112,10 @@ def _constants(scheduled: Scheduled) -> list[Buffer]:
             align=max(platform.buffer_align, array.dtype.itemsize),
             first=0,
             last=final,
-            memories=memories,
+            memories=(
+                *machine.constant_homes,
+                *_pins(name, (), const, machine.constant_homes, decisions),
+            ),
         )
         for name, array in scheduled.bound.constants.items()
     ]

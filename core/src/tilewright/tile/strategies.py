@@ -10,16 +10,17 @@ from typing import Literal
 
 from tilewright.decisions import GroupTile, HopTile
 from tilewright.stages import Group, Step
-from tilewright.tile.cost import hop_cost, tile_cycles
+from tilewright.tile.buffers import hop_spaces
+from tilewright.tile.cost import nested_costs
 from tilewright.tile.misfit import does_not_fit
 from tilewright.tile.pick import pick
-from tilewright.tile.search import Buffering, Found, Search
+from tilewright.tile.search import Found, Search
 from tilewright.tile.space import Space
 from tilewright.tile.spaces import Machine, structural_key
 from tilewright.tile.tiler import TilingRequest
 from tilewright.tile.whole import WholeTiler
 
-Strategy = Literal["cost", "min", "max", "random-max"]
+Strategy = Literal["auto", "cost", "min", "max", "random-max"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,15 +40,16 @@ class StepTiler:
         for index, step in enumerate(request.scheduled.steps):
             pinned = request.decisions.tiles.get(step.name)
             tile = pinned or self._tile(machine, index, step, request, known)
-            groups.append(Group(name=step.name, steps=(step.name,), tile=tile, cycles=_cycles(machine, index, step, tile)))
+            cycles = _cycles(machine, index, step, tile)
+            groups.append(Group(name=step.name, steps=(step.name,), tile=tile, cycles=cycles))
         return tuple(groups)
 
     def _tile(
         self, machine: Machine, index: int, step: Step, request: TilingRequest, known: dict[Hashable, Found | None]
     ) -> GroupTile:
         hops: list[HopTile] = []
-        for hop in machine.hops:
-            space = machine.space(index, step, hop)
+        for way in machine.hops:
+            space = machine.space(index, step, (way.far, way.near), tuple(hops))
             if not space.travellers:
                 continue
             key = structural_key(space)
@@ -55,26 +57,25 @@ class StepTiler:
                 known[key] = self._found(space, request, index)
             found = known[key]
             if found is None:
-                raise does_not_fit(machine, step, space, hop, request.buffering)
-            hops.append(found.on(hop.far, hop.near))
+                raise does_not_fit(machine, step, space, way.near, request.buffering)
+            hops.append(found.on(way.far, way.near))
         return GroupTile(hops=tuple(hops))
 
     def _found(self, space: Space, request: TilingRequest, index: int) -> Found | None:
-        if self.name == "cost":
+        if self.name in ("auto", "cost"):
             return Search(space, request.buffering).best()
         return pick(space, request.buffering, self.name, request.seed + index)
 
 
 def _cycles(machine: Machine, index: int, step: Step, tile: GroupTile) -> float:
     if not tile.hops:
-        site, binding = machine.site(step), machine.bound.bindings[step.name]
+        binding = machine.bound.bindings[step.name]
         return next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
-    hop = tile.hops[-1]
-    found = next(one for one in machine.hops if (one.far, one.near) == (hop.far, hop.near))
-    return hop_cost(machine.space(index, step, found), hop).total_cycles
+    return nested_costs(tuple(hop_spaces(machine, index, step, tile.hops)))[0].total_cycles
 
 
 TILERS = (
+    StepTiler(name="auto", summary="cost on machines with a near memory, whole on others"),
     StepTiler(name="cost", summary="the fastest tiles: computation and copies with their overlap"),
     StepTiler(name="min", summary="the smallest tiles: the least near memory that works"),
     StepTiler(name="max", summary="the largest tiles that fit"),

@@ -10,6 +10,8 @@ from tilewright.decisions import Decisions
 from tilewright.operator import Operator
 from tilewright.stages import Group, Scheduled
 
+Buffering = Literal["single", "double", "auto"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TilingRequest:
@@ -18,7 +20,7 @@ class TilingRequest:
     scheduled: Scheduled
     operators: Mapping[str, Operator]
     decisions: Decisions
-    buffering: Literal["single", "double", "auto"] = "auto"  # tile buffers of an operand that travels more than once
+    buffering: Buffering = "auto"  # tile buffers of an operand that travels more than once
     seed: int = 0  # of randomised strategies
 
 
