@@ -101,6 +101,9 @@ typedef struct {
     void *state;
     const tw_hooks *hooks;
     uint32_t plan;
+% if program.team:
+    int answer;
+% endif
 } ${p}_ctx;
 
 % if constants_linked:
@@ -108,6 +111,12 @@ typedef struct {
 extern const uint8_t ${p}_const_${pool.base}[${P}_CONST_${pool.base.upper()}_SIZE];
 % endfor
 
+% endif
+% if program.team:
+/* Cores: one core prepares the context, then every core of the team (movers included) calls ${p}_run with the same
+ * arguments. Core 0 copies inputs and outputs and calls the hooks; the others only take part in the work. Every core
+ * returns the same status. tw_rt.h says what the machine must provide.
+ */
 % endif
 /* Threads: one context is used by one thread at a time. Contexts whose pools and states are disjoint may run at the
  * same time. Pools hold nothing between two runs, mapped inputs and outputs excepted, so networks that never run at

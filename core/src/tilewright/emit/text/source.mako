@@ -7,6 +7,9 @@ ${banner(f"{p}.c", "kernels, steps and the context API")}
  */
 % endif
 #include "${p}.h"
+% if program.team:
+#include "tw_rt.h"
+% endif
 
 % for name in includes:
 #include ${name}
@@ -26,6 +29,16 @@ ${banner(f"{p}.c", "kernels, steps and the context API")}
 _Static_assert(sizeof(float) == 4, "float must have 32 bits");
 % endif
 _Static_assert((-1 >> 1) == -1, "right shift of negative numbers must be arithmetic");
+% if program.team:
+#if TW_RT_API_LEVEL < 1
+#  error "${p}.c needs a tw_rt.h of API level 1 or later"
+#endif
+% for pool in program.pools:
+% if limits[pool.base] is not None:
+_Static_assert(${P}_POOL_${pool.base.upper()}_SIZE <= ${limits[pool.base]}u, "${pool.base} is larger than planned");
+% endif
+% endfor
+% endif
 % for port in ports:
 _Static_assert(${port.macro}_SIZE == ${port.macro}_ELEMENTS * sizeof(${port.type}), "size of ${port.member}");
 % endfor
@@ -41,12 +54,11 @@ _Static_assert(${port.macro}_SIZE == ${port.macro}_ELEMENTS * sizeof(${port.type
 #ifdef TW_LIFETIMES_HEADER /* a header that defines the two macros below */
 #  include TW_LIFETIMES_HEADER
 #endif
-#ifndef TW_LIVE
-#  define TW_LIVE(pointer, bytes) ((void)0)
+% for macro, function in (("TW_LIVE", "tw_rt_live"), ("TW_DEAD", "tw_rt_dead")):
+#ifndef ${macro}
+#  define ${macro}(pointer, bytes) ${f"(tw_rt_is_mover() ? {function}(pointer, bytes) : (void)0)" if program.team else "((void)0)"}
 #endif
-#ifndef TW_DEAD
-#  define TW_DEAD(pointer, bytes) ((void)0)
-#endif
+% endfor
 % endif
 % if program.constants:
 
@@ -88,17 +100,45 @@ ${text}
 /* ---- interface ---- */
 % if hooked:
 
-static int tw_on_step(const tw_hooks *hooks, uint32_t step, tw_phase phase)
+% if program.team:
+/* Core 0 calls the hook; every core learns its answer, and none goes on before all have read it. */
+static int tw_on_step(${p}_ctx *ctx, uint32_t step, tw_phase phase)
 {
 #ifdef TW_NO_HOOKS
-    (void)hooks;
+    (void)ctx;
     (void)step;
     (void)phase;
     return 0;
 #else
+    const tw_hooks *const hooks = ctx->hooks;
+    int answer;
+    if (hooks == NULL || hooks->on_step == NULL) {
+        return 0;
+    }
+    tw_rt_barrier();
+    if (tw_rt_core() == 0u) {
+        ctx->answer = hooks->on_step(hooks->user, step, phase);
+    }
+    tw_rt_barrier();
+    answer = ctx->answer;
+    tw_rt_barrier();
+    return answer;
+#endif
+}
+% else:
+static int tw_on_step(const ${p}_ctx *ctx, uint32_t step, tw_phase phase)
+{
+#ifdef TW_NO_HOOKS
+    (void)ctx;
+    (void)step;
+    (void)phase;
+    return 0;
+#else
+    const tw_hooks *const hooks = ctx->hooks;
     return hooks != NULL && hooks->on_step != NULL ? hooks->on_step(hooks->user, step, phase) : 0;
 #endif
 }
+% endif
 % endif
 % if copied:
 
@@ -144,6 +184,9 @@ ${" " * (len(p) + 16)}const tw_hooks *hooks)
     ctx->plan = 0u;
     ctx->state = state;
     ctx->hooks = hooks;
+% if program.team:
+    ctx->answer = 0;
+% endif
 % if program.pools:
     if (pools == NULL) {
         return TW_ERR_ARG;
@@ -220,11 +263,14 @@ tw_status ${p}_run(${p}_ctx *ctx, const ${p}_inputs *inputs, const ${p}_outputs 
 % endif
 % if placed_inputs:
 
-    if (inputs != NULL) {
+    if (inputs != NULL${alone}) {
 % for port in placed_inputs:
         tw_copy_tensor(${port.address}, inputs->${port.member}, ${port.macro}_SIZE);
 % endfor
     }
+% if program.team:
+    tw_rt_barrier();
+% endif
 % elif not user_inputs:
     (void)inputs;
 % endif
@@ -232,20 +278,32 @@ tw_status ${p}_run(${p}_ctx *ctx, const ${p}_inputs *inputs, const ${p}_outputs 
 
 ${body}
 % endif
+% if program.team:
+    tw_rt_barrier();
+% endif
 % for port in user_outputs:
 % if port.copied_from:
+% if program.team:
+    if (tw_rt_core() == 0u) {
+        tw_copy_tensor(outputs->${port.member}, ${port.copied_from}, ${port.macro}_SIZE);
+    }
+% else:
     tw_copy_tensor(outputs->${port.member}, ${port.copied_from}, ${port.macro}_SIZE);
+% endif
 % endif
 % endfor
 % if placed_outputs:
 
-    if (outputs != NULL) {
+    if (outputs != NULL${alone}) {
 % for port in placed_outputs:
         tw_copy_tensor(outputs->${port.member}, ${port.address}, ${port.macro}_SIZE);
 % endfor
     }
 % elif not user_outputs:
     (void)outputs;
+% endif
+% if program.team and (placed_outputs or any(port.copied_from for port in user_outputs)):
+    tw_rt_barrier();
 % endif
     return TW_OK;
 }

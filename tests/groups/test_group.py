@@ -1,0 +1,168 @@
+"""Networks that share memory: the sizes are computed, the program runs, and mistakes do not compile."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilewright.errors import Exit, TilewrightError
+from tilewright.folder import write_folder
+from tilewright.group import GroupFile, SharedPool, deployments, group_files, read_group, share_pools
+from tilewright.options import Options
+from tilewright.reference import run as run_reference
+
+DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
+STRICT = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")
+SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover")
+MODELS = {"one": DIGITS / "digits_int8.onnx", "two": DIGITS / "digits_f32.onnx", "three": DIGITS / "digits_int8.onnx"}
+
+MAIN = """
+#include <stdio.h>
+#include "app_pools.h"
+
+static float image[64];
+static float scores[30];
+
+int main(int argc, char **argv)
+{
+    FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
+    const app_pools pools = app_static_pools();
+    const one_pools p1 = app_one_pools(&pools);
+    const two_pools p2 = app_two_pools(&pools);
+    const three_pools p3 = app_three_pools(&pools);
+    one_ctx c1;
+    two_ctx c2;
+    three_ctx c3;
+    const one_inputs i1 = {image};
+    const two_inputs i2 = {image};
+    const three_inputs i3 = {image};
+    const one_outputs o1 = {scores};
+    const two_outputs o2 = {scores + 10};
+    const three_outputs o3 = {scores + 20};
+
+    if (file == NULL || fread(image, sizeof image, 1, file) != 1) {
+        return 1;
+    }
+    if (one_init(&c1, &p1, NULL, NULL, NULL) || two_init(&c2, &p2, NULL, NULL, NULL) || three_init(&c3, &p3, NULL, NULL, NULL)) {
+        return 2;
+    }
+    if (one_run(&c1, &i1, &o1) || two_run(&c2, &i2, &o2) || three_run(&c3, &i3, &o3)) {
+        return 3;
+    }
+    return fwrite(scores, sizeof scores, 1, stdout) == 1 ? 0 : 4;
+}
+"""
+
+
+def shared(concurrent: tuple[tuple[str, ...], ...]) -> tuple[dict[str, int], SharedPool]:
+    group = GroupFile(name="app", target="generic", models=MODELS, concurrent=concurrent)
+    members = deployments(group, Options())
+    (pool,) = share_pools(group, members)
+    return {prefix: member.worst_case_buffer_size["ram"] for prefix, member in members.items()}, pool
+
+
+def aligned(size: int) -> int:
+    return -(-size // 16) * 16
+
+
+def test_exclusive_models_take_the_maximum() -> None:
+    sizes, pool = shared(())
+    assert pool.size_bytes == max(sizes.values()) == pool.lower_bound_bytes
+    assert set(pool.offsets.values()) == {0}
+
+
+def test_concurrent_models_take_the_sum() -> None:
+    sizes, pool = shared((("one", "two", "three"),))
+    assert pool.size_bytes <= sum(aligned(size) for size in sizes.values())
+    assert pool.size_bytes >= sum(sizes.values())
+
+
+def test_partly_concurrent_models_take_what_is_needed() -> None:
+    sizes, pool = shared((("one", "two"),))
+    assert pool.size_bytes == max(
+        aligned(sizes["one"]) + sizes["two"], aligned(sizes["two"]) + sizes["one"], sizes["three"]
+    ) or (pool.size_bytes == min(aligned(sizes["one"]) + sizes["two"], aligned(sizes["two"]) + sizes["one"]))
+    one, two = pool.offsets["one"], pool.offsets["two"]
+    assert one + sizes["one"] <= two or two + sizes["two"] <= one
+
+
+@pytest.mark.parametrize("concurrent", [(), (("one", "three"), ("two", "three"))])
+def test_the_program_runs_and_is_clean(
+    concurrent: tuple[tuple[str, ...], ...], tmp_path: Path, tool: Callable[[str], str]
+) -> None:
+    group = GroupFile(name="app", target="generic", models=MODELS, concurrent=concurrent)
+    members = deployments(group, Options())
+    write_folder(tmp_path, group_files(group, members, share_pools(group, members)))
+    (tmp_path / "main.c").write_text(MAIN, encoding="utf-8")
+    image = np.load(DIGITS / "digits_test.npz")["images"][7]
+    (tmp_path / "image.bin").write_bytes(image.astype(np.float32).tobytes())
+    sources = [
+        str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*.[cS]")) if "_simple" not in path.name
+    ]
+    folders = [f"-I{prefix}" for prefix in MODELS]
+    command = [tool("gcc"), *STRICT, *SANITIZE, "-I.", *folders, *sources, "-o", "app", "-lm"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    result = subprocess.run(["./app", "image.bin"], cwd=tmp_path, check=True, capture_output=True)
+    scores = np.frombuffer(result.stdout, np.float32).reshape(3, 10)
+    for row, member in zip(scores, members.values(), strict=True):
+        expected = run_reference(member.graph, {"image": image[None].astype(np.float32)}, member.registry.operators)
+        np.testing.assert_allclose(row, expected["scores"].reshape(10), rtol=1e-5, atol=1e-6)
+
+
+def test_a_model_that_was_generated_anew_does_not_compile(tmp_path: Path, tool: Callable[[str], str]) -> None:
+    group = GroupFile(name="app", target="generic", models={"one": MODELS["one"]})
+    members = deployments(group, Options())
+    write_folder(tmp_path, group_files(group, members, share_pools(group, members)))
+    header = tmp_path / "one" / "one.h"
+    plan = f"0x{members['one'].allocated.plan_id:08x}u"
+    header.write_text(header.read_text(encoding="utf-8").replace(plan, "0x00000001u"), encoding="utf-8")
+    command = [tool("gcc"), "-std=c11", "-fsyntax-only", "-I.", "-Ione", "app_pools.c"]
+    result = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert result.returncode != 0
+    assert "generate the group again" in result.stderr
+
+
+def test_a_group_that_does_not_fit_says_who_needs_what() -> None:
+    group = GroupFile(name="app", target="generic", models=MODELS, concurrent=(("one", "two"),))
+    members = deployments(group, Options(memory={"ram": 3_000}))
+    with pytest.raises(TilewrightError) as caught:
+        share_pools(group, members)
+    assert caught.value.exit_code is Exit.DOES_NOT_FIT
+    assert caught.value.code == "TW5030"
+    assert "one, two" in str(caught.value)
+
+
+def test_the_file_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "app.toml"
+    file.write_text(
+        'target = "generic"\nconcurrent = [["kws", "vww"]]\n[models]\nkws = "kws.onnx"\nvww = "vww.onnx"\n',
+        encoding="utf-8",
+    )
+    group = read_group(file)
+    assert group.name == "app"
+    assert group.models == {"kws": tmp_path / "kws.onnx", "vww": tmp_path / "vww.onnx"}
+    assert group.concurrent == (("kws", "vww"),)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("target = ", "Invalid"),
+        ('target = "generic"', "table [models]"),
+        ('target = "generic"\ntypo = 1\n[models]\na = "a.onnx"', "'typo' is no key"),
+        ('target = "generic"\nconcurrent = [["a", "b"]]\n[models]\na = "a.onnx"', "names 'b'"),
+        ('target = "generic"\n[models]\nint = "a.onnx"', "'int' cannot begin"),
+        ('target = "generic"\n[models]\na = 3', "models.a must be"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, content: str, reason: str) -> None:
+    file = tmp_path / "app.toml"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(TilewrightError) as caught:
+        read_group(file)
+    assert caught.value.code == "TW1410"
+    assert reason in str(caught.value)
