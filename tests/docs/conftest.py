@@ -132,6 +132,7 @@ def _reader(tmp_path: Path) -> Reader:
         **{name: value for name, value in os.environ.items() if not name.startswith(("TILEWRIGHT_", "PIP_"))},
         **pip,
         "PIP_QUIET": "2",
+        "PIP_UPGRADE": "1",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PYTHONPATH": os.pathsep.join(paths),
         "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", ""))),

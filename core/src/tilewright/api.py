@@ -78,7 +78,10 @@ if TYPE_CHECKING:
     from tilewright.plugins.offers import Command as Command
     from tilewright.plugins.offers import Exporter as Exporter
     from tilewright.plugins.offers import StageEvent as StageEvent
+    from tilewright.program import Comment as Comment
     from tilewright.program import Program as Program
+    from tilewright.program import Raw as Raw
+    from tilewright.program import StepCall as StepCall
     from tilewright.requant import Requant as Requant
     from tilewright.requant import requantise as requantise
     from tilewright.rewrite.graph_pass import GraphPass as GraphPass
@@ -125,7 +128,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.platform": "CopyPath Engine Memory MemoryHierarchy Option Platform",
         "tilewright.plugins.hookspecs": "hookimpl",
         "tilewright.plugins.offers": "Command Exporter StageEvent",
-        "tilewright.program": "Program",
+        "tilewright.program": "Comment Program Raw StepCall",
         "tilewright.requant": "Requant requantise",
         "tilewright.rewrite.graph_pass": "GraphPass PassContext PassResult",
         "tilewright.runners.harness": "Harness decode_outputs decode_trace make_harness",

@@ -5,6 +5,7 @@
 #ifndef TW_RUNTIME_H
 #define TW_RUNTIME_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define TW_API_LEVEL 1
