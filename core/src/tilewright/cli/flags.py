@@ -87,7 +87,7 @@ def io_flag(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def options_from(flags: dict[str, Any]) -> Options:
     """The Options that `model_flags` describe. TilewrightError (exit 2) for what cannot be read."""
     board: Path | None = flags["board"]
-    described = board is not None and (board.suffix == ".toml" or board.exists())
+    described = board is not None and (board.suffix == ".toml" or board.is_file())
     return Options(
         name=flags["name"],
         dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
