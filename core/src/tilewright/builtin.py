@@ -76,7 +76,8 @@ def tilewright_code_passes() -> Iterable[CodePass]:
 
 @hookimpl
 def tilewright_runners() -> Iterable[Runner]:
-    """This machine."""
+    """This machine, and twins of others on it."""
     from tilewright.runners.host import HostRunner
+    from tilewright.runners.twin import RACE, TwinRunner
 
-    return (HostRunner(),)
+    return (HostRunner(), TwinRunner(), RACE)

@@ -72,13 +72,14 @@ class Harness:
 def make_harness(job: Job, text: str = "", **names: object) -> Harness:
     """Everything around the network for one job. TilewrightError TW6020 (exit 2) when inputs do not fit the graph.
 
-    `text` is the Mako template of another `main` than the host's; it sees `names` beside what the host's sees.
+    `text` is the Mako template of another `main` than the host's; it sees `names` beside what the host's sees, and
+    `constants`, the pools of constants.
     """
     graph = job.plan.tiled.scheduled.bound.graph
     members = members_of(graph, job.prefix)
     book = address_book(job.plan, members)
     inputs, outputs = (ports_of(job.plan, book, members, struct) for struct in ("inputs", "outputs"))
-    areas = _areas(job, book, inputs, outputs)
+    areas = areas_of(job, book, inputs, outputs)
     records = _records(book, areas, members) if job.trace else ()
     state = next((index for index, area in enumerate(areas) if area.role == "state"), None)
     main = template(text or _text()).render(
@@ -86,6 +87,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         areas=areas,
         align=max([64, *(pool.align for pool in (*book.pools, *book.constants))]),
         blobs=_blobs(job, book),
+        constants=book.constants,
         records=records,
         sets=len(job.input_sets),
         state="NULL" if state is None else f"areas[{state}].base",
@@ -139,7 +141,8 @@ def _decoded(
     return tuple(found)
 
 
-def _areas(job: Job, book: AddressBook, inputs: Sequence[Port], outputs: Sequence[Port]) -> tuple[Area, ...]:
+def areas_of(job: Job, book: AddressBook, inputs: Sequence[Port], outputs: Sequence[Port]) -> tuple[Area, ...]:
+    """Every area, in the order in which the harness numbers them."""
     state = sum(use.used_bytes for use in job.plan.pools if use.kind == "state")
     areas = [
         Area(name=pool.base, role="pool", size_bytes=pool.size_bytes, assign=f"pools.{pool.base}", type="void")

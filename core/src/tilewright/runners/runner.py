@@ -26,6 +26,36 @@ class Job:
     input_sets: tuple[Mapping[str, Array], ...] = field(compare=False)  # graph input name -> array
     trace: bool = False  # also return what every step wrote
     sanitize: bool = False  # under AddressSanitizer and UndefinedBehaviorSanitizer, where the runner can
+    timeline: bool = False  # also return when things happened, where the runner has a clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Something that took time on one track: "cores", or "copies to MEMORY"."""
+
+    track: str
+    name: str
+    step: str
+    begin: int  # cycles
+    end: int
+    details: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """Bytes in use in a memory from a cycle on."""
+
+    memory: str
+    cycle: int
+    used_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """One inference on a clock that counts cycles from 0."""
+
+    spans: tuple[Span, ...]
+    levels: tuple[Level, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +67,8 @@ class RunResult:
     counts: Mapping[str, int] = field(default_factory=dict)  # "instructions", "cycles", "stack_bytes", ...
     step_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     kind: Literal["measured", "estimate", "none"] = "none"
+    clock: str = ""  # what `cycles` were measured on, where it is not the machine itself
+    timeline: Timeline | None = None  # of the first set of inputs, with `Job.timeline`
 
 
 @runtime_checkable

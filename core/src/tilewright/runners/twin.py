@@ -1,0 +1,286 @@
+"""Knows how to run a generated program on a twin of its machine: memories at the device's addresses between guard
+pages, copies that arrive only when waited for, cores in every order, one virtual clock.
+Does not know what the answers should be; it demands that all runs give the same.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tilewright.emit.stage import text as emitted_text
+from tilewright.errors import TilewrightError, toolchain_error
+from tilewright.platform import Platform
+from tilewright.runners.harness import Harness, decode_outputs, decode_trace, make_harness
+from tilewright.runners.host import SANITIZER_OPTIONS, STRICT
+from tilewright.runners.runner import Job, Level, RunResult, Span, Timeline
+from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler
+from tilewright.runners.twin_machine import TEAM_HEADER, Machine, machine_of
+
+RUNTIME = ("twin.h", "clock.c", "copy.c", "memory.c", "team.c")
+ADDRESS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+THREAD = ("-g", "-fsanitize=thread", "-fno-omit-frame-pointer")
+ENVIRONMENT = {**SANITIZER_OPTIONS, "TSAN_OPTIONS": "halt_on_error=1"}
+CLOCK = "the twin's virtual clock: the platform's estimates for kernels and copies, and who waits for whom"
+OUTSIDE = "none"  # what runs before the first step, between two, or after the last
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """One run of the built program: seeds 0 and 1 take cores in ascending and in descending order."""
+
+    seed: int
+    mode: str  # "lazy": bytes arrive at the wait; "eager": at the start; "free": lazy, all cores at once
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}, {self.mode}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwinRunner:
+    """Runs each program several times, and demands the same answer each time. Cycles come from the virtual clock."""
+
+    name: str = "twin"
+    summary: str = "a twin of the target on this machine: guarded memories, late copies, cores in every order, a clock"
+    seeds: tuple[int, ...] = (0, 1, 2)
+    modes: tuple[str, ...] = ("lazy", "eager")
+    extra_mover: bool = False  # data is moved by one more core; otherwise by core 0
+    race: bool = False  # cores run all at once under ThreadSanitizer
+    compile_seconds: float = 600.0
+    run_seconds: float = 600.0
+
+    def available(self) -> str | None:
+        """None, or what to install."""
+        missing = missing_compiler()
+        return f"{missing}: {INSTALL_HINT}" if missing else None
+
+    def run(self, job: Job, folder: Path) -> RunResult:
+        """Build in `folder`, execute in every order and delivery mode, return.
+
+        TilewrightError (exit 7): TW7001 no compiler, TW7002 it refused the code, TW7003 the program failed, TW7004 it
+        took too long, TW7005 no sanitizers, TW7100 to TW7115 a fault that the twin or a sanitizer found.
+        """
+        compiler = find_compiler()
+        if (job.sanitize or self.race) and not compiler.sanitizers:
+            raise toolchain_error(
+                "TW7005",
+                f"compiler '{compiler.name}' comes without sanitizers",
+                fix=("install gcc or clang", "run without --sanitize"),
+            )
+        machine = machine_of(job, extra_mover=self.extra_mover)
+        harness = make_harness(job, _text("text/twin.mako"), machine=machine)
+        self._write(job, harness, folder)
+        self._build(compiler, job, folder)
+        return self._run_all(job, harness, machine, folder)
+
+    def _write(self, job: Job, harness: Harness, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in job.artifact.files.items():
+            (folder / name).write_bytes(content)
+        if TEAM_HEADER not in job.artifact.files:
+            (folder / TEAM_HEADER).write_text(emitted_text(TEAM_HEADER), encoding="ascii")
+        for name in RUNTIME:
+            prefix = "" if name == "twin.h" else "twin_"
+            (folder / f"{prefix}{name}").write_text(_text(f"twin_runtime/{name}"), encoding="ascii")
+        (folder / "twin_main.c").write_text(harness.main, encoding="ascii")
+        (folder / "inputs.bin").write_bytes(harness.inputs)
+
+    def _build(self, compiler: Compiler, job: Job, folder: Path) -> None:
+        left_out = (f"{job.prefix}_simple.c", f"{job.prefix}_selftest.c")
+        sources = [name for name in job.artifact.files if name.endswith((".c", ".S")) and name not in left_out]
+        sources += ["twin_main.c", *(f"twin_{name}" for name in RUNTIME if name.endswith(".c"))]
+        bindings = job.plan.tiled.scheduled.bound.bindings.values()
+        libraries = sorted({library for binding in bindings for library in binding.kernel.libraries})
+        extra = THREAD if self.race else ADDRESS if job.sanitize else ()
+        execute(
+            [*compiler.command, *STRICT, *extra, "-pthread", "-I.", "-o", "twin_main", *sources, *libraries, "-lm"],
+            folder,
+            code="TW7002",
+            what=f"compiling the generated code with {compiler.name}",
+            timeout_seconds=self.compile_seconds,
+        )
+
+    def _executions(self) -> list[Execution]:
+        modes = ("free",) if self.race else self.modes
+        return [Execution(seed=seed, mode=mode) for seed in self.seeds for mode in modes]
+
+    def _run_all(self, job: Job, harness: Harness, machine: Machine, folder: Path) -> RunResult:
+        """The first execution finds out which transfers there are; from the second on the clock knows their cost."""
+        platform = job.plan.tiled.scheduled.bound.platform
+        executions = self._executions()
+        first: RunResult | None = None
+        for execution in executions:
+            self._execute(execution, folder)
+            now = _answers(harness, folder)
+            if first is None:
+                first = now
+                _write_costs(folder, platform)
+            _demand_same(first, now, (executions[0], execution))
+        if first is None:
+            raise ValueError("a twin without seeds or modes runs nothing")
+        if job.timeline or len(executions) == 1:
+            self._execute(executions[0], folder, timeline=job.timeline)
+        return _counted(first, job, machine, folder)
+
+    def _execute(self, execution: Execution, folder: Path, *, timeline: bool = False) -> None:
+        for name in ("fault.txt", "events.txt"):
+            (folder / name).unlink(missing_ok=True)
+        command = [str((folder / "twin_main").resolve()), str(execution.seed), execution.mode]
+        try:
+            execute(
+                [*command, *(["timeline"] if timeline else [])],
+                folder,
+                code="TW7003",
+                what="the generated program",
+                timeout_seconds=self.run_seconds,
+                environment=ENVIRONMENT,
+            )
+        except TilewrightError as error:
+            _raise_fault(error, folder, execution)
+
+
+RACE = TwinRunner(
+    name="twin-race", summary="the twin with all cores at once, under ThreadSanitizer", seeds=(0, 1), race=True
+)
+
+
+def _raise_fault(error: TilewrightError, folder: Path, execution: Execution) -> NoReturn:
+    """What the twin or a sanitizer says about it, or else the same error. fault.txt: code and text, and where."""
+    file = folder / "fault.txt"
+    said = file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []
+    if len(said) > 1 and said[0].startswith("TW"):
+        code, _, message = said[0].partition(" ")
+        raise toolchain_error(code, f"the twin found: {message}", where=said[1]) from error
+    if any("Sanitizer" in line or "runtime error" in line for line in error.details):
+        where = said[-1] if said else str(execution)
+        raise toolchain_error(
+            "TW7115", "a sanitizer stopped the generated program", where=where, details=error.details
+        ) from error
+    raise error
+
+
+def _answers(harness: Harness, folder: Path) -> RunResult:
+    return RunResult(
+        outputs=decode_outputs(harness, (folder / "outputs.bin").read_bytes()),
+        values=decode_trace(harness, (folder / "trace.bin").read_bytes()) if harness.records else (),
+    )
+
+
+def _demand_same(first: RunResult, now: RunResult, runs: tuple[Execution, Execution]) -> None:
+    import numpy as np
+
+    for one, other in ((first.values, now.values), (first.outputs, now.outputs)):
+        for left, right in zip(one, other, strict=True):
+            for name in left:
+                if left[name].tobytes() != right[name].tobytes():
+                    different = int(np.count_nonzero(left[name] != right[name]))
+                    raise toolchain_error(
+                        "TW7112",
+                        f"the twin found: '{name}' depends on the order of cores or on when copies arrive",
+                        where=f"value '{name}'",
+                        details=(f"{different} elements differ between run ({runs[0]}) and run ({runs[1]})",),
+                        fix=("report it, with the model: a barrier or a wait is missing",),
+                    )
+
+
+def _write_costs(folder: Path, platform: Platform) -> None:
+    """What every kind of transfer of the last run costs."""
+    lines = []
+    for path, size, rows in _report(folder)["shapes"]:
+        cycles = math.ceil(platform.copies[path].cycles(size, rows))
+        lines.append(f"{path} {size} {rows} {cycles}\n")
+    (folder / "costs.txt").write_text("".join(sorted(lines)), encoding="ascii")
+
+
+def _report(folder: Path) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="ascii"))
+    return report
+
+
+def _counted(result: RunResult, job: Job, machine: Machine, folder: Path) -> RunResult:
+    report = _report(folder)
+    names = [step.name for step in job.plan.tiled.scheduled.steps]
+    steps = {name: _step_counts(item, machine) for name, item in zip(names, report["steps"], strict=False)}
+    last = report["steps"][len(names)]
+    everything = [_step_counts(item, machine) for item in report["steps"]]
+    totals: dict[str, int] = {"cycles": report["cycles"], "barriers": report["barriers"]}
+    for counts in everything:
+        for name, count in counts.items():
+            if name != "cycles":
+                totals[name] = totals.get(name, 0) + count
+    return replace(
+        result,
+        counts=totals,
+        step_counts=steps | ({OUTSIDE: _step_counts(last, machine)} if any(path[0] for path in last["paths"]) else {}),
+        kind="measured",
+        clock=CLOCK,
+        timeline=_timeline(report, names, machine, folder) if job.timeline else None,
+    )
+
+
+def _step_counts(item: Mapping[str, Any], machine: Machine) -> dict[str, int]:
+    """`cycles` from the first core that began to the last that ended; `compute` of the busiest core; `stall` of the
+    mover, waiting for transfers; `copy`: how long engines worked. `bytes.SOURCE->TARGET`, `transfers.SOURCE->TARGET`.
+    """
+    counts = {
+        "cycles": max(item["end"] - item["begin"], 0),
+        "compute_cycles": item["compute"],
+        "copy_cycles": sum(cycles for _, _, cycles in item["paths"]),
+        "stall_cycles": item["stall"],
+    }
+    for path, (size, transfers, _) in zip(machine.paths, item["paths"], strict=True):
+        if transfers:
+            name = path.name.replace(" ", "")
+            counts |= {f"bytes.{name}": size, f"transfers.{name}": transfers}
+    return counts
+
+
+def _timeline(report: Mapping[str, Any], names: Sequence[str], machine: Machine, folder: Path) -> Timeline:
+    lines = [line.split() for line in (folder / "events.txt").read_text(encoding="ascii").splitlines()]
+    steps = [
+        Span(track="steps", name=name, step=name, begin=item["begin"], end=item["end"])
+        for name, item in zip(names, report["steps"], strict=False)
+    ]
+    return Timeline(
+        spans=(*steps, *_spans(lines, [*names, OUTSIDE], machine)),
+        levels=tuple(_levels(lines, machine)),
+    )
+
+
+def _spans(lines: Sequence[Sequence[str]], names: Sequence[str], machine: Machine) -> Iterator[Span]:
+    for kind, *fields in lines:
+        numbers = [int(field) for field in fields]
+        if kind == "C":
+            path, begin, end, size, rows, step = numbers
+            yield Span(
+                track=machine.engines[machine.paths[path].engine],
+                name=machine.paths[path].name,
+                step=names[min(step, len(names) - 1)],
+                begin=begin,
+                end=end,
+                details={"bytes": size, "rows": rows},
+            )
+        elif kind == "P":
+            begin, end, step = numbers
+            name = names[min(step, len(names) - 1)]
+            yield Span(track="cores", name=name, step=name, begin=begin, end=end)
+
+
+def _levels(lines: Sequence[Sequence[str]], machine: Machine) -> Iterator[Level]:
+    used = dict.fromkeys(machine.memories, 0)
+    for kind, *fields in lines:
+        if kind == "M":
+            memory, cycle, change = machine.memories[int(fields[0])], int(fields[1]), int(fields[2])
+            used[memory] += change
+            yield Level(memory=memory, cycle=cycle, used_bytes=used[memory])
+
+
+@cache
+def _text(name: str) -> str:
+    return files("tilewright.runners").joinpath(name).read_text(encoding="utf-8")
