@@ -6,7 +6,7 @@ Text in the tree is C expressions and whole kernel calls; structure is never tex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -14,6 +14,7 @@ from tilewright.graph import Tensor
 from tilewright.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer
 
 Phase = Literal["begin", "end"]
+Role = Literal["box", "fetch", "compute", "store", "pipeline"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +95,8 @@ class CopyStart:
     text: str
     source: Region
     target: Region
+    more_sources: tuple[Region, ...] = ()  # buffers that take the source's place in other tiles
+    more_targets: tuple[Region, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +126,38 @@ class Dead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Barrier:
+    """No core goes on before every core of the team is here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """Adds estimated cycles to a virtual clock. `text` is the whole statement."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Where a tile buffer begins (`live`) or ends (`dead`) to hold data. Printed as nothing; see pass `lifetimes`."""
+
+    event: Literal["live", "dead"]
+    buffer: str
+    pointer: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartCall:
+    """Calls a part of the same step."""
+
+    role: Role
+    function: str
+    arguments: tuple[str, ...]
+    tile: str  # C expression: which tile it is about
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepCall:
     """Runs step number `step`. Only in `Program.body`."""
 
@@ -138,17 +173,46 @@ class Hook:
 
 
 Statement = (
-    Comment | Raw | Declare | Loop | If | KernelCall | KernelWait | CopyStart | CopyWait | Live | Dead | StepCall | Hook
+    Comment
+    | Raw
+    | Declare
+    | Loop
+    | If
+    | KernelCall
+    | KernelWait
+    | CopyStart
+    | CopyWait
+    | Live
+    | Dead
+    | Barrier
+    | Charge
+    | Mark
+    | PartCall
+    | StepCall
+    | Hook
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A parameter of a step function: the base of a memory, or a tensor of the caller's."""
+    """A parameter of a step function: the base of a memory, or a tensor of the caller's. Of a part: anything."""
 
     type: str  # with its `*`
     name: str
     argument: str  # the expression that `run` passes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A function that only one step uses. `result` is its value, an expression over what `body` declares."""
+
+    role: Role
+    function: str
+    comment: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    body: tuple[Statement, ...]
+    type: str = "void"
+    result: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +224,15 @@ class StepCode:
     comment: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     body: tuple[Statement, ...]
+    declarations: tuple[str, ...] = ()  # C at file scope, before the parts
+    parts: tuple[Part, ...] = ()  # in the order in which they are defined
+
+    @property
+    def statements(self) -> Iterator[Statement]:
+        """Every statement of the parts and of the step itself."""
+        for part in self.parts:
+            yield from walk(part.body)
+        yield from walk(self.body)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +284,7 @@ class Program:
     steps: tuple[StepCode, ...]
     body: tuple[Statement, ...]  # of the run function
     licences: tuple[KernelLicence, ...] = ()
+    team: bool = False  # several cores or memories: every core calls the run function, `tw_rt.h` is needed
     passes: tuple[str, ...] = field(default=())  # code passes applied, in order
 
     @property
@@ -235,7 +309,7 @@ class Program:
         buffers = {buffer.name: buffer for buffer in plan.tiled.buffers}
         order = {step.name: index for index, step in enumerate(plan.tiled.scheduled.steps)}
         for step in self.steps:
-            for region, written in touched(step.body):
+            for region, written in touched(step.statements):
                 _check_region(region, written, step.step, order[step.step], buffers, plan)
         _check_pools(self, buffers)
         return self
@@ -251,15 +325,15 @@ def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
             yield from walk(statement.otherwise)
 
 
-def touched(body: tuple[Statement, ...]) -> Iterator[tuple[Region, bool]]:
-    """Every region that the statements of `body` touch, and whether it is written."""
-    for statement in walk(body):
+def touched(statements: Iterable[Statement]) -> Iterator[tuple[Region, bool]]:
+    """Every region that these statements themselves touch, and whether it is written."""
+    for statement in statements:
         if isinstance(statement, KernelCall):
             yield from ((region, False) for region in statement.reads)
             yield from ((region, True) for region in statement.writes)
         elif isinstance(statement, CopyStart):
-            yield statement.source, False
-            yield statement.target, True
+            yield from ((region, False) for region in (statement.source, *statement.more_sources))
+            yield from ((region, True) for region in (statement.target, *statement.more_targets))
 
 
 def _check_region(

@@ -85,7 +85,7 @@ TW_STEP void net_0_conv(uint8_t *far)
     )
     hooked = (Hook(step=0, phase="begin"), StepCall(step=0))
     assert list(print_body(hooked, 0, (step,))) == [
-        "if (tw_on_step(ctx->hooks, 0u, TW_STEP_BEGIN) != 0) {",
+        "if (tw_on_step(ctx, 0u, TW_STEP_BEGIN) != 0) {",
         "    return TW_ERR_ABORTED;",
         "}",
         "net_0_conv(far);",

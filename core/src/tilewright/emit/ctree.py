@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from inspect import cleandoc
 
 from tilewright.program import (
+    Barrier,
+    Charge,
     Comment,
     CopyStart,
     CopyWait,
@@ -19,6 +21,9 @@ from tilewright.program import (
     KernelWait,
     Live,
     Loop,
+    Mark,
+    Part,
+    PartCall,
     Raw,
     Statement,
     StepCall,
@@ -30,11 +35,35 @@ INDENT = "    "
 
 
 def print_step(step: StepCode) -> str:
-    """The step's comment and function, without a newline at the end."""
-    parameters = ", ".join(_declarator(one.type, one.name) for one in step.parameters) or "void"
-    lines = [*print_comment(step.comment), f"TW_STEP void {step.function}({parameters})", "{"]
-    lines.extend(print_body(step.body, 1, ()))
-    return "\n".join((*lines, "}"))
+    """The step's comment, what its function needs, and the function, without a newline at the end."""
+    if not step.parts:
+        return "\n".join((*print_comment(step.comment), *_function("TW_STEP void", step.function, step)))
+    texts = ["\n".join(print_comment(step.comment)), *step.declarations]
+    for part in step.parts:
+        head = _function(f"static {_declarator(part.type, '').strip()}", part.function, part, part.result)
+        texts.append("\n".join((*print_comment(part.comment), *head)))
+    return "\n\n".join((*texts, "\n".join(_function("TW_STEP void", step.function, step))))
+
+
+def _function(head: str, name: str, code: StepCode | Part, result: str = "") -> list[str]:
+    parameters = ", ".join(_declarator(one.type, one.name) for one in code.parameters) or "void"
+    lines = [*_signature(f"{head} {name}({parameters})"), "{", *print_body(code.body, 1, ())]
+    return [*lines, *([f"{INDENT}return {result};"] if result else []), "}"]
+
+
+def _signature(text: str) -> list[str]:
+    """On one line, or with the further parameters under the first one."""
+    if len(text) <= WIDTH:
+        return [text]
+    opening = text.index("(") + 1
+    lines = [text[:opening]]
+    for piece in _arguments(text[opening:]):
+        glue = "" if lines[-1].endswith("(") or lines[-1].isspace() else " "
+        if len(lines[-1]) + len(glue) + len(piece) > WIDTH:
+            lines.append(" " * opening + piece)
+        else:
+            lines[-1] += glue + piece
+    return lines
 
 
 def print_comment(lines: Sequence[str]) -> list[str]:
@@ -82,19 +111,26 @@ def _print(statement: Statement, steps: Sequence[StepCode]) -> list[str]:
     match statement:
         case Comment(lines=lines):
             return print_comment(lines)
-        case Raw(text=text) | KernelWait(text=text) | CopyStart(text=text) | CopyWait(text=text):
+        case Raw(text=text) | KernelWait(text=text) | CopyWait(text=text) | Charge(text=text):
             return cleandoc(text).split("\n")
-        case KernelCall(text=text):
+        case KernelCall(text=text) | CopyStart(text=text):
             return wrap_call(text)
+        case PartCall(function=function, arguments=arguments):
+            return wrap_call(f"{function}({', '.join(arguments)});")
+        case Barrier():
+            return ["tw_rt_barrier();"]
+        case Mark():
+            return []
         case Declare(type=kind, name=name, value=value):
-            return [f"{_declarator(kind, name)} = {value};"]
+            return _wrap_list(f"{_declarator(kind, name)} = {value};")
         case Loop(variable=variable, start=start, stop=stop, step=step, body=body):
             advance = f"++{variable}" if step == "1" else f"{variable} += {step}"
             head = f"for (int32_t {variable} = {start}; {variable} < {stop}; {advance}) {{"
             return [head, *print_body(body, 1, steps), "}"]
         case If(condition=condition, body=body, otherwise=otherwise):
-            closing = ["} else {", *print_body(otherwise, 1, steps), "}"] if otherwise else ["}"]
-            return [f"if ({condition}) {{", *print_body(body, 1, steps), *closing]
+            inner, other = list(print_body(body, 1, steps)), list(print_body(otherwise, 1, steps))
+            closing = ["} else {", *other, "}"] if other else ["}"]
+            return [f"if ({condition}) {{", *inner, *closing] if inner or other else []
         case Live(pointer=pointer, size_bytes=size):
             return [f"TW_LIVE({pointer}, {size}u);"]
         case Dead(pointer=pointer, size_bytes=size):
@@ -103,8 +139,16 @@ def _print(statement: Statement, steps: Sequence[StepCode]) -> list[str]:
             code = steps[number]
             return wrap_call(f"{code.function}({', '.join(one.argument for one in code.parameters)});")
         case Hook(step=number, phase=phase):
-            call = f"tw_on_step(ctx->hooks, {number}u, TW_STEP_{phase.upper()})"
+            call = f"tw_on_step(ctx, {number}u, TW_STEP_{phase.upper()})"
             return [f"if ({call} != 0) {{", f"{INDENT}return TW_ERR_ABORTED;", "}"]
+
+
+def _wrap_list(text: str) -> list[str]:
+    """A declaration on one line, or with a member of its initialiser on each."""
+    if len(text) <= WIDTH or not text.endswith("};"):
+        return [text]
+    opening = text.index("{") + 1
+    return [text[:opening], *(f"{INDENT}{piece}" for piece in _arguments(text[opening:-2])), "};"]
 
 
 def _declarator(kind: str, name: str) -> str:

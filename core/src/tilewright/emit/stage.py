@@ -37,6 +37,8 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
         "CMakeLists.txt": _render("cmake.mako", names),
         "README.md": _render("readme.mako", names),
     }
+    if program.team:
+        texts["tw_rt.h"] = text("tw_rt.h")
     if names["simple"]:
         texts[f"{prefix}_simple.c"] = _render("simple.mako", names)
     if blobs and form == "c":
@@ -92,6 +94,8 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "assembler": form == "incbin" and bool(blobs),
         "sources": sources,
         "sections": _sections(program),
+        "limits": _limits(program),
+        "alone": " && tw_rt_core() == 0u" if program.team else "",
         "blobs": [f"{prefix}_{base}.bin" for base in blobs],
         "bytes_of": {base: byte_array(content) for base, content in blobs.items()} if form == "c" else {},
         "here": "${CMAKE_CURRENT_SOURCE_DIR}",
@@ -131,7 +135,7 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
 
 
 def _code_names(program: Program) -> Names:
-    statements = [*walk(program.body), *(one for step in program.steps for one in walk(step.body))]
+    statements = [*walk(program.body), *(one for step in program.steps for one in step.statements)]
     includes = {*program.includes, "<stddef.h>", *(["<float.h>"] if program.uses_float else [])}
     return {
         "includes": sorted(includes),
@@ -170,6 +174,12 @@ def _simple_parameters(inputs: tuple[PortText, ...], outputs: tuple[PortText, ..
 def _sections(program: Program) -> dict[str, str]:
     constants = {pool.base: pool.section or f".rodata.tw.{program.prefix}.{pool.base}" for pool in program.constants}
     return constants | {pool.base: pool.section or f".bss.tw.{pool.base}" for pool in program.pools}
+
+
+def _limits(program: Program) -> dict[str, int | None]:
+    """What each memory has for the plan."""
+    platform = program.allocated.tiled.scheduled.bound.platform
+    return {pool.base: platform.plan_bytes(pool.memory) for pool in program.pools}
 
 
 def _banner(prefix: str, generator: str, target: str, plan: str) -> Callable[[str, str], str]:

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.access import Access, MapAccess
-from tilewright.errors import Exit, TilewrightError
-from tilewright.index import Axis, Box, Index, Term
+from tilewright.index import Axis, Box, Index, Span, Term
 from tilewright.lower.sums import Sum, variable
 
 Bounds = tuple[Sum, Sum]  # first trip, and one after the last
@@ -41,27 +40,23 @@ def fixed(box: Box) -> CBox:
     return {name: (Sum(low), Sum(high)) for name, (low, high) in box.items()}
 
 
-def axes_of(access: Access, operand: str, cut: Sequence[str]) -> tuple[Axis, ...]:
-    """How each axis of an operand follows from the loops, where those in `cut` do not run in one piece.
+def window(access: Access, operand: str, box: CBox, names: Sequence[str]) -> tuple[CSpan, ...]:
+    """`Access.window` as C. `names` are free for C variables, one per axis.
 
-    An access that is no map answers with windows only: an axis is taken to follow a loop when every single trip of
-    it says so. Raises TilewrightError TW4040 (exit 9) for an axis that follows a cut loop in any other way.
+    An access that is no map is never cut: its windows are those of all trips.
     """
+    whole = whole_box(access)
     if isinstance(access, MapAccess):
-        return access.axes[operand]
-    box = whole_box(access)
-    found: list[Axis] = []
-    for number, span in enumerate(access.window(operand, box)):
-        followed = [name for name in cut if _moves(access, operand, number, name)]
-        index: Index | None = Index((), span.low) if span.extent == 1 else None
-        if index is None and (span.low or span.before or span.after):
-            raise _unprintable(operand, number, "it is not read from its beginning")
-        if len(followed) > 1 or (followed and not _is_loop(access, operand, number, followed[0])):
-            raise _unprintable(operand, number, f"it follows {', '.join(followed)}")
-        if followed:
-            index = Index((Term(1, followed[0]),))
-        found.append(Axis(index, span.low + span.extent))
-    return tuple(found)
+        return tuple(span(axis, box, whole, name) for axis, name in zip(access.axes[operand], names, strict=True))
+    return tuple(_known(span) for span in access.window(operand, whole))
+
+
+def lows(access: Access, operand: str, box: CBox) -> tuple[Sum, ...]:
+    """Where the window begins along each axis."""
+    whole = whole_box(access)
+    if isinstance(access, MapAccess):
+        return tuple(low_of(axis, box, whole) for axis in access.axes[operand])
+    return tuple(Sum(span.low) for span in access.window(operand, whole))
 
 
 def span(axis: Axis, box: CBox, whole: Box, name: str) -> CSpan:
@@ -70,8 +65,7 @@ def span(axis: Axis, box: CBox, whole: Box, name: str) -> CSpan:
         return CSpan(low=Sum(), extent=Sum(axis.extent), before=Sum(), after=Sum())
     first, last = bounds(axis.index, box, whole)
     if first.number is not None and last.number is not None:
-        known = axis.span({loop: (low.constant, high.constant) for loop, (low, high) in box.items()})
-        return CSpan(low=Sum(known.low), extent=Sum(known.extent), before=Sum(known.before), after=Sum(known.after))
+        return _known(axis.span({loop: (low.constant, high.constant) for loop, (low, high) in box.items()}))
     least, most = axis.index.range(whole)
     value = f"tw_span_inside({first}, {last + 1})"
     if least < 0 or most >= axis.extent:
@@ -87,6 +81,10 @@ def span(axis: Axis, box: CBox, whole: Box, name: str) -> CSpan:
         name=name,
         value=value,
     )
+
+
+def _known(span: Span) -> CSpan:
+    return CSpan(low=Sum(span.low), extent=Sum(span.extent), before=Sum(span.before), after=Sum(span.after))
 
 
 def low_of(axis: Axis, box: CBox, whole: Box) -> Sum:
@@ -116,6 +114,9 @@ def _ends(term: Term, box: CBox, whole: Box) -> tuple[Sum, Sum]:
     if term.inner is None:
         low, high = box[term.loop]
         return low, high - 1
+    known = Index((Term(1, inner=term.inner, operation=term.operation, by=term.by),)).range(whole)
+    if known[0] == known[1]:
+        return Sum(known[0]), Sum(known[0])
     low, last = bounds(term.inner, box, whole)
     if low.number is not None and last.number is not None:
         alone = Index((Term(1, inner=Index((Term(1, "_"),)), operation=term.operation, by=term.by),))
@@ -129,30 +130,3 @@ def _ends(term: Term, box: CBox, whole: Box) -> tuple[Sum, Sum]:
     if term.inner.range(whole)[0] >= 0:
         return variable(f"({low.primary()} / {by})"), variable(f"({last.primary()} / {by})")
     return variable(f"tw_floor_div({low}, {by})"), variable(f"tw_floor_div({last}, {by})")
-
-
-def _moves(access: Access, operand: str, number: int, loop: str) -> bool:
-    whole = whole_box(access)
-    span = access.window(operand, whole)[number]
-    return any(
-        access.window(operand, {**whole, loop: (trip, trip + 1)})[number] != span for trip in range(*whole[loop])
-    )
-
-
-def _is_loop(access: Access, operand: str, number: int, loop: str) -> bool:
-    whole = whole_box(access)
-    for trip in range(*whole[loop]):
-        span = access.window(operand, {**whole, loop: (trip, trip + 1)})[number]
-        if (span.low, span.high, span.before, span.after) != (trip, trip + 1, 0, 0):
-            return False
-    return True
-
-
-def _unprintable(operand: str, number: int, reason: str) -> TilewrightError:
-    return TilewrightError(
-        "TW4040",
-        f"the window of axis {number} of {operand} cannot be computed by the generated program: {reason}",
-        details=("its operator describes it by a function; along such an axis it may not be cut",),
-        fix=("tilewright compile --tiler whole ...     cuts nothing", "report this: the tiler should have known"),
-        exit_code=Exit.INTERNAL,
-    )

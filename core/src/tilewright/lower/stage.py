@@ -1,19 +1,22 @@
-"""Knows the `lower` stage: from a plan to a Program of single calls in order.
-Does not know how C is printed. Tiles and copies will become loops around the same calls.
+"""Knows the `lower` stage: from a plan to a Program, step by step.
+Does not know how C is printed, nor what is inside a step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.resources import files
 
 from tilewright.errors import usage_error
 from tilewright.identifiers import comment_text, prefix_problem
-from tilewright.lower.addresses import address_book, members_of, ports_of
+from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
 from tilewright.lower.steps import Lowered, lower_step
+from tilewright.lower.tiles import is_team, lower_tiled_step
 from tilewright.operator import Operator
 from tilewright.program import KernelLicence, Program, StepCall
 from tilewright.stages import Allocated
 
+MOST_TRANSFERS = 4  # of one window, in flight at once; further ones wait for the oldest
 ALWAYS_INCLUDED = ("<limits.h>", "<stdint.h>", "<string.h>")
 
 
@@ -36,7 +39,7 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
     members = members_of(graph, prefix)
     book = address_book(allocated, members)
     total = len(scheduled.steps)
-    lowered = [lower_step(index, step, book, operators, prefix, total) for index, step in enumerate(scheduled.steps)]
+    lowered, helpers = _steps(book, operators, prefix)
     includes = {name for one in lowered for name in one.kernel.includes}
     return Program(
         allocated=allocated,
@@ -47,11 +50,28 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
         constants=book.constants,
         state_bytes=sum(use.used_bytes for use in allocated.pools if use.kind == "state"),
         includes=tuple(sorted({*includes, *ALWAYS_INCLUDED})),
-        sources=tuple(dict.fromkeys(one.source for one in lowered if one.source)),
+        sources=tuple(dict.fromkeys((*helpers, *(one.source for one in lowered if one.source)))),
         steps=tuple(one.code for one in lowered),
         body=tuple(StepCall(step=index) for index in range(total)),
         licences=_licences(lowered),
+        team=is_team(scheduled.bound.platform),
     ).verify()
+
+
+def _steps(book: AddressBook, operators: Mapping[str, Operator], prefix: str) -> tuple[list[Lowered], tuple[str, ...]]:
+    """The steps in order, and the C that all of them need."""
+    tiled = book.allocated.tiled
+    steps, total = tiled.scheduled.steps, len(tiled.scheduled.steps)
+    if not is_team(tiled.scheduled.bound.platform):
+        return [lower_step(index, step, book, operators, prefix, total) for index, step in enumerate(steps)], ()
+    groups = {name: group for group in tiled.groups for name in group.steps}
+    made = [
+        lower_tiled_step(index, step, groups[step.name], book, operators, prefix, total)
+        for index, step in enumerate(steps)
+    ]
+    most = min(max([one.transfers for one in made], default=1), MOST_TRANSFERS)
+    text = (files("tilewright.lower") / "text" / "tiles.c").read_text(encoding="utf-8").strip("\n")
+    return [one.lowered for one in made], (f"#define TW_TRANSFERS {most}u\n\n{text}",)
 
 
 def _licences(lowered: list[Lowered]) -> tuple[KernelLicence, ...]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tilewright.access import Window
+from tilewright.access import Access, Window
+from tilewright.graph import Site
 from tilewright.identifiers import safe_identifier
 from tilewright.kernel import Call, Kernel, Operand
 from tilewright.layout import strides
@@ -40,14 +41,7 @@ def lower_step(
     bonds = bonds_of(site, operator, binding, book)
     function = f"{prefix}_{index:0{len(str(total - 1))}d}_{safe_identifier(node.op, 'op').lower()}"
     access = kernel_access(operator, binding.kernel, site)
-    box = {loop.name: (0, loop.extent) for loop in access.loops}
-    operands = {bond.operand: _operand(bond, access.window(bond.operand, box)) for bond in bonds}
-    call = Call(
-        site=site,
-        operands={**operands, "scratch": scratch_operand(step, book)},
-        extents={loop.name: str(loop.extent) for loop in access.loops},
-        name=function,
-    )
+    call = step_call(site, binding.kernel, access, bonds, step, book, function)
     scratch = book.buffers.get(scratch_name(step))
     body: tuple[Statement, ...] = ()
     if any(bond.region.size_bytes for bond in bonds if bond.written):
@@ -72,6 +66,20 @@ def lower_step(
         body=body,
     )
     return Lowered(code=code, source=render_source(binding.kernel, call) if body else "", kernel=binding.kernel)
+
+
+def step_call(
+    site: Site, kernel: Kernel, access: Access, bonds: Sequence[Bond], step: Step, book: AddressBook, function: str
+) -> Call:
+    """The call that computes the whole step at once."""
+    box = {loop.name: (0, loop.extent) for loop in access.loops}
+    operands = {bond.operand: _operand(bond, access.window(bond.operand, box)) for bond in bonds}
+    return Call(
+        site=site,
+        operands={**operands, "scratch": scratch_operand(step, book)},
+        extents={loop.name: str(loop.extent) for loop in access.loops},
+        name=function,
+    )
 
 
 def _operand(bond: Bond, window: Window) -> Operand:

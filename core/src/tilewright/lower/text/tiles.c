@@ -50,6 +50,11 @@ TW_KERNEL int32_t tw_clamp(int32_t value, int32_t low, int32_t high)
     return value < low ? low : (value > high ? high : value);
 }
 
+TW_KERNEL int32_t tw_least(int32_t value, int32_t other)
+{
+    return value < other ? value : other;
+}
+
 TW_KERNEL tw_span tw_span_clipped(int32_t first, int32_t end, int32_t size)
 {
     const int32_t low = tw_clamp(first, 0, size), high = tw_clamp(end, 0, size);

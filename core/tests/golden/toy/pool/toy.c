@@ -122,14 +122,15 @@ TW_STEP void toy_3_toyreverse(uint8_t *ram)
 
 /* ---- interface ---- */
 
-static int tw_on_step(const tw_hooks *hooks, uint32_t step, tw_phase phase)
+static int tw_on_step(const toy_ctx *ctx, uint32_t step, tw_phase phase)
 {
 #ifdef TW_NO_HOOKS
-    (void)hooks;
+    (void)ctx;
     (void)step;
     (void)phase;
     return 0;
 #else
+    const tw_hooks *const hooks = ctx->hooks;
     return hooks != NULL && hooks->on_step != NULL ? hooks->on_step(hooks->user, step, phase) : 0;
 #endif
 }
@@ -206,32 +207,32 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
         tw_copy_tensor(ram, inputs->mfcc_0, TOY_IN_MFCC_0_SIZE);
     }
 
-    if (tw_on_step(ctx->hooks, 0u, TW_STEP_BEGIN) != 0) {
+    if (tw_on_step(ctx, 0u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
     toy_0_toybias(flash, ram);
-    if (tw_on_step(ctx->hooks, 0u, TW_STEP_END) != 0) {
+    if (tw_on_step(ctx, 0u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
-    if (tw_on_step(ctx->hooks, 1u, TW_STEP_BEGIN) != 0) {
+    if (tw_on_step(ctx, 1u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
     toy_1_toyreverse(ram);
-    if (tw_on_step(ctx->hooks, 1u, TW_STEP_END) != 0) {
+    if (tw_on_step(ctx, 1u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
-    if (tw_on_step(ctx->hooks, 2u, TW_STEP_BEGIN) != 0) {
+    if (tw_on_step(ctx, 2u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
     toy_2_toybias(flash, ram);
-    if (tw_on_step(ctx->hooks, 2u, TW_STEP_END) != 0) {
+    if (tw_on_step(ctx, 2u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
-    if (tw_on_step(ctx->hooks, 3u, TW_STEP_BEGIN) != 0) {
+    if (tw_on_step(ctx, 3u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
     toy_3_toyreverse(ram);
-    if (tw_on_step(ctx->hooks, 3u, TW_STEP_END) != 0) {
+    if (tw_on_step(ctx, 3u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
 

@@ -131,14 +131,15 @@ TW_STEP void toy_3_toyreverse(uint8_t *ram, uint8_t *scores)
 
 /* ---- interface ---- */
 
-static int tw_on_step(const tw_hooks *hooks, uint32_t step, tw_phase phase)
+static int tw_on_step(const toy_ctx *ctx, uint32_t step, tw_phase phase)
 {
 #ifdef TW_NO_HOOKS
-    (void)hooks;
+    (void)ctx;
     (void)step;
     (void)phase;
     return 0;
 #else
+    const tw_hooks *const hooks = ctx->hooks;
     return hooks != NULL && hooks->on_step != NULL ? hooks->on_step(hooks->user, step, phase) : 0;
 #endif
 }
@@ -217,39 +218,39 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     const uint8_t *const flash = (const uint8_t *)ctx->constants.flash;
 
     TW_LIVE(ram + 8, 10u);
-    if (tw_on_step(ctx->hooks, 0u, TW_STEP_BEGIN) != 0) {
+    if (tw_on_step(ctx, 0u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
     toy_0_toybias(flash, (const uint8_t *)inputs->mfcc_0, ram);
-    if (tw_on_step(ctx->hooks, 0u, TW_STEP_END) != 0) {
+    if (tw_on_step(ctx, 0u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
     TW_LIVE(ram + 20, 10u);
     TW_LIVE(ram, 8u);
-    if (tw_on_step(ctx->hooks, 1u, TW_STEP_BEGIN) != 0) {
+    if (tw_on_step(ctx, 1u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
     toy_1_toyreverse(ram);
-    if (tw_on_step(ctx->hooks, 1u, TW_STEP_END) != 0) {
+    if (tw_on_step(ctx, 1u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
     TW_DEAD(ram + 8, 10u);
     TW_DEAD(ram, 8u);
     TW_LIVE(ram, 10u);
-    if (tw_on_step(ctx->hooks, 2u, TW_STEP_BEGIN) != 0) {
+    if (tw_on_step(ctx, 2u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
     toy_2_toybias(flash, ram);
-    if (tw_on_step(ctx->hooks, 2u, TW_STEP_END) != 0) {
+    if (tw_on_step(ctx, 2u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
     TW_DEAD(ram + 20, 10u);
     TW_LIVE(ram + 16, 8u);
-    if (tw_on_step(ctx->hooks, 3u, TW_STEP_BEGIN) != 0) {
+    if (tw_on_step(ctx, 3u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
     toy_3_toyreverse(ram, (uint8_t *)outputs->scores);
-    if (tw_on_step(ctx->hooks, 3u, TW_STEP_END) != 0) {
+    if (tw_on_step(ctx, 3u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
     TW_DEAD(ram, 10u);

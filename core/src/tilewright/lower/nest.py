@@ -1,0 +1,206 @@
+"""Knows the tiles of one hop: their number, their order, and the box of loops that each of them runs.
+Does not know operands, buffers or copies.
+
+A level's tiles cut what one tile of the level before holds. Trips are numbers where every such tile has as many, C
+expressions otherwise. The program's box is a struct with a member for each loop that any level cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from tilewright.access import Access
+from tilewright.decisions import GroupTile, HopTile
+from tilewright.identifiers import unique_identifiers
+from tilewright.index import Box
+from tilewright.lower.boxes import CBox, fixed, whole_box
+from tilewright.lower.sums import Sum, variable
+
+Ranges = Mapping[str, tuple[tuple[int, int], ...]]  # loop -> every range of trips that a tile may have
+
+COUNTERS = ("t", "u", "v")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """One loop of the nest. `trips` is how many tiles it makes of the range around it."""
+
+    loop: str
+    member: str  # of the box
+    size: int
+    trips: Sum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """One hop. `outer` and `box` are what loops run around a tile and in it; `ranges` every value of the latter."""
+
+    hop: HopTile
+    counter: str  # C variable: number of the tile
+    variable: str  # C variable: its box
+    outer_variable: str  # "" at the first level
+    cuts: tuple[Cut, ...]
+    outer: CBox
+    box: CBox
+    outer_ranges: Ranges
+    ranges: Ranges
+
+    @property
+    def moving(self) -> bool:
+        """Whether there can be more than one tile."""
+        return any(cut.trips.number != 1 for cut in self.cuts)
+
+    def around(self, depth: int) -> CBox:
+        """The box of everything that `depth` loops of the nest hold still."""
+        return {**self.outer, **{cut.loop: self.box[cut.loop] for cut in self.cuts[:depth]}}
+
+    def ranges_around(self, depth: int) -> Ranges:
+        """The same, every value."""
+        return {**self.outer_ranges, **{cut.loop: self.ranges[cut.loop] for cut in self.cuts[:depth]}}
+
+    def period(self, depth: int) -> str:
+        """Tiles from one transfer to the next of an operand of this depth, as C."""
+        return c_product([cut.trips for cut in self.cuts[depth:]])
+
+    @property
+    def total(self) -> str:
+        """How many tiles there are, as C."""
+        return self.period(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nest:
+    """All hops of a step, far to near. `members` are the loops in the box, `struct` its C type."""
+
+    access: Access
+    levels: tuple[Level, ...]
+    members: Mapping[str, str]
+    struct: str
+
+    @property
+    def box(self) -> CBox:
+        """The loops of the innermost tile."""
+        return self.levels[-1].box if self.levels else fixed(whole_box(self.access))
+
+    @property
+    def ranges(self) -> Ranges:
+        """The same, every value."""
+        return self.levels[-1].ranges if self.levels else _only(whole_box(self.access))
+
+
+def nest_of(access: Access, tile: GroupTile, struct: str) -> Nest:
+    """The levels of a group of one step."""
+    whole = whole_box(access)
+    outer, outer_ranges = fixed(whole), _only(whole)
+    cut = [name for name in whole if _is_cut(name, whole, tile)]
+    members = unique_identifiers(cut, fallback="loop")
+    levels: list[Level] = []
+    for number, hop in enumerate(tile.hops):
+        name = "box" if len(tile.hops) == 1 else f"{hop.near}_box"
+        level = _level(
+            hop, members, outer, outer_ranges, (COUNTERS[number], name, levels[-1].variable if levels else "")
+        )
+        outer, outer_ranges = level.box, level.ranges
+        levels.append(level)
+    return Nest(access=access, levels=tuple(levels), members=members, struct=struct)
+
+
+def _level(
+    hop: HopTile, members: Mapping[str, str], outer: CBox, outer_ranges: Ranges, names: tuple[str, str, str]
+) -> Level:
+    counter, name, outer_name = names
+    box, ranges, cuts = dict(outer), dict(outer_ranges), []
+    for loop, size in hop.nest:
+        trips = {-(-(high - low) // size) for low, high in outer_ranges[loop]}
+        count = Sum(trips.pop()) if len(trips) == 1 else variable(f"{members[loop]}_tiles")
+        cuts.append(Cut(loop=loop, member=members.get(loop, ""), size=size, trips=count))
+        if count.number != 1:
+            box[loop] = variable(f"{name}.{members[loop]}.low"), variable(f"{name}.{members[loop]}.high")
+            ranges[loop] = _cut_ranges(outer_ranges[loop], size)
+    for loop, (low, _) in outer.items():  # what only an outer level cuts is handed on
+        if low.number is None and loop in members and box[loop] == outer[loop]:
+            box[loop] = variable(f"{name}.{members[loop]}.low"), variable(f"{name}.{members[loop]}.high")
+    return Level(
+        hop=hop,
+        counter=counter,
+        variable=name,
+        outer_variable=outer_name,
+        cuts=tuple(cuts),
+        outer=outer,
+        box=box,
+        outer_ranges=outer_ranges,
+        ranges=ranges,
+    )
+
+
+def box_value(nest: Nest, level: Level) -> tuple[dict[str, str], dict[str, str]]:
+    """The members of the box of tile `counter`, and what must be declared before: numbers of tiles along a loop."""
+    declared: dict[str, str] = {}
+    values: dict[str, str] = {}
+    whole = whole_box(nest.access)
+    position = {cut.loop: number for number, cut in enumerate(level.cuts) if cut.trips.number != 1}
+    for loop, member in nest.members.items():
+        around = f"{level.outer_variable}.{member}" if level.outer_variable else _literal(whole[loop])
+        if loop not in position:
+            values[member] = around if level.outer_variable else f"{{{whole[loop][0]}, {whole[loop][1]}}}"
+            continue
+        cut = level.cuts[position[loop]]
+        values[member] = f"tw_tile({around}, {_trip(level, position[loop])}, {cut.size})"
+    for cut in level.cuts:
+        if cut.trips.number is None:
+            declared[str(cut.trips)] = f"tw_tiles({level.outer_variable}.{cut.member}, {cut.size})"
+    return declared, values
+
+
+def c_product(factors: Sequence[Sum]) -> str:
+    """A product as C, numbers multiplied beforehand. May stand beside `<`, `==` and `+`."""
+    number, names = 1, []
+    for factor in factors:
+        if factor.number is None:
+            names.append(str(factor))
+        else:
+            number *= factor.number
+    return " * ".join([*names, *([str(number)] if number != 1 or not names else [])])
+
+
+def extents_of(ranges: Ranges) -> dict[str, int]:
+    """The most trips that each loop has in a tile."""
+    return {loop: max(high - low for low, high in values) for loop, values in ranges.items()}
+
+
+def boxes(ranges: Ranges, loops: Sequence[str]) -> list[Box]:
+    """Every combination of ranges of `loops`; the others stay out."""
+    return [dict(zip(loops, chosen, strict=True)) for chosen in product(*(ranges[loop] for loop in loops))]
+
+
+def _trip(level: Level, position: int) -> str:
+    """The number of the tile along one loop, as C."""
+    inside = c_product([cut.trips for cut in level.cuts[position + 1 :]])
+    trip = level.counter if inside == "1" else f"{level.counter} / {_factor(inside)}"
+    around = c_product([cut.trips for cut in level.cuts[:position]])
+    return trip if around == "1" else f"{trip} % {_factor(str(level.cuts[position].trips))}"
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if " " in text else text
+
+
+def _literal(range_: tuple[int, int]) -> str:
+    return f"(tw_range){{{range_[0]}, {range_[1]}}}"
+
+
+def _is_cut(loop: str, whole: Box, tile: GroupTile) -> bool:
+    sizes = [size for hop in tile.hops for name, size in hop.nest if name == loop]
+    low, high = whole[loop]
+    return any(size < high - low for size in sizes)
+
+
+def _only(box: Box) -> Ranges:
+    return {loop: (range_,) for loop, range_ in box.items()}
+
+
+def _cut_ranges(around: Sequence[tuple[int, int]], size: int) -> tuple[tuple[int, int], ...]:
+    cut = {(start, min(start + size, high)) for low, high in around for start in range(low, high, size)}
+    return tuple(sorted(cut))

@@ -1,0 +1,293 @@
+"""Knows the order in which a level's tiles are fetched, computed and stored, and where cores wait for each other.
+Does not know what is inside a fetch, a store or a computation.
+
+    before the loop   what is resident is fetched, and the first tiles of what has several buffers
+    for every tile    the mover waits for the tile, starts a later one into a free buffer, waits for the buffer to write
+                      barrier, compute (or the tiles of the next level), barrier
+                      the mover starts the store of what is complete
+    after the loop    the mover waits for the last stores
+
+An operand of depth d has a new window every `period` tiles. A buffer is written again only after a barrier that every
+core passed when it had finished with what was in it, and, if it was stored, after that store was waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tilewright.lower.nest import Level
+from tilewright.lower.parts import box_call, box_part, call_part, compute_part, move_part, used
+from tilewright.lower.slots import Slot, Tiling
+from tilewright.program import (
+    Barrier,
+    CopyWait,
+    Declare,
+    If,
+    Loop,
+    Mark,
+    Parameter,
+    Part,
+    PartCall,
+    Statement,
+)
+
+MOVER = "tw_rt_is_mover()"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """The statements of the step's function, the parts they call, and the most transfers in flight for one window."""
+
+    body: tuple[Statement, ...]
+    parts: tuple[Part, ...]
+    transfers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mover:
+    """One operand at one level, and how to move it."""
+
+    slot: Slot
+    part: Part
+    level: Level
+
+    @property
+    def period(self) -> str:
+        """Tiles from one window to the next."""
+        return self.level.period(self.slot.copy.depth)
+
+    @property
+    def span(self) -> int:
+        """Buffers of the operand."""
+        return len(self.slot.buffers)
+
+    def element(self, tile: str, ahead: int = 0) -> str:
+        """The slot of the window that `tile` belongs to, or of the one `ahead` windows later."""
+        if self.span == 1 or self.slot.resident:
+            return f"{self.slot.name}[0]"
+        window = tile if self.period == "1" else f"{tile} / {_factor(self.period)}"
+        if tile == "0":
+            return f"{self.slot.name}[{ahead % self.span}]"
+        if ahead % self.span:
+            window = f"({window} + {ahead % self.span})"
+        return f"{self.slot.name}[{window} % {self.span}]"
+
+    def start(self, tile: str, ahead: int = 0) -> Statement:
+        """Starts its transfers: of `tile`, or `ahead` windows later."""
+        later = _plus(tile, ahead, self.period)
+        return call_part(self.part, {"slot": f"&{self.element(tile, ahead)}", self.level.counter: later}, later)
+
+    def wait(self, tile: str, ahead: int = 0) -> Statement:
+        """Waits for the transfers of its slot."""
+        return CopyWait(transfer=self.slot.name, text=f"tw_arrived(&{self.element(tile, ahead)});")
+
+    def mark(self, event: str, tile: str, ahead: int = 0) -> Statement:
+        """The slot's bytes begin or end to hold data."""
+        return Mark(
+            event="live" if event == "live" else "dead",
+            buffer=self.slot.buffers[0],
+            pointer=f"{self.element(tile, ahead)}.bytes",
+            size_bytes=self.slot.size_bytes,
+        )
+
+    def first(self, tile: str) -> str:
+        """Holds for the first tile of a window."""
+        return "" if self.period == "1" else f"{tile} % {_factor(self.period)} == 0"
+
+    def last(self, tile: str) -> str:
+        """Holds for the last tile of a window."""
+        return "" if self.period == "1" else f"({tile} + 1) % {_factor(self.period)} == 0"
+
+
+def pipeline(tiling: Tiling, number: int = 0) -> Pipeline:
+    """All levels from `number` on."""
+    if number == len(tiling.nest.levels):
+        part = compute_part(tiling)
+        return Pipeline(body=(call_part(part, {}),), parts=(part,), transfers=1)
+    level = tiling.nest.levels[number]
+    moved = [move_part(tiling, level, slot) for slot in tiling.slots[number]]
+    movers = [
+        _Mover(slot=slot, part=part, level=level) for slot, (part, _) in zip(tiling.slots[number], moved, strict=True)
+    ]
+    inner = pipeline(tiling, number + 1)
+    deepest = number + 1 == len(tiling.nest.levels)
+    called, own = (inner.body, ()) if deepest else _as_part(tiling, number, inner)
+    body = (
+        *_declared(tiling, level, movers),
+        *_mover(_before(movers)),
+        *_loop(tiling, level, movers, _pointed(called, movers, level), deepest),
+        *_mover(_after(movers)),
+    )
+    boxes = (box_part(tiling, level),) if level.moving else ()
+    return Pipeline(
+        body=body,
+        parts=(*boxes, *(part for part, _ in moved), *inner.parts, *own),
+        transfers=max([inner.transfers, *(count for _, count in moved)]),
+    )
+
+
+def untiled(tiling: Tiling) -> Pipeline:
+    """The same for a step that is computed in one piece, operands where they are."""
+    made = pipeline(tiling)
+    return Pipeline(body=(Barrier(), *made.body, Barrier()), parts=made.parts, transfers=0)
+
+
+def _as_part(tiling: Tiling, number: int, inner: Pipeline) -> tuple[tuple[Statement, ...], tuple[Part, ...]]:
+    """The inner levels as a function of its own, and the call of it."""
+    level, struct = tiling.nest.levels[number], tiling.nest.struct
+    below = tiling.nest.levels[number + 1]
+    outer = [Parameter(type=struct, name=one.variable, argument="") for one in tiling.nest.levels[: number + 1]]
+    held = [tiling.held(bond, number + 1).parameter for bond in tiling.bonds]
+    bases = [tiling.book.memories[name] for name in tiling.book.memories]
+    part = Part(
+        role="pipeline",
+        function=f"{tiling.function}_{below.hop.near}",
+        comment=(f"A tile in {level.hop.near}, cut again.",),
+        parameters=used([*outer, *held, *bases], inner.body),
+        body=inner.body,
+    )
+    return (call_part(part, {}),), (part,)
+
+
+def _declared(tiling: Tiling, level: Level, movers: Sequence[_Mover]) -> Iterable[Statement]:
+    for cut in level.cuts:
+        if cut.trips.number is None:
+            around = level.outer[cut.loop][0]
+            value = f"tw_tiles({str(around).removesuffix('.low')}, {cut.size})"
+            yield Declare(type="const int32_t", name=str(cut.trips), value=value)
+    for mover in movers:
+        places = [tiling.book.of_buffer(name) for name in mover.slot.buffers]
+        starts = [place.parameter.name + (f" + {place.offset_bytes}" if place.offset_bytes else "") for place in places]
+        slots = ", ".join(f"{{.bytes = {start}}}" for start in starts)
+        yield Declare(type="tw_slot", name=f"{mover.slot.name}[{len(places)}]", value=f"{{{slots}}}")
+
+
+def _before(movers: Sequence[_Mover]) -> Iterable[Statement]:
+    """What is under way before the first tile."""
+    for one in movers:
+        if one.slot.bond.written:
+            if one.slot.resident:
+                yield one.mark("live", "0")
+        elif one.slot.resident:
+            yield from (one.mark("live", "0"), one.start("0"))
+        for ahead in () if one.slot.resident or one.slot.bond.written else range(one.span - 1):
+            yield from _when(
+                _reached("0", ahead, one) if ahead else "", (one.mark("live", "0", ahead), one.start("0", ahead))
+            )
+    yield from (one.wait("0") for one in movers if one.slot.resident and not one.slot.bond.written)
+
+
+def _loop(
+    tiling: Tiling, level: Level, movers: Sequence[_Mover], called: tuple[Statement, ...], deepest: bool
+) -> tuple[Statement, ...]:
+    box: tuple[Statement, ...] = ()
+    if not deepest and level.moving and _needs_box(level, called):
+        struct = tiling.nest.struct
+        box = (Declare(type=f"const {struct}", name=level.variable, value=box_call(tiling, level)),)
+    body = (
+        *box,
+        *_mover(_arriving(movers, level)),
+        Barrier(),
+        *called,
+        Barrier(),
+        *_mover(_leaving(movers, level)),
+    )
+    if not level.moving:
+        return body
+    return (Loop(variable=level.counter, start="0", stop=level.total, step="1", body=body),)
+
+
+def _arriving(movers: Sequence[_Mover], level: Level) -> Iterable[Statement]:
+    """What the mover does before a tile is computed."""
+    t = level.counter
+    inputs = [one for one in movers if not one.slot.bond.written and not one.slot.resident]
+    for one in inputs:
+        if one.span == 1:
+            yield from _when(one.first(t), (one.mark("live", t), one.start(t)))
+    for one in inputs:
+        yield from _when(one.first(t), (one.wait(t),))
+    for one in inputs:
+        if one.span > 1:
+            condition = _and(one.first(t), _reached(t, one.span - 1, one))
+            yield from _when(condition, (one.mark("live", t, one.span - 1), one.start(t, one.span - 1)))
+    for one in movers:
+        if one.slot.bond.written and not one.slot.resident:
+            yield from _when(one.first(t), (one.wait(t),))
+            used_before = f"{t} >= {_plus('0', one.span, one.period)}"
+            yield from _when(_and(one.first(t), used_before), (one.mark("dead", t),))
+            yield from _when(one.first(t), (one.mark("live", t),))
+
+
+def _leaving(movers: Sequence[_Mover], level: Level) -> Iterable[Statement]:
+    """What the mover does once a tile is computed."""
+    t = level.counter
+    for one in movers:
+        if not one.slot.resident:
+            done = one.start(t) if one.slot.bond.written else one.mark("dead", t)
+            yield from _when(one.last(t), (done,))
+
+
+def _after(movers: Sequence[_Mover]) -> Iterable[Statement]:
+    """What is left after the last tile."""
+    for one in movers:
+        if one.slot.resident:
+            yield one.start("0") if one.slot.bond.written else one.mark("dead", "0")
+    for one in movers:
+        if one.slot.bond.written:
+            for number in range(1 if one.slot.resident else one.span):
+                yield from (one.wait("0", number), one.mark("dead", "0", number))
+
+
+def _pointed(called: tuple[Statement, ...], movers: Sequence[_Mover], level: Level) -> tuple[Statement, ...]:
+    """The call with the addresses of this level's slots."""
+    given = {one.slot.name: f"{one.element(level.counter)}.bytes" for one in movers}
+    return tuple(
+        replace(one, arguments=tuple(given.get(text, text) for text in one.arguments), tile=level.counter)
+        if isinstance(one, PartCall)
+        else one
+        for one in called
+    )
+
+
+def _needs_box(level: Level, called: tuple[Statement, ...]) -> bool:
+    return any(isinstance(one, PartCall) and level.variable in one.arguments for one in called)
+
+
+def _mover(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+    """`statements` on the mover only; neighbours under one condition share it."""
+    merged: list[Statement] = []
+    for statement in statements:
+        before = merged[-1] if merged else None
+        if isinstance(statement, If) and isinstance(before, If) and statement.condition == before.condition:
+            merged[-1] = If(condition=before.condition, body=(*before.body, *statement.body))
+        else:
+            merged.append(statement)
+    return (If(condition=MOVER, body=tuple(merged)),) if merged else ()
+
+
+def _when(condition: str, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    return (If(condition=condition, body=body),) if condition else body
+
+
+def _and(*conditions: str) -> str:
+    return " && ".join(one for one in conditions if one)
+
+
+def _plus(tile: str, windows: int, period: str) -> str:
+    """`tile`, or the tile `windows` windows later."""
+    if not windows:
+        return tile
+    if period.isdigit():
+        distance = str(windows * int(period))
+    else:
+        distance = f"{windows} * {_factor(period)}" if windows > 1 else period
+    return distance if tile == "0" else f"{tile} + {distance}"
+
+
+def _reached(tile: str, windows: int, mover: _Mover) -> str:
+    return f"{_plus(tile, windows, mover.period)} < {mover.level.total}"
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if " " in text else text

@@ -1,0 +1,81 @@
+"""Knows which part of a tile a core computes, and what it declares to find out.
+Does not know operands or buffers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tilewright.access import MapAccess
+from tilewright.lower.boxes import CBox
+from tilewright.lower.nest import extents_of
+from tilewright.lower.sums import variable
+from tilewright.platform import Engine, Platform
+from tilewright.program import Declare, Statement
+from tilewright.tile.share import Share, share
+
+if TYPE_CHECKING:
+    from tilewright.lower.slots import Tiling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portion:
+    """`box` is what one core runs, where `condition` holds: at most `trips` of `loop`. No loop: core 0 runs all."""
+
+    engine: Engine
+    loop: str
+    trips: int
+    box: CBox
+    declared: tuple[Statement, ...]
+    condition: str
+    comment: str
+
+    @property
+    def cores(self) -> int:
+        """How many share the tile at most."""
+        return self.engine.cores
+
+
+def portion(tiling: Tiling) -> Portion:
+    """A core's share of the innermost tile: along the kernel's first `parallel` loop that is long enough."""
+    nest, kernel = tiling.nest, tiling.kernel
+    engine = _engine(tiling.platform, kernel.engine)
+    split = Share()
+    if isinstance(nest.access, MapAccess):
+        split = share(kernel, nest.access, extents_of(nest.ranges), engine.cores)
+    if not split.loop:
+        return Portion(
+            engine=engine,
+            loop="",
+            trips=0,
+            box=nest.box,
+            declared=(),
+            condition="tw_rt_core() == 0u",
+            comment="Computes all",
+        )
+    grain = kernel.multiples.get(split.loop, 1)
+    mine = Declare(
+        type="const tw_range", name="mine", value=f"tw_share({_range(nest.box, nest.members, split.loop)}, {grain})"
+    )
+    return Portion(
+        engine=engine,
+        loop=split.loop,
+        trips=split.trips,
+        box={**nest.box, split.loop: (variable("mine.low"), variable("mine.high"))},
+        declared=(mine,),
+        condition="mine.low < mine.high",
+        comment=f"Computes this core's share, along loop {split.loop},",
+    )
+
+
+def _engine(platform: Platform, name: str) -> Engine:
+    return next((engine for engine in platform.engines if engine.name == name), platform.engines[0])
+
+
+def _range(box: CBox, members: Mapping[str, str], loop: str) -> str:
+    low, high = box[loop]
+    if low.number is not None and high.number is not None:
+        return f"(tw_range){{{low}, {high}}}"
+    return str(low).removesuffix(".low")

@@ -1,0 +1,185 @@
+"""Knows how the window of an operand is copied between two memories: runs, rows, and loops around them.
+Does not know when it is copied, nor into which of several buffers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tilewright.lower.boxes import CSpan
+from tilewright.lower.sums import Sum
+from tilewright.platform import CopyPath
+from tilewright.program import CopyStart, If, Loop, Region, Statement
+
+TRANSFER = "tw_transfer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One end of a copy: a C pointer to its first byte, bytes between neighbours along each axis, and its buffers."""
+
+    pointer: str
+    strides: tuple[int, ...]
+    regions: tuple[Region, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """How long one axis of the window is: as C, and the least and most it can be."""
+
+    value: Sum
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Walk:
+    """One loop over the window, neighbours joined where neither side has a gap. Strides are bytes."""
+
+    extent: Extent
+    source: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowCopy:
+    """The statements that start it, and the most transfers that they start."""
+
+    body: tuple[Statement, ...]
+    transfers: int
+
+
+def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]]) -> tuple[Extent, ...]:
+    """`ranges` are the least and most of each axis; an axis that cannot vary is a number."""
+    return tuple(
+        Extent(value=Sum(least) if least == most else span.extent, least=least, most=most)
+        for span, (least, most) in zip(spans, ranges, strict=True)
+    )
+
+
+def window_copy(
+    source: Side, target: Side, extents: Sequence[Extent], item_bytes: int, path: CopyPath, *, slot: str, name: str
+) -> WindowCopy:
+    """Copy `extents` elements from `source` to `target`; `slot` is the C pointer that remembers the transfers."""
+    if any(extent.most == 0 for extent in extents):
+        return WindowCopy(body=(), transfers=0)
+    loops = _walks(source, target, extents)
+    run = _one(item_bytes)
+    if loops and loops[-1].source == loops[-1].target == item_bytes:
+        run = loops.pop()
+    rows = loops.pop() if path.dimensions > 1 and loops else _one(0)
+    body, count = _limited(source, target, run, rows, item_bytes, loops, path, slot, name)
+    for number, loop in reversed(list(enumerate(loops))):
+        body = (Loop(variable=_index(number), start="0", stop=str(loop.extent.value), step="1", body=body),)
+        count *= loop.extent.most
+    maybe_empty = [extent for extent in extents if extent.least == 0]
+    if maybe_empty:
+        condition = " && ".join(f"{extent.value.primary()} > 0" for extent in maybe_empty)
+        body = (If(condition=condition, body=body),)
+    return WindowCopy(body=body, transfers=count)
+
+
+def _one(stride: int) -> _Walk:
+    return _Walk(extent=Extent(value=Sum(1), least=1, most=1), source=stride, target=stride)
+
+
+def _walks(source: Side, target: Side, extents: Sequence[Extent]) -> list[_Walk]:
+    """Outermost first, in the order of the denser side."""
+    walks: list[_Walk] = []
+    order = sorted(range(len(extents)), key=lambda axis: (-target.strides[axis], -source.strides[axis]))
+    for axis in order:
+        extent, here, there = extents[axis], source.strides[axis], target.strides[axis]
+        if extent.least == extent.most == 1:
+            continue
+        outer = walks[-1] if walks else None
+        length = extent.value.number
+        if outer and length is not None and (outer.source, outer.target) == (here * length, there * length):
+            joined = Extent(
+                value=outer.extent.value * length, least=outer.extent.least * length, most=outer.extent.most * length
+            )
+            walks[-1] = _Walk(extent=joined, source=here, target=there)
+        else:
+            walks.append(_Walk(extent=extent, source=here, target=there))
+    return walks
+
+
+def _limited(
+    source: Side,
+    target: Side,
+    run: _Walk,
+    rows: _Walk,
+    item_bytes: int,
+    loops: Sequence[_Walk],
+    path: CopyPath,
+    slot: str,
+    name: str,
+) -> tuple[tuple[Statement, ...], int]:
+    """The innermost statements: one transfer, or a loop over the parts of one that is too long for the path."""
+    run_bytes, run_most = run.extent.value * item_bytes, run.extent.most * item_bytes
+    here, there = _moved(source.pointer, loops, source=True), _moved(target.pointer, loops, source=False)
+    if path.max_bytes is None or run_most * rows.extent.most <= path.max_bytes:
+        return _transfer(source, target, (there, here), (run_bytes, rows.extent.value), rows, slot, name), 1
+    if run_most > path.max_bytes:
+        return _long_runs(source, target, run_bytes, run_most, rows, loops, path, slot, name)
+    index, step = _index(len(loops)), path.max_bytes // run_most
+    ends = f"{there} + {index} * {rows.target}", f"{here} + {index} * {rows.source}"
+    part = _part(index, rows.extent.value, step)
+    body = _transfer(source, target, ends, (run_bytes, part), rows, slot, name)
+    around = Loop(variable=index, start="0", stop=str(rows.extent.value), step=str(step), body=body)
+    return (around,), -(-rows.extent.most // step)
+
+
+def _long_runs(
+    source: Side,
+    target: Side,
+    run_bytes: Sum,
+    run_most: int,
+    rows: _Walk,
+    loops: Sequence[_Walk],
+    path: CopyPath,
+    slot: str,
+    name: str,
+) -> tuple[tuple[Statement, ...], int]:
+    """Rows that are too long: each in pieces of its own."""
+    row, piece = _index(len(loops)), _index(len(loops) + 1)
+    most = (path.max_bytes or run_most) // path.align * path.align
+    here = f"{_moved(source.pointer, loops, source=True)} + {row} * {rows.source} + {piece}"
+    there = f"{_moved(target.pointer, loops, source=False)} + {row} * {rows.target} + {piece}"
+    single = _one(0)
+    body = _transfer(source, target, (there, here), (_part(piece, run_bytes, most), Sum(1)), single, slot, name)
+    body = (Loop(variable=piece, start="0", stop=str(run_bytes), step=str(most), body=body),)
+    body = (Loop(variable=row, start="0", stop=str(rows.extent.value), step="1", body=body),)
+    return body, -(-run_most // most) * rows.extent.most
+
+
+def _transfer(
+    source: Side, target: Side, ends: tuple[str, str], size: tuple[Sum, Sum], rows: _Walk, slot: str, name: str
+) -> tuple[Statement, ...]:
+    there, here = ends
+    strides = (rows.target, rows.source) if size[1].number != 1 else (0, 0)
+    text = f"{TRANSFER}({slot}, {there}, {here}, {size[0]}, {size[1]}, {strides[0]}, {strides[1]});"
+    return (
+        CopyStart(
+            transfer=name,
+            text=text,
+            source=source.regions[0],
+            target=target.regions[0],
+            more_sources=source.regions[1:],
+            more_targets=target.regions[1:],
+        ),
+    )
+
+
+def _part(index: str, end: Sum, step: int) -> Sum:
+    """What is left from `index` on, `step` at most."""
+    return Sum(0, ((1, f"tw_least({end - Sum(0, ((1, index),))}, {step})"),))
+
+
+def _moved(pointer: str, loops: Sequence[_Walk], *, source: bool) -> str:
+    moves = [loop.source if source else loop.target for loop in loops]
+    return "".join((pointer, *(f" + {_index(number)} * {stride}" for number, stride in enumerate(moves))))
+
+
+def _index(number: int) -> str:
+    return "ijklmnop"[number]

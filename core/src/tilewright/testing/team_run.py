@@ -1,0 +1,133 @@
+"""Knows how to build a program for several cores on this machine and run it on arrays, one thread for each core.
+Does not know devices: no addresses, no clock. The runner `twin` has those.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.program import Port, Program
+from tilewright.runners.host import STRICT
+from tilewright.stages import Artifact
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+def run_team(
+    artifact: Artifact,
+    program: Program,
+    inputs: Mapping[str, Array],
+    folder: Path,
+    *,
+    cores: int = 1,
+    mover: bool = False,
+    compiler: str = "",
+    flags: Sequence[str] = (),
+) -> dict[str, Array]:
+    """Outputs by name. CalledProcessError where the program does not build without warnings, or stops."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in artifact.files.items():
+        (folder / name).write_bytes(content)
+    (folder / "team_main.c").write_text(_main(program), encoding="utf-8")
+    kept = [path for path in sorted(folder.glob("*.[cS]")) if not path.stem.endswith(("_selftest", "_simple"))]
+    command = [
+        *shlex.split(compiler or os.environ.get("CC", "cc")),
+        *STRICT,
+        *flags,
+        f"-DTW_TEST_CORES={cores}",
+        *(["-DTW_TEST_MOVER"] if mover else []),
+        f"-I{folder}",
+        "-o",
+        str(folder / "team"),
+        *map(str, kept),
+    ]
+    with as_file(files("tilewright.testing") / "tw_rt_threads.c") as backend:
+        subprocess.run([*command, str(backend), "-lm", "-lpthread"], check=True, cwd=folder)
+    given = b"".join(np.ascontiguousarray(inputs[port.value]).tobytes() for port in program.inputs)
+    answer = subprocess.run([str(folder / "team")], input=given, check=True, capture_output=True).stdout
+    outputs: dict[str, Array] = {}
+    start = 0
+    for port in program.outputs:
+        tensor = port.tensor
+        data = answer[start : start + tensor.size_bytes]
+        outputs[port.value] = np.frombuffer(data, tensor.dtype.numpy).reshape(tensor.shape)
+        start += tensor.size_bytes
+    return outputs
+
+
+def _main(program: Program) -> str:
+    """Reads the inputs from stdin, runs the team, writes the outputs to stdout. Pools have no byte too many."""
+    p, upper = program.prefix, program.prefix.upper()
+    pools = "\n".join(
+        f"    job.pools.{pool.base} = pool({upper}_POOL_{pool.base.upper()}_SIZE);" for pool in program.pools
+    )
+    read = "\n".join(_moved(port, "in", "read_all") for port in program.inputs)
+    give = "\n".join(f"    job.out.{port.member} = pool({port.tensor.size_bytes});" for port in program.outputs)
+    write = "\n".join(
+        f"    fwrite(job.out.{port.member}, 1, {port.tensor.size_bytes}, stdout);" for port in program.outputs
+    )
+    return f"""\
+#include "{p}.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int tw_test_team(int (*work)(void *), void *argument);
+
+typedef struct {{
+    {p}_ctx ctx;
+    {p}_pools pools;
+    {p}_inputs in;
+    {p}_outputs out;
+}} network;
+
+static void *pool(size_t bytes)
+{{
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}}
+
+static void *read_all(size_t bytes)
+{{
+    void *const tensor = pool(bytes);
+    if (fread(tensor, 1, bytes, stdin) != bytes) {{
+        abort();
+    }}
+    return tensor;
+}}
+
+static int work(void *given)
+{{
+    network *const one = given;
+    return {p}_run(&one->ctx, &one->in, &one->out);
+}}
+
+int main(void)
+{{
+    network job;
+    int status;
+{pools}
+{read}
+{give}
+    status = {p}_init(&job.ctx, &job.pools, NULL, NULL, NULL);
+    if (status == 0) {{
+        status = tw_test_team(work, &job);
+    }}
+{write}
+    return status != 0;
+}}
+"""
+
+
+def _moved(port: Port, struct: str, function: str) -> str:
+    return f"    job.{struct}.{port.member} = {function}({port.tensor.size_bytes});"
