@@ -52,7 +52,7 @@ class Planner:
         plans, failures = self._attempts(bound)
         if plans:
             return min(plans, key=ram_bytes)  # the first of equals
-        raise with_fix(failures[0], self._ways_out(bound))
+        raise failures[0] if failures[0].fix else with_fix(failures[0], self._ways_out(bound))
 
     def proposals(self, bound: Bound) -> Iterator[Decisions]:
         """Orders worth trying, the graph's own first."""

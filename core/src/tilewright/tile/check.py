@@ -359,7 +359,8 @@ def _transfer_fault(
     if 0 in extents:
         return ""
     far, near = strides(far_room, operand.layout), strides(near_room, operand.layout)
-    run, gaps = 1, []
+    run = 1
+    gaps: list[int] = []
     for axis in reversed(operand.layout):  # innermost first: as long as both sides go on without a gap it is one run
         if extents[axis] == 1:
             continue

@@ -59,7 +59,7 @@ def kernel_cycles(
 def scratch_bytes(
     kernel: Kernel, site: Site, access: Access, extents: Mapping[str, int], cores: int
 ) -> tuple[int, int]:
-    """Scratch of one core for its share of a tile, and of all cores that have one. Core i's begins at i times the first.
+    """Scratch of one core for its share of a tile, and of all cores together; core i's begins at i times the first.
 
     Shares begin at multiples of 8 bytes.
     """
@@ -133,7 +133,7 @@ def hop_cost(space: Space, hop: HopTile, compute: Compute | None = None) -> HopC
 
 
 def nested_costs(spaces: Sequence[tuple[HopTile, Space]]) -> tuple[HopCost, ...]:
-    """The cost of every hop of a step, outermost first: what one hop takes for a tile is computation to the one around."""
+    """The cost of every hop of a step, outermost first: what a hop takes is computation to the one around it."""
     costs: list[HopCost] = []
     compute: Compute | None = None
     for hop, space in reversed(spaces):
@@ -204,7 +204,16 @@ class _Play:
             self._fetch(inputs, number, last, move, ahead=False)
         return max(cores, engine)
 
-    def _fetch(self, inputs, number: int, last: int, move, *, ahead: bool) -> None:  # type: ignore[no-untyped-def]
+    def _fetch(
+        self,
+        inputs: Sequence[tuple[Traveller, int]],
+        number: int,
+        last: int,
+        move: Callable[[Traveller, int], None],
+        *,
+        ahead: bool,
+    ) -> None:
+        """What the next tile needs and this one does not: before the computation where there is a second buffer."""
         for item, every in inputs:
             due = number < last and (number + 1) % every == 0
             if due and (self.hop.copies[item.name].buffers > 1) is ahead:

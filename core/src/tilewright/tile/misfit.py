@@ -4,49 +4,51 @@ Does not know how tiles are searched; it asks with other limits.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 from tilewright.errors import TilewrightError, memory_error
 from tilewright.stages import Step
-from tilewright.tile.search import Buffering, Search
+from tilewright.tile.pick import smallest_bytes
 from tilewright.tile.space import Space
 from tilewright.tile.spaces import Machine
+from tilewright.tile.tiler import Buffering
 
 
-def does_not_fit(machine: Machine, step: Step, space: Space, near: str, buffering: Buffering) -> TilewrightError:
-    """TW5101 (exit 5): the step, the bytes it needs, the smallest near memory that would do, and what to change."""
+def does_not_fit(
+    machine: Machine, step: Step, spaces: Sequence[Space], near: str, buffering: Buffering
+) -> TilewrightError:
+    """TW5101 (exit 5): the step, the bytes it needs, the smallest near memory that would do, and what to change.
+
+    `spaces` has the step's own space first, then those of all steps after it.
+    """
+    space, node = spaces[0], machine.nodes[step.name]
     limit = machine.platform.memory(near).size_bytes or 0
     reserved = limit - (space.room_bytes or 0)
-    single = smallest_bytes(space, "single")
     needed = smallest_bytes(space, buffering)
-    node = machine.nodes[step.name]
     origin = f", onnx {' + '.join(node.origin)}" if node.origin else ""
-    details = [
-        f"memory '{near}' has {limit:,} B, of which {reserved:,} B are reserved for the runtime and pinned tensors",
-        *(f"loop '{name}' cannot be cut: {reason}" for name, reason in space.refused.items()),
-    ]
-    if space.cuts:
-        details.append(f"loops that are cut already: {', '.join(loop.name for loop in space.cuts)}")
-    fix = [f"--memory {near}={needed + reserved}     is the least that does"] if needed else []
-    if buffering == "double" and single and (not needed or single < needed):
-        fix.append(f"--buffering auto --memory {near}={single + reserved}")
     text = f"its smallest tile needs {needed:,} B" if needed else "no tile of it is legal for the copy engine"
     return memory_error(
         "TW5101",
         f"a step does not fit memory '{near}': {text}, there are {max(space.room_bytes or 0, 0):,} B",
         where=f"step '{step.name}' ({node.op}{origin})",
-        details=tuple(details),
-        fix=tuple(fix),
+        details=(
+            f"memory '{near}' has {limit:,} B, of which {reserved:,} B are the runtime's or pinned tensors",
+            *(f"loop '{name}' cannot be cut: {reason}" for name, reason in space.refused.items()),
+            *([f"cut already: {', '.join(loop.name for loop in space.cuts)}"] if space.cuts else []),
+        ),
+        fix=_ways_out(spaces, near, limit, buffering) if needed else (),
     )
 
 
-def smallest_bytes(space: Space, buffering: Buffering) -> int:
-    """Bytes of near memory that some legal tiling gets by with; 0 where no tiling is legal."""
-    search = Search(replace(space, room_bytes=None), buffering)
-    least = search.least_bytes()
-    for number in least.argsort(kind="stable"):
-        limit = int(least[number])
-        tight = Search(replace(space, room_bytes=limit), buffering)
-        if any(True for _ in tight.candidates(search.points[number : number + 1])):
-            return limit
-    return 0
+def _ways_out(spaces: Sequence[Space], near: str, limit: int, buffering: Buffering) -> tuple[str, ...]:
+    """The least near memory for every step, as asked and with single buffers."""
+
+    def least(buffers: Buffering) -> int:
+        needs = ((space, smallest_bytes(space, buffers)) for space in spaces)
+        return max(limit - (space.room_bytes or 0) + needed for space, needed in needs)
+
+    asked, single = least(buffering), least("single")
+    lines = [f"--memory {near}={asked}     is the least that does for this step and those after it"]
+    if single < asked:
+        lines.append(f"--buffering auto --memory {near}={single}")
+    return tuple(lines)

@@ -5,36 +5,62 @@ Does not know which of them is fast; depths and buffers for the chosen sizes are
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from tilewright.tile.search import Buffering, Found, Search, tile_counts
+from tilewright.tile.search import Found, Search, tile_counts
 from tilewright.tile.space import Space
-
-_CHUNK = 64
+from tilewright.tile.tiler import Buffering
 
 
 def pick(space: Space, buffering: Buffering, strategy: Literal["min", "max", "random-max"], seed: int) -> Found | None:
     """The first sizes in the strategy's order that fit; None where none do."""
     search = Search(space, buffering)
-    least = search.least_bytes()
     if strategy == "min":
-        order = np.lexsort((-tile_counts(space, search.points), least))
-    elif strategy == "max":
+        return _smallest(search)
+    least = search.least_bytes()
+    if strategy == "max":
         order = np.lexsort((-least, tile_counts(space, search.points)))
     else:
         order = _outwards(search, random.Random(seed))
-    order = order[least[order] <= search.room]
-    for start in range(0, len(order), _CHUNK):
-        for number in order[start : start + _CHUNK]:
-            found = [one for one in search.candidates(search.points[number : number + 1])]
-            if found:
-                return min(found, key=lambda one: (one.cycles, one.moved_bytes))
+    for number in order[least[order] <= search.room]:
+        found = search.at(int(number))
+        if found is not None:
+            return found
     return None
 
 
-def _outwards(search: Search, chance: random.Random) -> np.ndarray:
+def smallest_bytes(space: Space, buffering: Buffering) -> int:
+    """Bytes of near memory that some legal tiling gets by with; 0 where no tiling is legal."""
+    search = Search(replace(space, room_bytes=None), buffering)
+    least = search.least_bytes()
+    for number in least.argsort(kind="stable"):
+        if _at_least(search, int(number), int(least[number])) is not None:
+            return int(least[number])
+    return 0
+
+
+def _smallest(search: Search) -> Found | None:
+    """The tiling that takes least of the near memory; of equals the one with the fewest tiles."""
+    least = search.least_bytes()
+    for number in np.lexsort((tile_counts(search.space, search.points), least)):
+        if least[number] > search.room:
+            return None
+        found = _at_least(search, int(number), int(least[number]))
+        if found is not None:
+            return found
+    return None
+
+
+def _at_least(search: Search, number: int, room_bytes: int) -> Found | None:
+    """The fastest tiling with one point's sizes that takes no more than the least it can."""
+    return Search(replace(search.space, room_bytes=room_bytes), search.buffering).at(number)
+
+
+def _outwards(search: Search, chance: random.Random) -> npt.NDArray[np.intp]:
     """Sizes by a weighted volume whose exponents are drawn: every drawing prefers other directions."""
     weights = np.array([chance.random() for _ in search.space.cuts]).reshape(1, -1)
     volume = (np.log(np.maximum(search.points, 1)) * weights).sum(axis=1)

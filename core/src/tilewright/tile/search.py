@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,13 +65,15 @@ def grid(space: Space, most: int = _MOST_POINTS) -> Integers:
 
 def tile_counts(space: Space, points: Integers) -> Integers:
     """Tiles of each point."""
-    return np.prod(trip_counts(space, points), axis=1, dtype=np.int64)
+    counts: Integers = np.prod(trip_counts(space, points), axis=1, dtype=np.int64)
+    return counts
 
 
 def trip_counts(space: Space, points: Integers) -> Integers:
     """Trips of each loop of each point."""
     extents = np.array([space.extents[loop.name] for loop in space.cuts], np.int64).reshape(1, -1)
-    return -(-extents // points)
+    trips: Integers = -(-extents // points)
+    return trips
 
 
 def orders(space: Space) -> Iterator[tuple[int, ...]]:
@@ -79,8 +81,7 @@ def orders(space: Space) -> Iterator[tuple[int, ...]]:
     moves = [tuple(loop.name in item.loops for item in space.travellers) for loop in space.cuts]
     seen = 0
     for order in permutations(range(len(space.cuts))):
-        swaps = zip(order, order[1:], strict=False)
-        if any(moves[one] == moves[other] and one > other for one, other in swaps):
+        if any(moves[one] == moves[other] and one > other for one, other in pairwise(order)):
             continue
         seen += 1
         if seen > _MOST_ORDERS:
@@ -114,6 +115,13 @@ class Search:
             start += _CHUNK
             for found in self.candidates(chunk):
                 best = better(best, found)
+        return best
+
+    def at(self, number: int) -> Found | None:
+        """The fastest tiling with the sizes of one point of the grid; None where it does not fit."""
+        best: Found | None = None
+        for found in self.candidates(self.points[number : number + 1]):
+            best = better(best, found)
         return best
 
     @property
@@ -219,7 +227,7 @@ class _Choice:
 
 
 class _Order:
-    """All depths and buffers for one order of the loops, over some points, as arrays [depth of each operand..., point]."""
+    """All depths and buffers for one order of the loops, over some points: arrays [depth of each operand..., point]."""
 
     def __init__(
         self, search: Search, order: tuple[int, ...], points: Integers, computes: Numbers, scratch: Numbers
@@ -244,7 +252,7 @@ class _Order:
         if not legal.any():
             return None
         cycles = np.where(legal, self._cycles(doubled), np.inf)
-        moved = np.broadcast_to(sum(choice.moved for choice in self.choices), cycles.shape)
+        moved = np.sum(np.broadcast_arrays(*(choice.moved for choice in self.choices)), axis=0)
         near = np.where(cycles <= cycles.min() * _NEARLY, moved, np.inf)
         at = np.unravel_index(np.argmin(near), near.shape)
         return self._found(at, doubled, float(cycles[at]), float(moved[at]))
@@ -287,7 +295,7 @@ class _Order:
 
     def _buffers(self) -> tuple[list[npt.NDArray[np.bool_]], Numbers]:
         """Which operands have two buffers, best gain per byte first while there is room; and the bytes of all."""
-        used = sum(choice.buffer for choice in self.choices) + 0.0
+        used: Numbers = np.sum(np.broadcast_arrays(*(choice.buffer for choice in self.choices)), axis=0)
         shape = used.shape
         if self.search.buffering == "single":
             return [np.zeros(shape, bool) for _ in self.choices], used
@@ -311,7 +319,7 @@ class _Order:
         """Prologue, every change of tile with what travels meanwhile, epilogue."""
         tiles = self.above[:, -1]
         compute = self.computes / tiles
-        total = sum(choice.each for choice in self.choices) + compute
+        total: Numbers = np.sum(np.broadcast_arrays(*(choice.each for choice in self.choices)), axis=0) + compute
         for level in range(1, len(self.order) + 1):
             changes = self.above[:, level] - self.above[:, level - 1]
             hidden = exposed = np.zeros(1)

@@ -116,7 +116,8 @@ def sizes(extent: int, multiple: int = 1) -> tuple[int, ...]:
     found: dict[int, None] = {}
     count = 1
     while count <= extent:
-        size = min(-(-(-(-extent // count)) // multiple) * multiple, extent)
+        even = (extent + count - 1) // count
+        size = min((even + multiple - 1) // multiple * multiple, extent)
         found[size] = None
         count = count + 1 if count < _EVERY_TRIP_COUNT else count + count // 4
     found[min(multiple, extent)] = None
@@ -161,7 +162,7 @@ def _applied(operation: str, by: tuple[int, ...], low: Integers, high: Integers)
     if operation == "%":
         together = low // by[0] == high // by[0]
         return np.where(together, low % by[0], 0), np.where(together, high % by[0], by[0] - 1)
-    return np.clip(low, *by), np.clip(high, *by)
+    return np.clip(low, by[0], by[1]), np.clip(high, by[0], by[1])
 
 
 def tile_ranges(extent: int, size: int) -> tuple[Integers, Integers]:

@@ -73,7 +73,7 @@ class Machine:
 
     @cached_property
     def constant_memory(self) -> str:
-        """Where constants are if nothing else is pinned: the first const memory from which copies lead to the near one."""
+        """Where constants are if nothing is pinned: the first const memory from which copies lead to the near one."""
         const = self.platform.of_kind("const")
         leading = [memory.name for memory in const if route(self.platform, memory.name, self.platform.near)]
         return (leading or [memory.name for memory in const])[0]
@@ -154,7 +154,7 @@ class Machine:
 
     @cached_property
     def homes(self) -> tuple[str, ...]:
-        """Where values may live, best first: home, and whatever has the same neighbour on the way to the near memory."""
+        """Where values may live, best first: home, and whatever has the same neighbour on the way near."""
         ram = self.ram
         if not self.hops:
             return ram

@@ -28,9 +28,7 @@ def tile(
     Candidates are all memories that would do; a memory that is pinned is chosen among them by `allocate`. Where there
     is a near memory, nothing but tiles and their scratch is there unless it is pinned.
     """
-    asked = TilingRequest(
-        scheduled=scheduled, operators=operators, decisions=decisions, buffering=buffering, seed=seed
-    )
+    asked = TilingRequest(scheduled=scheduled, operators=operators, decisions=decisions, buffering=buffering, seed=seed)
     groups = tiler.plan(asked)
     _check_cover(groups, scheduled)
     machine = Machine(scheduled, operators, decisions)

@@ -57,12 +57,15 @@ class StepTiler:
                 known[key] = self._found(space, request, index)
             found = known[key]
             if found is None:
-                raise does_not_fit(machine, step, space, way.near, request.buffering)
+                rest = request.scheduled.steps[index + 1 :] if len(machine.hops) == 1 else ()
+                later = [machine.space(index + 1 + at, one, (way.far, way.near)) for at, one in enumerate(rest)]
+                spaces = {structural_key(one): one for one in (space, *later) if one.travellers}
+                raise does_not_fit(machine, step, tuple(spaces.values()), way.near, request.buffering)
             hops.append(found.on(way.far, way.near))
         return GroupTile(hops=tuple(hops))
 
     def _found(self, space: Space, request: TilingRequest, index: int) -> Found | None:
-        if self.name in ("auto", "cost"):
+        if self.name == "auto" or self.name == "cost":
             return Search(space, request.buffering).best()
         return pick(space, request.buffering, self.name, request.seed + index)
 
