@@ -6,7 +6,7 @@
     ```c file=main.c     the block is written to that file; any language will do
     ```toml              any other block is only shown
 
-Where a page of plugins says `pip install ./folder`, the folder is really installed, beside the running Python's packages.
+Where a page of plugins says `pip install ./folder`, it is really installed, beside the running Python's packages.
 """
 
 from __future__ import annotations

@@ -26,9 +26,7 @@ def test_made_pages_are_up_to_date(tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    dead = [
-        link for link in LINK.findall(text) if "://" not in link and not (page.parent / link).resolve().exists()
-    ]
+    dead = [link for link in LINK.findall(text) if "://" not in link and not (page.parent / link).resolve().exists()]
     assert dead == []
 
 

@@ -1,0 +1,57 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def fenced(after: str, language: str) -> str:
+    """The first block of a language after some text."""
+    found = re.search(rf"^```{language}\n(.*?)^```$", README.partition(after)[2], re.MULTILINE | re.DOTALL)
+    assert found, f"no {language} block after {after!r}"
+    return found[1]
+
+
+def test_the_main_job_prints_what_is_shown(tool: Any) -> None:
+    pytest.importorskip("onnxruntime")
+    tool("cc")
+    command = [sys.executable, str(ROOT / "examples" / "digits" / "run.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == fenced("<!-- demo -->", "text")
+
+
+def test_the_commands_work_on_a_model(reader: Any, tool: Any) -> None:
+    tool("cc")
+    shutil.copy(ROOT / "examples" / "digits" / "digits_int8.onnx", reader.folder / "model.onnx")
+    commands = [line for line in fenced("## Compile your own", "sh").splitlines() if line.startswith("tilewright")]
+    assert len(commands) == 3
+    for command in commands:
+        done = subprocess.run(command, shell=True, cwd=reader.folder, env=reader.environment, check=False)
+        assert done.returncode == 0, command
+
+
+def test_the_c_compiles(reader: Any, tool: Any) -> None:
+    image = helper.make_tensor_value_info("image", TensorProto.INT8, [1, 1, 8, 8])
+    scores = helper.make_tensor_value_info("scores", TensorProto.INT8, [1, 1, 4, 4])
+    pool = helper.make_node("MaxPool", ["image"], ["scores"], kernel_shape=[2, 2], strides=[2, 2])
+    model = helper.make_model(
+        helper.make_graph([pool], "m", [image], [scores]), opset_imports=[helper.make_opsetid("", 17)]
+    )
+    onnx.save(model, reader.folder / "model.onnx")
+    (reader.folder / "classify.c").write_text(fenced("## Compile your own", "c"), encoding="utf-8")
+    flags = "-std=c11 -Wall -Wextra -Wconversion -pedantic -Werror -Iout -c classify.c"
+    command = f"tilewright compile model.onnx --target generic -o out -q && {tool('cc')} {flags}"
+    assert subprocess.run(command, shell=True, cwd=reader.folder, env=reader.environment, check=False).returncode == 0
