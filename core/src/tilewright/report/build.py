@@ -12,7 +12,9 @@ from tilewright import __version__
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic
 from tilewright.operator import Operator
+from tilewright.report.tiles import level, work
 from tilewright.stages import Allocated, Bound, Buffer, Group, PoolUse
+from tilewright.tile.measure import step_costs
 
 SCHEMA = "https://tilewright.dev/schema/report-1.json"
 
@@ -23,6 +25,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
     bound = allocated.tiled.scheduled.bound
     operators = deployment.registry.operators
     steps = _steps(allocated, operators)
+    totals = {kind: round(sum(step["cycles"][kind] for step in steps)) for kind in ("compute", "copy", "total")}
     return {
         "schema": SCHEMA,
         "tool": {"name": "tilewright", "version": __version__},
@@ -33,8 +36,11 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "plan_id": f"0x{allocated.plan_id:08x}",
         "macs": sum(step["macs"] for step in steps),
         "constants_bytes": sum(array.nbytes for array in bound.constants.values()),
-        "cycles": {"total": round(sum(step["cycles"]["total"] for step in steps)), "kind": "estimate"},
+        "cycles": {**totals, "kind": "estimate"},
+        "copies": {way: sum(step["copies"][way] for step in steps) for way in ("in_bytes", "out_bytes")},
+        "bound_bytes": sum(step["bound_bytes"] for step in steps),
         "pools": [_pool(pool) for pool in allocated.pools],
+        "levels": [level(memory, allocated) for memory in bound.platform.memories],
         "steps": steps,
         "buffers": [_buffer(buffer, allocated) for buffer in allocated.tiled.buffers],
         "passes": _trail(deployment),
@@ -58,6 +64,7 @@ def _steps(allocated: Allocated, operators: Mapping[str, Operator]) -> list[dict
     scheduled = allocated.tiled.scheduled
     bound = scheduled.bound
     live = live_bytes(allocated)
+    costs = step_costs(allocated.tiled, operators, allocated.decisions)
     groups = {step: group for group in allocated.tiled.groups for step in group.steps}
     sites = {site.node.name: site for site in bound.graph.sites()}
     steps = []
@@ -72,7 +79,7 @@ def _steps(allocated: Allocated, operators: Mapping[str, Operator]) -> list[dict
                 "engine": binding.engine,
                 "kernel": binding.kernel.name,
                 "macs": operators[site.node.op].macs(site),
-                "cycles": {"total": groups[step.name].cycles, "kind": "estimate"},
+                **work(groups[step.name], costs[step.name]),
                 "peak_bytes": live[index],
                 "outputs": [
                     {"name": tensor.name, "type": tensor.dtype.value, "shape": list(tensor.shape)}

@@ -1,0 +1,57 @@
+"""Knows how tiles, transfers and memory levels are shown in a report. Does not know how they were chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.platform import Memory
+from tilewright.stages import Allocated, Group
+from tilewright.tile.cost import HopCost
+
+
+def work(group: Group, costs: tuple[HopCost, ...]) -> dict[str, Any]:
+    """Tiles, bytes and cycles of a step. Copies are those between the near memory and the one before it."""
+    if not costs:
+        cycles = {"compute": group.cycles, "copy": 0.0, "total": group.cycles, "kind": "estimate"}
+        return {"tiles": 1, "copies": {"in_bytes": 0, "out_bytes": 0}, "bound_bytes": 0, "cycles": cycles, "hops": []}
+    hops = [
+        {
+            "far": hop.far,
+            "near": hop.near,
+            "tiles": cost.tiles,
+            "in_bytes": cost.in_bytes,
+            "out_bytes": cost.out_bytes,
+            "bound_bytes": cost.bound_bytes,
+            "buffer_bytes": cost.near_bytes,
+            "copy_cycles": cost.copy_cycles,
+        }
+        for hop, cost in zip(group.tile.hops, costs, strict=True)
+    ]
+    last = costs[-1]
+    return {
+        "tiles": last.tiles,
+        "copies": {"in_bytes": last.in_bytes, "out_bytes": last.out_bytes},
+        "bound_bytes": last.bound_bytes,
+        "cycles": {
+            "compute": last.compute_cycles,
+            "copy": sum(cost.copy_cycles for cost in costs),
+            "total": costs[0].total_cycles,
+            "kind": "estimate",
+        },
+        "hops": hops,
+    }
+
+
+def level(memory: Memory, allocated: Allocated) -> dict[str, Any]:
+    """One memory of the hierarchy: what the plan and the runtime take of it together."""
+    platform = allocated.tiled.scheduled.bound.platform
+    runtime = platform.runtime_bytes.get(memory.name, 0)
+    planned = sum(pool.used_bytes for pool in allocated.pools if pool.memory == memory.name)
+    return {
+        "name": memory.name,
+        "limit_bytes": memory.size_bytes,
+        "used_bytes": planned + runtime,
+        "planned_bytes": planned,
+        "runtime_bytes": runtime,
+        "near": memory.name == platform.near,
+    }
