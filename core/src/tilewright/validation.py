@@ -4,6 +4,7 @@ against what is expected. Does not know how anything was run.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
+LARGEST = sys.float_info.max  # JSON has no infinity
 FLOAT_TOLERANCE = 1e-4  # of final outputs against given vectors, relative to the largest expected value (or 1)
 
 
@@ -109,13 +111,13 @@ def _judge_step(
 
 
 def _difference(one: Array, other: Array) -> npt.NDArray[np.float64]:
-    """|one - other|, 0 where both are the same NaN or infinity."""
+    """|one - other|: 0 where both are the same NaN or infinity, the largest double where only one of them is."""
     import numpy as np
 
     left, right = np.asarray(one, np.float64), np.asarray(other, np.float64)
     same = (left == right) | (np.isnan(left) & np.isnan(right))
-    with np.errstate(invalid="ignore"):
-        return np.where(same, 0.0, np.abs(left - right))
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.where(same, 0.0, np.nan_to_num(np.abs(left - right), nan=LARGEST, posinf=LARGEST))
 
 
 def _worse(before: StepVerdict | None, now: StepVerdict) -> StepVerdict:
