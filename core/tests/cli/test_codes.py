@@ -13,6 +13,7 @@ import tilewright
 from tilewright.catalogue import catalogue
 
 SOURCES = Path(tilewright.__file__).parent
+PLUGINS = Path(__file__).parents[3] / "plugins"  # those of this repository raise the core's codes
 CODE = re.compile(r"TW\d{4}")
 
 
@@ -21,7 +22,7 @@ def raised() -> set[str]:
     found: set[str] = set()
     for path in sorted([*SOURCES.rglob("*.c"), *SOURCES.rglob("*.h"), *SOURCES.rglob("*.mako")]):
         found |= set(CODE.findall(path.read_text(encoding="utf-8")))
-    for path in sorted(SOURCES.rglob("*.py")):
+    for path in sorted([*SOURCES.rglob("*.py"), *PLUGINS.glob("*/src/**/*.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 if CODE.fullmatch(node.value):
