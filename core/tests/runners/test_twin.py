@@ -1,8 +1,9 @@
-"""The runner `twin` on programs that are made for one core: same answers as the host, same faults caught, and counts."""
+"""The runner `twin` on programs for one core: same answers as the host, same faults caught, and counts."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def test_arenas_have_the_devices_addresses(toy: Any) -> None:
     arenas = machine_of(replace(job, plan=plan)).arenas
     assert arenas[0].address == 0x2000_0000
     ranges = sorted((arena.address, arena.address + arena.size_bytes) for arena in arenas)
-    assert all(end + (1 << 17) <= start for (_, end), (start, _) in zip(ranges, ranges[1:], strict=False))
+    assert all(end + (1 << 17) <= start for (_, end), (start, _) in pairwise(ranges))
     assert [arena.read_only for arena in arenas].count(True) == 1
 
 

@@ -1,4 +1,4 @@
-"""The twin's runtime: a correct tiled program gives the same answer in every order, and no mistake in it goes unseen."""
+"""The twin's runtime: a correct tiled program gives the same answer in every order; no mistake in it goes unseen."""
 
 from __future__ import annotations
 
@@ -102,36 +102,47 @@ def test_a_correct_program_has_no_races(tmp_path: Path) -> None:
 
 
 STORE = "c_leaving[here] = tw_rt_copy(c + t * ROWS * N, c_tile[here], ROWS * N * 4, 1u, 0u, 0u);"
-FAULTS = {
+BEFORE, AFTER = "tw_rt_barrier(); /* before */", "tw_rt_barrier(); /* after */"
+ONE_CORE = "tw_rt_barrier(); if (t == 1 && tw_rt_core() == 3u) "
+
+
+def store(old: str, new: str) -> tuple[str, str]:
+    """The store of a tile of C with one change."""
+    assert old in STORE
+    return STORE, STORE.replace(old, new)
+
+
+FAULTS: dict[str, tuple[str, str, str]] = {  # old text, new text, what the fault says
     "missing wait for an input": ("            tw_rt_wait(a_coming[here]);\n", "", "TW710[36]"),
-    "missing wait for an output": ("            if (t >= 2) {\n                tw_rt_wait(c_leaving[here]);", "{", "TW710[3-6]"),
+    "missing wait for an output": ("if (t >= 2) {\n                tw_rt_wait(c_leaving[here]);", "{", "TW710[3-6]"),
     "missing wait for what is resident": ("        tw_rt_wait(b_coming);\n", "", "TW710[58]"),
     "leaked transfer": ("        tw_rt_wait(c_leaving[TILES & 1]);\n", "", "TW710[48]"),
-    "wait on a free transfer": ("tw_rt_wait(b_coming);", "tw_rt_wait(b_coming); tw_rt_wait(b_coming);", "TW7107.*second"),
+    "wait on a free transfer": ("tw_rt_wait(b_coming);", "tw_rt_wait(b_coming); tw_rt_wait(1u);", "TW7107.*second"),
     "wait on no transfer": ("tw_rt_wait(b_coming);", "tw_rt_wait(b_coming); tw_rt_wait(99u);", "TW7107.*started"),
-    "source rewritten in flight": (STORE, STORE + " c_tile[here][5] ^= 1;", "TW7104.*rewritten"),
-    "target written in flight": (STORE, STORE + " c[t * ROWS * N + 3] ^= 1;", "TW7105"),
-    "write beyond a memory": ("tw_rt_barrier(); /* after */", "tw_rt_barrier(); if (t == 1 && tw_rt_core() == 3u) l1[1 << 13] = 1;", "TW7111.*l1"),
-    "write just beyond a memory": ("tw_rt_barrier(); /* after */", "tw_rt_barrier(); if (t == 1 && tw_rt_core() == 3u) l1[arenas[1].bytes] = 1;", "TW7110"),
-    "write before a memory": ("tw_rt_barrier(); /* after */", "tw_rt_barrier(); if (t == 1 && tw_rt_core() == 3u) *(volatile uint8_t *)(l1 - 4) = 1;", "TW7111.*-4 bytes"),
-    "write to a constant": ("tw_rt_barrier(); /* after */", "tw_rt_barrier(); *(volatile uint8_t *)arenas[2].base = 1;", "TW7111.*flash"),
+    "source rewritten in flight": (*store("u);", "u); c_tile[here][5] ^= 1;"), "TW7104.*rewritten"),
+    "target written in flight": (*store("u);", "u); c[t * ROWS * N + 3] ^= 1;"), "TW7105"),
+    "write beyond a memory": (AFTER, ONE_CORE + "l1[1 << 13] = 1;", "TW7111.*l1"),
+    "write just beyond a memory": (AFTER, ONE_CORE + "l1[arenas[1].bytes] = 1;", "TW7110"),
+    "write before a memory": (AFTER, ONE_CORE + "*(volatile uint8_t *)(l1 - 4) = 1;", "TW7111.*-4 bytes"),
+    "write to a constant": (AFTER, ONE_CORE + "*(volatile uint8_t *)arenas[2].base = 1;", "TW7111.*flash"),
     "write after release": ("/* released */", "b_tile[3] = 1;", "TW7110"),
     "copy of a dead tile": ("/* released */", "tw_rt_wait(tw_rt_copy(c, b_tile, 16u, 1u, 0u, 0u));", "TW7114"),
-    "tile longer than declared": ("tw_rt_live(a_tile[i], ROWS * K);", "tw_rt_live(a_tile[i], ROWS * K - K);", "TW7114"),
+    "tile longer than declared": ("tw_rt_live(a_tile[i], ROWS * K);", "tw_rt_live(a_tile[i], 7 * K);", "TW7114"),
     "copy longer than the tile": ("tw_rt_copy(b_tile, b, N * K, 1u", "tw_rt_copy(b_tile, b, N * K + 4, 1u", "TW7114"),
     "released in part": ("tw_rt_dead(b_tile, N * K);", "tw_rt_dead(b_tile, N * K - 8);", "TW7114"),
-    "live twice": ("tw_rt_live(b_tile, N * K);", "tw_rt_live(b_tile, N * K); tw_rt_live(b_tile, 4u);", "TW7114"),
+    "live twice": ("tw_rt_live(b_tile, N * K);", "tw_rt_live(b_tile, 8u); tw_rt_live(b_tile, 4u);", "TW7114"),
     "copy beyond a memory": ("a + (t + 1) * ROWS * K", "a + (t + 1) * ROWS * K + 4096", "TW7101"),
-    "transfer too long": (STORE, "c_leaving[here] = tw_rt_copy(c + t * ROWS * N, c_tile[here], 8192u, 1u, 0u, 0u);", "TW710[12]"),
-    "transfer not aligned": (STORE, STORE.replace("* 4, 1u", "* 4 - 2, 1u"), "TW7102.*aligned"),
-    "empty transfer": (STORE, STORE.replace("ROWS * N * 4", "0u"), "TW7102.*nothing"),
-    "no such path": (STORE, "c_leaving[here] = tw_rt_copy(c_tile[here], c_tile[1 - here], 64u, 1u, 0u, 0u);", "TW7102.*l1"),
+    "transfer too long": (*store("ROWS * N * 4", "8192u"), "TW710[12]"),
+    "transfer not aligned": (*store("ROWS * N * 4", "ROWS * N * 4 - 2"), "TW7102.*aligned"),
+    "empty transfer": (*store("ROWS * N * 4", "0u"), "TW7102.*nothing"),
+    "no such path": (*store("c + t * ROWS * N, ", "l1, "), "TW7102.*l1"),
     "two targets at one place": (STORE, STORE + " " + STORE, "TW710[56]"),
-    "not the mover": ("        tw_rt_barrier(); /* before */", "        if (tw_rt_core() == 2u) tw_rt_wait(1u);\n tw_rt_barrier();", "TW7113.*core 2"),
-    "one barrier too few": ("tw_rt_barrier(); /* after */", "if (tw_rt_core() != 5u || t) tw_rt_barrier();", "TW710[49]"),
-    "a core leaves": ("    twin_step(0u, 0);", "    if (tw_rt_core() == 6u) return 0;\n", "TW7109.*1 cores"),
-    "too many in flight": (STORE, STORE.replace("ROWS * N * 4, 1u", "64u, 1u") + "".join(
-        f" tw_rt_copy(c + t * ROWS * N + {16 * i}, c_tile[here] + {16 * i}, 64u, 1u, 0u, 0u);" for i in range(1, 5)), "TW7103"),
+    "not the mover": (BEFORE, "if (tw_rt_core() == 2u) { tw_rt_wait(1u); } tw_rt_barrier();", "TW7113.*core 2"),
+    "one barrier too few": (AFTER, "if (tw_rt_core() != 5u || t) { tw_rt_barrier(); }", "TW710[49]"),
+    "a core leaves": ("    twin_step(0u, 0);", "    if (tw_rt_core() == 6u) { return 0; }\n", "TW7109.*1 cores"),
+    "too many in flight": (*store("ROWS * N * 4, 1u, 0u, 0u);", "64u, 1u, 0u, 0u);" + "".join(
+        f" tw_rt_copy(c + t * ROWS * N + {at}, c_tile[here] + {at}, 64u, 1u, 0u, 0u);" for at in (16, 32, 48, 64)
+    )), "TW7103"),
 }  # fmt: skip
 
 
@@ -147,12 +158,12 @@ def test_faults_are_named(tmp_path: Path, fault: str) -> None:
         assert "step '" in run.fault
 
 
-SOMETIMES = {
-    "missing barrier before": ("tw_rt_barrier(); /* before */", ""),
-    "missing barrier after": ("tw_rt_barrier(); /* after */", ""),
+SOMETIMES: dict[str, tuple[str, str]] = {
+    "missing barrier before": (BEFORE, ""),
+    "missing barrier after": (AFTER, ""),
     "read after release": ("/* released */", "c[1] = b_tile[3];"),
     "read of what nobody wrote": ("int32_t sum = 0;", "int32_t sum = c[i * N + j] & 1;"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fault", SOMETIMES)

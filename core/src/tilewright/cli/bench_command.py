@@ -11,7 +11,7 @@ import click
 
 from tilewright.cli.flags import io_flag, model_flags, options_from
 from tilewright.cli.output import progress, say, send_json
-from tilewright.cli.running import ready_runner
+from tilewright.cli.running import ready_runner, trace_flag, write_trace
 from tilewright.errors import unsupported_error
 from tilewright.report.text import align
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 @model_flags
 @io_flag("--io")
 @click.option("--on", "runner_name", default="", metavar="RUNNER", help="Where to run; default: the target's first.")
+@trace_flag
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the counts as JSON.")
-def command(runner_name: str, json_target: str | None, **flags: Any) -> None:
+def command(runner_name: str, trace_file: Path | None, json_target: str | None, **flags: Any) -> None:
     """Build MODEL's generated code, run one inference on random inputs (--seed), and count.
 
     What is counted depends on the runner: instructions or cycles, and the most stack that was in use.
@@ -35,7 +36,7 @@ def command(runner_name: str, json_target: str | None, **flags: Any) -> None:
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     runner = ready_runner(deployment, runner_name)
     progress(f"running one inference on {runner.name}")
-    result = measure(deployment, runner)
+    result = measure(deployment, runner, timeline=trace_file is not None)
     if result.kind == "none":
         raise unsupported_error(
             "TW7011",
@@ -43,13 +44,15 @@ def command(runner_name: str, json_target: str | None, **flags: Any) -> None:
             fix=("choose one that does with --on: tilewright doctor lists the runners",),
         )
     bench = as_json(deployment, runner.name, result)
+    if trace_file:
+        write_trace(deployment, result, trace_file)
     if json_target:
         send_json(bench, json_target)
     if json_target != "-":
         _show(bench)
 
 
-def measure(deployment: Deployment, runner: Runner) -> RunResult:
+def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -> RunResult:
     """One inference on the inputs that the seed gives."""
     from tilewright.runners.runner import Job
     from tilewright.vectors import random_vectors
@@ -60,6 +63,7 @@ def measure(deployment: Deployment, runner: Runner) -> RunResult:
         plan=deployment.allocated,
         prefix=deployment.prefix,
         input_sets=(drawn.inputs,),
+        timeline=timeline,
     )
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
         return runner.run(job, Path(folder))
@@ -73,6 +77,7 @@ def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str,
         "target": {"name": deployment.platform.name, "settings": dict(sorted(deployment.platform.settings.items()))},
         "runner": runner,
         "kind": result.kind,
+        **({"clock": result.clock} if result.clock else {}),
         "macs": sum(macs.values()),
         **_nested(result.counts),
         "steps": [

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import click
+
+from tilewright.cli.output import json_text, progress
 from tilewright.errors import toolchain_error
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
-    from tilewright.runners.runner import Runner
+    from tilewright.runners.runner import Runner, RunResult
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def trace_flag(command: Command) -> Command:
+    """`--trace FILE.json`."""
+    return click.option(
+        "--trace",
+        "trace_file",
+        type=click.Path(path_type=Path),
+        metavar="FILE.json",
+        help="Write a trace for ui.perfetto.dev: the plan's estimate, and what the runner measured if it has a clock.",
+    )(command)
 
 
 def ready_runner(deployment: Deployment, name: str) -> Runner:
@@ -23,3 +41,15 @@ def ready_runner(deployment: Deployment, name: str) -> Runner:
             "TW7001", f"runner '{wanted}' cannot run here", details=(missing,), fix=("tilewright doctor",)
         )
     return runner
+
+
+def write_trace(deployment: Deployment, result: RunResult, file: Path) -> None:
+    """The estimate and the measurement in one file. TilewrightError (exit 2) when it cannot be written."""
+    from tilewright.folder import write_file
+    from tilewright.report.build import build_report
+    from tilewright.report.trace import build_trace
+
+    if result.timeline is None:
+        progress("the runner has no clock: the trace holds the plan's estimate only")
+    trace = build_trace(build_report(deployment, artifacts=False), result.timeline, result.clock)
+    write_file(file, json_text(trace).encode())

@@ -11,13 +11,13 @@ import click
 
 from tilewright.cli.flags import io_flag, model_flags, options_from
 from tilewright.cli.output import progress, say, send_json, show_diagnostics
-from tilewright.cli.running import ready_runner
+from tilewright.cli.running import ready_runner, trace_flag, write_trace
 from tilewright.errors import Exit, TilewrightError
 from tilewright.report.text import align
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
-    from tilewright.runners.runner import Job, Runner
+    from tilewright.runners.runner import Runner, RunResult
     from tilewright.validation import Verdict
     from tilewright.vectors import VectorSet
 
@@ -35,9 +35,16 @@ if TYPE_CHECKING:
 )
 @click.option("--sets", type=click.IntRange(min=1), default=2, show_default=True, help="How many random sets.")
 @click.option("--sanitize", is_flag=True, help="Run under AddressSanitizer and UndefinedBehaviorSanitizer.")
+@trace_flag
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the verdict as JSON.")
 def command(
-    runner_name: str, vectors: Path | None, sets: int, sanitize: bool, json_target: str | None, **flags: Any
+    runner_name: str,
+    vectors: Path | None,
+    sets: int,
+    sanitize: bool,
+    trace_file: Path | None,
+    json_target: str | None,
+    **flags: Any,
 ) -> None:
     """Build MODEL's generated code, run it, and compare it with the exact numpy reference, step by step."""
     from tilewright.deployment import Deployment
@@ -45,11 +52,16 @@ def command(
 
     if json_target and json_target != "-":
         demand_writable_file(Path(json_target))
+    if trace_file:
+        demand_writable_file(trace_file)
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     runner = ready_runner(deployment, runner_name)
     given = _vectors(deployment, vectors, sets)
     progress(f"running {len(given)} set(s) on {runner.name}")
-    verdict = _judge(deployment, runner, given, sanitize)
+    ran = _run(deployment, runner, given, sanitize=sanitize, timeline=trace_file is not None)
+    verdict = _judge(deployment, given, ran)
+    if trace_file:
+        write_trace(deployment, ran, trace_file)
     show_diagnostics(deployment.diagnostics, flags["strict"])
     result = _as_json(deployment, runner, given, verdict)
     if json_target:
@@ -68,13 +80,11 @@ def _vectors(deployment: Deployment, file: Path | None, sets: int) -> tuple[Vect
     return random_vectors(deployment.inputs, sets, deployment.options.seed)
 
 
-def _judge(deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...], sanitize: bool) -> Verdict:
+def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResult) -> Verdict:
     from tilewright.reference import run
     from tilewright.validation import Verdict, judge_outputs, judge_steps
 
     graph, operators = deployment.scheduled.bound.graph, deployment.registry.operators
-    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
-        result = runner.run(_job(deployment, given, sanitize), Path(folder))
     expected = [item.outputs or run(graph, item.inputs, operators) for item in given]
     return Verdict(
         steps=judge_steps(
@@ -88,17 +98,22 @@ def _judge(deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...],
     )
 
 
-def _job(deployment: Deployment, given: tuple[VectorSet, ...], sanitize: bool) -> Job:
+def _run(
+    deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...], *, sanitize: bool, timeline: bool
+) -> RunResult:
     from tilewright.runners.runner import Job
 
-    return Job(
+    job = Job(
         artifact=deployment.artifact,
         plan=deployment.allocated,
         prefix=deployment.prefix,
         input_sets=tuple(item.inputs for item in given),
         trace=True,
         sanitize=sanitize,
+        timeline=timeline,
     )
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        return runner.run(job, Path(folder))
 
 
 def _as_json(deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...], verdict: Verdict) -> dict[str, Any]:
