@@ -1,0 +1,83 @@
+"""Depthwise convolutions of both instruction sets, in their C forms: equal to the reference, bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+
+from tilewright.dtypes import DType
+from tilewright.graph import Attribute, Site
+from tilewright.kernel import Kernel
+from tilewright.operators.qconv import QCONV
+from tilewright.testing.integer_values import byte_array, make_requant
+from tilewright.testing.kernel_run import STRICT, run_kernel
+from tilewright.testing.operator_sites import site_of
+from tilewright_cortexm.kernels import dsp_depthwise, mve_depthwise
+
+Array = npt.NDArray[np.generic]
+Case = tuple[Site, list[Array | None]]
+compiled = settings(
+    max_examples=30,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    phases=[Phase.generate],
+)
+UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
+BYTES = (DType.I8, DType.U8)
+KERNELS = (dsp_depthwise.KERNELS[0], mve_depthwise.KERNELS[0])
+
+
+@st.composite
+def cases(draw: st.DrawFn, simple: bool) -> Case:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    x_type, w_type, y_type = (draw(st.sampled_from(BYTES)) for _ in range(3))
+    channels = draw(st.sampled_from([2, 4, 5, 6, 7, 8, 11, 16]))
+    kernel = [3, 3] if simple else [draw(st.integers(1, 4)) for _ in range(2)]
+    dilations = [1, 1] if simple else [draw(st.integers(1, 2)) for _ in range(2)]
+    strides = [draw(st.integers(1, 3)), draw(st.integers(1, 2))]
+    pads = [draw(st.integers(0, 2)) for _ in range(4)]
+    extents = [(k - 1) * d + 1 + draw(st.integers(0, 6)) for k, d in zip(kernel, dilations, strict=True)]
+    saturated = draw(st.booleans())
+    x = byte_array(rng, x_type, (draw(st.integers(1, 2)), channels, *extents), saturated)
+    w = byte_array(rng, w_type, (channels, 1, *kernel), saturated)
+    bias = rng.integers(-5000, 5000, channels).astype(np.int32) if draw(st.booleans()) else None
+    zero = st.sampled_from([0, *x_type.limits, 3])
+    requant = make_requant(rng, channels, y_type, 60000.0, draw(st.sampled_from(["random", "ties", "coarse"])))
+    if draw(st.booleans()):
+        requant = replace(requant, low=min(requant.low + 20, requant.high))
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": tuple(kernel), "strides": tuple(strides), "dilations": tuple(dilations), "pads": tuple(pads),
+        "group": channels, "ceil_mode": 0, "requant": requant, "x_zero_point": draw(zero), "pad_value": draw(zero),
+        "w_zero_point": (128 if w_type is DType.U8 else 0,), "output_type": y_type.value,
+    }  # fmt: skip
+    inputs: list[Array | None] = [x, w, bias]
+    return site_of(QCONV, inputs, attributes, (1, 2)), inputs
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.engine)
+@compiled
+@given(data=st.data())
+def test_equal_to_the_reference(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, data: st.DataObject) -> None:
+    site, inputs = data.draw(cases(simple=kernel.engine == "dsp"))
+    assume(kernel.accepts(site) is None)
+    folder, layouts = tmp_path_factory.mktemp("c"), kernel.requires(site)
+    (found,) = run_kernel(QCONV, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)
+    assert np.array_equal(found, QCONV.reference(site, inputs)[0])
+
+
+@compiled
+@given(case=cases(simple=False))
+def test_what_the_dsp_form_cannot_do_is_refused(case: Case) -> None:
+    site, _ = case
+    special = site.node.integers("kernel_shape") == (3, 3) and site.node.integers("dilations") == (1, 1)
+    refused = dsp_depthwise.KERNELS[0].accepts(site)
+    if not special or site.input(0).shape[1] < 4:
+        assert refused
+    elif site.input(0).shape[3] < 40:
+        assert refused is None
