@@ -21,18 +21,15 @@ TW_KERNEL int32_t tw_requant_fixed(int64_t product, tw_requant p)
     return q < p.low ? p.low : (q > p.high ? p.high : (int32_t)q);
 }
 
-/* clamp(rne(v), low, high). Clamping first changes nothing, because the limits are integers below 2^24, and makes the
- * conversion defined. A target may bring its own. */
+/* clamp(rne(v), low, high), the limits below 2^22. Adding 3 * 2^22 leaves no bit for a fraction: the addition rounds, to
+ * nearest even, and the integer is in the low bits of the sum. A target may bring its own. */
 #ifndef TW_ROUND_CLAMPED
 TW_KERNEL int32_t tw_round_clamped(float v, int32_t low, int32_t high)
 {
     const float least = (float)low, most = (float)high;
     const float inside = v < least ? least : (v > most ? most : v);
-    const int32_t whole = (int32_t)inside; /* towards zero */
-    const float rest = inside - (float)whole; /* exact */
-    const int32_t odd = whole & 1; /* at exactly one half only an odd number moves on */
-    const int32_t up = rest > 0.5f || (rest == 0.5f && odd), down = rest < -0.5f || (rest == -0.5f && odd);
-    return whole + up - down;
+    const union { float value; int32_t bits; } sum = {.value = inside + 12582912.0f};
+    return sum.bits - INT32_C(0x4b400000);
 }
 #  define TW_ROUND_CLAMPED tw_round_clamped
 #endif
