@@ -104,7 +104,7 @@ def _enemy(problem: Problem, solution: Solution, victim: Block) -> Block | None:
 
 
 def _something_under(problem: Problem, limit: int) -> int | None:
-    """The lowest peak under `limit` of a one-pool problem, by trying every offset of every block; None: there is none."""
+    """The lowest peak under `limit` of a one-pool problem, found by trying every offset of every block."""
     best: int | None = None
 
     def place(index: int, places: dict[str, Place]) -> None:
@@ -200,7 +200,7 @@ def test_pools_are_struck_off_by_engine_and_alignment() -> None:
 def test_a_problem_that_makes_no_sense_is_refused(problem: Problem, words: str) -> None:
     with pytest.raises(TilewrightError, match=words) as caught:
         solved(problem, BestFit(), SMALL)
-    assert caught.value.code == "TW5010"
+    assert caught.value.code == "TW5020"
 
 
 class _Perfect:

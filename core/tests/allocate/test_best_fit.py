@@ -128,7 +128,7 @@ def test_a_lifetime_with_a_gap_lets_another_block_in() -> None:
 @pytest.mark.parametrize(
     ("problem", "word"),
     [
-        (ram(block("a", 60, 0, 1), block("b", 60, 1, 2), capacity=100), "alive at once need 120"),
+        (ram(block("a", 60, 0, 1), block("b", 60, 1, 2), capacity=100), "alive at once need more than pool"),
         (ram(block("a", 4, 0, 0, align=32)), "aligned"),
         (ram(block("a", 8, 0, 1, fixed=0), block("b", 8, 1, 2, fixed=4)), "overlap"),
         (ram(block("a", 8, 0, 1, align=4, fixed=2)), "multiple"),

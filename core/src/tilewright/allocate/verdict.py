@@ -1,5 +1,5 @@
 """Knows what a finished attempt amounts to: a plan, a proof, or a reason why there is none.
-Does not know how the attempt was made.
+Does not know how the attempt was made, nor in which unit the problem counts: a reason says no numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def verdict(problem: Problem, yard: Yard, best: Packing, closed: bool, work: int
     for pool in problem.pools:
         if pool.capacity_bytes is not None and bounds[pool.name] > pool.capacity_bytes:
             reason = (
-                f"pool '{pool.name}' holds {pool.capacity_bytes} B and blocks alive at once need {bounds[pool.name]} B"
+                f"blocks alive at once need more than pool '{pool.name}' holds"
             )
             return Solution(status="infeasible", work=work, reason=reason)
     clash = _clash(yard, best)
@@ -32,7 +32,7 @@ def verdict(problem: Problem, yard: Yard, best: Packing, closed: bool, work: int
         return Solution(status="infeasible", work=work, reason=clash)
     for pool, peak in zip(problem.pools, best.peaks, strict=True):
         if pool.capacity_bytes is not None and peak > pool.capacity_bytes:
-            reason = f"pool '{pool.name}' holds {pool.capacity_bytes} B and the best packing found needs {peak} B"
+            reason = f"the best packing found needs more than pool '{pool.name}' holds"
             return Solution(status="infeasible" if closed else "unknown", work=work, reason=reason)
     proved = closed or best.peaks == tuple(bounds[pool.name] for pool in problem.pools)
     return Solution(status="optimal" if proved else "feasible", places=best.places(problem), work=work)
@@ -46,12 +46,12 @@ def _clash(yard: Yard, packing: Packing) -> str:
             continue
         low, high, pool = packing.offsets[index], packing.offsets[index] + block.size_bytes, packing.pools[index]
         if low < 0 or low % block.align:
-            return f"block '{block.name}' is demanded at {low}, which is not a multiple of {block.align}"
+            return f"block '{block.name}' is demanded at an offset that is not a multiple of {block.align}"
         capacity = yard.capacities[pool]
         if capacity is not None and high > capacity:
-            return f"block '{block.name}' is demanded at {low}, beyond the end of its pool"
+            return f"block '{block.name}' is demanded beyond the end of its pool"
         if block.size_bytes and any(start < high and low < end for start, end in yard.reserved[pool]):
-            return f"block '{block.name}' is demanded at {low}, inside a reserved range"
+            return f"block '{block.name}' is demanded inside a reserved range"
         for other in yard.conflicts[index]:
             there, fixed = packing.offsets[other], blocks[other].fixed_offset is not None
             if fixed and packing.pools[other] == pool and there < high and low < there + blocks[other].size_bytes:

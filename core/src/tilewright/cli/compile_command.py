@@ -53,12 +53,13 @@ def command(
     quiet: bool,
     **flags: Any,
 ) -> None:
-    """Generate the C library for MODEL: sources, headers, constants, CMakeLists.txt, and report.json."""
+    """Generate the C library for MODEL: sources, headers, constants, CMakeLists.txt, report.json and report.html."""
     from dataclasses import replace
 
     from tilewright.deployment import Deployment
     from tilewright.folder import demand_writable, demand_writable_file, write_folder
     from tilewright.report.build import build_report
+    from tilewright.report.html import report_page
     from tilewright.report.text import layer_table, summary
 
     exports = _exports(export_state)
@@ -73,7 +74,8 @@ def command(
     report = build_report(deployment)
     show_diagnostics(deployment.diagnostics, flags["strict"])
     _dump(deployment, dump_after)
-    files = {**deployment.artifact.files, "report.json": json_text(report).encode()}
+    pages = {"report.json": json_text(report).encode(), "report.html": report_page(report).encode()}
+    files = {**deployment.artifact.files, **pages}
     write_folder(folder, files)
     for stage, target in exports.items():
         deployment.export_state(target, stage)

@@ -18,9 +18,11 @@ STEP_COLUMNS = ("id", "name", "op", "kernel", "engine", "macs", "peak_bytes")
 
 @click.command("report")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(["text", "md", "csv", "svg"]), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "md", "csv", "svg", "html"]), default="text", show_default=True
+)
 def command(file: Path, form: str) -> None:
-    """Show FILE (a report.json) as text, Markdown, a CSV of its layers, or an SVG picture of the memory plan."""
+    """Show FILE (a report.json) as text, Markdown, a CSV of its layers, an SVG of the memory plan, or a page."""
     from tilewright.report.picture import memory_plan_svg
     from tilewright.report.text import layer_table, summary
 
@@ -31,8 +33,12 @@ def command(file: Path, form: str) -> None:
         say(_markdown(report))
     elif form == "csv":
         say(_csv(report).rstrip("\n"))
-    else:
+    elif form == "svg":
         say(memory_plan_svg(report).rstrip("\n"))
+    else:
+        from tilewright.report.html import report_page
+
+        say(report_page(report).rstrip("\n"))
 
 
 def read_report(file: Path) -> dict[str, Any]:

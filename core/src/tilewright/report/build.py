@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tilewright import __version__
+from tilewright.allocate.auto import EXACT
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic
 from tilewright.operator import Operator
@@ -39,6 +40,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "cycles": {**totals, "kind": "estimate"},
         "copies": {way: sum(step["copies"][way] for step in steps) for way in ("in_bytes", "out_bytes")},
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
+        "allocation": _allocation(deployment, allocated),
         "pools": [_pool(pool) for pool in allocated.pools],
         "levels": [level(memory, allocated) for memory in bound.platform.memories],
         "steps": steps,
@@ -100,6 +102,18 @@ def _tiles(group: Group) -> dict[str, Any]:
             {"far": hop.far, "near": hop.near, "nest": [[loop, size] for loop, size in hop.nest]}
             for hop in group.tile.hops
         ],
+    }
+
+
+def _allocation(deployment: Deployment, allocated: Allocated) -> dict[str, Any]:
+    """Who was asked, whose plan it is, and whether an exact search was at hand."""
+    exact = EXACT in deployment.registry.allocators
+    return {
+        "allocator": deployment.options.allocator,
+        "found_by": allocated.decisions.allocator,
+        "exact": EXACT if exact else None,
+        "effort": deployment.options.effort,
+        "seed": deployment.options.seed,
     }
 
 

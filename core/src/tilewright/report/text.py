@@ -60,7 +60,8 @@ def _pool_row(pool: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
     if pool["kind"] == "const":
         what = "constants"
     else:
-        what = f"activations and scratch (lower bound {bound:,}{': optimal' if pool['optimal'] else ''})"
+        gap = f", gap {100 * (pool['used_bytes'] - bound) / max(bound, 1):.1f} %"
+        what = f"activations and scratch (lower bound {bound:,}{': optimal' if pool['optimal'] else gap})"
     return (
         pool["name"],
         f"{pool['used_bytes']:,} B",

@@ -1,0 +1,78 @@
+"""Knows `tilewright diff`: two reports side by side, and a gate for continuous integration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tilewright.cli.output import say, send_json
+from tilewright.cli.report_command import read_report
+from tilewright.errors import Exit, TilewrightError
+
+
+@click.command("diff")
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@click.option(
+    "--fail-on",
+    "limits",
+    default="",
+    metavar="NAME+N%[,...]",
+    help="Exit 9 when NAME grew by more, as ram+2%,cycles+500.",
+)
+@click.option("--json", "json_target", metavar="FILE|-", help="Write the differences as JSON.")
+def command(old: Path, new: Path, limits: str, json_target: str | None) -> None:
+    """Compare two reports: memory, cycles, layers. With --fail-on, exit 9 when something grew too much."""
+    from tilewright.report.compare import differences, parse_gates
+
+    before, after = read_report(old), read_report(new)
+    found = differences(before, after)
+    gates = parse_gates(limits, [item.name for item in found])
+    broken = [(gate, item) for gate in gates for item in found if item.name == gate.name and gate.broken_by(item)]
+    if json_target:
+        rows = [{"name": item.name, "old": item.old, "new": item.new, "growth": item.growth} for item in found]
+        send_json({"differences": rows, "failed": [gate.name for gate, _ in broken]}, json_target)
+    if json_target != "-":
+        say(_table(found, before, after))
+    if broken:
+        lines = tuple(
+            f"{item.name} grew by {item.growth:,} ({item.percent:.2f} %), allowed: {_allowed(gate)}"
+            for gate, item in broken
+        )
+        names = ", ".join(gate.name for gate, _ in broken)
+        fix = ("accept it: compare with the new report from now on",)
+        raise TilewrightError("TW5024", f"more than --fail-on allows: {names}", "", lines, fix, Exit.GATE)
+
+
+def _allowed(gate: Any) -> str:
+    return f"{gate.most:g} %" if gate.relative else f"{gate.most:,g}"
+
+
+def _table(found: Any, before: dict[str, Any], after: dict[str, Any]) -> str:
+    from tilewright.report.text import align
+
+    rows = [("", "old", "new", "growth", "")]
+    for item in found:
+        percent = "" if not item.growth else "new" if not item.old else f"{item.percent:+.2f} %"
+        rows.append(
+            (item.name, _number(item.old), _number(item.new), f"{item.growth:+,}" if item.growth else "=", percent)
+        )
+    return "\n".join((*align(rows, right=(1, 2, 3, 4)), *_layers(before, after)))
+
+
+def _layers(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """Steps that came, went, or are computed by another kernel now."""
+    old = {step["name"]: step["kernel"] for step in before["steps"]}
+    new = {step["name"]: step["kernel"] for step in after["steps"]}
+    lines = [f"- step {name} ({kernel})" for name, kernel in old.items() if name not in new]
+    lines += [f"+ step {name} ({kernel})" for name, kernel in new.items() if name not in old]
+    lines += [
+        f"~ step {name}: {old[name]} -> {kernel}" for name, kernel in new.items() if old.get(name, kernel) != kernel
+    ]
+    return lines
+
+
+def _number(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"

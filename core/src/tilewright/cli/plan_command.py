@@ -1,0 +1,208 @@
+"""Knows `tilewright plan`: an allocation problem alone, put to one allocator after another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tilewright.cli.flags import parse_bytes
+from tilewright.cli.output import progress, say, send_json
+from tilewright.errors import Exit, TilewrightError, memory_error, usage_error
+
+if TYPE_CHECKING:
+    from tilewright.allocate.problem import Problem, Solution
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What one allocator made of the problem."""
+
+    allocator: str
+    solution: Solution
+    cpu_seconds: float
+
+
+@click.command("plan")
+@click.argument("problem", type=click.Path(path_type=Path))
+@click.option("--allocator", "names", default="auto", show_default=True, metavar="A[,B...]", help="Whom to ask.")
+@click.option(
+    "--capacity", "capacities", multiple=True, metavar="[POOL=]BYTES", help="Fit into this instead of minimising."
+)
+@click.option(
+    "--inclusive", is_flag=True, help="`upper` in a CSV is the last moment of a lifetime, not the first after."
+)
+@click.option("--effort", type=click.IntRange(min=1), default=200_000, show_default=True, help="Work units for each.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies.")
+@click.option("--json", "json_target", metavar="FILE|-", help="Write the comparison as JSON.")
+@click.option("--solution", "solution_file", type=click.Path(path_type=Path), help="Write the best plan as CSV.")
+@click.option("--problem-json", "problem_file", type=click.Path(path_type=Path), help="Write the problem as JSON.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw the best plan: FILE.html or FILE.svg.")
+def command(
+    problem: Path,
+    names: str,
+    capacities: tuple[str, ...],
+    inclusive: bool,
+    effort: int,
+    seed: int,
+    json_target: str | None,
+    solution_file: Path | None,
+    problem_file: Path | None,
+    plot: Path | None,
+) -> None:
+    """Place the blocks of PROBLEM (MiniMalloc CSV, buffers as JSON, or tilewright's JSON) and compare allocators.
+
+    Exit 5 when it is proved that no plan fits, 10 when none was found within the budget.
+    """
+    from tilewright.allocate.problem import Budget
+    from tilewright.allocate.problem_files import problem_json, read_problem, solution_csv
+    from tilewright.folder import write_file
+
+    if plot is not None and plot.suffix not in (".html", ".svg"):
+        raise usage_error("TW1101", f"'--plot {plot.name}' must end in .html or .svg")
+    asked = _limited(read_problem(problem, inclusive=inclusive), capacities)
+    attempts = _attempts(asked, [name for name in names.split(",") if name], Budget(work=effort, seed=seed))
+    best = _best(asked, attempts)
+    if json_target:
+        send_json(as_json(problem.name, asked, attempts), json_target)
+    if json_target != "-":
+        say(_table(problem.name, asked, attempts))
+    if problem_file is not None:
+        send_json(problem_json(asked), str(problem_file))
+    if best is None:
+        raise _nothing_found(attempts)
+    if solution_file is not None:
+        write_file(solution_file, solution_csv(asked, best.solution).encode())
+        progress(f"wrote the plan of {best.allocator} to {solution_file.name}")
+    if plot is not None:
+        _draw(plot, problem.name, asked, best)
+
+
+def _limited(problem: Problem, capacities: Sequence[str]) -> Problem:
+    """With the capacities of the command line, which also change the goal."""
+    limits: dict[str, int] = {}
+    known = [pool.name for pool in problem.pools]
+    for text in capacities:
+        name, equals, size = text.rpartition("=")
+        if equals and name not in known:
+            raise usage_error("TW1101", f"'--capacity {text}': the pools are {', '.join(known)}")
+        limits.update(dict.fromkeys([name] if equals else known, parse_bytes(size)))
+    pools = tuple(replace(p, capacity_bytes=limits.get(p.name, p.capacity_bytes)) for p in problem.pools)
+    return replace(problem, pools=pools, goal="fit" if limits else problem.goal)
+
+
+def _attempts(problem: Problem, names: Sequence[str], budget: Any) -> list[Attempt]:
+    from tilewright.allocate.auto import EXACT, chosen
+    from tilewright.allocate.solving import solved
+    from tilewright.plugins import load_named
+
+    welcome = (("allocator", EXACT),) if "auto" in names else ()
+    registry = load_named(*(("allocator", name) for name in names), welcome=welcome)
+    attempts = []
+    for name in names:
+        started = time.process_time()
+        solution = solved(problem, chosen(registry.allocators, name), budget)
+        attempts.append(Attempt(allocator=name, solution=solution, cpu_seconds=time.process_time() - started))
+    return attempts
+
+
+def _found(attempt: Attempt) -> bool:
+    return attempt.solution.status in ("optimal", "feasible")
+
+
+def _best(problem: Problem, attempts: Sequence[Attempt]) -> Attempt | None:
+    found = [attempt for attempt in attempts if _found(attempt)]
+    return min(found, key=lambda attempt: _row(problem, attempt, ())["peak_bytes"], default=None)
+
+
+def as_json(name: str, problem: Problem, attempts: Sequence[Attempt]) -> dict[str, Any]:
+    """The comparison, and the place of every block in the best plan."""
+    best = _best(problem, attempts)
+    places = {} if best is None else best.solution.places
+    return {
+        "problem": name,
+        "blocks": len(problem.blocks),
+        "goal": problem.goal,
+        "pools": [{"name": pool.name, "capacity_bytes": pool.capacity_bytes} for pool in problem.pools],
+        "results": [_row(problem, attempt, attempts) for attempt in attempts],
+        "best": None if best is None else best.allocator,
+        "places": {key: {"pool": place.pool, "offset_bytes": place.offset_bytes} for key, place in places.items()},
+    }
+
+
+def _row(problem: Problem, attempt: Attempt, attempts: Sequence[Attempt]) -> dict[str, Any]:
+    """What is printed of one attempt. A bound that any allocator proved counts for all."""
+    from tilewright.allocate.check import peaks
+
+    solution = attempt.solution
+    bounds = dict(solution.bounds)
+    for other in attempts:
+        bounds = {name: max(bound, other.solution.bounds.get(name, 0)) for name, bound in bounds.items()}
+    used = peaks(problem, solution) if _found(attempt) else {}
+    peak, bound = sum(used.values()) if used else None, sum(bounds.values())
+    return {
+        "allocator": attempt.allocator,
+        "found_by": solution.found_by,
+        "status": solution.status,
+        "peak_bytes": peak,
+        "lower_bound_bytes": bound,
+        "gap_percent": None if peak is None else round(100 * (peak - bound) / max(bound, 1), 3),
+        "peaks": used,
+        "lower_bounds": bounds,
+        "work": solution.work,
+        "cpu_seconds": round(attempt.cpu_seconds, 4),
+        "reason": solution.reason,
+    }
+
+
+def _table(name: str, problem: Problem, attempts: Sequence[Attempt]) -> str:
+    from tilewright.report.text import align
+
+    pools = ", ".join(
+        f"{p.name} {'without limit' if p.capacity_bytes is None else f'{p.capacity_bytes:,} B'}" for p in problem.pools
+    )
+    rows = [("allocator", "peak", "lower bound", "gap", "status", "work", "CPU")]
+    for row in (_row(problem, attempt, attempts) for attempt in attempts):
+        found = row["peak_bytes"] is not None
+        signed = row["allocator"] if row["found_by"] in ("", row["allocator"]) else f"auto: {row['found_by']}"
+        rows.append(
+            (
+                signed,
+                f"{row['peak_bytes']:,} B" if found else "-",
+                f"{row['lower_bound_bytes']:,} B",
+                f"{row['gap_percent']:.1f} %" if found else "-",
+                row["status"],
+                f"{row['work']:,}",
+                f"{row['cpu_seconds']:.2f} s",
+            )
+        )
+    head = f"{name}: {len(problem.blocks)} blocks, {problem.goal}; {pools}"
+    return "\n".join((head, *align(rows, right=(1, 2, 3, 5, 6), indent=2)))
+
+
+def _nothing_found(attempts: Sequence[Attempt]) -> TilewrightError:
+    """Exit 5 where anybody proved that there is no plan, else exit 10."""
+    for attempt in attempts:
+        if attempt.solution.status == "infeasible":
+            return memory_error("TW5004", f"no placement is possible: {attempt.solution.reason}")
+    reasons = tuple(f"{attempt.allocator}: {attempt.solution.reason}" for attempt in attempts)
+    fix = ("--effort with more work units", "--allocator minimalloc     the exact search")
+    return TilewrightError("TW5023", "no plan was found within the budget", "", reasons, fix, Exit.TIME_LIMIT)
+
+
+def _draw(file: Path, name: str, problem: Problem, attempt: Attempt) -> None:
+    from tilewright.folder import write_file
+    from tilewright.report.chart import plan_svg
+    from tilewright.report.html import plan_page
+    from tilewright.report.panels import panels_of_plan
+
+    panels = panels_of_plan(problem, attempt.solution)
+    row: Mapping[str, Any] = _row(problem, attempt, ())
+    verdict = f"{attempt.allocator}: {row['peak_bytes']:,} B, lower bound {row['lower_bound_bytes']:,} B"
+    text = plan_svg(panels) if file.suffix == ".svg" else plan_page(name, f"{verdict}, {row['status']}", panels)
+    write_file(file, text.encode())
+    progress(f"drew the plan of {attempt.allocator} to {file.name}")

@@ -1,0 +1,161 @@
+"""Knows how panels are drawn, for pages and for documents: time to the right, bytes upwards, one box for each buffer.
+Does not know where the plan comes from. Constants, which live always, are a strip of addresses instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from tilewright.report.panels import Box, Panel
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 340, 84, 150, 34, 38
+STRIP = 34
+COLOURS = {
+    "input": "#4c9be8",
+    "output": "#3fb07f",
+    "scratch": "#e5734d",
+    "state": "#a678de",
+    "tile": "#e8a33d",
+    "constant": "#8d99ae",
+}
+SHADES = ("#f2c14e", "#f7d58b", "#edb12d", "#f5cd73", "#e9bd5b", "#f9e0ab")  # activations, so that neighbours differ
+BLOCKS = ("#7fb7be", "#a3cfd3", "#5d9fa8", "#d3c0a4", "#b8a07a", "#93b48b", "#c2d6b4", "#c98b70")
+STYLE = (
+    "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;font-size:11px;fill:#3a4150}"
+    ".head{font-size:14px;font-weight:600;fill:#1d2330}.quiet{fill:#717a8c}.grid{stroke:#e6e9ef}"
+    ".box{stroke:#fff;stroke-width:.7}.name{pointer-events:none;fill:#1d2330}.limit{stroke:#d02f44;stroke-width:1.6}"
+    ".limit-text{fill:#d02f44}.bound{stroke:#1d2330;stroke-dasharray:5 4}"
+    ".live{fill:none;stroke:#1d2330;stroke-width:1.4;stroke-opacity:.75;pointer-events:none}"
+)
+
+
+def plan_svg(panels: Sequence[Panel]) -> str:
+    """All panels under each other, for a document."""
+    parts, top = [], 0
+    for panel in panels:
+        drawing, height = strip_svg(panel) if panel.constant else chart_svg(panel)
+        parts.append(f'<g transform="translate(0 {top})">{drawing}</g>')
+        top += height + 14
+    width = LEFT + WIDTH + RIGHT
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{max(top, 1)}" '
+        f'viewBox="0 0 {width} {max(top, 1)}">\n<style>{STYLE}</style>\n'
+        '<rect width="100%" height="100%" fill="#fff"/>\n' + "\n".join(parts) + "\n</svg>\n"
+    )
+
+
+def chart_svg(panel: Panel) -> tuple[str, int]:
+    """Boxes over time, the bytes alive, the lower bound and the limit; and how high the drawing is."""
+    shown = panel.limit is not None and panel.limit <= 2 * panel.used
+    scale = HEIGHT / (max(panel.used, panel.limit or 0 if shown else 0, 1) * 1.04)
+    wide = WIDTH / len(panel.times)
+    base = TOP + HEIGHT
+    parts = [f'<text x="{LEFT}" y="18" class="head">{escape(_title(panel))}</text>']
+    parts += _axes(panel, base, scale, wide)
+    for number, box in enumerate(panel.boxes):
+        x, y = LEFT + box.first * wide, base - box.high * scale
+        parts.append(_box(box, number, (x, y, (box.last - box.first + 1) * wide, box.size * scale)))
+    parts.append(f'<path class="live" d="{_staircase(panel.live, base, scale, wide)}"/>')
+    close = shown and panel.limit is not None and (panel.limit - panel.bound) * scale < 14
+    parts += _level(panel.bound, "bound", f"lower bound {panel.bound:,}", base, scale, 9 if close else 0)
+    if shown and panel.limit is not None:
+        parts += _level(panel.limit, "limit", f"limit {panel.limit:,}", base, scale, -4)
+    return "\n".join(parts), TOP + HEIGHT + BOTTOM
+
+
+def strip_svg(panel: Panel) -> tuple[str, int]:
+    """A pool whose content never changes: addresses from left to right; and how high the drawing is."""
+    scale = WIDTH / max(panel.used, 1)
+    parts = [f'<text x="{LEFT}" y="18" class="head">{escape(_title(panel))}</text>']
+    for number, box in enumerate(panel.boxes):
+        parts.append(_box(box, number, (LEFT + box.low * scale, TOP, box.size * scale, STRIP)))
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        x = LEFT + share * WIDTH
+        anchor = "start" if share == 0 else "end" if share == 1 else "middle"
+        parts.append(
+            f'<text x="{x:.1f}" y="{TOP + STRIP + 15}" class="quiet" text-anchor="{anchor}">'
+            f"{round(share * panel.used):,}</text>"
+        )
+    return "\n".join(parts), TOP + STRIP + 22
+
+
+def colour(box: Box, number: int) -> str:
+    """By kind; activations and blocks of unknown kind in shades."""
+    if box.kind == "block":
+        return BLOCKS[number % len(BLOCKS)]
+    return COLOURS.get(box.kind) or SHADES[number % len(SHADES)]
+
+
+def _title(panel: Panel) -> str:
+    limit = (
+        "no limit" if panel.limit is None else f"of {panel.limit:,} B, {100 * panel.used / max(panel.limit, 1):.1f} %"
+    )
+    if panel.constant:
+        return f"{panel.pool}  {panel.used:,} B ({limit}), {len(panel.boxes)} constants"
+    proof = (
+        "optimal"
+        if panel.optimal
+        else f"{100 * (panel.used - panel.bound) / max(panel.bound, 1):.1f} % above its bound"
+    )
+    return f"{panel.pool}  {panel.used:,} B ({limit}), {proof}"
+
+
+def _axes(panel: Panel, base: int, scale: float, wide: float) -> list[str]:
+    parts = []
+    step = _round_step(panel.used)
+    for value in range(0, panel.used + 1, step):
+        y = base - value * scale
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{LEFT + WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" class="quiet" text-anchor="end">{value:,}</text>')
+    every = max(1, -(-len(panel.times) * 34 // WIDTH))
+    if max(map(len, panel.times)) > 4:
+        every *= 2
+    for number in range(0, len(panel.times), every):
+        x = LEFT + (number + 0.5) * wide
+        label = escape(panel.times[number])
+        parts.append(f'<text x="{x:.1f}" y="{base + 16}" class="quiet" text-anchor="middle">{label}</text>')
+    parts.append(f'<text x="{LEFT + WIDTH}" y="{base + 32}" class="quiet" text-anchor="end">step</text>')
+    parts.append(f'<text x="{LEFT - 8}" y="{TOP - 8}" class="quiet" text-anchor="end">bytes</text>')
+    return parts
+
+
+def _round_step(most: int) -> int:
+    """About five ticks at multiples of a power of two, as memories are."""
+    step = 1
+    while most // step > 6:
+        step *= 2
+    return step
+
+
+def _box(box: Box, number: int, place: tuple[float, float, float, float]) -> str:
+    x, y, width, height = place
+    told = f"{box.kind} {box.name}: {box.size:,} B at {box.low:,}, {box.life}"
+    note = f" data-note={quoteattr(box.note)}" if box.note else ""
+    rectangle = (
+        f'<rect class="box" data-name={quoteattr(box.name)} data-kind="{escape(box.kind)}" data-size="{box.size}" '
+        f'data-low="{box.low}" data-life={quoteattr(box.life)}{note} x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" '
+        f'height="{height:.2f}" fill="{colour(box, number)}"><title>{escape(told)}</title></rect>'
+    )
+    room = int((width - 8) / 6.3)
+    if height < 13 or room < 4:
+        return rectangle
+    shown = box.name if len(box.name) <= room else f"{box.name[: room - 1]}…"
+    return f'{rectangle}<text class="name" x="{x + 5:.1f}" y="{y + height / 2 + 4:.1f}">{escape(shown)}</text>'
+
+
+def _staircase(live: Sequence[int], base: int, scale: float, wide: float) -> str:
+    points = [f"M{LEFT} {base}"]
+    for number, size in enumerate(live):
+        y = base - size * scale
+        points.append(f"V{y:.1f}H{LEFT + (number + 1) * wide:.1f}")
+    return "".join(points) + f"V{base}"
+
+
+def _level(size: int, kind: str, text: str, base: int, scale: float, shift: int) -> list[str]:
+    """A line across, with its name in the right margin. The margins of two lines at one height do not collide."""
+    y = base - size * scale
+    return [
+        f'<line class="{kind}" x1="{LEFT}" x2="{LEFT + WIDTH + 6}" y1="{y:.1f}" y2="{y:.1f}"/>',
+        f'<text class="{kind}-text" x="{LEFT + WIDTH + 10}" y="{y + 4 + shift:.1f}">{text}</text>',
+    ]

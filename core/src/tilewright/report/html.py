@@ -1,0 +1,109 @@
+"""Knows the page that shows a report: one file, nothing loaded from anywhere.
+Does not know how a plan is drawn. Text is in `page.mako`, its looks in `page.css`, its behaviour in `page.js`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from tilewright import __version__
+from tilewright.report.chart import BLOCKS, COLOURS, LEFT, RIGHT, SHADES, WIDTH, chart_svg, strip_svg
+from tilewright.report.panels import Panel, panels_of_report
+
+
+def report_page(report: Mapping[str, Any]) -> str:
+    """The whole page for a report: verdict, pools, memory over time, layers, diagnostics, versions."""
+    model, target = report["model"], report["target"]
+    worst = max((d["severity"] == "error" for d in report["diagnostics"]), default=False)
+    fits = all(pool["limit_bytes"] is None or pool["used_bytes"] <= pool["limit_bytes"] for pool in report["pools"])
+    return _page(
+        title=model["name"],
+        subtitle=(
+            f"{len(report['steps'])} steps · {report['macs']:,} multiply-accumulates · "
+            f"{report['constants_bytes']:,} B of constants · target {target['name']}"
+        ),
+        verdict="fits" if fits and not worst else "does not fit",
+        panels=panels_of_report(report),
+        report=report,
+    )
+
+
+def plan_page(title: str, subtitle: str, panels: Sequence[Panel]) -> str:
+    """The page for an allocation problem: pools and memory over time."""
+    return _page(title=title, subtitle=subtitle, verdict="", panels=panels, report=None)
+
+
+def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], report: Mapping[str, Any] | None) -> str:
+    from mako.template import Template
+
+    here = files("tilewright.report")
+    page = Template(here.joinpath("page.mako").read_text("utf-8"), strict_undefined=True, default_filters=["h"])
+    return str(
+        page.render(
+            title=title,
+            subtitle=subtitle,
+            verdict=verdict,
+            panels=panels,
+            largest=max((panel.used for panel in panels), default=0) or 1,
+            drawings=[_drawing(panel) for panel in panels],
+            kinds=_legend(panels),
+            steps=[] if report is None else _rows(report),
+            diagnostics=[] if report is None else report["diagnostics"],
+            facts=_facts(report),
+            style=here.joinpath("page.css").read_text("utf-8"),
+            script=here.joinpath("page.js").read_text("utf-8"),
+        )
+    )
+
+
+def _drawing(panel: Panel) -> str:
+    drawing, height = strip_svg(panel) if panel.constant else chart_svg(panel)
+    width = LEFT + WIDTH + RIGHT
+    frame = f'data-left="{LEFT}" data-width="{WIDTH}" data-steps="{len(panel.times)}"'
+    live = (
+        "" if panel.constant else f' data-live="{" ".join(map(str, panel.live))}" data-times="{" ".join(panel.times)}"'
+    )
+    return f'<svg viewBox="0 0 {width} {height}" {frame}{live} role="img">{drawing}</svg>'
+
+
+def _legend(panels: Sequence[Panel]) -> list[tuple[str, str]]:
+    shade = {"activation": SHADES[0], "block": BLOCKS[0]}
+    kinds = sorted({box.kind for panel in panels for box in panel.boxes})
+    return [(kind, COLOURS.get(kind) or shade.get(kind, SHADES[0])) for kind in kinds]
+
+
+def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Layers with what the table's bars need, as percentages."""
+    steps = report["steps"]
+    cycles = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
+    heaviest = max((step["peak_bytes"] for step in steps), default=0) or 1
+    return [
+        {
+            **step,
+            "nodes": ", ".join(step["onnx_nodes"] or [step["name"]]),
+            "share": 100 * step["cycles"]["total"] / cycles,
+            "fill": 100 * step["peak_bytes"] / heaviest,
+        }
+        for step in steps
+    ]
+
+
+def _facts(report: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    if report is None:
+        return [("tilewright", __version__)]
+    allocation = report.get("allocation", {})
+    facts = [
+        (report["tool"]["name"], report["tool"]["version"]),
+        *(
+            (plugin["distribution"], plugin["version"])
+            for plugin in report["plugins"]
+            if plugin["distribution"] != "tilewright"
+        ),
+        ("plan", report["plan_id"]),
+        ("model", f"sha256 {report['model']['sha256'][:16]}…"),
+    ]
+    if allocation:
+        facts.append(("allocator", f"{allocation['allocator']}, plan of {allocation['found_by']}"))
+    return facts

@@ -1,0 +1,150 @@
+"""Knows what a memory plan looks like before it is drawn: for every pool boxes over time and bytes.
+Does not know colours, coordinates or files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tilewright.allocate.problem import Problem, Solution
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A buffer during one of its lifetimes. Bytes are half-open, times closed and counted from 0."""
+
+    name: str
+    kind: str
+    low: int
+    high: int
+    first: int
+    last: int
+    life: str  # as the reader counts it
+    note: str = ""  # the ONNX nodes it belongs to
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """One pool. `times` are the labels of the columns."""
+
+    pool: str
+    constant: bool
+    used: int
+    limit: int | None
+    bound: int
+    optimal: bool
+    times: tuple[str, ...]
+    boxes: tuple[Box, ...]
+
+    @property
+    def live(self) -> tuple[int, ...]:
+        """Bytes alive in each column: the least that any plan would need there."""
+        change = [0] * (len(self.times) + 1)
+        for box in self.boxes:
+            change[box.first] += box.size
+            change[box.last + 1] -= box.size
+        total, found = 0, []
+        for step in change[:-1]:
+            total += step
+            found.append(total)
+        return tuple(found)
+
+
+def panels_of_report(report: Mapping[str, Any]) -> tuple[Panel, ...]:
+    """Every pool of a report that holds anything."""
+    steps = report["steps"]
+    times = tuple(str(step["id"]) for step in steps) or ("0",)
+    makers = {tensor["name"]: step for step in steps for tensor in step["outputs"]}
+    panels = []
+    for pool in report["pools"]:
+        boxes = tuple(
+            _buffer_box(buffer, makers, len(times))
+            for buffer in report["buffers"]
+            if buffer["pool"] == pool["name"] and buffer["size_bytes"] and buffer["offset_bytes"] is not None
+        )
+        if boxes:
+            panels.append(
+                Panel(
+                    pool=pool["name"],
+                    constant=pool["kind"] == "const",
+                    used=pool["used_bytes"],
+                    limit=pool["limit_bytes"],
+                    bound=pool["lower_bound_bytes"],
+                    optimal=pool["optimal"],
+                    times=times,
+                    boxes=boxes,
+                )
+            )
+    return tuple(panels)
+
+
+def panels_of_plan(problem: Problem, solution: Solution) -> tuple[Panel, ...]:
+    """Every pool of an allocation problem that holds anything. Columns are the moments at which anything changes."""
+    from tilewright.allocate.check import peaks
+
+    moments = sorted(
+        {time for block in problem.blocks for first, last in block.lifetimes for time in (first, last + 1)}
+    )
+    column = {time: number for number, time in enumerate(moments)}
+    times = tuple(map(str, moments[:-1])) or ("0",)
+    used = peaks(problem, solution)
+    panels = []
+    for pool in problem.pools:
+        boxes = tuple(
+            Box(
+                name=block.name,
+                kind="block",
+                low=solution.places[block.name].offset_bytes,
+                high=solution.places[block.name].offset_bytes + block.size_bytes,
+                first=0 if life is None else column[life[0]],
+                last=len(times) - 1 if life is None else column[life[1] + 1] - 1,
+                life="unknown" if life is None else f"{life[0]} to {life[1]}",
+            )
+            for block in problem.blocks
+            for life in (block.lifetimes or (None,))
+            if block.size_bytes and solution.places[block.name].pool == pool.name
+        )
+        if boxes:
+            bound = solution.bounds.get(pool.name, 0)
+            panels.append(
+                Panel(
+                    pool=pool.name,
+                    constant=not any(block.lifetimes for block in problem.blocks),
+                    used=used[pool.name],
+                    limit=pool.capacity_bytes,
+                    bound=bound,
+                    optimal=used[pool.name] == bound,
+                    times=times,
+                    boxes=boxes,
+                )
+            )
+    return tuple(panels)
+
+
+def _buffer_box(buffer: Mapping[str, Any], makers: Mapping[str, Mapping[str, Any]], columns: int) -> Box:
+    first, last = buffer["first_step"], min(buffer["last_step"], columns - 1)
+    nodes = _nodes(makers[value] for value in buffer["values"] if value in makers)
+    return Box(
+        name=buffer["name"],
+        kind=buffer["kind"],
+        low=buffer["offset_bytes"],
+        high=buffer["offset_bytes"] + buffer["size_bytes"],
+        first=0 if buffer["kind"] == "constant" else min(first, last),
+        last=columns - 1 if buffer["kind"] == "constant" else last,
+        life="always" if buffer["kind"] == "constant" else f"steps {first} to {last}",
+        note=nodes,
+    )
+
+
+def _nodes(steps: Iterable[Mapping[str, Any]]) -> str:
+    names = dict.fromkeys(name for step in steps for name in (step["onnx_nodes"] or [step["name"]]))
+    shown = list(names)[:4]
+    return ", ".join(shown) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
