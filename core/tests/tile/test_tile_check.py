@@ -1,0 +1,124 @@
+"""The checker of tilings against tilings with one fault each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tilewright.decisions import Decisions, GroupTile, HopTile, TileCopy
+from tilewright.stages import Tiled
+from tilewright.testing.cluster import cluster
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.random_layers import schedule_on
+from tilewright.tile import tile
+from tilewright.tile.check import check_tiles
+from tilewright.tile.strategies import StepTiler
+
+CONV: dict[str, Any] = {
+    "op": "Conv",
+    "inputs": [np.zeros((1, 8, 16, 16), np.float32), np.zeros((12, 8, 3, 3), np.float32)],
+    "attributes": {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1)},
+    "constants": (1,),
+}
+CLIP: dict[str, Any] = {"op": "Add", "inputs": [np.zeros((8, 8), np.float32), np.zeros((8, 8), np.float32)]}
+
+
+def plan(layer: dict[str, Any] = CONV, near_bytes: int = 4096) -> Tiled:
+    tiler = StepTiler(name="cost", summary="")
+    return tile(schedule_on(layer, cluster(near_bytes)), vocabulary(), tiler, Decisions())
+
+
+def with_hop(tiled: Tiled, change: Callable[[HopTile], HopTile]) -> Tiled:
+    (group,) = tiled.groups
+    return replace(tiled, groups=(replace(group, tile=GroupTile(hops=(change(group.tile.hops[0]),))),))
+
+
+def copy(hop: HopTile, operand: str, **changes: Any) -> HopTile:
+    return replace(hop, copies={**hop.copies, operand: replace(hop.copies[operand], **changes)})
+
+
+def nest(*cuts: tuple[str, int]) -> Callable[[HopTile], HopTile]:
+    return lambda hop: replace(hop, nest=cuts)
+
+
+FAULTS: dict[str, tuple[str, Callable[[HopTile], HopTile]]] = {
+    "reduction cut": ("reduce loop", nest(("c", 4), ("h", 4))),
+    "unknown loop": ("no loop 'q'", nest(("q", 4))),
+    "loop twice": ("cut twice", nest(("h", 4), ("h", 2))),
+    "size zero": ("multiple of", nest(("h", 0))),
+    "larger tiles": ("its largest tile", lambda hop: replace(hop, nest=tuple((name, 99) for name, _ in hop.nest))),
+    "depth": ("at depth 9", lambda hop: copy(hop, "X", depth=9)),
+    "shallow": ("its largest tile", lambda hop: copy(hop, "Y", depth=0)),
+    "no buffer": ("into 0 buffers", lambda hop: copy(hop, "X", buffers=0)),
+    "missing buffer": ("'node.X@l1#2' is not there", lambda hop: copy(hop, "X", buffers=3)),
+    "unknown operand": ("no operand 'Q'", lambda hop: replace(hop, copies={**hop.copies, "Q": TileCopy(depth=0)})),
+    "unknown path": ("nothing copies", lambda hop: replace(hop, near="flash")),
+}
+
+
+def test_a_sound_tiling_has_no_faults() -> None:
+    assert check_tiles(plan(), vocabulary()) == ()
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_found(name: str) -> None:
+    words, change = FAULTS[name]
+    found = check_tiles(with_hop(plan(), change), vocabulary())
+    assert any(words in fault for fault in found), found
+
+
+def test_a_buffer_that_is_too_small_elsewhere_or_dead_is_found() -> None:
+    tiled = plan()
+    for change, words in (
+        ({"size_bytes": 8}, "its largest tile"),
+        ({"memories": ("l2",)}, "not in memory 'l1'"),
+        ({"first": 3, "last": 4}, "not alive"),
+    ):
+        buffers = tuple(replace(item, **change) if item.name == "node.X@l1#0" else item for item in tiled.buffers)
+        assert any(words in fault for fault in check_tiles(replace(tiled, buffers=buffers), vocabulary()))
+
+
+def test_tiles_beyond_the_near_memory_are_found() -> None:
+    tiled = plan(near_bytes=16384)
+    bound = replace(tiled.scheduled.bound, platform=cluster(1024))
+    small = replace(tiled, scheduled=replace(tiled.scheduled, bound=bound))
+    assert any("of memory 'l1'" in fault for fault in check_tiles(small, vocabulary()))
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"), [({"max_bytes": 16}, "takes 16"), ({"align": 128}, "aligned to 128"), ({"dimensions": 1}, "")]
+)
+def test_transfers_that_the_engine_does_not_take_are_found(limits: dict[str, int], words: str) -> None:
+    tiled = plan()
+    platform = tiled.scheduled.bound.platform
+    copies = tuple(replace(path, **limits) for path in platform.copies)  # type: ignore[arg-type]
+    bound = replace(tiled.scheduled.bound, platform=replace(platform, copies=copies))
+    found = check_tiles(replace(tiled, scheduled=replace(tiled.scheduled, bound=bound)), vocabulary())
+    assert any(words in fault for fault in found) if words else found == ()
+
+
+def test_a_multiple_that_is_not_kept_is_found() -> None:
+    tiled = with_hop(plan(CLIP, 600), nest(("_lead1", 3)))
+    binding = tiled.scheduled.bound.bindings["node"]
+    strict = replace(binding, kernel=replace(binding.kernel, multiples={"_lead1": 2}))
+    bound = replace(tiled.scheduled.bound, bindings={"node": strict})
+    found = check_tiles(replace(tiled, scheduled=replace(tiled.scheduled, bound=bound)), vocabulary())
+    assert any("no multiple of 2" in fault for fault in found)
+
+
+def test_reading_what_was_already_stored_is_found() -> None:
+    """The output in the input's bytes, four rows at a time: the row above the next tile is gone."""
+    square = {**CONV, "inputs": [CONV["inputs"][0], np.zeros((8, 8, 3, 3), np.float32)]}
+    tiled = plan(square, 65536)
+    storage = {**tiled.scheduled.storage, "out0": tiled.scheduled.storage["in0"]}
+    shared = replace(tiled, scheduled=replace(tiled.scheduled, storage=storage))
+
+    def change(hop: HopTile) -> HopTile:
+        return copy(copy(replace(hop, nest=(("h", 4),)), "X", depth=1), "Y", depth=1)
+
+    assert any("has been stored" in fault for fault in check_tiles(with_hop(shared, change), vocabulary()))
+    assert not any("has been stored" in fault for fault in check_tiles(with_hop(tiled, change), vocabulary()))
