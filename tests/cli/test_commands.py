@@ -73,7 +73,7 @@ def test_compile_writes_a_folder_and_names_it(compiled: tuple[Path, Any]) -> Non
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     valid(report)
     written = {path.name for path in folder.iterdir()}
-    assert written == {"report.json", *(item["path"] for item in report["artifacts"])}
+    assert written == {"report.json", "report.html", *(item["path"] for item in report["artifacts"])}
     assert {"digits_int8.h", "digits_int8.c", "tw_runtime.h", "CMakeLists.txt", "README.md"} <= written
 
 

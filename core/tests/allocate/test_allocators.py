@@ -200,7 +200,7 @@ def test_pools_are_struck_off_by_engine_and_alignment() -> None:
 def test_a_problem_that_makes_no_sense_is_refused(problem: Problem, words: str) -> None:
     with pytest.raises(TilewrightError, match=words) as caught:
         solved(problem, BestFit(), SMALL)
-    assert caught.value.code == "TW5020"
+    assert caught.value.code == "TW5025"
 
 
 class _Perfect:

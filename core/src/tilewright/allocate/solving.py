@@ -17,7 +17,7 @@ from tilewright.errors import TilewrightError, plugin_error
 def solved(problem: Problem, allocator: Allocator, budget: Budget) -> Solution:
     """What `allocator` makes of `problem`: normalised, solved, read back, checked. `bounds` is always filled in.
 
-    A plan whose peaks all meet their bounds is "optimal", whatever the allocator says. Raises TilewrightError TW5020
+    A plan whose peaks all meet their bounds is "optimal", whatever the allocator says. Raises TilewrightError TW5025
     (exit 2) for a problem that makes no sense, TW8050 (exit 8) when the answer is wrong.
     """
     demand_wellformed(problem)

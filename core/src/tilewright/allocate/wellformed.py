@@ -13,10 +13,10 @@ from tilewright.errors import usage_error
 
 
 def demand_wellformed(problem: Problem) -> None:
-    """TilewrightError TW5020 (exit 2) with everything in `problem` that makes no sense."""
+    """TilewrightError TW5025 (exit 2) with everything in `problem` that makes no sense."""
     found = tuple(faults(problem))
     if found:
-        raise usage_error("TW5020", f"the allocation problem makes no sense: {found[0]}", details=found[1:8])
+        raise usage_error("TW5025", f"the allocation problem makes no sense: {found[0]}", details=found[1:8])
 
 
 def faults(problem: Problem) -> Iterator[str]:
