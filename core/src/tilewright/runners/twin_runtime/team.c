@@ -3,13 +3,13 @@
 #include "tw_rt.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct {
     uint64_t now;
-    uint32_t step;
-    char apart[112]; /* no two cores in one cache line */
+    char apart[120]; /* no two cores in one cache line */
 } core_state;
 
 static struct {
@@ -27,6 +27,7 @@ static struct {
 } team;
 
 static core_state cores[TWIN_MOST_CORES];
+static _Atomic uint32_t current_step; /* one core may speak for all: between two steps there is a barrier */
 static pthread_mutex_t runtime_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local uint32_t self = UINT32_MAX;
 
@@ -42,7 +43,7 @@ uint32_t twin_team_size(void)
 
 uint32_t twin_step_now(void)
 {
-    return self == UINT32_MAX ? TWIN_NO_STEP : cores[self].step;
+    return atomic_load_explicit(&current_step, memory_order_relaxed);
 }
 
 uint64_t twin_now(void)
@@ -53,7 +54,7 @@ uint64_t twin_now(void)
 void twin_wait_until(uint64_t cycle)
 {
     if (self != UINT32_MAX && cores[self].now < cycle) {
-        twin_count_stall(cores[self].step, cycle - cores[self].now);
+        twin_count_stall(twin_step_now(), cycle - cores[self].now);
         cores[self].now = cycle;
     }
 }
@@ -86,7 +87,7 @@ int tw_rt_is_mover(void)
 void tw_rt_charge(uint32_t cycles)
 {
     if (self != UINT32_MAX) {
-        twin_count_compute(self, cores[self].step, cycles);
+        twin_count_compute(self, twin_step_now(), cycles);
         cores[self].now += cycles;
     }
 }
@@ -94,7 +95,7 @@ void tw_rt_charge(uint32_t cycles)
 void twin_step(uint32_t step, int ends)
 {
     uint32_t core = tw_rt_core();
-    cores[core].step = ends ? TWIN_NO_STEP : step;
+    atomic_store_explicit(&current_step, step, memory_order_relaxed);
     twin_count_step(core, step, ends, cores[core].now);
 }
 
@@ -209,9 +210,9 @@ int twin_team(int (*run)(void))
     team.size = twin_team_size();
     team.run = run;
     team.random = twin.seed;
+    atomic_store_explicit(&current_step, TWIN_NO_STEP, memory_order_relaxed);
     for (uint32_t i = 0; i < team.size; ++i) {
         pthread_cond_init(&team.turn[i], NULL);
-        cores[i].step = TWIN_NO_STEP;
     }
     permute();
     for (uint32_t i = 0; i < team.size; ++i) {
