@@ -40,7 +40,6 @@ class Level:
     hop: HopTile
     counter: str  # C variable: number of the tile
     variable: str  # C variable: its box
-    outer_variable: str  # "" at the first level
     cuts: tuple[Cut, ...]
     outer: CBox
     box: CBox
@@ -99,18 +98,16 @@ def nest_of(access: Access, tile: GroupTile, struct: str) -> Nest:
     levels: list[Level] = []
     for number, hop in enumerate(tile.hops):
         name = "box" if len(tile.hops) == 1 else f"{hop.near}_box"
-        level = _level(
-            hop, members, outer, outer_ranges, (COUNTERS[number], name, levels[-1].variable if levels else "")
-        )
+        level = _level(hop, members, outer, outer_ranges, (COUNTERS[number], name))
         outer, outer_ranges = level.box, level.ranges
         levels.append(level)
     return Nest(access=access, levels=tuple(levels), members=members, struct=struct)
 
 
 def _level(
-    hop: HopTile, members: Mapping[str, str], outer: CBox, outer_ranges: Ranges, names: tuple[str, str, str]
+    hop: HopTile, members: Mapping[str, str], outer: CBox, outer_ranges: Ranges, names: tuple[str, str]
 ) -> Level:
-    counter, name, outer_name = names
+    counter, name = names
     box, ranges, cuts = dict(outer), dict(outer_ranges), []
     for loop, size in hop.nest:
         trips = {-(-(high - low) // size) for low, high in outer_ranges[loop]}
@@ -119,14 +116,14 @@ def _level(
         if count.number != 1:
             box[loop] = variable(f"{name}.{members[loop]}.low"), variable(f"{name}.{members[loop]}.high")
             ranges[loop] = _cut_ranges(outer_ranges[loop], size)
+    moving = any(cut.trips.number != 1 for cut in cuts)
     for loop, (low, _) in outer.items():  # what only an outer level cuts is handed on
-        if low.number is None and loop in members and box[loop] == outer[loop]:
+        if moving and low.number is None and box[loop] == outer[loop]:
             box[loop] = variable(f"{name}.{members[loop]}.low"), variable(f"{name}.{members[loop]}.high")
     return Level(
         hop=hop,
         counter=counter,
         variable=name,
-        outer_variable=outer_name,
         cuts=tuple(cuts),
         outer=outer,
         box=box,
@@ -137,21 +134,19 @@ def _level(
 
 def box_value(nest: Nest, level: Level) -> tuple[dict[str, str], dict[str, str]]:
     """The members of the box of tile `counter`, and what must be declared before: numbers of tiles along a loop."""
-    declared: dict[str, str] = {}
+    tiles = {
+        str(cut.trips): f"tw_tiles({_around(level, cut.loop)}, {cut.size})" for cut in level.cuts if cut.trips.terms
+    }
     values: dict[str, str] = {}
-    whole = whole_box(nest.access)
     position = {cut.loop: number for number, cut in enumerate(level.cuts) if cut.trips.number != 1}
     for loop, member in nest.members.items():
-        around = f"{level.outer_variable}.{member}" if level.outer_variable else _literal(whole[loop])
-        if loop not in position:
-            values[member] = around if level.outer_variable else f"{{{whole[loop][0]}, {whole[loop][1]}}}"
-            continue
-        cut = level.cuts[position[loop]]
-        values[member] = f"tw_tile({around}, {_trip(level, position[loop])}, {cut.size})"
-    for cut in level.cuts:
-        if cut.trips.number is None:
-            declared[str(cut.trips)] = f"tw_tiles({level.outer_variable}.{cut.member}, {cut.size})"
-    return declared, values
+        around = _around(level, loop)
+        if loop in position:
+            cut = level.cuts[position[loop]]
+            values[member] = f"tw_tile({around}, {_trip(level, position[loop])}, {cut.size})"
+        else:
+            values[member] = around.removeprefix("(tw_range)")
+    return tiles, values
 
 
 def c_product(factors: Sequence[Sum]) -> str:
@@ -187,8 +182,10 @@ def _factor(text: str) -> str:
     return f"({text})" if " " in text else text
 
 
-def _literal(range_: tuple[int, int]) -> str:
-    return f"(tw_range){{{range_[0]}, {range_[1]}}}"
+def _around(level: Level, loop: str) -> str:
+    """The range of a loop around the level's tiles, as C."""
+    low, high = level.outer[loop]
+    return f"(tw_range){{{low}, {high}}}" if low.number is not None else str(low).removesuffix(".low")
 
 
 def _is_cut(loop: str, whole: Box, tile: GroupTile) -> bool:

@@ -31,7 +31,7 @@ from tilewright.program import (
     Statement,
     walk,
 )
-from tilewright.rendering import render_call, render_wait
+from tilewright.rendering import render_call, render_source, render_wait
 from tilewright.tile.cost import kernel_cycles, scratch_bytes
 
 SLOT = Parameter(type="tw_slot *", name="slot", argument="slot")
@@ -46,18 +46,19 @@ def call_part(part: Part, given: Mapping[str, str], tile: str = "0") -> PartCall
 def box_part(tiling: Tiling, level: Level) -> Part:
     """Tile number -> box, inside the box of the level before."""
     nest = tiling.nest
-    declared, values = box_value(nest, level)
+    tiles, values = box_value(nest, level)
     text = ", ".join(f".{member} = {value}" for member, value in values.items())
     body: tuple[Statement, ...] = (
-        *(Declare(type="const int32_t", name=name, value=value) for name, value in declared.items()),
+        *(Declare(type="const int32_t", name=name, value=value) for name, value in tiles.items() if _names(text, name)),
         Declare(type=f"const {nest.struct}", name="box", value=f"{{{text}}}"),
     )
-    outer = [Parameter(type=nest.struct, name=level.outer_variable, argument=level.outer_variable)]
+    outside = nest.levels[: nest.levels.index(level)]
+    outer = [Parameter(type=nest.struct, name=one.variable, argument=one.variable) for one in outside]
     return Part(
         role="box",
         function=_named(tiling, "tile", level),
         comment=(f"The trips of tile {level.counter}.",),
-        parameters=(*used(outer if level.outer_variable else [], body), _counter(level)),
+        parameters=(*used(outer, body), _counter(level)),
         body=body,
         type=nest.struct,
         result="box",
@@ -90,8 +91,8 @@ def move_part(tiling: Tiling, level: Level, slot: Slot) -> tuple[Part, int]:
     return part, copied.transfers
 
 
-def compute_part(tiling: Tiling) -> Part:
-    """This core's share of the innermost tile."""
+def compute_part(tiling: Tiling) -> tuple[Part, str]:
+    """This core's share of the innermost tile, and the C at file scope that its kernel needs."""
     nest, kernel = tiling.nest, tiling.kernel
     level = nest.levels[-1] if nest.levels else None
     share = portion(tiling)
@@ -130,13 +131,26 @@ def compute_part(tiling: Tiling) -> Part:
     if scratch[1]:
         bases.append(tiling.book.of_buffer(scratch_name(tiling.step)).parameter)
     about = f" of tile {level.counter}" if level and level.moving else ""
-    return Part(
+    part = Part(
         role="compute",
         function=_named(tiling, "compute", None),
         comment=(share.comment + about + ".",),
         parameters=used(_scope(tiling, level, bases), body),
         body=body,
     )
+    return part, render_source(kernel, call)
+
+
+def called(parts: Sequence[Part], body: Sequence[Statement]) -> tuple[Part, ...]:
+    """The parts without the boxes that nothing asks for."""
+    text = " ".join((*_texts(body), *(piece for part in parts for piece in _texts(part.body))))
+    return tuple(part for part in parts if part.role != "box" or _names(text, part.function))
+
+
+def declared(statements: Iterable[Statement], body: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Those declarations that `body` names."""
+    text = " ".join(_texts(body))
+    return tuple(one for one in statements if not isinstance(one, Declare) or _names(text, one.name.partition("[")[0]))
 
 
 def used(parameters: Iterable[Parameter], body: Sequence[Statement]) -> tuple[Parameter, ...]:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.lower.nest import Level
-from tilewright.lower.parts import box_call, box_part, call_part, compute_part, move_part, used
+from tilewright.lower.parts import box_call, box_part, call_part, compute_part, declared, move_part, used
 from tilewright.lower.slots import Slot, Tiling
 from tilewright.program import (
     Barrier,
@@ -37,11 +37,15 @@ MOVER = "tw_rt_is_mover()"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """The statements of the step's function, the parts they call, and the most transfers in flight for one window."""
+    """The statements of the step's function, the parts they call, the C that its kernel needs at file scope.
 
-    body: tuple[Statement, ...]
-    parts: tuple[Part, ...]
-    transfers: int
+    `transfers` is how many one window can take.
+    """
+
+    body: tuple[Statement, ...] = ()
+    parts: tuple[Part, ...] = ()
+    source: str = ""
+    transfers: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +107,8 @@ class _Mover:
 def pipeline(tiling: Tiling, number: int = 0) -> Pipeline:
     """All levels from `number` on."""
     if number == len(tiling.nest.levels):
-        part = compute_part(tiling)
-        return Pipeline(body=(call_part(part, {}),), parts=(part,), transfers=1)
+        part, source = compute_part(tiling)
+        return Pipeline(body=(call_part(part, {}),), parts=(part,), source=source)
     level = tiling.nest.levels[number]
     moved = [move_part(tiling, level, slot) for slot in tiling.slots[number]]
     movers = [
@@ -112,17 +116,18 @@ def pipeline(tiling: Tiling, number: int = 0) -> Pipeline:
     ]
     inner = pipeline(tiling, number + 1)
     deepest = number + 1 == len(tiling.nest.levels)
-    called, own = (inner.body, ()) if deepest else _as_part(tiling, number, inner)
-    body = (
-        *_declared(tiling, level, movers),
+    calls, own = (inner.body, ()) if deepest else _as_part(tiling, number, inner)
+    moves = (
         *_mover(_before(movers)),
-        *_loop(tiling, level, movers, _pointed(called, movers, level), deepest),
+        *_loop(tiling, level, movers, _pointed(calls, movers, level), deepest),
         *_mover(_after(movers)),
     )
+    body = (*declared(_declared(tiling, level, movers), moves), *moves)
     boxes = (box_part(tiling, level),) if level.moving else ()
     return Pipeline(
         body=body,
         parts=(*boxes, *(part for part, _ in moved), *inner.parts, *own),
+        source=inner.source,
         transfers=max([inner.transfers, *(count for _, count in moved)]),
     )
 
@@ -130,7 +135,7 @@ def pipeline(tiling: Tiling, number: int = 0) -> Pipeline:
 def untiled(tiling: Tiling) -> Pipeline:
     """The same for a step that is computed in one piece, operands where they are."""
     made = pipeline(tiling)
-    return Pipeline(body=(Barrier(), *made.body, Barrier()), parts=made.parts, transfers=0)
+    return replace(made, body=(Barrier(), *made.body, Barrier()))
 
 
 def _as_part(tiling: Tiling, number: int, inner: Pipeline) -> tuple[tuple[Statement, ...], tuple[Part, ...]]:

@@ -41,7 +41,7 @@ def lower_step(
     bonds = bonds_of(site, operator, binding, book)
     function = f"{prefix}_{index:0{len(str(total - 1))}d}_{safe_identifier(node.op, 'op').lower()}"
     access = kernel_access(operator, binding.kernel, site)
-    call = step_call(site, binding.kernel, access, bonds, step, book, function)
+    call = _call(site, binding.kernel, access, bonds, step, book, function)
     scratch = book.buffers.get(scratch_name(step))
     body: tuple[Statement, ...] = ()
     if any(bond.region.size_bytes for bond in bonds if bond.written):
@@ -68,7 +68,7 @@ def lower_step(
     return Lowered(code=code, source=render_source(binding.kernel, call) if body else "", kernel=binding.kernel)
 
 
-def step_call(
+def _call(
     site: Site, kernel: Kernel, access: Access, bonds: Sequence[Bond], step: Step, book: AddressBook, function: str
 ) -> Call:
     """The call that computes the whole step at once."""

@@ -12,15 +12,14 @@ from tilewright.lower.addresses import AddressBook
 from tilewright.lower.bonds import bonds_of
 from tilewright.lower.comments import Row, step_comment, type_text
 from tilewright.lower.nest import Level, nest_of
-from tilewright.lower.parts import used
+from tilewright.lower.parts import called, used
 from tilewright.lower.pipeline import Pipeline, pipeline, untiled
 from tilewright.lower.slots import Slot, Tiling, operand_names, tiling_slots, unsupported_tile
-from tilewright.lower.steps import Lowered, step_call
+from tilewright.lower.steps import Lowered
 from tilewright.operands import kernel_access
 from tilewright.operator import Operator
 from tilewright.platform import Platform
 from tilewright.program import StepCode
-from tilewright.rendering import render_source
 from tilewright.stages import Group, Step
 
 
@@ -44,7 +43,7 @@ def lower_tiled_step(
     if len(group.steps) > 1:
         raise unsupported_tile(step, "several steps are tiled together")
     tiling = _tiling(index, step, group, book, operators, prefix, total)
-    made = Pipeline(body=(), parts=(), transfers=0)
+    made = Pipeline()
     if any(bond.region.size_bytes for bond in tiling.bonds if bond.written):
         made = pipeline(tiling) if group.tile.hops else untiled(tiling)
     bound = book.allocated.tiled.scheduled.bound
@@ -59,13 +58,9 @@ def lower_tiled_step(
         parameters=tuple(sorted(used(bases, made.body), key=lambda one: one.name)),
         body=made.body,
         declarations=_struct(tiling) if made.body else (),
-        parts=made.parts,
+        parts=called(made.parts, made.body),
     )  # fmt: skip
-    call = step_call(tiling.site, tiling.kernel, tiling.nest.access, tiling.bonds, step, book, tiling.function)
-    source = render_source(tiling.kernel, call) if made.body else ""
-    return LoweredTiles(
-        lowered=Lowered(code=code, source=source, kernel=tiling.kernel), transfers=max(made.transfers, 1)
-    )
+    return LoweredTiles(lowered=Lowered(code=code, source=made.source, kernel=tiling.kernel), transfers=made.transfers)
 
 
 def _tiling(
