@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tilewright.api import hookimpl
 
 if TYPE_CHECKING:
-    from tilewright.api import Kernel, Platform, Runner
+    from tilewright.api import CodePass, Kernel, Platform, Runner
 
 
 @hookimpl
@@ -34,3 +34,11 @@ def tilewright_kernels() -> Iterable[Kernel]:
     from tilewright_cortexm.kernels import KERNELS
 
     return KERNELS
+
+
+@hookimpl
+def tilewright_code_passes() -> Iterable[CodePass]:
+    """Inputs and outputs that a DMA touches, on cores with a data cache."""
+    from tilewright_cortexm.cache import CACHE
+
+    return (CACHE,)

@@ -39,8 +39,14 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         memories=_memories(core),
         engines=_engines(core),
         compile_flags=(*core.flags, *strict),
-        prelude=(files("tilewright_cortexm") / "prelude.h").read_text(encoding="ascii"),
+        prelude=_prelude(core),
     )
+
+
+def _prelude(core: Core) -> str:
+    """The C before all kernels: the core's rounding, and the cache's macro where there is a cache."""
+    names = ("prelude.h", "cache.h") if core.cache_line_bytes else ("prelude.h",)
+    return "\n".join((files("tilewright_cortexm") / name).read_text(encoding="ascii") for name in names)
 
 
 def _target(name: str, summary: str, cores: tuple[Core, ...], default: Core) -> Platform:
