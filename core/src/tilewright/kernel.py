@@ -105,7 +105,7 @@ class Kernel:
         default_factory=dict
     )  # operand -> memories it may be in; absent: any
     multiples: Mapping[str, int] = field(default_factory=dict)  # loop -> tile extents are multiples of this
-    parallel: tuple[str, ...] = ()  # loops that may be split over cores
+    parallel: tuple[str, ...] = ()  # loops that may be split over cores, best first; "*" is every parallel one
     accumulates: bool = False  # can start, continue and finish a reduction that is cut into tiles
     cycles: Callable[[TileShape], float] | None = None  # None: operations over throughput
     describe: Callable[[Site], Mapping[str, Any]] = _nothing  # further facts for the report, JSON values

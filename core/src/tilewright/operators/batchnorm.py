@@ -161,6 +161,7 @@ BATCH_NORMALIZATION = Operator(
 BATCH_NORMALIZATION_F32 = Kernel(
     name="portable.batch_normalization_f32",
     op="BatchNormalization",
+    parallel=("*",),
     accepts=_accepts,
     access=_packed_access,
     pack=_pack,

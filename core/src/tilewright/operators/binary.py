@@ -189,6 +189,7 @@ def _kernel(op: str) -> Kernel:
     return Kernel(
         name=f"portable.{op.lower()}",
         op=op,
+        parallel=("*",),
         accepts=_accepts,
         in_place=_in_place,
         values=_values,

@@ -141,6 +141,7 @@ CAST = Operator(
 CAST_PORTABLE = Kernel(
     name="portable.cast",
     op="Cast",
+    parallel=("*",),
     accepts=_accepts,
     values=_values,
     source=c_source("cast.c") + c_source("elementwise.c"),

@@ -101,6 +101,7 @@ CLIP = Operator(
 CLIP_PORTABLE = Kernel(
     name="portable.clip",
     op="Clip",
+    parallel=("*",),
     accepts=_accepts,
     in_place=lambda site: (("X", "Y"),),
     values=_values,

@@ -140,6 +140,7 @@ GATHER = Operator(
 GATHER_COPY = Kernel(
     name="portable.gather",
     op="Gather",
+    parallel=("*",),
     accepts=_accepts,
     values=_values,
     source=c_source("gather.c"),

@@ -68,6 +68,7 @@ QLOOKUP = Operator(
 QLOOKUP_PORTABLE = Kernel(
     name="portable.qlookup",
     op="QLookup",
+    parallel=("*",),
     accepts=_accepts,
     in_place=lambda site: (("X", "Y"),),
     values=_values,

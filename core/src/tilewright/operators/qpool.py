@@ -258,6 +258,7 @@ QAVERAGE_POOL_PORTABLE = Kernel(
 QREDUCE_MEAN_PORTABLE = Kernel(
     name="portable.qreduce_mean",
     op="QReduceMean",
+    parallel=("*",),
     accepts=_accepts_mean,
     describe=lambda site: described(mean_requant_form(site)),
     values=_mean_values,

@@ -141,6 +141,7 @@ QSOFTMAX = Operator(
 QSOFTMAX_PORTABLE = Kernel(
     name="portable.qsoftmax",
     op="QSoftmax",
+    parallel=("*",),
     accepts=_accepts,
     access=_packed_access,
     pack=lambda site: {"T": _table(site)},

@@ -238,6 +238,7 @@ def _kernel(op: str) -> Kernel:
     return Kernel(
         name=f"portable.{op.removesuffix('Linear').lower()}",
         op=op,
+        parallel=("*",),
         accepts=_accepts,
         values=_values,
         source="${helpers}" + c_source("elementwise.c"),

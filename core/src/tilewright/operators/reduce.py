@@ -198,6 +198,7 @@ def _kernel(op: str) -> Kernel:
     return Kernel(
         name=f"portable.reduce_{op.removeprefix('Reduce').lower()}_f32",
         op=op,
+        parallel=("*",),
         accepts=_accepts,
         values=_values,
         source=c_source("reduce.c"),

@@ -241,6 +241,7 @@ RESHAPE = Operator(
 RESHAPE_COPY = Kernel(
     name="portable.reshape",
     op="Reshape",
+    parallel=("*",),
     values=_values,
     source=f"% if nested:\n{c_source('elementwise.c')}% else:\n{c_source('reshape.c')}% endif\n",
     call="${statements}",

@@ -193,7 +193,9 @@ SLICE = Operator(
     ),
 )
 
-SLICE_COPY = Kernel(name="portable.slice", op="Slice", values=_values, source=COPY_SOURCE, call=COPY_CALL)
+SLICE_COPY = Kernel(
+    name="portable.slice", op="Slice", parallel=("*",), values=_values, source=COPY_SOURCE, call=COPY_CALL
+)
 
 OPERATORS = (SLICE,)
 KERNELS = (SLICE_COPY,)

@@ -169,6 +169,7 @@ def _kernel(op: str, name: str) -> Kernel:
     return Kernel(
         name=f"portable.{name}_f32",
         op=op,
+        parallel=("*",),
         accepts=_accepts,
         in_place=lambda site: (("X", "Y"),),
         values=_values,

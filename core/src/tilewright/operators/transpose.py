@@ -78,7 +78,9 @@ TRANSPOSE = Operator(
     imports=(Import(op_type="Transpose", since=1, attributes={"perm": "INTS"}, convert=_import),),
 )
 
-TRANSPOSE_COPY = Kernel(name="portable.transpose", op="Transpose", values=_values, source=COPY_SOURCE, call=COPY_CALL)
+TRANSPOSE_COPY = Kernel(
+    name="portable.transpose", op="Transpose", parallel=("*",), values=_values, source=COPY_SOURCE, call=COPY_CALL
+)
 
 OPERATORS = (TRANSPOSE,)
 KERNELS = (TRANSPOSE_COPY,)

@@ -296,6 +296,7 @@ def _kernel(op: str) -> Kernel:
     return Kernel(
         name=f"portable.{op.lower()}",
         op=op,
+        parallel=("*",),
         accepts=_accepts,
         in_place=lambda site: (("X", "Y"),),
         values=_values,

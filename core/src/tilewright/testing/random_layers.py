@@ -16,7 +16,8 @@ from tilewright.testing.one_step import one_step
 def layers(draw: st.DrawFn) -> dict[str, Any]:
     """Arguments of `one_step`, the platform excepted."""
     kind = draw(st.sampled_from(["conv", "pool", "gemm", "matmul", "add", "softmax", "slice", "reduce", "concat"]))
-    return globals()[f"_{kind}"](draw)
+    layer: dict[str, Any] = globals()[f"_{kind}"](draw)
+    return layer
 
 
 def schedule_on(layer: dict[str, Any], platform: Platform) -> Scheduled:

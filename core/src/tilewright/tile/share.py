@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tilewright.access import Access
+from tilewright.access import Access, MapAccess
 from tilewright.kernel import Kernel
 
 ANY = "*"  # in `Kernel.parallel`: every parallel loop of the access, outermost first
@@ -22,7 +22,9 @@ class Share:
 
 
 def parallel_loops(kernel: Kernel, access: Access) -> tuple[str, ...]:
-    """Loops that the cores may share, best first."""
+    """Loops that the cores may share, best first; none of an access whose windows are no index map."""
+    if not isinstance(access, MapAccess):
+        return ()
     parallel = tuple(loop.name for loop in access.loops if loop.kind == "parallel")
     named = (parallel if name == ANY else (name,) for name in kernel.parallel)
     return tuple(dict.fromkeys(name for names in named for name in names if name in parallel))
