@@ -22,10 +22,15 @@ from tilewright.operator import Operator
 from tilewright.platform import Platform
 from tilewright.schedule import schedule
 from tilewright.schedule.order import frugal_order, given_order
+from tilewright.schedule.order_search import search_order
+from tilewright.schedule.order_task import order_task
 from tilewright.stages import Allocated, Bound, Scheduled, Tiled
 from tilewright.tile import tile
 from tilewright.tile.tiler import Buffering, Tiler
 from tilewright.verify import verify_allocated, verify_bound, verify_scheduled, verify_tiled
+
+_FEWEST_TO_ORDER = 3  # nodes, below which there is nothing to choose
+_ORDER_SHARE = 10  # of the budget goes into the search for an order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +62,24 @@ class Planner:
     def proposals(self, bound: Bound) -> Iterator[Decisions]:
         """Orders worth trying, the graph's own first."""
         seen = set()
-        for order in (given_order(bound.graph), frugal_order(bound.graph)):
+        for order in self._orders(bound):
             proposal = Decisions(order=order).pinned_by(self.pins)
             if proposal.order not in seen:
                 seen.add(proposal.order)
                 yield proposal
+
+    def _orders(self, bound: Bound) -> Iterator[tuple[str, ...]]:
+        """The given order, a frugal one, and the best one of a search."""
+        given, frugal = given_order(bound.graph), frugal_order(bound.graph)
+        yield given
+        if self.pins.order or len(given) < _FEWEST_TO_ORDER:
+            return
+        yield frugal
+        theirs = [value for value, whose in self.pins.io.items() if whose == "user"]
+        task = order_task(bound, self.operators, theirs)
+        position = {name: index for index, name in enumerate(task.nodes)}
+        found = search_order(task, self.budget.work // _ORDER_SHARE, ([position[name] for name in frugal],))
+        yield tuple(task.nodes[index] for index in found.order)
 
     def carry_out(self, bound: Bound, decisions: Decisions) -> Allocated:
         """Schedule, tile and allocate as decided."""
