@@ -14,6 +14,7 @@ import pytest
 from onnx import TensorProto, helper
 
 ROOT = Path(__file__).parents[2]
+KWS = ROOT.parent / "shared" / "models" / "kws_int8.onnx"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -55,3 +56,18 @@ def test_the_c_compiles(reader: Any, tool: Any) -> None:
     flags = "-std=c11 -Wall -Wextra -Wconversion -pedantic -Werror -Iout -c classify.c"
     command = f"tilewright compile model.onnx --target generic -o out -q && {tool('cc')} {flags}"
     assert subprocess.run(command, shell=True, cwd=reader.folder, env=reader.environment, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not KWS.exists(), reason="the keyword-spotting network is not beside the repository")
+def test_the_picture_is_the_plan_of_today(reader: Any) -> None:
+    commands = (f"tilewright check {KWS} --target generic --json r.json", "tilewright report r.json --format svg")
+    done = subprocess.run(
+        " && ".join((f"{commands[0]} >log", commands[1])),
+        shell=True,
+        cwd=reader.folder,
+        env=reader.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == (ROOT / "docs" / "images" / "memory-plan.svg").read_text(encoding="utf-8"), done.stderr
