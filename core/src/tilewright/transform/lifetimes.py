@@ -1,13 +1,14 @@
 """Knows the pass `lifetimes`: marks where every buffer begins and ends to hold data, for sanitizers and debuggers.
-Does not know what the marks do: they are the macros TW_LIVE and TW_DEAD, empty unless the application defines them.
+Does not know what the marks do: they are the macros TW_LIVE and TW_DEAD, empty unless the application defines them,
+and for tiles the runtime's `tw_rt_live` and `tw_rt_dead`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from tilewright.program import Dead, Live, Program, Statement, StepCall
+from tilewright.program import Dead, If, Live, Loop, Mark, Program, Raw, Statement, StepCall, StepCode
 from tilewright.transform.code_pass import CodePass, CodePassContext
 
 
@@ -35,7 +36,30 @@ class _Marked:
 
 
 def _apply(program: Program, context: CodePassContext) -> Program:
-    return replace(program, body=tuple(_with_marks(program.body, tuple(_buffers(program)))))
+    body = tuple(_with_marks(program.body, tuple(_buffers(program)), program.team))
+    return replace(program, body=body, steps=tuple(_with_tile_marks(step) for step in program.steps))
+
+
+def _with_tile_marks(step: StepCode) -> StepCode:
+    """The step, telling the runtime which tiles live."""
+    parts = tuple(replace(part, body=_told(part.body)) for part in step.parts)
+    return replace(step, body=_told(step.body), parts=parts)
+
+
+def _told(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    return tuple(_tell(statement) for statement in body)
+
+
+def _tell(statement: Statement) -> Statement:
+    match statement:
+        case Mark(event=event, pointer=pointer, size_bytes=size):
+            return Raw(text=f"tw_rt_{event}({pointer}, {size}u);")
+        case Loop(body=body):
+            return replace(statement, body=_told(body))
+        case If(body=body, otherwise=otherwise):
+            return replace(statement, body=_told(body), otherwise=_told(otherwise))
+        case _:
+            return statement
 
 
 def _buffers(program: Program) -> Iterator[_Marked]:
@@ -43,7 +67,7 @@ def _buffers(program: Program) -> Iterator[_Marked]:
     bases = {pool.memory: pool.base for pool in program.pools}
     for buffer in program.allocated.tiled.buffers:
         place = program.allocated.placements.get(buffer.name)
-        if place is None or place.memory not in bases or buffer.kind == "state" or not buffer.size_bytes:
+        if place is None or place.memory not in bases or buffer.kind in ("state", "tile") or not buffer.size_bytes:
             continue
         base = bases[place.memory]
         yield _Marked(
@@ -57,18 +81,24 @@ def _buffers(program: Program) -> Iterator[_Marked]:
         )
 
 
-def _with_marks(body: tuple[Statement, ...], buffers: tuple[_Marked, ...]) -> Iterator[Statement]:
+def _with_marks(body: tuple[Statement, ...], buffers: tuple[_Marked, ...], team: bool) -> Iterator[Statement]:
     for statement in body:
         if not isinstance(statement, StepCall):
             yield statement
             continue
         step = statement.step
-        yield from (buffer.live() for buffer in buffers if buffer.first == step)
+        yield from _by_mover((buffer.live() for buffer in buffers if buffer.first == step), team)
         yield statement
         dead = [buffer for buffer in buffers if buffer.last == step]
-        yield from (buffer.dead() for buffer in dead)
+        yield from _by_mover((buffer.dead() for buffer in dead), team)
         staying = (buffer for buffer in buffers if buffer.first <= step < buffer.last)
-        yield from (buffer.live() for buffer in staying if any(buffer.overlaps(other) for other in dead))
+        again = (buffer.live() for buffer in staying if any(buffer.overlaps(other) for other in dead))
+        yield from _by_mover(again, team)
+
+
+def _by_mover(marks: Iterable[Statement], team: bool) -> tuple[Statement, ...]:
+    all_marks = tuple(marks)
+    return (If(condition="tw_rt_is_mover()", body=all_marks),) if team and all_marks else all_marks
 
 
 LIFETIMES = CodePass(

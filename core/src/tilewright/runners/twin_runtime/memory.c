@@ -174,7 +174,7 @@ void twin_fill(void)
         for (uint32_t k = tile->offset; k < tile->offset + tile->bytes; ++k) {
             arena->owner[k] = TWIN_DEAD;
         }
-        memset(arena->base + tile->offset, twin_pattern(DEAD_FILL), tile->bytes);
+        twin_set(arena->base + tile->offset, twin_pattern(DEAD_FILL), tile->bytes);
         twin_hide(arena->base + tile->offset, tile->bytes);
     }
 }
