@@ -6,8 +6,8 @@ Text in the tree is C expressions and whole kernel calls; structure is never tex
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tilewright.graph import Tensor
@@ -109,20 +109,22 @@ class CopyWait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """From here on the buffer's bytes mean something. `pointer` is a C expression."""
+    """From here on the buffer's bytes mean something. `pointer` is a C expression. Of a tile, `tw_rt` is told."""
 
     buffer: str
     pointer: str
     size_bytes: int
+    tile: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dead:
-    """From here on nobody reads the buffer's bytes before they are written again."""
+    """From here on nobody reads the buffer's bytes before they are written again. Of a tile, `tw_rt` is told."""
 
     buffer: str
     pointer: str
     size_bytes: int
+    tile: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,6 +325,21 @@ def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
             yield from walk(statement.body)
         if isinstance(statement, If):
             yield from walk(statement.otherwise)
+
+
+def replaced(
+    body: tuple[Statement, ...], change: Callable[[Statement], tuple[Statement, ...]]
+) -> tuple[Statement, ...]:
+    """`body` with every statement replaced by what `change` makes of it, inside loops and branches first."""
+    made: list[Statement] = []
+    for statement in body:
+        inner = statement
+        if isinstance(inner, (Loop, If)):
+            inner = replace(inner, body=replaced(inner.body, change))
+        if isinstance(inner, If):
+            inner = replace(inner, otherwise=replaced(inner.otherwise, change))
+        made.extend(change(inner))
+    return tuple(made)
 
 
 def touched(statements: Iterable[Statement]) -> Iterator[tuple[Region, bool]]:

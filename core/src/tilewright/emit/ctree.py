@@ -131,10 +131,10 @@ def _print(statement: Statement, steps: Sequence[StepCode]) -> list[str]:
             inner, other = list(print_body(body, 1, steps)), list(print_body(otherwise, 1, steps))
             closing = ["} else {", *other, "}"] if other else ["}"]
             return [f"if ({condition}) {{", *inner, *closing] if inner or other else []
-        case Live(pointer=pointer, size_bytes=size):
-            return [f"TW_LIVE({pointer}, {size}u);"]
-        case Dead(pointer=pointer, size_bytes=size):
-            return [f"TW_DEAD({pointer}, {size}u);"]
+        case Live(pointer=pointer, size_bytes=size, tile=tile):
+            return [f"{'tw_rt_live' if tile else 'TW_LIVE'}({pointer}, {size}u);"]
+        case Dead(pointer=pointer, size_bytes=size, tile=tile):
+            return [f"{'tw_rt_dead' if tile else 'TW_DEAD'}({pointer}, {size}u);"]
         case StepCall(step=number):
             code = steps[number]
             return wrap_call(f"{code.function}({', '.join(one.argument for one in code.parameters)});")

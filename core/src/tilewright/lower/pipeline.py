@@ -33,6 +33,7 @@ from tilewright.program import (
 )
 
 MOVER = "tw_rt_is_mover()"
+NEVER = "never"  # a condition known not to hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +95,13 @@ class _Mover:
             pointer=f"{self.element(tile, ahead)}.bytes",
             size_bytes=self.slot.size_bytes,
         )
+
+    def exists(self, tile: str, ahead: int) -> str:
+        """Holds where there is a window `ahead` windows after that of `tile`. Constant where that is known."""
+        later, total = _plus(tile, ahead, self.period), self.level.total
+        if later.isdigit() and total.isdigit():
+            return "" if int(later) < int(total) else NEVER
+        return "" if later == "0" else f"{later} < {total}"
 
     def first(self, tile: str) -> str:
         """Holds for the first tile of a window."""
@@ -177,9 +185,7 @@ def _before(movers: Sequence[_Mover]) -> Iterable[Statement]:
         elif one.slot.resident:
             yield from (one.mark("live", "0"), one.start("0"))
         for ahead in () if one.slot.resident or one.slot.bond.written else range(one.span - 1):
-            yield from _when(
-                _reached("0", ahead, one) if ahead else "", (one.mark("live", "0", ahead), one.start("0", ahead))
-            )
+            yield from _when(one.exists("0", ahead), (one.mark("live", "0", ahead), one.start("0", ahead)))
     yield from (one.wait("0") for one in movers if one.slot.resident and not one.slot.bond.written)
 
 
@@ -214,12 +220,12 @@ def _arriving(movers: Sequence[_Mover], level: Level) -> Iterable[Statement]:
         yield from _when(one.first(t), (one.wait(t),))
     for one in inputs:
         if one.span > 1:
-            condition = _and(one.first(t), _reached(t, one.span - 1, one))
-            yield from _when(condition, (one.mark("live", t, one.span - 1), one.start(t, one.span - 1)))
+            later = one.mark("live", t, one.span - 1), one.start(t, one.span - 1)
+            yield from _when(_and(one.first(t), one.exists(t, one.span - 1)), later)
     for one in movers:
         if one.slot.bond.written and not one.slot.resident:
             yield from _when(one.first(t), (one.wait(t),))
-            used_before = f"{t} >= {_plus('0', one.span, one.period)}"
+            used_before = NEVER if one.exists("0", one.span) == NEVER else f"{t} >= {_plus('0', one.span, one.period)}"
             yield from _when(_and(one.first(t), used_before), (one.mark("dead", t),))
             yield from _when(one.first(t), (one.mark("live", t),))
 
@@ -241,7 +247,8 @@ def _after(movers: Sequence[_Mover]) -> Iterable[Statement]:
     for one in movers:
         if one.slot.bond.written:
             for number in range(1 if one.slot.resident else one.span):
-                yield from (one.wait("0", number), one.mark("dead", "0", number))
+                yield one.wait("0", number)
+                yield from _when(one.exists("0", number), (one.mark("dead", "0", number),))
 
 
 def _pointed(called: tuple[Statement, ...], movers: Sequence[_Mover], level: Level) -> tuple[Statement, ...]:
@@ -272,6 +279,8 @@ def _mover(statements: Iterable[Statement]) -> tuple[Statement, ...]:
 
 
 def _when(condition: str, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    if NEVER in condition:
+        return ()
     return (If(condition=condition, body=body),) if condition else body
 
 
@@ -288,10 +297,6 @@ def _plus(tile: str, windows: int, period: str) -> str:
     else:
         distance = f"{windows} * {_factor(period)}" if windows > 1 else period
     return distance if tile == "0" else f"{tile} + {distance}"
-
-
-def _reached(tile: str, windows: int, mover: _Mover) -> str:
-    return f"{_plus(tile, windows, mover.period)} < {mover.level.total}"
 
 
 def _factor(text: str) -> str:

@@ -114,7 +114,7 @@ static int work(void *given)
 
 int main(void)
 {{
-    network job;
+    static network job; /* what it points to stays reachable */
     int status;
 {pools}
 {read}

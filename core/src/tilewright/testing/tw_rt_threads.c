@@ -20,6 +20,7 @@
 #  define TEAM TW_TEST_CORES
 #endif
 #define CHANNELS 16
+#define MAX_TILES 64
 
 int tw_test_team(int (*work)(void *), void *argument);
 
@@ -88,13 +89,41 @@ void tw_rt_wait(uint32_t number)
     copies[number].busy = 0;
 }
 
+static struct {
+    uint8_t *bytes;
+    uint32_t size;
+} tiles[MAX_TILES];
+
+/* The entry of a tile, or an empty one for `bytes` NULL. */
+static uint32_t find(const uint8_t *bytes)
+{
+    uint32_t number = 0;
+    while (number < MAX_TILES && tiles[number].bytes != bytes) {
+        ++number;
+    }
+    demand(number < MAX_TILES, bytes ? "a tile dies that does not live" : "too many tiles live");
+    return number;
+}
+
 void tw_rt_live(void *bytes, uint32_t size)
 {
+    uint8_t *const begin = bytes;
+    for (uint32_t i = 0; i < MAX_TILES; ++i) {
+        const int apart = !tiles[i].bytes || begin + size <= tiles[i].bytes || tiles[i].bytes + tiles[i].size <= begin;
+        demand(apart, "a tile begins to live where another one does");
+    }
+    demand(tw_rt_is_mover(), "a core that is not the mover declares a tile");
+    const uint32_t number = find(NULL);
+    tiles[number].bytes = begin;
+    tiles[number].size = size;
     memset(bytes, 0x5a, size); /* whatever was there is gone */
 }
 
 void tw_rt_dead(void *bytes, uint32_t size)
 {
+    const uint32_t number = find(bytes);
+    demand(tiles[number].size == size, "a part of a tile dies");
+    tiles[number].bytes = NULL;
     memset(bytes, 0xa5, size);
 }
 
@@ -134,6 +163,9 @@ int tw_test_team(int (*work)(void *), void *argument)
     }
     for (uint32_t i = 0; i < CHANNELS; ++i) {
         demand(!copies[i].busy, "a copy was never waited for");
+    }
+    for (uint32_t i = 0; i < MAX_TILES; ++i) {
+        demand(!tiles[i].bytes, "a tile lives after the last step");
     }
     for (uint32_t i = 1; i < TEAM; ++i) {
         if (jobs[i].status != jobs[0].status) {

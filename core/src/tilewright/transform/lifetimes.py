@@ -1,6 +1,6 @@
 """Knows the pass `lifetimes`: marks where every buffer begins and ends to hold data, for sanitizers and debuggers.
-Does not know what the marks do: they are the macros TW_LIVE and TW_DEAD, empty unless the application defines them,
-and for tiles the runtime's `tw_rt_live` and `tw_rt_dead`.
+Does not know what the marks do: tile buffers are told to `tw_rt`; for all others they are the macros TW_LIVE and
+TW_DEAD, empty unless the application defines them. In a program for a team of cores only the mover runs them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from tilewright.program import Dead, If, Live, Loop, Mark, Program, Raw, Statement, StepCall, StepCode
+from tilewright.program import Dead, If, Live, Mark, Program, Statement, StepCall, StepCode, replaced
 from tilewright.transform.code_pass import CodePass, CodePassContext
 
 
@@ -41,25 +41,16 @@ def _apply(program: Program, context: CodePassContext) -> Program:
 
 
 def _with_tile_marks(step: StepCode) -> StepCode:
-    """The step, telling the runtime which tiles live."""
-    parts = tuple(replace(part, body=_told(part.body)) for part in step.parts)
-    return replace(step, body=_told(step.body), parts=parts)
+    """The step, its marks told to the runtime."""
+    parts = tuple(replace(part, body=replaced(part.body, _told)) for part in step.parts)
+    return replace(step, parts=parts, body=replaced(step.body, _told))
 
 
-def _told(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    return tuple(_tell(statement) for statement in body)
-
-
-def _tell(statement: Statement) -> Statement:
-    match statement:
-        case Mark(event=event, pointer=pointer, size_bytes=size):
-            return Raw(text=f"tw_rt_{event}({pointer}, {size}u);")
-        case Loop(body=body):
-            return replace(statement, body=_told(body))
-        case If(body=body, otherwise=otherwise):
-            return replace(statement, body=_told(body), otherwise=_told(otherwise))
-        case _:
-            return statement
+def _told(statement: Statement) -> tuple[Statement, ...]:
+    if not isinstance(statement, Mark):
+        return (statement,)
+    kind = Live if statement.event == "live" else Dead
+    return (kind(buffer=statement.buffer, pointer=statement.pointer, size_bytes=statement.size_bytes, tile=True),)
 
 
 def _buffers(program: Program) -> Iterator[_Marked]:

@@ -54,11 +54,12 @@ _Static_assert(${port.macro}_SIZE == ${port.macro}_ELEMENTS * sizeof(${port.type
 #ifdef TW_LIFETIMES_HEADER /* a header that defines the two macros below */
 #  include TW_LIFETIMES_HEADER
 #endif
-% for macro, function in (("TW_LIVE", "tw_rt_live"), ("TW_DEAD", "tw_rt_dead")):
-#ifndef ${macro}
-#  define ${macro}(pointer, bytes) ${f"(tw_rt_is_mover() ? {function}(pointer, bytes) : (void)0)" if program.team else "((void)0)"}
+#ifndef TW_LIVE
+#  define TW_LIVE(pointer, bytes) ((void)0)
 #endif
-% endfor
+#ifndef TW_DEAD
+#  define TW_DEAD(pointer, bytes) ((void)0)
+#endif
 % endif
 % if program.constants:
 
