@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tilewright.allocate import allocate
+from tilewright.allocate.overflow import MIGHT_FIT
 from tilewright.allocate.problem import Allocator, Budget
 from tilewright.bind import bind
 from tilewright.decisions import Decisions
@@ -28,6 +29,7 @@ from tilewright.stages import Allocated, Bound, Scheduled, Tiled
 from tilewright.tile import tile
 from tilewright.tile.tiler import Buffering, Tiler
 from tilewright.verify import verify_allocated, verify_bound, verify_scheduled, verify_tiled
+from tilewright.ways_out import ways_out
 
 _FEWEST_TO_ORDER = 3  # nodes, below which there is nothing to choose
 _ORDER_SHARE = 10  # of the budget goes into the search for an order
@@ -57,7 +59,7 @@ class Planner:
         plans, failures = self._attempts(bound)
         if plans:
             return min(plans, key=ram_bytes)  # the first of equals
-        raise failures[0] if failures[0].fix else with_fix(failures[0], self._ways_out(bound))
+        raise failures[0] if failures[0].fix else with_fix(failures[0], self._ways_out(bound, failures[0]))
 
     def proposals(self, bound: Bound) -> Iterator[Decisions]:
         """Orders worth trying, the graph's own first."""
@@ -108,19 +110,21 @@ class Planner:
                 failures.append(error)
         return plans, failures
 
-    def _ways_out(self, bound: Bound) -> tuple[str, ...]:
+    def _ways_out(self, bound: Bound, failure: TilewrightError) -> tuple[str, ...]:
         """Changes after which the model fits, each proved by planning with it."""
         ends: dict[str, Literal["pool", "user"]] = dict.fromkeys((*bound.graph.inputs, *bound.graph.outputs), "user")
-        users = replace(self, pins=replace(self.pins, io=ends))
-        lines = []
-        for text, planner, changed in (
-            ("--io user          (inputs and outputs stay in your buffers)", users, bound),
-            ("", self, with_memories(bound, None)),
-        ):
-            plans, _ = planner._attempts(changed)
-            if plans:
-                lines.append(_way_out(text, min(plans, key=ram_bytes), bound.platform))
-        return tuple(lines)
+
+        def plan(changed: Bound, theirs: bool, factor: int) -> Allocated | None:
+            pins = replace(self.pins, io=ends) if theirs else self.pins
+            budget = replace(self.budget, work=self.budget.work * factor)
+            try:
+                plans, _ = replace(self, pins=pins, budget=budget)._attempts(changed)
+            except TilewrightError:
+                return None  # the change itself is not possible
+            return min(plans, key=ram_bytes, default=None)
+
+        placeable = any(MIGHT_FIT in detail for detail in failure.details)
+        return ways_out(bound, plan, placeable=placeable, effort=self.budget.work)
 
 
 def ram_bytes(allocated: Allocated) -> int:
@@ -128,20 +132,6 @@ def ram_bytes(allocated: Allocated) -> int:
     return sum(pool.used_bytes for pool in allocated.pools if pool.kind != "const")
 
 
-def with_memories(bound: Bound, size_bytes: int | None) -> Bound:
-    """The same binding on a platform with every memory of that size; None: without limits."""
-    memories = tuple(replace(memory, size_bytes=size_bytes) for memory in bound.platform.memories)
-    return replace(bound, platform=replace(bound.platform, memories=memories))
-
-
 def with_fix(error: TilewrightError, fix: tuple[str, ...]) -> TilewrightError:
     """The same error with other next steps, where there are any."""
     return TilewrightError(error.code, error.message, error.where, error.details, fix or error.fix, error.exit_code)
-
-
-def _way_out(text: str, plan: Allocated, platform: Platform) -> str:
-    """The flags, and what the plan then takes of each memory that has a limit."""
-    limited = [pool for pool in plan.pools if platform.memory(pool.memory).size_bytes is not None]
-    if not text:
-        return " ".join(f"--memory {pool.memory}={pool.used_bytes}" for pool in limited if pool.used_bytes)
-    return text + "".join(f" -> {pool.memory} {pool.used_bytes:,} B" for pool in limited)

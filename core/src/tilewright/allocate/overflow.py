@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tilewright.errors import TilewrightError, memory_error
 from tilewright.stages import Buffer, Tiled
 
+MIGHT_FIT = "a better placement might fit"  # said where the buffers' lower bound is inside the limit
 _MOST_SHOWN = 8
 
 
@@ -57,7 +58,7 @@ def does_not_fit(tiled: Tiled, overflow: Overflow, fix: tuple[str, ...] = ()) ->
     if rest:
         details.append(f"and {len(rest)} more, {sum(buffer.size_bytes for buffer in rest):,} B together")
     if overflow.lower_bound_bytes <= overflow.available_bytes:
-        details.append(f"a better placement might fit: these buffers need at least {overflow.lower_bound_bytes:,} B")
+        details.append(f"{MIGHT_FIT}: these buffers need at least {overflow.lower_bound_bytes:,} B")
     return memory_error(
         "TW5001",
         f"does not fit: memory '{overflow.memory}' needs {overflow.needed_bytes:,} B, has "

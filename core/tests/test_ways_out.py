@@ -1,0 +1,82 @@
+"""What an error suggests when a model does not fit works when it is typed, and says what it gives."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+import pytest
+
+from tilewright.allocate.best_fit import BestFit
+from tilewright.allocate.problem import Budget
+from tilewright.bind import bind
+from tilewright.decisions import Decisions
+from tilewright.errors import TilewrightError
+from tilewright.planner import Planner
+from tilewright.stages import Bound
+from tilewright.testing.random_graphs import random_graph, small_world
+from tilewright.tile.whole import WholeTiler
+from tilewright.ways_out import with_memories
+
+WORLD = small_world()
+
+
+def _planner(io: Mapping[str, Literal["pool", "user"]] | None = None, effort: int = 2_000) -> Planner:
+    return Planner(
+        operators=WORLD.operators,
+        kernels=WORLD.kernels,
+        tiler=WholeTiler(),
+        allocator=BestFit(),
+        pins=Decisions(io=io or {}),
+        budget=Budget(work=effort),
+    )
+
+
+def _bound(seed: int) -> Bound:
+    graph = random_graph(random.Random(seed), WORLD.operators)
+    return bind(graph, WORLD.platform, WORLD.operators, WORLD.kernels, Decisions())
+
+
+def _typed(line: str, bound: Bound) -> tuple[Bound, Planner]:
+    """What the flags of a `try:` line do."""
+    io = dict.fromkeys((*bound.graph.inputs, *bound.graph.outputs), "user") if "--io user" in line else {}
+    sizes = {name: int(size) for name, size in re.findall(r"--memory (\w+)=(\d+)", line)}
+    effort = re.search(r"--effort (\d+)", line)
+    return with_memories(bound, sizes), _planner(io, int(effort[1]) if effort else 2_000)  # type: ignore[arg-type]
+
+
+def test_every_line_works_when_it_is_typed() -> None:
+    lines = 0
+    for seed in range(30):
+        boundless = _planner().plan(_bound(seed))
+        used = boundless.pools[0].used_bytes
+        for limit in (used - 1, used // 2):
+            small = with_memories(_bound(seed), {"sram": limit})
+            with pytest.raises(TilewrightError) as caught:
+                _planner().plan(small)
+            for line in caught.value.fix:
+                lines += 1
+                plan = _typed(line, small)[1].plan(_typed(line, small)[0])
+                said = re.search(r"sram ([\d,]+) of", line)
+                assert said is None or int(said[1].replace(",", "")) == plan.pools[0].used_bytes
+            assert any("--memory" in line and "larger -> fits" in line for line in caught.value.fix)
+    assert lines > 80
+
+
+def test_nothing_is_promised_that_was_not_planned() -> None:
+    """Pinned offsets that exclude each other: no flag helps, none is shown."""
+    bound = _bound(3)
+    plan = _planner().plan(bound)
+    placed = [b for b in plan.tiled.buffers if b.name in plan.placements and b.kind != "constant" and b.size_bytes]
+    first = next(
+        b for b in placed for other in placed if b != other and b.first <= other.last and other.first <= b.last
+    )
+    clash = dict.fromkeys((item.name for item in placed), plan.placements[first.name].offset_bytes)
+    planner = _planner()
+    stuck = replace(planner, pins=Decisions(offsets=clash, order=plan.decisions.order))
+    with pytest.raises(TilewrightError) as caught:
+        stuck.plan(bound)
+    assert not any("--memory" in line or "--io" in line for line in caught.value.fix)
