@@ -160,6 +160,28 @@ def _lower_bound(sizes: Mapping[str, int], group: GroupFile) -> int:
     return max((*sizes.values(), *together))
 
 
+def group_report(group: GroupFile, members: Mapping[str, Deployment], pools: tuple[SharedPool, ...]) -> dict[str, Any]:
+    """What is shared, and each member's own report."""
+    from tilewright.report.build import build_report
+
+    return {
+        "schema": "https://tilewright.dev/schema/group-1.json",
+        "name": group.name,
+        "concurrent": [list(names) for names in group.concurrent],
+        "pools": [
+            {
+                "name": pool.memory,
+                "used_bytes": pool.size_bytes,
+                "lower_bound_bytes": pool.lower_bound_bytes,
+                "offsets": dict(pool.offsets),
+                "models": {prefix: members[prefix].worst_case_buffer_size[pool.memory] for prefix in pool.offsets},
+            }
+            for pool in pools
+        ],
+        "models": {prefix: build_report(member) for prefix, member in members.items()},
+    }
+
+
 def _path(file: Path, prefix: str, value: object) -> Path:
     if not isinstance(value, str):
         raise _wrong(file, f"models.{prefix} must be the name of a file")

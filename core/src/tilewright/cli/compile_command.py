@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from tilewright.cli.flags import io_flag, model_flags, options_from
+from tilewright.cli.flags import io_flag, model_or_group_flags, options_from
 from tilewright.cli.output import json_text, progress, say, send_json, show_diagnostics
 from tilewright.errors import usage_error
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
+    from tilewright.options import Options
 
 STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "program")
 
 
 @click.command("compile")
-@model_flags
+@model_or_group_flags
 @io_flag("--io")
 @click.option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="Folder to write to.")
 @click.option("--json", "json_target", metavar="FILE|-", help="Also write the report there.")
@@ -42,7 +43,11 @@ STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "
 )
 @click.option("--import-state", "state", type=click.Path(path_type=Path), help="Continue from a saved value.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, no tables.")
+@click.pass_context
 def command(
+    context: click.Context,
+    /,
+    group: Path | None,
     folder: Path,
     json_target: str | None,
     const_format: Literal["auto", "incbin", "c", "bin"],
@@ -68,6 +73,9 @@ def command(
     if json_target and json_target != "-":
         demand_writable_file(Path(json_target))
     options = replace(options_from(flags), const_format=const_format, selftest=selftest)
+    _demand_what(context, group, flags)
+    if group is not None:
+        return _compile_group(group, options, folder, json_target, quiet=quiet, strict=flags["strict"])
     deployment = Deployment(flags["model"], flags["target"], options)
     if state is not None:
         deployment = deployment.import_state(state)
@@ -85,6 +93,48 @@ def command(
         progress(summary(report))
         progress(layer_table(report))
         progress(f"wrote {len(files)} files")
+    if json_target != "-":
+        say(str(folder))
+    return None
+
+
+def _demand_what(context: click.Context, group: Path | None, flags: dict[str, Any]) -> None:
+    """Either a group, or MODEL and --target."""
+    given = {parameter.name: parameter for parameter in context.command.params}
+    if group is None:
+        for name in ("model", "target"):
+            if flags[name] is None:
+                raise click.MissingParameter(ctx=context, param=given[name])
+    elif flags["model"] is not None or flags["target"] is not None:
+        raise click.UsageError("--group says which models and which target: leave MODEL and --target out", context)
+
+
+def _compile_group(
+    file: Path, options: Options, folder: Path, json_target: str | None, *, quiet: bool, strict: bool
+) -> None:
+    """Every model in a folder of its own, and the memory they share."""
+    from tilewright.folder import write_folder
+    from tilewright.group import deployments, group_files, group_report, read_group, share_pools
+    from tilewright.report.text import align
+
+    group = read_group(file)
+    members = deployments(group, options)
+    pools = share_pools(group, members)
+    for member in members.values():
+        show_diagnostics(member.diagnostics, strict)
+    report = group_report(group, members, pools)
+    pages = {"report.json": json_text(report).encode()}
+    write_folder(folder, {**group_files(group, members, pools), **pages})
+    if json_target:
+        send_json(report, json_target)
+    if not quiet:
+        rows = [("pool", "shared", *members)]
+        rows += [
+            (pool["name"], f"{pool['used_bytes']:,} B", *(f"{pool['models'].get(name, 0):,} B" for name in members))
+            for pool in report["pools"]
+        ]
+        for line in align(rows, right=range(1, 2 + len(members))):
+            progress(line)
     if json_target != "-":
         say(str(folder))
 

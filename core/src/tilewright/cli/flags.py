@@ -23,11 +23,33 @@ _UNITS = {"": 1, "B": 1, "K": 1 << 10, "KB": 1 << 10, "KIB": 1 << 10, "M": 1 << 
 
 def model_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """MODEL, --target and everything that changes what is planned."""
+    return plan_flags(_what(required=True)(command))
+
+
+def model_or_group_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, where a group file may stand for MODEL and --target."""
+    group = click.option(
+        "--group",
+        type=click.Path(path_type=Path),
+        metavar="FILE.toml",
+        help="Several models in one program, sharing memory, instead of MODEL and --target.",
+    )
+    return plan_flags(_what(required=False)(group(command)))
+
+
+def _what(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        target = click.option(
+            "-t", "--target", required=required, metavar="NAME", help="Target to compile for (`tilewright targets`)."
+        )
+        return click.argument("model", type=click.Path(path_type=Path), required=required)(target(command))
+
+    return add
+
+
+def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Everything that changes what is planned."""
     flags = (
-        click.argument("model", type=click.Path(path_type=Path)),
-        click.option(
-            "-t", "--target", required=True, metavar="NAME", help="Target to compile for (`tilewright targets`)."
-        ),
         click.option(
             "-n", "--name", default="", metavar="PREFIX", help="C prefix of every symbol. Default: the file's name."
         ),
