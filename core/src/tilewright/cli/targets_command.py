@@ -61,6 +61,7 @@ def _describe(name: str, json_target: str | None) -> None:
                     for item in platform.options
                 ],
                 "runners": list(platform.runners),
+                "compile_flags": list(platform.compile_flags),
             },
             json_target,
         )
@@ -76,5 +77,7 @@ def _describe(name: str, json_target: str | None) -> None:
     for option in platform.options:
         choices = f" ({', '.join(option.choices)})" if option.choices else ""
         say(f"  --set {option.name}={option.default or 'VALUE'}{choices}   {option.help}")
+    if platform.compile_flags:
+        say(f"  compile with: {' '.join(platform.compile_flags)}")
     say(f"  runs on: {', '.join(platform.runners)}")
     return None

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Literal
 from tilewright.errors import toolchain_error, usage_error
 from tilewright.graph import Tensor
 from tilewright.layout import Layout, row_major
-from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
 from tilewright.program import Port
 from tilewright.rendering import template
 from tilewright.runners.runner import Job
@@ -21,6 +20,8 @@ from tilewright.runners.runner import Job
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from tilewright.lower.addresses import AddressBook
 
     Array = npt.NDArray[np.generic]
 
@@ -75,6 +76,8 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
     `text` is the Mako template of another `main` than the host's; it sees `names` beside what the host's sees, and
     `constants`, the pools of constants.
     """
+    from tilewright.lower.addresses import address_book, members_of, ports_of
+
     graph = job.plan.tiled.scheduled.bound.graph
     members = members_of(graph, job.prefix)
     book = address_book(job.plan, members)
