@@ -83,7 +83,11 @@ def print_body(body: Sequence[Statement], depth: int, steps: Sequence[StepCode])
 def wrap_call(text: str, width: int = WIDTH) -> list[str]:
     """A call on one line, or with its arguments filled into lines of at most `width` characters."""
     lines = cleandoc(text).split("\n")
-    if len(lines) > 1 or len(text) <= width or "(" not in text or '"' in text or "'" in text:
+    if '"' in text or "'" in text:
+        return lines
+    if len(lines) > 1:
+        return [piece for line in lines for piece in _filled(line, width)]
+    if len(text) <= width or "(" not in text:
         return lines
     opening = text.index("(") + 1
     filled = [text[:opening]]
@@ -93,6 +97,22 @@ def wrap_call(text: str, width: int = WIDTH) -> list[str]:
             filled.append(f"{INDENT}{part}")
         else:
             filled[-1] += glue + part
+    return filled
+
+
+def _filled(line: str, width: int) -> list[str]:
+    """A line of a longer statement, broken after commas."""
+    if len(line) <= width:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip())) + INDENT
+    filled = [""]
+    for piece in line.split(", "):
+        joined = f"{filled[-1]}, {piece}" if filled[-1] else piece
+        if len(joined) >= width and filled[-1]:
+            filled[-1] += ","
+            filled.append(indent + piece)
+        else:
+            filled[-1] = joined
     return filled
 
 

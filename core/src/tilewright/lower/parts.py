@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tilewright.dtypes import DType
 from tilewright.kernel import Call, Operand
 from tilewright.lower.bonds import Bond, scratch_name
-from tilewright.lower.boxes import CBox, CSpan, lows, window
+from tilewright.lower.boxes import CBox, CSpan, lows, whole_box, window
 from tilewright.lower.nest import Level, box_value, extents_of
 from tilewright.lower.slots import Held, Slot, Tiling, extent_ranges, unsupported_tile
 from tilewright.lower.split import Portion, portion
@@ -33,6 +33,7 @@ from tilewright.program import (
 )
 from tilewright.rendering import render_call, render_source, render_wait
 from tilewright.tile.cost import kernel_cycles, scratch_bytes
+from tilewright.tile.transfers import lattice
 
 SLOT = Parameter(type="tw_slot *", name="slot", argument="slot")
 
@@ -216,8 +217,11 @@ def _copy(tiling: Tiling, slot: Slot, far: Held, spans: Sequence[CSpan], box: CB
     near = tiling.held(bond, tiling.nest.levels.index(slot.level) + 1)
     here = Side(pointer="slot->bytes", strides=near.strides, regions=near.regions)
     there = Side(pointer="far", strides=far.strides, regions=far.regions)
+    whole = tiling.nest.access.window(bond.operand, whole_box(tiling.nest.access))
+    steps = lattice(whole, bond.shape, bond.layout, item)
+    here, there = here.every(steps), there.every(steps)
     ends = (here, there) if bond.written else (there, here)
-    return window_copy(*ends, copy_extents(spans, ranges), item, path, slot="slot", name=slot.name)
+    return window_copy(*ends, copy_extents(spans, ranges, steps), item, path, slot="slot", name=slot.name)
 
 
 def _distance(tiling: Tiling, bond: Bond, spans: Sequence[CSpan], box: CBox, held: Held) -> Sum:

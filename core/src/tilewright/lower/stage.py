@@ -69,7 +69,8 @@ def _steps(book: AddressBook, operators: Mapping[str, Operator], prefix: str) ->
         lower_tiled_step(index, step, groups[step.name], book, operators, prefix, total)
         for index, step in enumerate(steps)
     ]
-    most = min(max([one.transfers for one in made], default=1), MOST_TRANSFERS)
+    wanted = max([one.transfers for one in made], default=1)
+    most = min([wanted, MOST_TRANSFERS, *(one.in_flight for one in made)])
     text = (files("tilewright.lower") / "text" / "tiles.c").read_text(encoding="utf-8").strip("\n")
     return [one.lowered for one in made], (f"#define TW_TRANSFERS {most}u\n\n{text}",)
 

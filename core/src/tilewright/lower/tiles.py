@@ -25,10 +25,11 @@ from tilewright.stages import Group, Step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoweredTiles:
-    """A step's code, and the most transfers in flight that one window of it can have."""
+    """A step's code; how many transfers one window can take, and how many of each may be in flight at once."""
 
     lowered: Lowered
     transfers: int
+    in_flight: int
 
 
 def is_team(platform: Platform) -> bool:
@@ -60,7 +61,18 @@ def lower_tiled_step(
         declarations=_struct(tiling) if made.body else (),
         parts=called(made.parts, made.body),
     )  # fmt: skip
-    return LoweredTiles(lowered=Lowered(code=code, source=made.source, kernel=tiling.kernel), transfers=made.transfers)
+    return LoweredTiles(
+        lowered=Lowered(code=code, source=made.source, kernel=tiling.kernel),
+        transfers=made.transfers,
+        in_flight=_in_flight(tiling),
+    )
+
+
+def _in_flight(tiling: Tiling) -> int:
+    """The channels of the narrowest path, divided among all tile buffers of the step."""
+    buffers = sum(len(slot.buffers) for slots in tiling.slots for slot in slots)
+    channels = min((path.channels for path in tiling.platform.copies), default=1)
+    return max(1, channels // max(buffers, 1))
 
 
 def _tiling(

@@ -5,10 +5,10 @@ Does not know when it is copied, nor into which of several buffers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.lower.boxes import CSpan
-from tilewright.lower.sums import Sum
+from tilewright.lower.sums import Sum, variable
 from tilewright.platform import CopyPath
 from tilewright.program import CopyStart, If, Loop, Region, Statement
 
@@ -22,6 +22,10 @@ class Side:
     pointer: str
     strides: tuple[int, ...]
     regions: tuple[Region, ...]
+
+    def every(self, steps: Sequence[int]) -> Side:
+        """The same bytes where along each axis only every so manieth position counts."""
+        return replace(self, strides=tuple(stride * step for stride, step in zip(self.strides, steps, strict=True)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +54,16 @@ class WindowCopy:
     transfers: int
 
 
-def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]]) -> tuple[Extent, ...]:
-    """`ranges` are the least and most of each axis; an axis that cannot vary is a number."""
-    return tuple(
-        Extent(value=Sum(least) if least == most else span.extent, least=least, most=most)
-        for span, (least, most) in zip(spans, ranges, strict=True)
-    )
+def extents_of(
+    spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps: Sequence[int]
+) -> tuple[Extent, ...]:
+    """`ranges` are the least and most of each axis; an axis that cannot vary is a number. `steps`: see `Side.every`."""
+    found = []
+    for span, (least, most), step in zip(spans, ranges, steps, strict=True):
+        few, many = -(-least // step), -(-most // step)
+        moving = span.extent if step == 1 else variable(f"tw_steps({span.extent}, {step})")
+        found.append(Extent(value=Sum(few) if few == many else moving, least=few, most=many))
+    return tuple(found)
 
 
 def window_copy(

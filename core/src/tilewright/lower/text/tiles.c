@@ -50,6 +50,12 @@ TW_KERNEL int32_t tw_clamp(int32_t value, int32_t low, int32_t high)
     return value < low ? low : (value > high ? high : value);
 }
 
+/* Positions of an extent when only every `step`-th counts. */
+TW_KERNEL int32_t tw_steps(int32_t extent, int32_t step)
+{
+    return (extent + step - 1) / step;
+}
+
 TW_KERNEL int32_t tw_least(int32_t value, int32_t other)
 {
     return value < other ? value : other;

@@ -1,0 +1,97 @@
+"""One tiny tiled convolution, as the generator writes it: reviewed like code that somebody wrote by hand.
+
+UPDATE_GOLDEN=1 writes the file anew: review the difference.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+
+from tilewright.allocate.best_fit import BestFit
+from tilewright.builtin import tilewright_kernels, tilewright_operators
+from tilewright.decisions import Decisions, GroupTile, HopTile, TileCopy
+from tilewright.dtypes import DType
+from tilewright.emit import EmitOptions, emit
+from tilewright.graph import Graph
+from tilewright.lower import lower
+from tilewright.planner import Planner
+from tilewright.program import Program
+from tilewright.stages import Group
+from tilewright.testing.cluster import cluster
+from tilewright.testing.sketch import Sketch
+from tilewright.tile.tiler import TilingRequest
+from tilewright.transform import HOOKS, LIFETIMES, transform
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "tiled"
+OPERATORS = {operator.name: operator for operator in tilewright_operators()}
+KERNELS = {kernel.name: kernel for kernel in tilewright_kernels()}
+TILE = GroupTile(
+    hops=(
+        HopTile(
+            far="l2",
+            near="l1",
+            nest=(("o", 4), ("h", 3)),
+            copies={
+                "X": TileCopy(depth=2, buffers=2),
+                "W": TileCopy(depth=1, buffers=1),
+                "Y": TileCopy(depth=2, buffers=2),
+            },
+        ),
+    )
+)
+
+
+class FixedTiler:
+    """The tiling above."""
+
+    name, summary = "fixed", ""
+
+    def plan(self, request: TilingRequest) -> tuple[Group, ...]:
+        return tuple(Group(name=one.name, steps=(one.name,), tile=TILE) for one in request.scheduled.steps)
+
+
+def convolution() -> Graph:
+    sketch = Sketch(operators=OPERATORS)
+    x = sketch.input("x", DType.F32, (1, 2, 8, 6))
+    numbers = np.arange(8 * 2 * 3 * 3, dtype=np.float32).reshape(8, 2, 3, 3) / 16
+    pads = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
+    weights, bias = sketch.constant(numbers), sketch.constant(np.ones(8, np.float32))
+    return sketch.finish(sketch.node("Conv", (x, weights, bias), {**pads, "group": 1}, name="conv"))
+
+
+def tiled() -> Program:
+    planner = Planner(operators=OPERATORS, kernels=KERNELS, tiler=FixedTiler(), allocator=BestFit(), pins=Decisions())
+    return lower(planner.plan(planner.bind(convolution(), cluster())), OPERATORS, "net")
+
+
+def steps_text(program: Program) -> str:
+    content = emit(program, EmitOptions(generator="tilewright 0")).files["net.c"].decode()
+    found = re.search(r"/\* ---- steps ---- \*/\n(.*)\n/\* ---- interface ---- \*/", content, re.S)
+    if not found:
+        raise ValueError("the file has no steps")
+    return found[1].strip("\n") + "\n"
+
+
+def test_the_step_is_as_reviewed() -> None:
+    for name, wanted in (("step.c", ()), ("step_lifetimes.c", ("lifetimes",))):
+        text = steps_text(transform(tiled(), (HOOKS, LIFETIMES), wanted))
+        if os.environ.get("UPDATE_GOLDEN"):
+            GOLDEN.mkdir(exist_ok=True)
+            (GOLDEN / name).write_text(text)
+        assert text == (GOLDEN / name).read_text(), name
+
+
+def test_no_line_is_too_long() -> None:
+    assert all(len(line) <= 130 for path in GOLDEN.iterdir() for line in path.read_text().split("\n"))
+
+
+def test_the_runtime_header_comes_along() -> None:
+    program = tiled()
+    files = emit(program, EmitOptions(generator="tilewright 0")).files
+    assert program.team
+    assert b"tw_rt_barrier" in files["tw_rt.h"]
+    assert b'#include "tw_rt.h"' in files["net.c"]
