@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -166,3 +167,35 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, content: str, reason:
         read_group(file)
     assert caught.value.code == "TW1410"
     assert reason in str(caught.value)
+
+
+def test_the_command_writes_every_model_and_what_they_share(tmp_path: Path, tool: Callable[[str], str]) -> None:
+    file = tmp_path / "app.toml"
+    models = "".join(f'{prefix} = "{path}"\n' for prefix, path in MODELS.items())
+    file.write_text(f'target = "generic"\n[models]\n{models}', encoding="utf-8")
+    command = [tool("tilewright"), "compile", "--group", str(file), "-o", str(tmp_path / "app"), "--json", "-"]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    report = json.loads(result.stdout)
+    assert report["pools"][0]["used_bytes"] == max(report["pools"][0]["models"].values())
+    assert {path.name for path in (tmp_path / "app").iterdir()} >= {
+        "one",
+        "two",
+        "three",
+        "app_pools.h",
+        "CMakeLists.txt",
+    }
+
+
+def test_a_group_and_a_model_exclude_each_other(tmp_path: Path, tool: Callable[[str], str]) -> None:
+    command = [tool("tilewright"), "compile", "model.onnx", "--group", "app.toml", "-o", str(tmp_path)]
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert result.returncode == Exit.USAGE
+    assert "leave MODEL and --target out" in result.stderr
+
+
+def test_without_a_group_a_model_is_needed(tmp_path: Path, tool: Callable[[str], str]) -> None:
+    result = subprocess.run(
+        [tool("tilewright"), "compile", "-o", str(tmp_path)], check=False, capture_output=True, text=True
+    )
+    assert result.returncode == Exit.USAGE
+    assert "Missing argument 'MODEL'" in result.stderr

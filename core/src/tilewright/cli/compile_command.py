@@ -104,7 +104,8 @@ def _demand_what(context: click.Context, group: Path | None, flags: dict[str, An
     if group is None:
         for name in ("model", "target"):
             if flags[name] is None:
-                raise click.MissingParameter(ctx=context, param=given[name])
+                hint = "'MODEL'" if name == "model" else None
+                raise click.MissingParameter(ctx=context, param=given[name], param_hint=hint)
     elif flags["model"] is not None or flags["target"] is not None:
         raise click.UsageError("--group says which models and which target: leave MODEL and --target out", context)
 
