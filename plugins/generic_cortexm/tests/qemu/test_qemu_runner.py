@@ -239,6 +239,18 @@ def test_without_a_cache_it_is_built_beside_the_program(monkeypatch: pytest.Monk
     assert counter_plugin(tmp_path).parent == tmp_path
 
 
+@pytest.mark.parametrize("core", CORE_NAMES)
+def test_optimised_for_size_it_is_smaller_and_computes_the_same(core: str, tmp_path: Path) -> None:
+    plan = deployment(core)
+    job = job_for(plan)
+    fast, small = (
+        replace(QemuRunner(), optimise=level).run(job, tmp_path / level.strip("-")) for level in ("-O2", "-Os")
+    )
+    for name, got in small.outputs[0].items():
+        np.testing.assert_array_equal(got, fast.outputs[0][name])
+    assert small.counts["code_bytes"] < fast.counts["code_bytes"]
+
+
 def test_clang_builds_it_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tool: Callable[[str], str]) -> None:
     monkeypatch.setenv("TILEWRIGHT_ARM_CC", tool("clang"))
     plan = deployment("m4")
