@@ -98,15 +98,15 @@ def test_solution_problem_and_pictures_are_written(run: Ran, problem: Path, tmp_
 
 
 @pytest.mark.parametrize("file", sorted(SHARED.glob("*/*.json")), ids=lambda file: file.name)
-def test_every_shared_graph_is_planned_in_under_a_second(run: Ran, file: Path) -> None:
-    """Valid plans, never under the bound; the known optimum of DS-CNN in float is met."""
-    code, out, _ = run("plan", file, "--json", "-")
+def test_every_shared_graph_is_proved_optimal_in_a_second(run: Ran, file: Path) -> None:
+    """With the core alone: TVM's hill climb leaves 112,384 B on DS-CNN in float."""
+    code, out, _ = run("plan", file, "--allocator", "best-fit", "--json", "-")
     (row,) = json.loads(out)["results"]
     assert code == 0
-    assert row["peak_bytes"] >= row["lower_bound_bytes"]
+    assert (row["status"], row["gap_percent"]) == ("optimal", 0)
+    assert row["cpu_seconds"] < 1
     if "dscnn_f32" in file.name:
         assert row["peaks"]["global_workspace"] == 80_464
-        assert row["status"] == "optimal"
 
 
 @settings(max_examples=60, deadline=None)
