@@ -115,7 +115,8 @@ def test_bytes_moved_are_those_of_every_transfer(layer: dict[str, Any], near_byt
         depth = hop.copies[operand.name].depth
         cut = dict(hop.nest[:depth])
         for box in tile_boxes(space.access, cut):
-            sizes_here = [span.extent for span in space.access.window(operand.name, box)]
+            window = space.access.window(operand.name, box)
+            sizes_here = [-(-span.extent // step) for span, step in zip(window, operand.steps, strict=True)]
             total += operand.item_bytes * int(np.prod(sizes_here))
     cost = hop_cost(space, hop)
     assert cost.in_bytes + cost.out_bytes == total == pytest.approx(found.moved_bytes)

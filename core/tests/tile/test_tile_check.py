@@ -90,7 +90,7 @@ def test_tiles_beyond_the_near_memory_are_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "words"), [({"max_bytes": 16}, "takes 16"), ({"align": 128}, "aligned to 128"), ({"dimensions": 1}, "")]
+    ("limits", "words"), [({"max_bytes": 2}, "takes 2 B"), ({"align": 128}, "aligned to 128"), ({"dimensions": 1}, "")]
 )
 def test_transfers_that_the_engine_does_not_take_are_found(limits: dict[str, int], words: str) -> None:
     tiled = plan()

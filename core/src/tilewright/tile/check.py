@@ -353,7 +353,7 @@ def _path(platform: Platform, far: str, near: str, written: bool) -> CopyPath | 
 def _transfer_fault(
     operand: _Operand, window: Window, path: CopyPath, sides: tuple[tuple[int, ...], tuple[int, ...], int]
 ) -> str:
-    """What the copy engine would not take; empty when nothing."""
+    """What the copy engine would not take; empty when nothing. What is too long goes in pieces."""
     far_room, near_room, offset = sides
     extents = [span.extent for span in window]
     if 0 in extents:
@@ -369,15 +369,8 @@ def _transfer_fault(
         else:
             gaps.append(axis)
     run_bytes = run * operand.item_bytes
-    rows = extents[gaps[0]] if gaps and path.dimensions > 1 else 1
-    for further in gaps[1:]:  # rows that are as far from each other as those inside them are one set of rows
-        inner = gaps[gaps.index(further) - 1]
-        if path.dimensions < 2 or any(side[further] != side[inner] * extents[inner] for side in (far, near)):
-            break
-        rows *= extents[further]
-    if path.max_bytes is not None and run_bytes * rows > path.max_bytes:
-        return f"a transfer of {operand.name} has {run_bytes * rows} B, '{path.source}' to '{path.target}' takes " \
-               f"{path.max_bytes}"  # fmt: skip
+    if path.max_bytes is not None and (path.max_bytes < path.align or path.max_bytes < operand.item_bytes):
+        return f"no run of {operand.name} is short enough: '{path.source}' to '{path.target}' takes {path.max_bytes} B"
     first = offset + sum(span.low * step for span, step in zip(window, far, strict=True)) * operand.item_bytes
     steps = [side[axis] * operand.item_bytes for axis in gaps for side in (far, near)]
     if any(number % path.align for number in (run_bytes, first, *steps)):

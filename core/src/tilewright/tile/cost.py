@@ -15,7 +15,7 @@ from tilewright.kernel import Kernel, TileShape
 from tilewright.platform import Engine
 from tilewright.tile.share import Share, share
 from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes, tile_ranges
-from tilewright.tile.transfers import Transfers, transfers
+from tilewright.tile.transfers import Transfers
 
 Compute = Callable[[Mapping[str, int]], float]  # cycles of a tile, by its extents
 
@@ -117,7 +117,7 @@ def hop_cost(space: Space, hop: HopTile, compute: Compute | None = None) -> HopC
         windows = table.windows(operand, cuts)
         again = table.visits([name for name in space.extents if name not in operand.loops], cuts)
         for extents, count in windows.classes:
-            one = transfers(extents, operand.shape, windows.room, operand.layout, operand.item_bytes, operand.path)
+            one = operand.transfers(extents, windows.room)
             moved[operand.written] += one.size_bytes * count * again
             copying += one.cycles(operand.path) * count * again
     return HopCost(
@@ -244,6 +244,6 @@ def _moves(operand: Traveller, hop: HopTile, space: Space, table: WindowTable) -
         if key not in known:
             window = space.access.window(operand.name, {**box, **dict(zip(names, tile, strict=True))})
             extents = [span.extent for span in window]
-            known[key] = transfers(extents, operand.shape, room, operand.layout, operand.item_bytes, operand.path)
+            known[key] = operand.transfers(extents, room)
         found.append(known[key])
     return found

@@ -18,9 +18,8 @@ import numpy as np
 from tilewright.decisions import HopTile, TileCopy
 from tilewright.kernel import TileShape
 from tilewright.tile.cost import scratch_bytes, tile_cycles
-from tilewright.tile.space import Space, Traveller, WindowTable, sizes
+from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes, sizes
 from tilewright.tile.tiler import Buffering
-from tilewright.tile.transfers import transfers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -32,7 +31,8 @@ _MOST_POINTS = 20_000
 _CHUNK = 64  # sizes looked at together
 _MOST_COMBINATIONS = 256  # of depths, for one order of loops
 _MOST_ORDERS = 24
-_NEARLY = 1.003  # plans within this factor of the fastest are equal: the one that moves least is taken
+_TRAFFIC = 0.18  # what moving as much again as must be moved is worth, as a part of the time
+_MOST_TRAFFIC = 1.5  # times what must be moved: beyond, only time counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,7 @@ class Found:
     copies: Mapping[str, TileCopy]
     cycles: float
     moved_bytes: float
+    score: float  # cycles, a little dearer the more is moved
 
     def on(self, far: str, near: str) -> HopTile:
         """The same as a decision."""
@@ -96,12 +97,13 @@ class Search:
         self.space, self.buffering = space, buffering
         self.table = WindowTable(space)
         self.points = grid(space)
+        self.bound = max(bound_bytes(space), 1)
         self._transfers: dict[tuple[str, tuple[int, ...]], tuple[int, float, float, bool]] = {}
         self._computes: dict[tuple[int, ...], float] = {}
         self._scratch: dict[tuple[int, ...], int] = {}
 
     def best(self) -> Found | None:
-        """The fastest tiling that fits; among nearly equal ones that which moves least. None: none fits."""
+        """The fastest tiling that fits, traffic counted a little. None: none fits."""
         whole = tile_cycles(self.space, self.space.extents) - self.space.engine.call_cycles
         floor = whole + self.space.engine.call_cycles * tile_counts(self.space, self.points)
         best: Found | None = None
@@ -109,7 +111,7 @@ class Search:
         fits = self.least_bytes() <= self.room
         points, floor = self.points[fits], floor[fits]
         while start < len(points):
-            if best is not None and floor[start] > best.cycles * _NEARLY:
+            if best is not None and floor[start] * (1 + _TRAFFIC) >= best.score:
                 break
             chunk = points[start : start + _CHUNK]
             start += _CHUNK
@@ -173,7 +175,7 @@ class Search:
             room *= extent
         size, cycles, tiles, legal = 0, 0.0, 0, item.aligned_offset
         for extents, count in windows.classes:
-            one = transfers(extents, item.shape, windows.room, item.layout, item.item_bytes, item.path)
+            one = item.transfers(extents, windows.room)
             size += one.size_bytes * count
             cycles += one.cycles(item.path) * count
             tiles += count
@@ -253,9 +255,9 @@ class _Order:
             return None
         cycles = np.where(legal, self._cycles(doubled), np.inf)
         moved = np.sum(np.broadcast_arrays(*(choice.moved for choice in self.choices)), axis=0)
-        near = np.where(cycles <= cycles.min() * _NEARLY, moved, np.inf)
-        at = np.unravel_index(np.argmin(near), near.shape)
-        return self._found(at, doubled, float(cycles[at]), float(moved[at]))
+        score = cycles * (1 + _TRAFFIC * np.minimum(moved / self.search.bound, _MOST_TRAFFIC))
+        at = np.unravel_index(np.argmin(score), score.shape)
+        return self._found(at, doubled, (float(cycles[at]), float(moved[at]), float(score[at])))
 
     def _choices(self) -> list[_Choice]:
         space = self.search.space
@@ -332,7 +334,7 @@ class _Order:
         return total
 
     def _found(
-        self, at: tuple[np.intp, ...], doubled: Sequence[npt.NDArray[np.bool_]], cycles: float, moved: float
+        self, at: tuple[np.intp, ...], doubled: Sequence[npt.NDArray[np.bool_]], costs: tuple[float, float, float]
     ) -> Found:
         point = self.points[at[-1]]
         cut = [(place, index) for place, index in enumerate(self.order) if self.trips[at[-1], place] > 1]
@@ -345,7 +347,8 @@ class _Order:
                 kept -= 1
             fetches = float(np.broadcast_to(choice.fetches, choice.fetches.shape)[_own(at, choice.fetches)])
             copies[choice.item.name] = TileCopy(depth=kept, buffers=2 if bool(twice[at]) and fetches > 1 else 1)
-        return Found(nest=nest, copies=copies, cycles=cycles, moved_bytes=moved)
+        cycles, moved, score = costs
+        return Found(nest=nest, copies=copies, cycles=cycles, moved_bytes=moved, score=score)
 
 
 def _own(at: Sequence[np.intp], array: Numbers) -> tuple[np.intp | int, ...]:
@@ -354,9 +357,5 @@ def _own(at: Sequence[np.intp], array: Numbers) -> tuple[np.intp | int, ...]:
 
 
 def better(best: Found | None, found: Found) -> Found:
-    """The faster; of nearly equal ones the one that moves less."""
-    if best is None or found.cycles * _NEARLY < best.cycles:
-        return found
-    if found.cycles <= best.cycles * _NEARLY and found.moved_bytes < best.moved_bytes:
-        return found
-    return best
+    """The one with the lower score; the first of equals."""
+    return found if best is None or found.score < best.score else best

@@ -18,6 +18,7 @@ from tilewright.index import Axis, Index, bare_loop, mentions
 from tilewright.kernel import Kernel
 from tilewright.layout import Layout
 from tilewright.platform import CopyPath, Engine
+from tilewright.tile.transfers import Transfers, transfers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -38,7 +39,12 @@ class Traveller:
     item_bytes: int
     path: CopyPath  # to the near memory, or from it where the operand is written
     loops: tuple[str, ...]  # that may be cut and move its window
+    steps: tuple[int, ...] = ()  # along each axis only every so manieth position travels; () is every one
     aligned_offset: bool = True  # its first byte lies where the path can reach it
+
+    def transfers(self, extents: Sequence[int], room: Sequence[int]) -> Transfers:
+        """Those of one window, into or out of a tile buffer of extents `room`."""
+        return transfers(extents, self.shape, room, self.layout, self.item_bytes, self.path, self.steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

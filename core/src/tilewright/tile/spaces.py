@@ -20,7 +20,7 @@ from tilewright.operator import Operator
 from tilewright.platform import CopyPath, Platform
 from tilewright.stages import Scheduled, Step
 from tilewright.tile.space import Space, Traveller, WindowTable, cuttable
-from tilewright.tile.transfers import path_between, route
+from tilewright.tile.transfers import lattice, path_between, route
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +195,9 @@ class Machine:
             path = self.path(operand, binding.kernel, ends)
             if path is not None and 0 not in operand.shape:
                 loops = tuple(loop.name for loop in access.loops if _moves(access, operand.name, loop, cuts))
-                travellers.append(_traveller(operand, path, loops, visit.rooms.get(operand.name)))
+                box = {loop.name: (0, loop.extent) for loop in access.loops}
+                steps = lattice(access.window(operand.name, box), operand.shape, operand.layout, operand.item_bytes)
+                travellers.append(_traveller(operand, path, loops, steps, visit.rooms.get(operand.name)))
         return Space(
             site=site,
             kernel=binding.kernel,
@@ -281,7 +283,13 @@ def structural_key(space: Space) -> Hashable:
     )
 
 
-def _traveller(operand: OperandOf, path: CopyPath, loops: tuple[str, ...], room: tuple[int, ...] | None) -> Traveller:
+def _traveller(
+    operand: OperandOf,
+    path: CopyPath,
+    loops: tuple[str, ...],
+    steps: tuple[int, ...],
+    room: tuple[int, ...] | None,
+) -> Traveller:
     return Traveller(
         name=operand.name,
         written=operand.written,
@@ -290,6 +298,7 @@ def _traveller(operand: OperandOf, path: CopyPath, loops: tuple[str, ...], room:
         item_bytes=operand.item_bytes,
         path=path,
         loops=loops,
+        steps=steps,
         aligned_offset=room is not None or operand.offset_bytes % path.align == 0,
     )
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tilewright.access import Window
 from tilewright.layout import Layout, merge_loops, strides
 from tilewright.platform import CopyPath, Platform
+
+_LONG_ROW_BYTES = 64  # leaving out less than this costs more than it saves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +21,7 @@ class Transfers:
     run_bytes: int
     rows: int
     count: int
+    pieces: int = 1  # of each, where the path takes no more at once
 
     @property
     def size_bytes(self) -> int:
@@ -26,12 +30,14 @@ class Transfers:
 
     def cycles(self, path: CopyPath) -> float:
         """The time of all of them, one after the other."""
-        return self.count * path.cycles(self.run_bytes * self.rows, self.rows) if self.size_bytes else 0.0
+        if not self.size_bytes:
+            return 0.0
+        one = self.run_bytes * self.rows
+        return self.count * self.pieces * path.cycles(-(-one // self.pieces), -(-self.rows // self.pieces))
 
     def legal(self, path: CopyPath) -> bool:
-        """Whether the engine takes transfers of this size and length. Addresses are checked where they are known."""
-        one = self.run_bytes * self.rows
-        return (path.max_bytes is None or one <= path.max_bytes) and not self.run_bytes % path.align
+        """Whether the engine takes runs of this length. Addresses are checked where they are known."""
+        return not self.run_bytes % path.align
 
 
 def transfers(
@@ -41,8 +47,9 @@ def transfers(
     layout: Layout,
     item_bytes: int,
     path: CopyPath,
+    steps: Sequence[int] = (),
 ) -> Transfers:
-    """The transfers of one window.
+    """The transfers of one window; along an axis only every `steps`-th position travels.
 
     `extents` of the window, of the whole operand (`shape`) and of its tile buffer (`room`) are by axis. Neighbouring
     axes are one where neither side has a gap; the innermost is a run, the next one, where the path has two dimensions,
@@ -51,18 +58,39 @@ def transfers(
     if 0 in extents:
         return Transfers(run_bytes=0, rows=0, count=0)
     far, near = strides(shape, layout), strides(room, layout)
-    merged, steps = merge_loops(
-        [extents[axis] for axis in layout], [[side[axis] for axis in layout] for side in (far, near)]
+    every = steps or (1,) * len(extents)
+    merged, moves = merge_loops(
+        [-(-extents[axis] // every[axis]) for axis in layout],
+        [[side[axis] * every[axis] for axis in layout] for side in (far, near)],
     )
     loops = list(merged)
     run = 1
-    if loops and all(side[-1] in (0, 1) for side in steps):
+    if loops and all(side[-1] in (0, 1) for side in moves):
         run = loops.pop()
     rows = loops.pop() if path.dimensions > 1 and loops else 1
     count = 1
     for extent in loops:
         count *= extent
-    return Transfers(run_bytes=run * item_bytes, rows=rows, count=count)
+    run_bytes, pieces = run * item_bytes, 1
+    if path.max_bytes is not None and run_bytes * rows > path.max_bytes:
+        whole_rows = path.max_bytes // run_bytes
+        pieces = -(-rows // whole_rows) if whole_rows else rows * -(-run_bytes // path.max_bytes)
+    return Transfers(run_bytes=run_bytes, rows=rows, count=count, pieces=pieces)
+
+
+def lattice(window: Window, shape: Sequence[int], layout: Layout, item_bytes: int) -> tuple[int, ...]:
+    """Along each axis, which positions of an operand ever travel: every one, or every so manieth.
+
+    `window` is that of all loops. A convolution of stride 2 with a single tap reads every second row: the others are
+    left out where that leaves out rows of some length, along the outermost such axis.
+    """
+    found = [1] * len(shape)
+    gaps = strides(shape, layout)
+    for axis in layout:
+        if window[axis].step > 1 and gaps[axis] * item_bytes >= _LONG_ROW_BYTES:
+            found[axis] = window[axis].step
+            break
+    return tuple(found)
 
 
 def path_between(platform: Platform, source: str, target: str) -> CopyPath | None:
