@@ -9,8 +9,15 @@ PACKAGE_OF: Mapping[tuple[str, str], str] = MappingProxyType(
     {
         ("platform", "generic"): "tilewright-cortexm",
         ("platform", "cortex-m"): "tilewright-cortexm",
+        ("platform", "cortex-m0plus"): "tilewright-cortexm",
+        ("platform", "cortex-m3"): "tilewright-cortexm",
+        ("platform", "cortex-m4"): "tilewright-cortexm",
+        ("platform", "cortex-m7"): "tilewright-cortexm",
+        ("platform", "cortex-m33"): "tilewright-cortexm",
+        ("platform", "cortex-m55"): "tilewright-cortexm",
         ("platform", "siracusa"): "tilewright-siracusa",
         ("platform", "snitch"): "tilewright-snitch",
+        ("runner", "qemu-cortex-m"): "tilewright-cortexm",
         ("allocator", "minimalloc"): "tilewright-minimalloc",
         ("tiler", "cpsat"): "tilewright-cpsat",
     }
