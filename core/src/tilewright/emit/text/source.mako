@@ -44,7 +44,9 @@ _Static_assert(${port.macro}_SIZE == ${port.macro}_ELEMENTS * sizeof(${port.type
 % endfor
 
 #ifndef TW_STEP /* never inlined: a profiler sees every step, and stack frames do not add up */
-#  if defined(__GNUC__)
+#  if defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__) /* gcc 12 for Arm takes copying loops for pure, and drops them */
+#    define TW_STEP static __attribute__((noipa))
+#  elif defined(__GNUC__)
 #    define TW_STEP static __attribute__((noinline))
 #  else
 #    define TW_STEP static

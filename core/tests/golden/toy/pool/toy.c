@@ -26,7 +26,9 @@ _Static_assert(TOY_IN_MFCC_0_SIZE == TOY_IN_MFCC_0_ELEMENTS * sizeof(int8_t), "s
 _Static_assert(TOY_OUT_SCORES_SIZE == TOY_OUT_SCORES_ELEMENTS * sizeof(int8_t), "size of scores");
 
 #ifndef TW_STEP /* never inlined: a profiler sees every step, and stack frames do not add up */
-#  if defined(__GNUC__)
+#  if defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__) /* gcc 12 for Arm takes copying loops for pure, and drops them */
+#    define TW_STEP static __attribute__((noipa))
+#  elif defined(__GNUC__)
 #    define TW_STEP static __attribute__((noinline))
 #  else
 #    define TW_STEP static

@@ -11,6 +11,14 @@ TW_KERNEL uint32_t tw_dsp_load(const void *from)
 
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 #  define TW_DSP_ARM 1
+/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
+#ifndef TW_ASSEMBLER
+#  if defined(__clang__)
+#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
+#  else
+#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
+#  endif
+#endif
 /* Bytes 0 and 2, or 1 and 3, as two 16-bit halves. */
 TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
 {

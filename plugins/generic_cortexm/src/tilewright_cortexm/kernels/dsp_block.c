@@ -51,7 +51,7 @@ ${line(f"mov{relation} {register}, #{bound}")}\
 #ifndef ${block.upper()}
 #define ${block.upper()}
 #ifdef TW_DSP_ARM
-__attribute__((naked, noinline)) static void ${block}(const tw_dsp_block *b __attribute__((unused)))
+TW_ASSEMBLER void ${block}(const tw_dsp_block *b __attribute__((unused)))
 {
     __asm__ volatile(
 ${line("push {r4-r11, lr}")}\
@@ -150,7 +150,8 @@ ${line("subs r2, #1")}\
 ${line("str r2, [sp, #24]")}\
 ${line("bne 1b")}\
 ${line("add sp, #36")}\
-        "pop {r4-r11, pc}");
+        "pop {r4-r11, pc}"
+        ::: "memory");
 }
 #else
 static void ${block}(const tw_dsp_block *b)

@@ -3,6 +3,14 @@
 #define TW_MVE
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 #  define TW_MVE_ARM 1
+/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
+#ifndef TW_ASSEMBLER
+#  if defined(__clang__)
+#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
+#  else
+#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
+#  endif
+#endif
 /* `count` bytes, any number of them, each xor `flip` (0 or 128). Returns the end of what was written. */
 TW_KERNEL int8_t *tw_mve_copy(int8_t *to, const void *from, int32_t count, int32_t flip)
 {

@@ -27,7 +27,7 @@ ${line(f"vmladava.s8 {sums[p][c]}, q{p}, q{2 + c % 2}")}\
 #ifndef ${block.upper()}
 #define ${block.upper()}
 #ifdef TW_MVE_ARM
-__attribute__((naked, noinline)) static void ${block}(const tw_mve_block *b __attribute__((unused)))
+TW_ASSEMBLER void ${block}(const tw_mve_block *b __attribute__((unused)))
 {
     __asm__ volatile(
 ${line("push {r4-r11, lr}")}\
@@ -118,7 +118,8 @@ ${line("subs r11, #1")}\
 ${line("str r11, [sp, #24]")}\
 ${line("bne 1b")}\
 ${line("add sp, #36")}\
-        "pop {r4-r11, pc}");
+        "pop {r4-r11, pc}"
+        ::: "memory");
 }
 #else
 static void ${block}(const tw_mve_block *b)

@@ -11,7 +11,7 @@
 #define ${block.upper()}
 #ifdef TW_MVE_ARM
 /* Even channels in q0, odd ones in q1. */
-__attribute__((naked, noinline)) static void ${block}(const tw_mve_pixel *b __attribute__((unused)))
+TW_ASSEMBLER void ${block}(const tw_mve_pixel *b __attribute__((unused)))
 {
     __asm__ volatile(
 ${line("push {r4-r7}")}\
@@ -66,7 +66,8 @@ ${line("bne 1b")}\
 % endif
 ${line("vpop {d8-d11}")}\
 ${line("pop {r4-r7}")}\
-        "bx lr");
+        "bx lr"
+        ::: "memory");
 }
 #else
 static void ${block}(const tw_mve_pixel *b)
