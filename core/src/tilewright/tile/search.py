@@ -31,8 +31,8 @@ _MOST_POINTS = 20_000
 _CHUNK = 64  # sizes looked at together
 _MOST_COMBINATIONS = 256  # of depths, for one order of loops
 _MOST_ORDERS = 24
-_TRAFFIC = 0.18  # what moving as much again as must be moved is worth, as a part of the time
-_MOST_TRAFFIC = 1.5  # times what must be moved: beyond, only time counts
+_TRAFFIC = 0.2  # what moving as much again as must be moved is worth, as a part of the time
+_MOST_TRAFFIC = 2.0  # times what must be moved: beyond, only time counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
