@@ -153,7 +153,7 @@ def _application_uses(tiled: Tiled, application: Mapping[str, str]) -> list[Pool
                 memory=memory.name,
                 kind=memory.kind,
                 used_bytes=most,
-                limit_bytes=memory.size_bytes,
+                limit_bytes=platform.plan_bytes(memory.name),
                 lower_bound_bytes=most,
                 optimal=True,
             )
@@ -175,4 +175,5 @@ def _complete(tiled: Tiled, decisions: Decisions, placements: Mapping[str, Place
         memory.name for memory in tiled.scheduled.bound.platform.memories if memory.managed_by != "tilewright"
     }
     offsets = {name: place.offset_bytes for name, place in placements.items() if place.memory not in application}
-    return replace(decisions, memories=memories, offsets=offsets, allocator=allocator)
+    tiles = {group.name: group.tile for group in tiled.groups if group.tile.hops}
+    return replace(decisions, memories=memories, offsets=offsets, tiles=tiles, allocator=allocator)
