@@ -1,0 +1,174 @@
+"""The trained networks, tiled for the made-up cluster and run on the twin: exact steps, no byte too many in the near
+memory, the plan's clock and the twin's close together; and mistakes put into the generated C are named.
+
+The whole matrix is `benchmarks/twin_matrix.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from tilewright.deployment import Deployment
+from tilewright.emit import EmitOptions, emit
+from tilewright.errors import TilewrightError
+from tilewright.lower import lower
+from tilewright.options import Options
+from tilewright.plugins import load_for
+from tilewright.runners.runner import Job, RunResult
+from tilewright.runners.twin import RACE, TwinRunner
+from tilewright.stages import Artifact
+from tilewright.testing.cluster import CLUSTER
+from tilewright.transform import transform
+from tilewright.validation import judge_steps
+
+MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
+Buffering = Literal["single", "double"]
+
+pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
+
+
+@cache
+def deployment(name: str, near_bytes: int, buffering: Buffering) -> Deployment:
+    registry = replace(load_for(target="generic"), platforms={CLUSTER.name: CLUSTER})
+    options = Options(memory={"l1": near_bytes}, buffering=buffering)
+    return Deployment(MODELS / f"{name}.onnx", CLUSTER.name, options, registry)
+
+
+def artifact(plan: Deployment) -> Artifact:
+    """With the marks of where tiles live."""
+    program = lower(plan.allocated, plan.registry.operators, plan.prefix)
+    return emit(transform(program, tuple(plan.registry.code_passes.values()), ("lifetimes",)), EmitOptions())
+
+
+def job_of(name: str, plan: Deployment, *, sanitize: bool = False, files: Artifact | None = None) -> Job:
+    with np.load(MODELS / f"{name}.io.npz") as archive:
+        inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
+    return Job(
+        artifact=files or artifact(plan),
+        plan=plan.allocated,
+        prefix=plan.prefix,
+        input_sets=(inputs,),
+        trace=True,
+        sanitize=sanitize,
+    )
+
+
+def demand_exact(plan: Deployment, job: Job, result: RunResult) -> None:
+    executed = [step.name for step in plan.scheduled.steps]
+    graph = plan.scheduled.bound.graph
+    verdicts = judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
+    assert [verdict.name for verdict in verdicts if not verdict.exact] == []
+    assert len(verdicts) == len(executed)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One point of the matrix."""
+
+    name: str
+    near_kib: int
+    buffering: Buffering
+    sanitize: bool = False
+    clocks_apart: float = 0.03  # at most, of the estimate
+
+    def __str__(self) -> str:
+        return f"{self.name}-{self.near_kib}K-{self.buffering}{'-sanitized' if self.sanitize else ''}"
+
+
+CASES = (
+    Case("ad_int8", 16, "double"),
+    Case("kws_int8", 16, "double", sanitize=True),
+    Case("kws_int8", 64, "single"),
+    Case("resnet8_int8", 64, "double"),
+    Case("resnet8_int8", 16, "single"),
+    Case("vww_int8", 16, "double"),
+    Case("resnet8_f32", 16, "double", clocks_apart=0.15),  # windows in pieces: the mover waits for free channels
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_exact_and_within_the_near_memory(case: Case, tmp_path: Path) -> None:
+    plan = deployment(case.name, case.near_kib << 10, case.buffering)
+    job = job_of(case.name, plan, sanitize=case.sanitize)
+    result = TwinRunner().run(job, tmp_path)
+    demand_exact(plan, job, result)
+    used = plan.worst_case_buffer_size["l1"]
+    assert used + CLUSTER.runtime_bytes["l1"] <= case.near_kib << 10
+    estimate = sum(group.cycles for group in plan.tiled.groups)
+    assert result.counts["cycles"] == pytest.approx(estimate, rel=case.clocks_apart)
+    assert set(result.step_counts) >= {step.name for step in plan.scheduled.steps}
+
+
+def test_no_races(tmp_path: Path) -> None:
+    plan = deployment("kws_int8", 16 << 10, "double")
+    job = job_of("kws_int8", plan)
+    demand_exact(plan, job, RACE.run(job, tmp_path))
+
+
+STEP = "kws_int8_01_qconv"  # the depthwise convolution: X and Y are double buffered over three tiles of rows
+
+
+def cut(pattern: str) -> Callable[[str], str]:
+    """Leaves out the first match."""
+    return put(pattern, "")
+
+
+def put(pattern: str, new: str) -> Callable[[str], str]:
+    """Replaces the first match."""
+
+    def change(text: str) -> str:
+        changed, count = re.subn(pattern, new, text, count=1, flags=re.S)
+        assert count == 1, pattern
+        return changed
+
+    return change
+
+
+# One missing wait or barrier shows as whatever it spoils first.
+SYNCHRONISATION = "TW710[3-9]|TW711[024]"
+
+FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
+    "missing wait for a tile": (cut(r"tw_arrived\(&x\[t % 2\]\);"), SYNCHRONISATION),
+    "missing wait before a buffer is written": (cut(r"tw_arrived\(&y\[t % 2\]\);"), SYNCHRONISATION),
+    "missing wait for what is resident": (cut(r"tw_arrived\(&w\[0\]\);"), SYNCHRONISATION),
+    "missing barrier before a tile": (cut(r"tw_rt_barrier\(\);"), SYNCHRONISATION),
+    "missing barrier after a tile": (cut(r"(?<=bytes\);\n        )tw_rt_barrier\(\);"), SYNCHRONISATION),
+    "rewritten source": (put(r"(store_y\(t, l2, &y\[t % 2\]\);)", r"\1 y[t % 2].bytes[1] ^= 1;"), "TW7104"),
+    "write beyond the near memory": (put(r"(tw_rt_barrier\(\);)", r"\1 l1[1 << 15] = 1;"), "TW7111"),
+    "write just beyond the near memory": (
+        put(r"(tw_rt_barrier\(\);)", r"\1 l1[KWS_INT8_POOL_L1_SIZE] = 1;"),
+        "TW7110",
+    ),
+    "write after release": (put(r"(tw_rt_dead\(w\[0\].bytes, 576u\);)", r"\1 w[0].bytes[9] = 1;"), "TW7110"),
+    "read after release": (
+        put(r"(tw_rt_dead\(w\[0\].bytes, 576u\);)", r"\1 y[0].bytes[9] = w[0].bytes[9];"),
+        "TW7104",
+    ),
+    "tile smaller than what is copied": (put(r"x\[0\].bytes, 3520u", "x[0].bytes, 3184u"), "TW7114"),
+    "tile larger than the buffer": (put(r"x\[0\].bytes, 3520u", "x[0].bytes, 3536u"), "TW7114"),
+    "leaked transfer": (cut(r"tw_arrived\(&y\[1\]\);\s*tw_rt_dead\(y\[1\].bytes, 2880u\);"), SYNCHRONISATION),
+    "one core leaves": (put(r"(    for \(int32_t t)", r"    if (tw_rt_core() == 3u) { return; }\n\1"), SYNCHRONISATION),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_mistakes_in_generated_code_are_named(fault: str, tmp_path: Path) -> None:
+    change, code = FAULTS[fault]
+    plan = deployment("kws_int8", 16 << 10, "double")
+    files = dict(artifact(plan).files)
+    text = files["kws_int8.c"].decode("ascii")
+    start = text.index(f"TW_STEP void {STEP}(")
+    end = text.index("\n}\n", start)
+    files["kws_int8.c"] = (text[:start] + change(text[start:end]) + text[end:]).encode("ascii")
+    job = replace(job_of("kws_int8", plan, files=Artifact(files=files)), trace=False)
+    with pytest.raises(TilewrightError) as caught:
+        TwinRunner(seeds=(0, 1)).run(job, tmp_path)
+    assert re.fullmatch(code, caught.value.code), f"{caught.value.code} {caught.value.message} {caught.value.details}"
