@@ -20,7 +20,8 @@ _FOUND = ("optimal", "feasible")
 class Auto:
     """Heuristics first; what they do not prove optimal, the exact allocator tries; then the best that was found.
 
-    `Solution.found_by` says whose plan it is. Without an exact allocator the heuristics get the whole budget.
+    `Solution.found_by` says whose plan it is. The exact allocator gets the budget that it would have got alone;
+    without one the heuristics do.
     """
 
     exact: Allocator | None = None
@@ -35,7 +36,7 @@ class Auto:
         quick = _signed(self.heuristic, problem, replace(budget, work=budget.work // _QUICK_SHARE))
         if quick.status in ("optimal", "infeasible") or (problem.goal == "fit" and quick.status == "feasible"):
             return quick
-        exact = _signed(self.exact, problem, replace(budget, work=budget.work - quick.work))
+        exact = _signed(self.exact, problem, budget)
         work = quick.work + exact.work
         if exact.status in ("optimal", "infeasible"):
             return replace(exact, work=work)

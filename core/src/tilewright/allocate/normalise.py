@@ -59,13 +59,16 @@ def normalised(problem: Problem) -> Normal | str:
         usable = _usable(piece, pools)
         if isinstance(usable, str):
             return usable
-        if not any(block.size_bytes for block, _ in piece):
-            empty.update(_placed(piece, usable[0]))
-            continue
         made = _merged(piece, usable)
         if isinstance(made, str):
             return made
         block, placed, padded = made
+        if not any(part.size_bytes for part, _ in piece):
+            home = _home(block, pools)
+            if home is None:
+                return f"block '{block.name}' is demanded beyond the end of its pool"
+            empty.update({name: replace(home, offset_bytes=home.offset_bytes + at) for name, at in placed})
+            continue
         merged.append(block)
         members[block.name] = placed
         lead.update(dict.fromkeys((name for name, _ in placed), block.name))
@@ -119,9 +122,14 @@ def _usable(piece: Piece, pools: Mapping[str, Pool]) -> tuple[str, ...] | str:
     return left or f"block '{piece[0][0].name}' has no pool left that it may be in"
 
 
-def _placed(piece: Piece, pool: str) -> dict[str, Place]:
-    fixed = next((block.fixed_offset - at for block, at in piece if block.fixed_offset is not None), 0)
-    return {block.name: Place(pool=pool, offset_bytes=fixed + at) for block, at in piece}
+def _home(block: Block, pools: Mapping[str, Pool]) -> Place | None:
+    """Where a piece of no bytes is: the first pool that reaches so far."""
+    offset = block.fixed_offset or 0
+    for name in block.pools:
+        capacity = pools[name].capacity_bytes
+        if capacity is None or offset + block.size_bytes <= capacity:
+            return Place(pool=name, offset_bytes=offset)
+    return None
 
 
 def _merged(piece: Piece, pools: tuple[str, ...]) -> tuple[Block, tuple[tuple[str, int], ...], bool] | str:
@@ -133,6 +141,8 @@ def _merged(piece: Piece, pools: tuple[str, ...]) -> tuple[Block, tuple[tuple[st
     name = piece[0][0].name
     if len(demanded) > 1:
         return f"blocks in one piece with '{name}' are demanded at offsets that exclude each other"
+    if demanded and min(demanded) < 0:
+        return f"the piece of block '{name}' is demanded where it begins before its pool"
     for block, at in piece:
         if block.fixed_offset is not None and block.fixed_offset % block.align:
             return f"block '{block.name}' is demanded at {block.fixed_offset}, which is not a multiple of {block.align}"

@@ -129,7 +129,8 @@ def _home_of_fixed(
             pools[other] == pool and offsets[other] < end and offset < offsets[other] + blocks[other].size_bytes
             for other in yard.conflicts[index]
         )
-        capacity = yard.capacities[pool]
+        size, capacity = end - offset, yard.capacities[pool]
+        taken = taken or (size > 0 and any(low < end and offset < high for low, high in yard.reserved[pool]))
         if not taken and (capacity is None or end <= capacity):
             break
     return pool, offset

@@ -125,7 +125,7 @@ class _Skyline:
     def admits(self, block: Block, offset: int) -> bool:
         """Whether a demanded offset is free of other demanded ones, reserved ranges, and the end of the pool."""
         end, capacity = offset + block.size_bytes, self.pool.capacity_bytes
-        if offset % block.align or (capacity is not None and end > capacity):
+        if offset < 0 or offset % block.align or (capacity is not None and end > capacity):
             return False
         if any(offset < high and low < end for low, high in self.pool.reserved):
             return False

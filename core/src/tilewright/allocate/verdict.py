@@ -23,13 +23,17 @@ def verdict(problem: Problem, yard: Yard, best: Packing, closed: bool, work: int
     bounds = lower_bounds(problem)
     for pool in problem.pools:
         if pool.capacity_bytes is not None and bounds[pool.name] > pool.capacity_bytes:
-            reason = (
-                f"blocks alive at once need more than pool '{pool.name}' holds"
-            )
+            reason = f"blocks alive at once need more than pool '{pool.name}' holds"
             return Solution(status="infeasible", work=work, reason=reason)
     clash = _clash(yard, best)
     if clash:
-        return Solution(status="infeasible", work=work, reason=clash)
+        fixed = (
+            pools
+            for block, pools in zip(problem.blocks, yard.candidates, strict=True)
+            if block.fixed_offset is not None
+        )
+        no_choice = all(len(pools) == 1 for pools in fixed)
+        return Solution(status="infeasible" if no_choice else "unknown", work=work, reason=clash)
     for pool, peak in zip(problem.pools, best.peaks, strict=True):
         if pool.capacity_bytes is not None and peak > pool.capacity_bytes:
             reason = f"the best packing found needs more than pool '{pool.name}' holds"
