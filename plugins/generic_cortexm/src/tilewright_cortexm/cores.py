@@ -19,7 +19,7 @@ class Core:
     name: str  # as in --set core=NAME
     title: str
     cpu: str  # as in -mcpu=
-    fpu: str = ""  # as in -mfpu=; "" is none
+    fpu: str = ""  # as in -mfpu=; "" is none, "auto" what -mcpu says
     dsp: bool = False  # SMLAD and its family
     mve: bool = False  # Helium: 128-bit vectors, integer and float
     unaligned: bool = True  # word and halfword accesses may be unaligned
@@ -31,8 +31,8 @@ class Core:
     @property
     def flags(self) -> tuple[str, ...]:
         """For gcc and clang."""
-        unit = (f"-mfpu={self.fpu}", "-mfloat-abi=hard") if self.fpu else ("-mfloat-abi=soft",)
-        return ("-mthumb", f"-mcpu={self.cpu}", *unit)
+        unit = () if self.fpu in ("", "auto") else (f"-mfpu={self.fpu}",)
+        return ("-mthumb", f"-mcpu={self.cpu}", *unit, f"-mfloat-abi={'hard' if self.fpu else 'soft'}")
 
     @property
     def engines(self) -> tuple[str, ...]:

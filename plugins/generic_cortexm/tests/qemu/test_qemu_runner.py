@@ -251,9 +251,12 @@ def test_optimised_for_size_it_is_smaller_and_computes_the_same(core: str, tmp_p
     assert small.counts["code_bytes"] < fast.counts["code_bytes"]
 
 
-def test_clang_builds_it_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tool: Callable[[str], str]) -> None:
+@pytest.mark.parametrize("core", CORE_NAMES)
+def test_clang_builds_it_too(
+    core: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tool: Callable[[str], str]
+) -> None:
     monkeypatch.setenv("TILEWRIGHT_ARM_CC", tool("clang"))
-    plan = deployment("m4")
+    plan = deployment(core)
     job = job_for(plan)
     result = QemuRunner().run(job, tmp_path)
     values = run_reference(plan.graph, job.input_sets[0], plan.registry.operators)
