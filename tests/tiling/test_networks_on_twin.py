@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +23,8 @@ from tilewright.errors import TilewrightError
 from tilewright.lower import lower
 from tilewright.options import Options
 from tilewright.plugins import load_for
+from tilewright.report.build import build_report
+from tilewright.report.trace import build_trace
 from tilewright.runners.runner import Job, RunResult
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.stages import Artifact
@@ -172,3 +175,22 @@ def test_mistakes_in_generated_code_are_named(fault: str, tmp_path: Path) -> Non
     with pytest.raises(TilewrightError) as caught:
         TwinRunner(seeds=(0, 1)).run(job, tmp_path)
     assert re.fullmatch(code, caught.value.code), f"{caught.value.code} {caught.value.message} {caught.value.details}"
+
+
+def test_trace_of_a_tiled_network(tmp_path: Path) -> None:
+    """Estimate and measurement side by side; nothing happens twice at a time on one track, and all tiles die."""
+    plan = deployment("kws_int8", 16 << 10, "double")
+    job = replace(job_of("kws_int8", plan), timeline=True)
+    result = TwinRunner(seeds=(0,), modes=("lazy",)).run(job, tmp_path)
+    assert result.timeline is not None
+    trace = build_trace(build_report(plan, artifacts=False), result.timeline, result.clock)
+    tracks = {event["args"]["name"] for event in trace["traceEvents"] if event["name"] == "thread_name"}
+    assert {"steps", "cores", "copies of l1"} <= tracks
+    for track in tracks:
+        spans = sorted((span.begin, span.end) for span in result.timeline.spans if span.track == track)
+        assert all(end <= start for (_, end), (start, _) in pairwise(spans)), track
+    moved = sum(span.details["bytes"] for span in result.timeline.spans if span.track == "copies of l1")
+    assert moved == sum(count for name, count in result.counts.items() if name.startswith("bytes."))
+    levels = [level.used_bytes for level in result.timeline.levels if level.memory == "l1"]
+    assert 0 < max(levels) <= plan.worst_case_buffer_size["l1"]
+    assert levels[-1] == 0
