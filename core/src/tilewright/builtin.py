@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tilewright.allocate.problem import Allocator
     from tilewright.kernel import Kernel
     from tilewright.operator import Operator
+    from tilewright.plugins.offers import Exporter
     from tilewright.rewrite.graph_pass import GraphPass
     from tilewright.runners.runner import Runner
     from tilewright.tile.tiler import Tiler
@@ -67,11 +68,13 @@ def tilewright_allocators() -> Iterable[Allocator]:
 
 @hookimpl
 def tilewright_code_passes() -> Iterable[CodePass]:
-    """The application's hooks, and marks of lifetimes."""
+    """The application's hooks, marks of lifetimes, profiles, and tensors in print."""
     from tilewright.transform.hooks import HOOKS
     from tilewright.transform.lifetimes import LIFETIMES
+    from tilewright.transform.print_tensors import PRINT_TENSORS
+    from tilewright.transform.profile import PROFILE
 
-    return (HOOKS, LIFETIMES)
+    return (HOOKS, LIFETIMES, PRINT_TENSORS, PROFILE)
 
 
 @hookimpl
@@ -81,3 +84,11 @@ def tilewright_runners() -> Iterable[Runner]:
     from tilewright.runners.twin import RACE, TwinRunner
 
     return (HostRunner(), TwinRunner(), RACE)
+
+
+@hookimpl
+def tilewright_exporters() -> Iterable[Exporter]:
+    """Layouts for build systems."""
+    from tilewright.exporters.layouts import EXPORTERS
+
+    return EXPORTERS

@@ -131,7 +131,9 @@ class Deployment:
         from tilewright.transform import transform
 
         program = self._finished("lower", lower(self.allocated, self.registry.operators, self.prefix))
-        return self._finished("transform", transform(program, tuple(self.registry.code_passes.values())))
+        asked = self.options.code_passes
+        passes = tuple(self.registry.code_passes.values())
+        return self._finished("transform", transform(program, passes, tuple(asked), asked))
 
     @cached_property
     def artifact(self) -> Artifact:

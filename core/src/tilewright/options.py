@@ -26,7 +26,9 @@ class Options:
     tiler: str = "auto"
     buffering: Literal["single", "double", "auto"] = "auto"  # tile buffers of an operand that travels more than once
     effort: int = 200_000  # allocator work units
+    code_passes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # beside the default ones -> settings
     seed: int = 0
     const_format: Literal["auto", "incbin", "c", "bin"] = "auto"
+    emit: tuple[str, ...] = ("cmake",)  # exporters: build systems, and what plugins bring
     selftest: bool = False  # also write NAME_selftest.c with embedded vectors
     pins: Decisions = field(default_factory=Decisions)

@@ -105,6 +105,7 @@ class CopyWait:
 
     transfer: str
     text: str
+    outgoing: bool = False  # the transfers leave the near memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

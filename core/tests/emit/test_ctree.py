@@ -106,7 +106,8 @@ def test_long_calls_break_between_arguments() -> None:
     assert all(line.count("(") == line.count(")") for line in lines[1:-1])
 
 
-def test_calls_with_strings_or_of_several_lines_stay_as_they_are() -> None:
+def test_calls_with_strings_stay_as_they_are_and_long_lines_of_others_are_broken() -> None:
     assert wrap_call('f("a, b, c", 1, 2, 3);', 10) == ['f("a, b, c", 1, 2, 3);']
-    assert wrap_call("    first(a, b);\n    second(c);", 5) == ["first(a, b);", "second(c);"]
+    assert wrap_call("    first(a, b);\n    second(c);", 15) == ["first(a, b);", "second(c);"]
+    assert wrap_call("first(alpha, beta);\n  second(c);", 15) == ["first(alpha,", "    beta);", "second(c);"]
     assert wrap_call("f((t){\n        .a = 1,\n    }, b);") == ["f((t){", "    .a = 1,", "}, b);"]

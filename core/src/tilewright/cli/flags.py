@@ -72,6 +72,13 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Tile buffers of a tensor that travels more than once; auto doubles where it pays.",
         ),
         click.option(
+            "--code-pass",
+            "code_passes",
+            multiple=True,
+            metavar="NAME[:KEY=VALUE,...]",
+            help="Also change the generated code: lifetimes, profile, print-tensors, passthrough, or a plugin's pass.",
+        ),
+        click.option(
             "--effort",
             type=click.IntRange(min=1),
             default=200_000,
@@ -121,6 +128,7 @@ def options_from(flags: dict[str, Any]) -> Options:
         allocator=flags["allocator"],
         tiler=flags["tiler"],
         buffering=flags["buffering"],
+        code_passes=dict(_code_pass(text) for text in flags["code_passes"]),
         effort=flags["effort"],
         seed=flags["seed"],
         allow_external=flags["allow_external"],
@@ -161,6 +169,17 @@ def _pairs(flag: str, texts: Sequence[str]) -> list[tuple[str, str]]:
             raise usage_error("TW1101", f"'{flag} {text}' cannot be read", fix=(f"write it as {flag} NAME=VALUE",))
         pairs.append((name, value))
     return pairs
+
+
+def _code_pass(text: str) -> tuple[str, dict[str, str]]:
+    """`NAME` or `NAME:KEY=VALUE,KEY=VALUE`."""
+    name, _, rest = text.partition(":")
+    pairs = [item.partition("=") for item in rest.split(",") if rest]
+    if not name or any(not key or not equals for key, equals, _ in pairs):
+        raise usage_error(
+            "TW1101", f"'--code-pass {text}' cannot be read", fix=("write it as --code-pass NAME:KEY=VALUE,KEY=VALUE",)
+        )
+    return name, {key: value for key, _, value in pairs}
 
 
 def _natural(name: str, text: str) -> int:

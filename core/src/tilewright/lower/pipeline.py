@@ -85,7 +85,8 @@ class _Mover:
 
     def wait(self, tile: str, ahead: int = 0) -> Statement:
         """Waits for the transfers of its slot."""
-        return CopyWait(transfer=self.slot.name, text=f"tw_arrived(&{self.element(tile, ahead)});")
+        text = f"tw_arrived(&{self.element(tile, ahead)});"
+        return CopyWait(transfer=self.slot.name, text=text, outgoing=self.slot.bond.written)
 
     def mark(self, event: str, tile: str, ahead: int = 0) -> Statement:
         """The slot's bytes begin or end to hold data."""

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,17 +25,36 @@ if TYPE_CHECKING:
 
 
 def run_team(
+    artifact: Artifact, program: Program, inputs: Mapping[str, Array], folder: Path, **how: Any
+) -> dict[str, Array]:
+    """Outputs by name; `how` is what `build_team` takes. CalledProcessError where the program stops."""
+    team = build_team(artifact, program, folder, **how)
+    given = b"".join(np.ascontiguousarray(inputs[port.value]).tobytes() for port in program.inputs)
+    answer = subprocess.run([str(team)], input=given, check=True, capture_output=True).stdout
+    outputs: dict[str, Array] = {}
+    start = 0
+    for port in program.outputs:
+        tensor = port.tensor
+        data = answer[start : start + tensor.size_bytes]
+        outputs[port.value] = np.frombuffer(data, tensor.dtype.numpy).reshape(tensor.shape)
+        start += tensor.size_bytes
+    return outputs
+
+
+def build_team(
     artifact: Artifact,
     program: Program,
-    inputs: Mapping[str, Array],
     folder: Path,
     *,
     cores: int = 1,
     mover: bool = False,
     compiler: str = "",
     flags: Sequence[str] = (),
-) -> dict[str, Array]:
-    """Outputs by name. CalledProcessError where the program does not build without warnings, or stops."""
+) -> Path:
+    """A program that reads the inputs from stdin and writes the outputs to stdout, both in the graph's order.
+
+    `cores` compute; with `mover` one more moves data. CalledProcessError where it does not build without warnings.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in artifact.files.items():
         (folder / name).write_bytes(content)
@@ -54,16 +73,7 @@ def run_team(
     ]
     with as_file(files("tilewright.testing") / "tw_rt_threads.c") as backend:
         subprocess.run([*command, str(backend), "-lm", "-lpthread"], check=True, cwd=folder)
-    given = b"".join(np.ascontiguousarray(inputs[port.value]).tobytes() for port in program.inputs)
-    answer = subprocess.run([str(folder / "team")], input=given, check=True, capture_output=True).stdout
-    outputs: dict[str, Array] = {}
-    start = 0
-    for port in program.outputs:
-        tensor = port.tensor
-        data = answer[start : start + tensor.size_bytes]
-        outputs[port.value] = np.frombuffer(data, tensor.dtype.numpy).reshape(tensor.shape)
-        start += tensor.size_bytes
-    return outputs
+    return folder / "team"
 
 
 def _main(program: Program) -> str:

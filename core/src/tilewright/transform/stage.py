@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
-from tilewright.errors import plugin_error
+from tilewright.errors import plugin_error, usage_error
 from tilewright.program import Program
 from tilewright.transform.code_pass import CodePass, CodePassContext
 
@@ -21,15 +21,23 @@ def transform(
 ) -> Program:
     """Apply the default ones of `passes`, and those named in `wanted`, in the order of `in_order`.
 
-    `settings` is by pass name. Raises TilewrightError TW8030 (exit 8) naming the pass that broke the memory map, and
-    TW8031 for demands that form a circle.
+    `settings` is by pass name. Raises TilewrightError TW8030 (exit 8) naming the pass that broke the memory map,
+    TW8031 for demands that form a circle, and TW1111 (exit 2) for a pass that is not there.
     """
     settings = settings or {}
+    _demand_known(wanted, passes)
     for one in in_order([one for one in passes if one.default or one.name in wanted]):
         changed = one.apply(program, CodePassContext(settings=settings.get(one.name, {})))
         _check(program, changed, one)
         program = replace(changed, passes=(*program.passes, one.name))
     return program
+
+
+def _demand_known(wanted: Sequence[str], passes: Sequence[CodePass]) -> None:
+    known = sorted(one.name for one in passes)
+    for name in wanted:
+        if name not in known:
+            raise usage_error("TW1111", f"there is no code pass '{name}'", details=(f"there are {', '.join(known)}",))
 
 
 def in_order(passes: Sequence[CodePass]) -> tuple[CodePass, ...]:

@@ -1,0 +1,217 @@
+"""Knows the pass `print-tensors`: values as they are when a step reads or has written them, in any memory.
+Does not know where the text goes: TW_PRINT is `printf` unless the application defines it.
+
+Settings: `tensors` and `memory`, patterns with `*` and `?` on names (default: all); `what`, some of
+inputs+outputs+constants (default: inputs+outputs). Values are printed in the order in which they are stored. A tile
+buffer is printed whole, when its window has arrived or is complete: a smaller window is followed by what was there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from importlib.resources import files
+
+from tilewright.dtypes import DType
+from tilewright.errors import usage_error
+from tilewright.identifiers import comment_text
+from tilewright.program import (
+    Barrier,
+    CopyStart,
+    CopyWait,
+    If,
+    PartCall,
+    Program,
+    Raw,
+    Region,
+    Statement,
+    StepCall,
+    StepCode,
+    replaced,
+    walk,
+)
+from tilewright.transform.code_pass import CodePass, CodePassContext
+
+KINDS = ("inputs", "outputs", "constants")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Settings:
+    """What is asked for."""
+
+    tensors: str
+    memory: str
+    what: tuple[str, ...]
+
+    def take(self, tensor: _Tensor, memory: str) -> bool:
+        """Whether a tensor in a memory is printed."""
+        named = fnmatchcase(tensor.name, self.tensors) and fnmatchcase(memory, self.memory)
+        return tensor.kind in self.what and named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tensor:
+    """An operand of a step at home."""
+
+    name: str
+    kind: str
+    dtype: DType
+    region: Region
+
+    def print(self, pointer: str, size_bytes: int, where: str) -> Raw:
+        """The statement that prints it. `where` is safe text."""
+        title = f"{comment_text(self.name)} {where}"
+        count = size_bytes // self.dtype.size_bytes
+        return Raw(text=f'{_function(self.dtype)}("{title}", (const {self.dtype.c_type} *)({pointer}), {count}u);')
+
+
+def _apply(program: Program, context: CodePassContext) -> Program:
+    settings = _settings(context.settings)
+    operands = [tuple(_operands(program, step)) for step in program.steps]
+    steps = tuple(_with_tiles(program, *pair, settings) for pair in zip(program.steps, operands, strict=True))
+    body: list[Statement] = []
+    for statement in program.body:
+        if not isinstance(statement, StepCall):
+            body.append(statement)
+            continue
+        own = operands[statement.step]
+        before = _prints(program, (one for one in own if one.kind != "outputs"), settings, statement.step)
+        after = _prints(program, (one for one in own if one.kind == "outputs"), settings, statement.step)
+        body.extend((*before, statement, *after))
+    kinds = dict.fromkeys(tensor.dtype for own in operands for tensor in own)
+    used = [kind for kind in kinds if _mentions((*body, *(one for step in steps for one in step.statements)), kind)]
+    if not used:
+        return program
+    header = (files("tilewright.transform") / "print_tensors.c").read_text(encoding="utf-8").strip("\n")
+    text = "\n\n".join((header, *(_printer(kind) for kind in used)))
+    return replace(program, steps=steps, body=tuple(body), sources=(text, *program.sources))
+
+
+def _settings(given: Mapping[str, str]) -> _Settings:
+    what = tuple(given.get("what", "inputs+outputs").split("+"))
+    wrong = [*(name for name in given if name not in ("tensors", "memory", "what")), *(set(what) - set(KINDS))]
+    if wrong:
+        raise usage_error(
+            "TW1112",
+            f"code pass 'print-tensors' does not know '{min(wrong)}'",
+            fix=("--code-pass print-tensors:tensors=conv*,memory=l1,what=inputs+outputs+constants",),
+        )
+    return _Settings(tensors=given.get("tensors", "*"), memory=given.get("memory", "*"), what=what)
+
+
+def _operands(program: Program, step: StepCode) -> Iterator[_Tensor]:
+    """Inputs, constants, outputs."""
+    scheduled = program.allocated.tiled.scheduled
+    node = next(node for node in scheduled.bound.graph.nodes if node.name == step.step)
+    for kind, values in (("inputs", node.inputs), ("outputs", node.outputs)):
+        for value in dict.fromkeys(values):
+            storage = scheduled.storage.get(value)
+            if storage is not None:
+                tensor = program.graph_tensors[value]
+                region = Region(buffer=storage.buffer, offset_bytes=storage.offset_bytes, size_bytes=tensor.size_bytes)
+                yield _Tensor(name=value, kind=kind, dtype=tensor.dtype, region=region)
+    for name in scheduled.bound.bindings[step.step].constants.values():
+        array = scheduled.bound.constants[name]
+        region = Region(buffer=name, offset_bytes=0, size_bytes=array.nbytes)
+        yield _Tensor(name=name, kind="constants", dtype=DType.from_numpy(array.dtype), region=region)
+
+
+def _prints(program: Program, tensors: Iterator[_Tensor], settings: _Settings, number: int) -> tuple[Statement, ...]:
+    """By core 0, while the others wait."""
+    prints = []
+    for tensor in tensors:
+        place = program.allocated.placements.get(tensor.region.buffer)
+        memory = place.memory if place else "caller"
+        pointer = _address(program, tensor)
+        if pointer and tensor.region.size_bytes and settings.take(tensor, memory):
+            where = f"{tensor.kind} of step {number} in {comment_text(memory)}"
+            prints.append(tensor.print(pointer, tensor.region.size_bytes, where))
+    if not prints or not program.team:
+        return tuple(prints)
+    return (Barrier(), If(condition="tw_rt_core() == 0u", body=tuple(prints)), Barrier())
+
+
+def _address(program: Program, tensor: _Tensor) -> str:
+    """Where the tensor is, in the run function; empty where no expression there leads to it."""
+    place = program.allocated.placements.get(tensor.region.buffer)
+    if place is not None:
+        pools = {pool.memory: pool.base for pool in (*program.pools, *program.constants)}
+        kinds = {buffer.name: buffer.kind for buffer in program.allocated.tiled.buffers}
+        base = "state" if kinds[tensor.region.buffer] == "state" else pools[place.memory]
+        return f"{base} + {place.offset_bytes + tensor.region.offset_bytes}"
+    for struct, ports in (("inputs", program.inputs), ("outputs", program.outputs)):
+        for port in ports:
+            if port.value == tensor.name and not port.copied_from:
+                return f"{struct}->{port.member}"
+    return ""
+
+
+def _with_tiles(program: Program, step: StepCode, operands: Sequence[_Tensor], settings: _Settings) -> StepCode:
+    """The step with tile buffers printed: inputs when they have arrived, outputs before they leave."""
+    slots = {name: found for part in step.parts for name, found in _slots(part.body, operands)}
+    memories = program.allocated.placements
+
+    def changed(statement: Statement) -> tuple[Statement, ...]:
+        if isinstance(statement, CopyWait) and not statement.outgoing:
+            return (statement, *printed(statement.transfer, statement.text, "of a tile that arrived"))
+        if isinstance(statement, PartCall) and statement.role == "store":
+            slot = next((text for text in statement.arguments if text.startswith("&")), "")
+            return (*printed(slot.removeprefix("&").partition("[")[0], slot, "of a tile that is complete"), statement)
+        return (statement,)
+
+    def printed(name: str, text: str, what: str) -> tuple[Statement, ...]:
+        found = re.search(rf"&({re.escape(name)}\[[^&]*\])", text)
+        if name not in slots or not found:
+            return ()
+        tensor, near = slots[name]
+        memory = memories[near.buffer].memory
+        if not settings.take(tensor, memory):
+            return ()
+        return (tensor.print(f"{found[1]}.bytes", near.size_bytes, f"{what} in {comment_text(memory)}"),)
+
+    parts = tuple(replace(part, body=replaced(part.body, changed)) for part in step.parts)
+    return replace(step, parts=parts, body=replaced(step.body, changed))
+
+
+def _slots(body: tuple[Statement, ...], operands: Sequence[_Tensor]) -> Iterator[tuple[str, tuple[_Tensor, Region]]]:
+    """Transfer -> the operand it carries from or to its home, and its tile buffer."""
+    for statement in walk(body):
+        if isinstance(statement, CopyStart):
+            for tensor in operands:
+                if tensor.kind != "outputs" and statement.source == tensor.region:
+                    yield statement.transfer, (tensor, statement.target)
+                if tensor.kind == "outputs" and statement.target == tensor.region:
+                    yield statement.transfer, (tensor, statement.source)
+
+
+def _mentions(statements: Sequence[Statement], kind: DType) -> bool:
+    call = f"{_function(kind)}("
+    return any(isinstance(one, Raw) and one.text.startswith(call) for one in walk(tuple(statements)))
+
+
+def _function(kind: DType) -> str:
+    return f"tw_print_{kind.value}"
+
+
+def _printer(kind: DType) -> str:
+    """A C function that prints `count` elements of one type on a line."""
+    wide, form = ("double", "%.9g") if kind.is_float else ("long long", "%lld")
+    return f"""\
+static void {_function(kind)}(const char *title, const {kind.c_type} *values, uint32_t count)
+{{
+    (void)TW_PRINT("%s:", title);
+    for (uint32_t i = 0; i < count; ++i) {{
+        (void)TW_PRINT(" {form}", ({wide})values[i]);
+    }}
+    (void)TW_PRINT("\\n");
+}}"""
+
+
+PRINT_TENSORS = CodePass(
+    name="print-tensors",
+    summary="print inputs, outputs and constants of steps, in any memory, by patterns on names",
+    apply=_apply,
+    before=("hooks", "lifetimes"),
+)
