@@ -11,12 +11,9 @@ from tilewright.stages import Step
 from tilewright.tile.pick import smallest_bytes
 from tilewright.tile.space import Space
 from tilewright.tile.spaces import Machine
-from tilewright.tile.tiler import Buffering
 
 
-def does_not_fit(
-    machine: Machine, step: Step, spaces: Sequence[Space], near: str, buffering: Buffering
-) -> TilewrightError:
+def does_not_fit(machine: Machine, step: Step, spaces: Sequence[Space], near: str) -> TilewrightError:
     """TW5101 (exit 5): the step, the bytes it needs, the smallest near memory that would do, and what to change.
 
     `spaces` has the step's own space first, then those of all steps after it.
@@ -24,7 +21,7 @@ def does_not_fit(
     space, node = spaces[0], machine.nodes[step.name]
     limit = machine.platform.memory(near).size_bytes or 0
     reserved = limit - (space.room_bytes or 0)
-    needed = smallest_bytes(space, buffering)
+    needed = smallest_bytes(space, "single")
     origin = f", onnx {' + '.join(node.origin)}" if node.origin else ""
     text = f"its smallest tile needs {needed:,} B" if needed else "no tile of it is legal for the copy engine"
     return memory_error(
@@ -36,19 +33,10 @@ def does_not_fit(
             *(f"loop '{name}' cannot be cut: {reason}" for name, reason in space.refused.items()),
             *([f"cut already: {', '.join(loop.name for loop in space.cuts)}"] if space.cuts else []),
         ),
-        fix=_ways_out(spaces, near, limit, buffering) if needed else (),
+        fix=(_way_out(spaces, near, limit),) if needed else (),
     )
 
 
-def _ways_out(spaces: Sequence[Space], near: str, limit: int, buffering: Buffering) -> tuple[str, ...]:
-    """The least near memory for every step, as asked and with single buffers."""
-
-    def least(buffers: Buffering) -> int:
-        needs = ((space, smallest_bytes(space, buffers)) for space in spaces)
-        return max(limit - (space.room_bytes or 0) + needed for space, needed in needs)
-
-    asked, single = least(buffering), least("single")
-    lines = [f"--memory {near}={asked}     is the least that does for this step and those after it"]
-    if single < asked:
-        lines.append(f"--buffering auto --memory {near}={single}")
-    return tuple(lines)
+def _way_out(spaces: Sequence[Space], near: str, limit: int) -> str:
+    least = max(limit - (space.room_bytes or 0) + smallest_bytes(space, "single") for space in spaces)
+    return f"--memory {near}={least}     is the least that does for this step and those after it"

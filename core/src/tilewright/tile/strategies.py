@@ -5,7 +5,7 @@ Does not know how spaces are built or searched.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tilewright.decisions import GroupTile, HopTile
@@ -60,11 +60,18 @@ class StepTiler:
                 rest = request.scheduled.steps[index + 1 :] if len(machine.hops) == 1 else ()
                 later = [machine.space(index + 1 + at, one, (way.far, way.near)) for at, one in enumerate(rest)]
                 spaces = {structural_key(one): one for one in (space, *later) if one.travellers}
-                raise does_not_fit(machine, step, tuple(spaces.values()), way.near, request.buffering)
+                raise does_not_fit(machine, step, tuple(spaces.values()), way.near)
             hops.append(found.on(way.far, way.near))
         return GroupTile(hops=tuple(hops))
 
     def _found(self, space: Space, request: TilingRequest, index: int) -> Found | None:
+        """Where not every operand that travels again can have two buffers, those have them that gain most."""
+        found = self._with_buffers(space, request, index)
+        if found is None and request.buffering == "double":
+            return self._with_buffers(space, replace(request, buffering="auto"), index)
+        return found
+
+    def _with_buffers(self, space: Space, request: TilingRequest, index: int) -> Found | None:
         if self.name == "auto" or self.name == "cost":
             return Search(space, request.buffering).best()
         return pick(space, request.buffering, self.name, request.seed + index)

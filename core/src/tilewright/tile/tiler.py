@@ -20,7 +20,7 @@ class TilingRequest:
     scheduled: Scheduled
     operators: Mapping[str, Operator]
     decisions: Decisions
-    buffering: Buffering = "auto"  # tile buffers of an operand that travels more than once
+    buffering: Buffering = "auto"  # of operands that travel more than once; "double": of as many as there is room for
     seed: int = 0  # of randomised strategies
 
 

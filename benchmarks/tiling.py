@@ -1,0 +1,151 @@
+"""What the tiler finds for the networks it is given, on a made-up cluster: estimates, nothing is executed.
+
+    python benchmarks/tiling.py [NETWORK ...]
+
+Without networks: the trained ones beside the checkout. Three tables: bytes and time for each size of the near memory,
+the smallest near memory, and the CPU seconds of tiling chains of more and more layers.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tilewright.bind import bind
+from tilewright.decisions import Decisions
+from tilewright.deployment import Deployment
+from tilewright.dtypes import DType
+from tilewright.errors import TilewrightError
+from tilewright.graph import Graph, Node, Tensor
+from tilewright.options import Options
+from tilewright.plugins import load_for
+from tilewright.schedule import schedule
+from tilewright.testing.cluster import RUNTIME_BYTES, cluster
+from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.tile import tile
+from tilewright.tile.measure import step_costs
+from tilewright.tile.strategies import TILERS
+
+MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
+SIZES = (256, 64, 32, 16, 8)
+CHAINS = (50, 100, 200, 400)
+
+
+def main() -> int:
+    """Print the tables."""
+    networks = [Path(argument) for argument in sys.argv[1:]] or sorted(MODELS.glob("*.onnx"))
+    print("| network | L1, KiB | bytes over bound | time over larger part | cycles | CPU s of the plan |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for network in networks:
+        for size in SIZES:
+            print(row(network, size << 10), flush=True)
+    print("\n| network | least operand data, B | cycles there over cycles at 64 KiB | at 4,096 B | at 2,048 B |")
+    print("|---|---:|---:|---:|---:|")
+    for network in networks:
+        print(least_row(network), flush=True)
+    print("\n| layers of a chain | CPU s, layers all different | CPU s, equal layers |\n|---:|---:|---:|")
+    for length in CHAINS:
+        print(
+            f"| {length} | {chain_seconds(length, equal=False):.2f} | {chain_seconds(length, equal=True):.2f} |",
+            flush=True,
+        )
+    return 0
+
+
+def planned(network: Path, near_bytes: int, tiler: str = "auto") -> Deployment:
+    """A deployment on the made-up cluster with this near memory, the runtime's part included."""
+    registry = replace(load_for(target="generic", tiler=tiler), platforms={"cluster-test": cluster(near_bytes)})
+    return Deployment(network, "cluster-test", Options(tiler=tiler), registry=registry)
+
+
+def totals(deployment: Deployment) -> dict[str, float]:
+    """Sums over all steps."""
+    costs = step_costs(deployment.tiled, deployment.registry.operators, deployment.allocated.decisions)
+    hops = [cost[-1] for cost in costs.values() if cost]
+    return {
+        "bytes": sum(cost.in_bytes + cost.out_bytes for cost in hops),
+        "bound": sum(cost.bound_bytes for cost in hops),
+        "total": sum(cost.total_cycles for cost in hops),
+        "larger": sum(max(cost.compute_cycles, cost.copy_cycles) for cost in hops),
+    }
+
+
+def row(network: Path, near_bytes: int) -> str:
+    """One line of the first table."""
+    deployment = planned(network, near_bytes)
+    deployment.bound  # noqa: B018  # what comes before tiling is not measured
+    before = time.process_time()
+    deployment.allocated  # noqa: B018
+    spent = time.process_time() - before
+    found = totals(deployment)
+    cells = (
+        network.stem,
+        near_bytes >> 10,
+        f"{found['bytes'] / found['bound']:.3f}",
+        f"{found['total'] / found['larger']:.3f}",
+        f"{found['total']:,.0f}",
+        f"{spent:.2f}",
+    )
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def least_row(network: Path) -> str:
+    """One line of the second table."""
+    smallest = planned(network, 256 << 10, "min")
+    operands = next(pool.used_bytes for pool in smallest.allocated.pools if pool.memory == "l1")
+    reference = totals(planned(network, 64 << 10))["total"]
+
+    def ratio(operand_bytes: int) -> str:
+        try:
+            return f"{totals(planned(network, operand_bytes + RUNTIME_BYTES))['total'] / reference:.2f}"
+        except TilewrightError:
+            return "-"
+
+    least = -(-operands // 8) * 8
+    return f"| {network.stem} | {least:,} | {ratio(least)} | {ratio(4096)} | {ratio(2048)} |"
+
+
+def chain_seconds(length: int, *, equal: bool) -> float:
+    """CPU seconds of tiling, checking included, a chain of convolutions; with `equal`, all of one shape."""
+    graph = chain([16 if equal else 8 + index % 97 for index in range(length + 1)])
+    platform, decisions = cluster(), Decisions()
+    bound = bind(graph, platform, vocabulary(), portable_kernels(), decisions)
+    scheduled = schedule(bound, vocabulary(), decisions)
+    before = time.process_time()
+    tile(scheduled, vocabulary(), next(one for one in TILERS if one.name == "cost"), decisions)
+    return time.process_time() - before
+
+
+def chain(channels: Sequence[int]) -> Graph:
+    """Float convolutions one after the other over 16 x 16 pixels."""
+    tensors: dict[str, Tensor] = {}
+    constants: dict[str, Any] = {}
+    nodes = []
+
+    def tensor(name: str, shape: tuple[int, ...]) -> str:
+        tensors[name] = Tensor(name=name, dtype=DType.F32, shape=shape)
+        return name
+
+    value = tensor("x0", (1, channels[0], 16, 16))
+    attributes = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 1}
+    for index, (inside, outside) in enumerate(pairwise(channels)):
+        weights = tensor(f"w{index}", (outside, inside, 3, 3))
+        constants[weights] = np.full((outside, inside, 3, 3), index, np.float32)
+        result = tensor(f"x{index + 1}", (1, outside, 16, 16))
+        name = f"conv{index}"
+        nodes.append(Node(name=name, op="Conv", inputs=(value, weights), outputs=(result,), attributes=attributes))
+        value = result
+    return Graph(
+        name="chain", inputs=("x0",), outputs=(value,), nodes=tuple(nodes), tensors=tensors, constants=constants
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
