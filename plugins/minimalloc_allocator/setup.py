@@ -1,0 +1,16 @@
+"""Knows the optional C extension: built where a compiler is, left out without a word where none is."""
+
+from setuptools import Extension, setup
+
+setup(
+    ext_modules=[
+        Extension(
+            "tilewright_minimalloc._native",
+            sources=["src/tilewright_minimalloc/_native.c"],
+            extra_compile_args=["-O3", "-std=c11"],
+            py_limited_api=True,
+            optional=True,
+        )
+    ],
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)

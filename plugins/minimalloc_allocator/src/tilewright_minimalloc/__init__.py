@@ -1,0 +1,20 @@
+"""Knows which allocators this package offers tilewright. Does not know how they place anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from tilewright.api import hookimpl
+
+if TYPE_CHECKING:
+    from tilewright.api import Allocator
+
+
+@hookimpl
+def tilewright_allocators() -> Iterable[Allocator]:
+    """The exact search, and the installed program of the same name."""
+    from tilewright_minimalloc.exact import Exact
+    from tilewright_minimalloc.external import External
+
+    return (Exact(), External())

@@ -1,0 +1,77 @@
+"""Knows sets of blocks that exclude each other such that every excluding pair is in one: from lifetimes and from pairs.
+Does not know sizes of pools, offsets or any search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tilewright.api import Block, Problem
+from tilewright_minimalloc.instance import cliques_in_time
+
+
+def cliques_of(problem: Problem, blocks: Sequence[Block]) -> list[tuple[int, ...]]:
+    """Cliques of the blocks (by their place in `blocks`) that may not share a byte of a pool."""
+    index = {block.name: number for number, block in enumerate(blocks)}
+    timed = cliques_in_time([block.lifetimes for block in blocks])
+    apart, together = _pairs(problem.conflicts, index), _pairs(problem.compatible, index)
+    if not apart and not together:
+        return timed
+    adjacent = _adjacent(timed, len(blocks))
+    for one, other in together:
+        adjacent[one] &= ~(1 << other)
+        adjacent[other] &= ~(1 << one)
+    for one, other in apart:
+        adjacent[one] |= 1 << other
+        adjacent[other] |= 1 << one
+    kept = [clique for clique in timed if _is_clique(clique, adjacent)] if together else timed
+    return [*kept, *_covering(kept, adjacent, [block.size_bytes for block in blocks])]
+
+
+def _pairs(pairs: tuple[tuple[str, str], ...], index: dict[str, int]) -> list[tuple[int, int]]:
+    return [
+        (index[one], index[other]) for one, other in pairs if one in index and other in index and one != other
+    ]  # fmt: skip
+
+
+def _adjacent(cliques: Sequence[Sequence[int]], count: int) -> list[int]:
+    """By block, its neighbours as a set of bits."""
+    found = [0] * count
+    for clique in cliques:
+        bits = sum(1 << block for block in clique)
+        for block in clique:
+            found[block] |= bits
+    return [bits & ~(1 << block) for block, bits in enumerate(found)]
+
+
+def _is_clique(members: Sequence[int], adjacent: Sequence[int]) -> bool:
+    bits = sum(1 << block for block in members)
+    return all(bits & ~(1 << block) & ~adjacent[block] == 0 for block in members)
+
+
+def _covering(kept: Sequence[Sequence[int]], adjacent: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """Cliques with every pair that none of `kept` has, each as heavy as can be had quickly."""
+    covered = _adjacent(kept, len(adjacent))
+    heaviest_first = sorted(range(len(adjacent)), key=lambda block: (-sizes[block], block))
+    found = []
+    for one in heaviest_first:
+        for other in heaviest_first:
+            if not adjacent[one] >> other & 1 or covered[one] >> other & 1:
+                continue
+            clique = _grown(one, other, heaviest_first, adjacent)
+            bits = sum(1 << block for block in clique)
+            for block in clique:
+                covered[block] |= bits
+            found.append(clique)
+    return found
+
+
+def _grown(one: int, other: int, order: Sequence[int], adjacent: Sequence[int]) -> tuple[int, ...]:
+    clique, common = [one, other], adjacent[one] & adjacent[other]
+    for block in order:
+        if not common:
+            break
+        if common >> block & 1:
+            clique.append(block)
+            common &= adjacent[block]
+    return tuple(clique)

@@ -1,0 +1,86 @@
+"""Knows how to find the lowest peak of one pool: the bound first, then quick plans, then a search between the two.
+Does not know several pools.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright_minimalloc.greedy import height, quick
+from tilewright_minimalloc.pool import Task
+from tilewright_minimalloc.portfolio import MakeSearch, fit
+from tilewright_minimalloc.search import Outcome
+
+_SHARE = 4  # a quarter of what is left may go into one capacity
+
+
+@dataclass(slots=True)
+class Hunt:
+    """What is known about one pool. `offsets` None: no plan within the capacity was found (yet)."""
+
+    task: Task
+    seed: int
+    make: MakeSearch
+    floor: int  # grains: proved, no plan is lower
+    left: int  # nodes that may still be spent
+    spent: int = 0
+    offsets: list[int] | None = None
+    height: int = 0  # of `offsets`, grains
+    dead: bool = False  # proved: there is no plan
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the plan is proved to be lowest."""
+        return self.offsets is not None and self.height <= self.floor
+
+    def take(self, offsets: list[int]) -> None:
+        """A plan; kept where it is within the capacity and lower than what there was."""
+        top = height(self.task.instance, offsets)
+        capacity = self.task.capacity
+        if (capacity is None or top <= capacity) and (self.offsets is None or top < self.height):
+            self.offsets, self.height = offsets, top
+
+    def attempt(self, capacity: int, limit: int) -> Outcome:
+        """Search within `capacity` grains; learn from how it ends."""
+        outcome, nodes, offsets = fit(self.task.instance, capacity, min(limit, self.left), self.seed, self.make)
+        self.spent, self.left = self.spent + nodes, self.left - nodes
+        if outcome == Outcome.SOLVED:
+            self.take(offsets)
+        elif outcome == Outcome.FAILED:
+            self.floor = max(self.floor, capacity + 1)
+            self.dead = self.task.capacity is not None and self.floor > self.task.capacity
+        return outcome
+
+
+def hunt(task: Task, work: int, seed: int, make: MakeSearch, *, any_plan: bool = False) -> Hunt:
+    """The lowest plan found for `task` within `work` nodes; `any_plan` is content with one within the capacity."""
+    found = Hunt(task=task, seed=seed, make=make, floor=task.floor, left=work)
+    if task.fault or (task.capacity is not None and found.floor > task.capacity):
+        found.dead = True
+        return found
+    if any_plan and task.capacity is not None:
+        found.attempt(task.capacity, found.left)
+    elif not any_plan:
+        found.attempt(found.floor, found.left // _SHARE)
+    if found.dead or found.offsets is not None:
+        return found
+    found.take(quick(task.instance))
+    if not any_plan:
+        _close_in(found)
+    return found
+
+
+def _close_in(found: Hunt) -> None:
+    """Halve what is open between the bound and the best plan; then try to beat the best plan by one grain."""
+    capacity = found.task.capacity
+    if found.offsets is None and capacity is not None:
+        found.attempt(capacity, found.left // 2)
+    hopeless = found.floor  # too little, proved or not
+    while found.offsets is not None and hopeless < found.height and found.left > 0:
+        middle = (hopeless + found.height - 1) // 2
+        if found.attempt(middle, found.left // _SHARE + 1) != Outcome.SOLVED:
+            hopeless = middle + 1
+    while not found.optimal and not found.dead and found.left > 0:
+        ceiling = found.height - 1 if found.offsets is not None else capacity
+        if ceiling is None or found.attempt(ceiling, found.left) == Outcome.STOPPED:
+            return
