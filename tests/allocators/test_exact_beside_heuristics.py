@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
+
 from tilewright.allocate.auto import Auto, chosen
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.check import peaks
 from tilewright.allocate.problem import Budget, Problem, Solution
 from tilewright.allocate.solving import solved
-from tilewright.plugins import load_named
+from tilewright.plugins import load_for, load_named
 from tilewright.testing.joined_problems import joined_problem
 
 BUDGET = Budget(work=3_000)
@@ -44,3 +46,10 @@ def test_auto_has_the_exact_allocator_where_it_is_installed() -> None:
     assert automatic.exact.name == "minimalloc"
     alone = chosen(load_named(("allocator", "auto"), welcome=(("allocator", "nobody"),)).allocators, "auto")
     assert isinstance(alone, Auto) and alone.exact is None
+
+
+def test_a_compilation_has_it_too_and_goes_on_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    welcome = (("allocator", "minimalloc"),)
+    assert "minimalloc" in load_for(target="generic", welcome=welcome).allocators
+    monkeypatch.setenv("TILEWRIGHT_BLOCK", "tilewright-minimalloc")
+    assert "minimalloc" not in load_for(target="generic", welcome=welcome).allocators

@@ -70,6 +70,8 @@ def load_for(
     family = _load(catalogue, _needed(catalogue, [("platform", target)], with_target=False)).platforms[target].family
     for package, offer in (*catalogue.packs(target), *(catalogue.packs(family) if family else ())):
         _wish(wishes, package, offer, f"target '{target}'")
+    for package, offer in catalogue.welcome(welcome):
+        _wish(wishes, package, offer, "")
     for package, offer in catalogue.packs(""):
         _wish(wishes, package, offer, "every compilation" if package.name == CORE else "")
     return _load(catalogue, wishes)

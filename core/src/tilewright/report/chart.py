@@ -140,7 +140,8 @@ def _box(box: Box, number: int, place: tuple[float, float, float, float]) -> str
     room = int((width - 8) / 6.3)
     if height < 13 or room < 4:
         return rectangle
-    shown = box.name if len(box.name) <= room else f"{box.name[: room - 1]}…"
+    name = box.name.split(";")[0]  # converters join the names of all layers that they have merged
+    shown = name if len(name) <= room else f"…{name[1 - room :]}"
     return f'{rectangle}<text class="name" x="{x + 5:.1f}" y="{y + height / 2 + 4:.1f}">{escape(shown)}</text>'
 
 

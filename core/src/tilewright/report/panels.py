@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tilewright.allocate.problem import Problem, Solution
 
+_MOST, _LONGEST = 3, 80  # ONNX nodes named for a box, and characters of each
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
@@ -146,5 +148,5 @@ def _buffer_box(buffer: Mapping[str, Any], makers: Mapping[str, Mapping[str, Any
 
 def _nodes(steps: Iterable[Mapping[str, Any]]) -> str:
     names = dict.fromkeys(name for step in steps for name in (step["onnx_nodes"] or [step["name"]]))
-    shown = list(names)[:4]
-    return ", ".join(shown) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    shown = [name if len(name) <= _LONGEST else f"…{name[1 - _LONGEST :]}" for name in list(names)[:_MOST]]
+    return ", ".join(shown) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
