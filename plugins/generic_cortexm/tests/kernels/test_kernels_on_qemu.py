@@ -1,4 +1,4 @@
-"""The instructions themselves: many odd shapes in one program on an emulated core, every step equal to the reference."""
+"""The instructions themselves: many odd shapes on an emulated core, every step equal to the reference."""
 
 from __future__ import annotations
 
