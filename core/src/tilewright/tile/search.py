@@ -64,6 +64,11 @@ def grid(space: Space, most: int = _MOST_POINTS) -> Integers:
     return points[np.argsort(tile_counts(space, points), kind="stable")]
 
 
+def _up(sizes_bytes: Integers, grain: int) -> Integers:
+    rounded: Integers = -(-sizes_bytes // grain) * grain
+    return rounded
+
+
 def tile_counts(space: Space, points: Integers) -> Integers:
     """Tiles of each point."""
     counts: Integers = np.prod(trip_counts(space, points), axis=1, dtype=np.int64)
@@ -136,10 +141,8 @@ class Search:
         total = np.zeros(len(self.points))
         for item in self.space.travellers:
             positions = [index for index, loop in enumerate(self.space.cuts) if loop.name in item.loops]
-            unique, inverse = np.unique(self.points[:, positions], axis=0, return_inverse=True)
-            found = [self._transfer(item, tuple(row))[0] for row in unique.tolist()]
-            copies = 2 if self.buffering == "double" and positions else 1
-            total += copies * np.array(found, float)[inverse.reshape(-1)]
+            buffer = self.table.rooms(item, self.points[:, positions])
+            total += (2 if self.buffering == "double" and positions else 1) * _up(buffer, self.space.grain)
         if self.space.kernel.scratch_bytes(self._shape()):
             total += np.array([self._scratch_of(tuple(row)) for row in self.points.tolist()], float)
         return total

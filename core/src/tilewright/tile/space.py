@@ -232,6 +232,30 @@ class WindowTable:
             self._axes[key] = tuple(zip(extents.tolist(), times.tolist(), strict=True))
         return self._axes[key]
 
+    def rooms(self, operand: Traveller, points: Integers) -> Integers:
+        """Bytes of a tile buffer for many tile sizes at once; `points` is [points, loops of the operand]."""
+        access, count = self.space.access, len(points)
+        size = np.full(count, operand.item_bytes, np.int64)
+        if not operand.loops or not isinstance(access, MapAccess) or self._is_joint(operand):
+            unique, inverse = np.unique(points, axis=0, return_inverse=True)
+            keys = [dict(zip(operand.loops, row, strict=True)) for row in unique.tolist()]
+            found = [np.prod(self.windows(operand, cuts).room, dtype=np.int64) for cuts in keys]
+            return size * np.array(found)[inverse.reshape(-1)]
+        for position, axis in enumerate(access.axes[operand.name]):
+            columns = [at for at, name in enumerate(operand.loops) if mentions(axis.index, name)]
+            names = [operand.loops[at] for at in columns]
+            unique, inverse = np.unique(points[:, columns], axis=0, return_inverse=True)
+            keys = [dict(zip(names, row, strict=True)) for row in unique.tolist()]
+            most = [max(extent for extent, _ in self._along(operand, position, names, cuts)) for cuts in keys]
+            size = size * np.array(most)[inverse.reshape(-1)]
+        return size
+
+    def _is_joint(self, operand: Traveller) -> bool:
+        """Whether a loop moves several axes of the operand."""
+        axes = self.space.access.axes[operand.name]  # type: ignore[attr-defined]  # only maps come here
+        moved = [name for axis in axes for name in operand.loops if mentions(axis.index, name)]
+        return len(set(moved)) != len(moved)
+
     def visits(self, names: Iterable[str], cuts: Mapping[str, int]) -> int:
         """Combinations of tiles of some loops, over all visits."""
         count = 1
