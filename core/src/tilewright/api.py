@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tilewright.access import Window as Window
     from tilewright.access import parse_map as parse_map
     from tilewright.access import whole as whole
+    from tilewright.allocate.bound import lower_bounds as lower_bounds
     from tilewright.allocate.problem import Allocator as Allocator
     from tilewright.allocate.problem import Block as Block
     from tilewright.allocate.problem import Budget as Budget
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tilewright.allocate.problem import Problem as Problem
     from tilewright.allocate.problem import Solution as Solution
     from tilewright.allocate.problem import Within as Within
+    from tilewright.allocate.stacking import stack as stack
     from tilewright.arithmetic.bounds import AccumulatorBounds as AccumulatorBounds
     from tilewright.arithmetic.requant_form import RequantForm as RequantForm
     from tilewright.arithmetic.scaled_sum import SumForm as SumForm
@@ -110,7 +112,9 @@ if TYPE_CHECKING:
 _HOMES: Mapping[str, str] = MappingProxyType(
     {
         "tilewright.access": "Access Box Footprint IndexMap Loop Span Window parse_map whole",
+        "tilewright.allocate.bound": "lower_bounds",
         "tilewright.allocate.problem": "Allocator Block Budget Place Pool Problem Solution Within",
+        "tilewright.allocate.stacking": "stack",
         "tilewright.arithmetic.bounds": "AccumulatorBounds",
         "tilewright.arithmetic.requant_form": "RequantForm",
         "tilewright.arithmetic.scaled_sum": "SumForm",
