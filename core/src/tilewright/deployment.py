@@ -62,6 +62,7 @@ class Deployment:
             allocator=wanted,
             tiler=self.options.tiler,
             memory_hierarchy=self.options.memory_hierarchy,
+            exporters=self.options.emit,
             welcome=exact,
         )
 
@@ -143,6 +144,14 @@ class Deployment:
         vectors = self._vectors if self.options.selftest else ()
         options = EmitOptions(const_format=self.options.const_format, vectors=vectors)
         return self._finished("emit", emit(self.program, options))
+
+    @cached_property
+    def files(self) -> Mapping[str, bytes]:
+        """The artifact in the layout of every build system asked for: relative path -> bytes."""
+        from tilewright.exporters.export import export
+
+        exporters = [self.registry.exporters[name] for name in self.options.emit]
+        return export(exporters, self.allocated, self.artifact)
 
     @property
     def graph(self) -> Graph:

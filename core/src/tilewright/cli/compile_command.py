@@ -30,6 +30,13 @@ STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "
     show_default=True,
     help="How constants are stored.",
 )
+@click.option(
+    "--emit",
+    default="cmake",
+    show_default=True,
+    metavar="NAME,...",
+    help="Build systems to write for: cmake, make, zephyr, platformio, arduino, or a plugin's exporter.",
+)
 @click.option("--selftest", is_flag=True, help="Also generate a self-test with embedded vectors.")
 @click.option(
     "--dump-after",
@@ -51,6 +58,7 @@ def command(
     folder: Path,
     json_target: str | None,
     const_format: Literal["auto", "incbin", "c", "bin"],
+    emit: str,
     selftest: bool,
     dump_after: tuple[str, ...],
     export_state: tuple[str, ...],
@@ -58,7 +66,7 @@ def command(
     quiet: bool,
     **flags: Any,
 ) -> None:
-    """Generate the C library for MODEL: sources, headers, constants, CMakeLists.txt, report.json and report.html."""
+    """Generate the C library for MODEL: sources, headers, constants, build files, report.json and report.html."""
     from dataclasses import replace
 
     from tilewright.deployment import Deployment
@@ -72,9 +80,11 @@ def command(
         demand_writable(wanted)
     if json_target and json_target != "-":
         demand_writable_file(Path(json_target))
-    options = replace(options_from(flags), const_format=const_format, selftest=selftest)
+    options = replace(options_from(flags), const_format=const_format, emit=_names(emit), selftest=selftest)
     _demand_what(context, group, flags)
     if group is not None:
+        if options.emit != ("cmake",):
+            raise click.UsageError("--group writes for CMake only: leave --emit out", context)
         return _compile_group(group, options, folder, json_target, quiet=quiet, strict=flags["strict"])
     deployment = Deployment(flags["model"], flags["target"], options)
     if state is not None:
@@ -83,7 +93,7 @@ def command(
     show_diagnostics(deployment.diagnostics, flags["strict"])
     _dump(deployment, dump_after)
     pages = {"report.json": json_text(report).encode(), "report.html": report_page(report).encode()}
-    files = {**deployment.artifact.files, **pages}
+    files = {**deployment.files, **pages}
     write_folder(folder, files)
     for stage, target in exports.items():
         deployment.export_state(target, stage)
@@ -152,6 +162,16 @@ def _text_of(deployment: Deployment, stage: str) -> str:
         return deployment.artifact.files[f"{deployment.prefix}.c"].decode()
     value = getattr(deployment, stage)
     return dump_text(value.graph if stage in ("imported", "rewritten") else value)
+
+
+def _names(emit: str) -> tuple[str, ...]:
+    """The exporters that `--emit` names, each once."""
+    names = tuple(dict.fromkeys(name.strip() for name in emit.split(",")))
+    if not all(names):
+        raise usage_error(
+            "TW1101", f"'--emit {emit}' cannot be read", fix=("write it as --emit cmake,make     (names and commas)",)
+        )
+    return names
 
 
 def _exports(requests: tuple[str, ...]) -> dict[str, Path]:

@@ -59,6 +59,8 @@ Without copies: write to the addresses that `${p}_map_inputs(&pools)` returns, c
 
 ${"##"} Build
 
+With CMake, unless another build system was asked for:
+
 ```
 cmake -B build && cmake --build build
 ```

@@ -1,0 +1,49 @@
+"""Knows how the files of several exporters come together in one folder, and what they may not do there.
+Does not know any exporter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from tilewright.errors import TilewrightError, plugin_error
+
+if TYPE_CHECKING:
+    from tilewright.plugins.offers import Exporter
+    from tilewright.stages import Allocated, Artifact
+
+ASKED_FOR = "CMakeLists.txt"  # generated beside the sources, written only where an exporter returns it
+
+
+def export(exporters: Iterable[Exporter], plan: Allocated, artifact: Artifact) -> dict[str, bytes]:
+    """The sources and what every exporter makes of them, by path.
+
+    Raises TilewrightError TW8040 (exit 8): an exporter leaves the folder, or writes what somebody else writes.
+    """
+    files = {name: content for name, content in artifact.files.items() if name != ASKED_FOR}
+    owners = dict.fromkeys(files, "the generated code")
+    for exporter in exporters:
+        for name, content in _sorted(exporter.files(plan, artifact)):
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts or "\\" in name or str(path) != name:
+                raise _refused(exporter, name, "it is no plain relative path with forward slashes")
+            if files.get(name, content) != content:
+                raise _refused(exporter, name, f"another file of that name comes from {owners[name]}")
+            files[name] = content
+            owners.setdefault(name, f"exporter '{exporter.name}'")
+    return dict(sorted(files.items()))
+
+
+def _sorted(made: Mapping[str, bytes]) -> list[tuple[str, bytes]]:
+    return sorted(made.items())
+
+
+def _refused(exporter: Exporter, name: str, reason: str) -> TilewrightError:
+    return plugin_error(
+        "TW8040",
+        f"exporter '{exporter.name}' may not write '{name}'",
+        details=(reason,),
+        fix=("leave one of the exporters out of --emit, or report it to the author of its package",),
+    )
