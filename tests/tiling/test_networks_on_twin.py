@@ -194,3 +194,9 @@ def test_trace_of_a_tiled_network(tmp_path: Path) -> None:
     levels = [level.used_bytes for level in result.timeline.levels if level.memory == "l1"]
     assert 0 < max(levels) <= plan.worst_case_buffer_size["l1"]
     assert levels[-1] == 0
+
+
+def test_data_moved_by_one_more_core(tmp_path: Path) -> None:
+    plan = deployment("ad_int8", 16 << 10, "double")
+    job = job_of("ad_int8", plan)
+    demand_exact(plan, job, TwinRunner(extra_mover=True).run(job, tmp_path))

@@ -116,7 +116,7 @@ static void record(FILE *file, uint32_t step)
 static int on_step(void *user, uint32_t step, tw_phase phase)
 {
 % if records:
-    if (phase == TW_STEP_END && tw_rt_is_mover()) {
+    if (phase == TW_STEP_END && tw_rt_core() == 0u) {
         record((FILE *)user, step);
     }
 % else:
