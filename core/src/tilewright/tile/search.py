@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
 
 _MOST_POINTS = 20_000
-_CHUNK = 64  # sizes looked at together
+_FIRST_CHUNK, _CHUNK = 8, 64  # sizes looked at together: few at first, they may be all that is needed
 _MOST_COMBINATIONS = 256  # of depths, for one order of loops
 _MOST_ORDERS = 24
 _TRAFFIC = 0.2  # what moving as much again as must be moved is worth, as a part of the time
@@ -112,16 +112,15 @@ class Search:
         whole = tile_cycles(self.space, self.space.extents) - self.space.engine.call_cycles
         floor = whole + self.space.engine.call_cycles * tile_counts(self.space, self.points)
         best: Found | None = None
-        start = 0
         fits = self.least_bytes() <= self.room
         points, floor = self.points[fits], floor[fits]
+        start, count = 0, _FIRST_CHUNK
         while start < len(points):
             if best is not None and floor[start] * (1 + _TRAFFIC) >= best.score:
                 break
-            chunk = points[start : start + _CHUNK]
-            start += _CHUNK
-            for found in self.candidates(chunk):
+            for found in self.candidates(points[start : start + count]):
                 best = better(best, found)
+            start, count = start + count, min(2 * count, _CHUNK)
         return best
 
     def at(self, number: int) -> Found | None:
