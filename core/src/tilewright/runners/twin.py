@@ -108,7 +108,19 @@ class TwinRunner:
         libraries = sorted({library for binding in bindings for library in binding.kernel.libraries})
         extra = THREAD if self.race else ADDRESS if job.sanitize else ()
         execute(
-            [*compiler.command, *STRICT, *LIFETIMES, *extra, "-pthread", "-I.", "-o", "twin_main", *sources, *libraries, "-lm"],
+            [
+                *compiler.command,
+                *STRICT,
+                *LIFETIMES,
+                *extra,
+                "-pthread",
+                "-I.",
+                "-o",
+                "twin_main",
+                *sources,
+                *libraries,
+                "-lm",
+            ],
             folder,
             code="TW7002",
             what=f"compiling the generated code with {compiler.name}",
