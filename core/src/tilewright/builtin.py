@@ -68,13 +68,14 @@ def tilewright_allocators() -> Iterable[Allocator]:
 
 @hookimpl
 def tilewright_code_passes() -> Iterable[CodePass]:
-    """The application's hooks, marks of lifetimes, profiles, and tensors in print."""
+    """The application's hooks, marks of lifetimes, memories of its own, profiles, and tensors in print."""
     from tilewright.transform.hooks import HOOKS
     from tilewright.transform.lifetimes import LIFETIMES
+    from tilewright.transform.passthrough import PASSTHROUGH
     from tilewright.transform.print_tensors import PRINT_TENSORS
     from tilewright.transform.profile import PROFILE
 
-    return (HOOKS, LIFETIMES, PRINT_TENSORS, PROFILE)
+    return (HOOKS, LIFETIMES, PASSTHROUGH, PRINT_TENSORS, PROFILE)
 
 
 @hookimpl

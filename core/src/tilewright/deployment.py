@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from tilewright.program import Program
     from tilewright.rewrite import Rewritten
 
+PASSTHROUGH = "passthrough"  # the code pass that decides about memories, too
+
 Value = TypeVar("Value")
 Stage = Graph | Bound | Scheduled | Tiled | Allocated
 
@@ -76,6 +78,10 @@ class Deployment:
             platform = self.registry.memory_hierarchies[installed].on(platform)
         if board:
             platform = board.on(platform)
+        if PASSTHROUGH in self.options.code_passes:
+            from tilewright.transform.passthrough import managed_by_application
+
+            platform = managed_by_application(platform, self.options.code_passes[PASSTHROUGH])
         return platform.with_limits(self.options.memory)
 
     @cached_property

@@ -240,13 +240,17 @@ class StepCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """A memory that the program uses, as its C sees it. `base` is the local variable that holds its address."""
+    """A memory that the program uses, as its C sees it. `base` is the local variable that holds its address.
+
+    Where the application manages a memory, each buffer in it is a pool of its own: `buffer`.
+    """
 
     memory: str
     base: str  # C identifier, also the member in `pools` or `constants`
     size_bytes: int
     align: int
     section: str = ""  # "" takes the default
+    buffer: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,6 +303,17 @@ class Program:
     def graph_tensors(self) -> Mapping[str, Tensor]:
         """The tensors of the graph that was compiled."""
         return self.allocated.tiled.scheduled.bound.graph.tensors
+
+    def address(self, buffer: str) -> str:
+        """The C expression for a buffer's first byte in the run function; empty for one in the caller's memory."""
+        place = self.allocated.placements.get(buffer)
+        if place is None:
+            return ""
+        kinds = {one.name: one.kind for one in self.allocated.tiled.buffers}
+        bases = {pool.memory: pool.base for pool in (*self.pools, *self.constants) if not pool.buffer}
+        alone = {pool.buffer: pool.base for pool in self.pools if pool.buffer}
+        base = "state" if kinds[buffer] == "state" else alone.get(buffer) or bases[place.memory]
+        return f"{base} + {place.offset_bytes}" if place.offset_bytes else base
 
     def verify(self) -> Program:
         """Return self, or raise ValueError naming the first statement that the memory map does not allow."""
@@ -371,11 +386,14 @@ def _check_region(
 
 
 def _check_pools(program: Program, buffers: Mapping[str, Buffer]) -> None:
-    sizes = {pool.memory: pool.size_bytes for pool in (*program.pools, *program.constants)}
+    sizes = {pool.memory: pool.size_bytes for pool in (*program.pools, *program.constants) if not pool.buffer}
+    alone = {pool.buffer: pool.size_bytes for pool in program.pools if pool.buffer}
     constant = {pool.memory for pool in program.constants}
     for name, placement in program.allocated.placements.items():
         end = placement.offset_bytes + buffers[name].size_bytes
-        limit = program.state_bytes if buffers[name].kind == "state" else sizes.get(placement.memory, 0)
+        limit = (
+            program.state_bytes if buffers[name].kind == "state" else alone.get(name, sizes.get(placement.memory, 0))
+        )
         if end > limit:
             raise ValueError(f"buffer {name!r} ends at byte {end} of {placement.memory!r}, which has {limit}")
         if placement.memory in constant and placement.offset_bytes < CONSTANTS_HEADER_BYTES:

@@ -45,6 +45,7 @@ class AddressBook:
     constants: tuple[Pool, ...]
     buffers: Mapping[str, Buffer]
     memories: Mapping[str, Parameter]  # by memory
+    alone: Mapping[str, Pool]  # by buffer that the application places
     callers: Mapping[str, Parameter]  # by buffer in the caller's memory
     owners: Mapping[str, str]
 
@@ -53,7 +54,11 @@ class AddressBook:
         placement = self.allocated.placements.get(name)
         if placement is None:
             return Place(parameter=self.callers[name], where="caller", offset_bytes=offset_bytes)
-        base = STATE if self.buffers[name].kind == "state" else self.memories[placement.memory]
+        base = STATE if self.buffers[name].kind == "state" else self.memories.get(placement.memory)
+        if name in self.alone:
+            base = _parameter(self.alone[name])
+        if base is None:
+            raise KeyError(name)
         return Place(parameter=base, where=placement.memory, offset_bytes=placement.offset_bytes + offset_bytes)
 
     def of_value(self, name: str) -> Place:
@@ -64,7 +69,14 @@ class AddressBook:
     def pool_of(self, buffer: str) -> Pool | None:
         """The RAM pool that a buffer is placed in; None in the caller's memory."""
         placement = self.allocated.placements.get(buffer)
-        return None if placement is None else {pool.memory: pool for pool in self.pools}[placement.memory]
+        if placement is None or buffer in self.alone:
+            return self.alone.get(buffer)
+        return {pool.memory: pool for pool in self.pools}[placement.memory]
+
+    @property
+    def bases(self) -> tuple[Parameter, ...]:
+        """Everything that a step may be given."""
+        return (*self.memories.values(), *map(_parameter, self.alone.values()), *self.callers.values())
 
 
 def members_of(graph: Graph, prefix: str) -> dict[str, str]:
@@ -82,21 +94,27 @@ def address_book(allocated: Allocated, members: Mapping[str, str]) -> AddressBoo
     """Name every base. `members` is what `members_of` returns."""
     buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
     pools, constants = _pools(allocated, buffers)
-    memories = {pool.memory: Parameter(type="uint8_t *", name=pool.base, argument=pool.base) for pool in pools}
+    alone = {pool.buffer: pool for pool in pools if pool.buffer}
+    memories = {pool.memory: _parameter(pool) for pool in pools if not pool.buffer}
     memories |= {
         pool.memory: Parameter(type="const uint8_t *", name=pool.base, argument=pool.base) for pool in constants
     }
     owners = _owners(allocated, buffers)
-    bases = [parameter.name for parameter in memories.values()]
+    bases = [*(parameter.name for parameter in memories.values()), *(pool.base for pool in alone.values())]
     return AddressBook(
         allocated=allocated,
         pools=pools,
         constants=constants,
         buffers=buffers,
         memories=memories,
+        alone=alone,
         callers=_callers(owners, allocated.tiled.scheduled.bound.graph, members, bases),
         owners=owners,
     )
+
+
+def _parameter(pool: Pool) -> Parameter:
+    return Parameter(type="uint8_t *", name=pool.base, argument=pool.base)
 
 
 def _callers(
@@ -118,7 +136,9 @@ def _pools(allocated: Allocated, buffers: Mapping[str, Buffer]) -> tuple[tuple[P
     used = {place.memory for name, place in allocated.placements.items() if buffers[name].kind != "state"}
     sizes = {use.memory: use.used_bytes for use in allocated.pools if use.kind != "state"}
     present = [memory for memory in platform.memories if memory.name in used]
-    bases = unique_identifiers((memory.name for memory in present), taken=RUN_LOCALS, fallback="m")
+    managed = {memory.name for memory in platform.of_kind("ram") if memory.managed_by == "application"}
+    alone = [name for name, place in allocated.placements.items() if place.memory in managed]
+    bases = unique_identifiers((*(memory.name for memory in present), *alone), taken=RUN_LOCALS, fallback="m")
     made = {
         memory.name: Pool(
             memory=memory.name,
@@ -128,11 +148,19 @@ def _pools(allocated: Allocated, buffers: Mapping[str, Buffer]) -> tuple[tuple[P
             section=memory.section,
         )
         for memory in present
+        if memory.name not in managed
     }
+    own = (_own_pool(buffers[name], bases[name], allocated) for name in alone)
     return (
-        tuple(made[memory.name] for memory in present if memory.kind == "ram"),
+        (*(made[memory.name] for memory in present if memory.kind == "ram" and memory.name in made), *own),
         tuple(made[memory.name] for memory in present if memory.kind == "const"),
     )
+
+
+def _own_pool(buffer: Buffer, base: str, allocated: Allocated) -> Pool:
+    """A buffer that the application places: a pool of its own."""
+    memory = allocated.placements[buffer.name].memory
+    return Pool(memory=memory, base=base, size_bytes=buffer.size_bytes, align=buffer.align, buffer=buffer.name)
 
 
 def _owners(allocated: Allocated, buffers: Mapping[str, Buffer]) -> dict[str, str]:

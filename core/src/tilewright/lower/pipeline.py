@@ -153,7 +153,7 @@ def _as_part(tiling: Tiling, number: int, inner: Pipeline) -> tuple[tuple[Statem
     below = tiling.nest.levels[number + 1]
     outer = [Parameter(type=struct, name=one.variable, argument="") for one in tiling.nest.levels[: number + 1]]
     held = [tiling.held(bond, number + 1).parameter for bond in tiling.bonds]
-    bases = [tiling.book.memories[name] for name in tiling.book.memories]
+    bases = tiling.book.bases
     part = Part(
         role="pipeline",
         function=f"{tiling.function}_{below.hop.near}",

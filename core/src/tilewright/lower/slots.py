@@ -136,7 +136,7 @@ def tiling_slots(
 
 def operand_names(bonds: Sequence[Bond], book: AddressBook) -> dict[str, str]:
     """Operand -> C identifier that no parameter of the step has."""
-    taken = [*STEP_LOCALS, *(one.name for one in (*book.memories.values(), *book.callers.values()))]
+    taken = [*STEP_LOCALS, *(one.name for one in book.bases)]
     texts = {bond.operand: bond.operand.lower() for bond in bonds}
     names = unique_identifiers(texts.values(), taken=taken, fallback="x")
     return {operand: names[text] for operand, text in texts.items()}

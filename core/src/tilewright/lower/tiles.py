@@ -48,7 +48,7 @@ def lower_tiled_step(
     if any(bond.region.size_bytes for bond in tiling.bonds if bond.written):
         made = pipeline(tiling) if group.tile.hops else untiled(tiling)
     bound = book.allocated.tiled.scheduled.bound
-    bases = [*book.memories.values(), *book.callers.values()]
+    bases = book.bases
     code = StepCode(
         step=step.name,
         function=tiling.function,

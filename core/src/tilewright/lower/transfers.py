@@ -54,9 +54,7 @@ class WindowCopy:
     transfers: int
 
 
-def extents_of(
-    spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps: Sequence[int]
-) -> tuple[Extent, ...]:
+def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps: Sequence[int]) -> tuple[Extent, ...]:
     """`ranges` are the least and most of each axis; an axis that cannot vary is a number. `steps`: see `Side.every`."""
     found = []
     for span, (least, most), step in zip(spans, ranges, steps, strict=True):

@@ -55,12 +55,11 @@ def _told(statement: Statement) -> tuple[Statement, ...]:
 
 def _buffers(program: Program) -> Iterator[_Marked]:
     """A buffer that holds a graph input is alive from before the first step, one that holds an output never dies."""
-    bases = {pool.memory: pool.base for pool in program.pools}
+    memories = {pool.memory for pool in program.pools}
     for buffer in program.allocated.tiled.buffers:
         place = program.allocated.placements.get(buffer.name)
-        if place is None or place.memory not in bases or buffer.kind in ("state", "tile") or not buffer.size_bytes:
+        if place is None or place.memory not in memories or buffer.kind in ("state", "tile") or not buffer.size_bytes:
             continue
-        base = bases[place.memory]
         yield _Marked(
             name=buffer.name,
             memory=place.memory,
@@ -68,7 +67,7 @@ def _buffers(program: Program) -> Iterator[_Marked]:
             size_bytes=buffer.size_bytes,
             first=-1 if buffer.kind == "input" else buffer.first,
             last=len(program.steps) if buffer.kind == "output" else buffer.last,
-            pointer=f"{base} + {place.offset_bytes}" if place.offset_bytes else base,
+            pointer=program.address(buffer.name),
         )
 
 

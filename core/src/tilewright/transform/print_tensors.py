@@ -135,12 +135,9 @@ def _prints(program: Program, tensors: Iterator[_Tensor], settings: _Settings, n
 
 def _address(program: Program, tensor: _Tensor) -> str:
     """Where the tensor is, in the run function; empty where no expression there leads to it."""
-    place = program.allocated.placements.get(tensor.region.buffer)
-    if place is not None:
-        pools = {pool.memory: pool.base for pool in (*program.pools, *program.constants)}
-        kinds = {buffer.name: buffer.kind for buffer in program.allocated.tiled.buffers}
-        base = "state" if kinds[tensor.region.buffer] == "state" else pools[place.memory]
-        return f"{base} + {place.offset_bytes + tensor.region.offset_bytes}"
+    base = program.address(tensor.region.buffer)
+    if base:
+        return f"{base} + {tensor.region.offset_bytes}" if tensor.region.offset_bytes else base
     for struct, ports in (("inputs", program.inputs), ("outputs", program.outputs)):
         for port in ports:
             if port.value == tensor.name and not port.copied_from:
