@@ -28,7 +28,7 @@ from tilewright.program import Program
 from tilewright.runners.host import STRICT
 from tilewright.schedule import schedule
 from tilewright.stages import Allocated, Artifact
-from tilewright.tile import tile
+from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 from tilewright.transform import HOOKS, LIFETIMES, CodePass, transform
 

@@ -22,7 +22,7 @@ from tilewright.graph import Attribute, Graph, Node, Tensor
 from tilewright.schedule import schedule
 from tilewright.stages import Allocated, Buffer, Placement, Scheduled, Storage
 from tilewright.testing.random_graphs import random_graph, small_world
-from tilewright.tile import tile
+from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()

@@ -24,7 +24,7 @@ from tilewright.schedule import schedule
 from tilewright.stages import Allocated, Group
 from tilewright.state import State
 from tilewright.testing.random_graphs import random_graph, small_world
-from tilewright.tile import tile
+from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()

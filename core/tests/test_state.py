@@ -29,7 +29,7 @@ from tilewright.schedule import schedule
 from tilewright.stages import Allocated, Bound, Scheduled, Tiled
 from tilewright.state import State, decisions_from_json, export_state, import_state
 from tilewright.testing.random_graphs import SmallWorld, random_graph, small_world
-from tilewright.tile import tile
+from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 
 

@@ -20,7 +20,7 @@ from tilewright.graph import Graph
 from tilewright.schedule import schedule
 from tilewright.stages import Allocated, Bound, Scheduled, Storage, Tiled
 from tilewright.testing.random_graphs import random_graph, small_world
-from tilewright.tile import tile
+from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 from tilewright.verify import verify_allocated, verify_bound, verify_graph, verify_scheduled, verify_tiled
 

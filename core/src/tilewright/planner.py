@@ -26,7 +26,7 @@ from tilewright.schedule.order import frugal_order, given_order
 from tilewright.schedule.order_search import search_order
 from tilewright.schedule.order_task import order_task
 from tilewright.stages import Allocated, Bound, Scheduled, Tiled
-from tilewright.tile import tile
+from tilewright.tile.stage import tile
 from tilewright.tile.tiler import Buffering, Tiler
 from tilewright.verify import verify_allocated, verify_bound, verify_scheduled, verify_tiled
 from tilewright.ways_out import ways_out

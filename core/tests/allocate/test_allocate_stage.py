@@ -23,7 +23,7 @@ from tilewright.platform import Memory, Platform
 from tilewright.schedule import schedule
 from tilewright.stages import Allocated, Placement, Tiled
 from tilewright.testing.random_graphs import random_graph, small_world
-from tilewright.tile import tile
+from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 from tilewright.verify import verify_allocated, verify_tiled
 

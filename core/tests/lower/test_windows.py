@@ -17,7 +17,7 @@ from tilewright.kernel import Kernel
 from tilewright.lower import lower
 from tilewright.program import KernelCall
 from tilewright.schedule import schedule
-from tilewright.tile import tile
+from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 
 

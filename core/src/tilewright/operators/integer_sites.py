@@ -57,7 +57,8 @@ def input_range(site: Site, index: int = 0) -> tuple[int, int]:
 
 def centred(array: Array | None, zero_point: int | Integers = 0) -> Integers:
     """`array - zero_point` in int64."""
-    return np.asarray(array).astype(np.int64) - zero_point
+    moved: Integers = np.asarray(array).astype(np.int64) - zero_point
+    return moved
 
 
 def exact_product(one: Integers, other: Integers) -> Integers:

@@ -1,5 +1,1 @@
 """Tiles, buffer counts and candidate memories: every buffer that will exist, with its final size."""
-
-from tilewright.tile.stage import tile
-
-__all__ = ["tile"]
