@@ -29,7 +29,7 @@ from tilewright.plugins import load_for
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.tile import tile
+from tilewright.tile.stage import tile
 from tilewright.tile.measure import step_costs
 from tilewright.tile.strategies import TILERS
 
