@@ -63,7 +63,8 @@ def centred(array: Array | None, zero_point: int | Integers = 0) -> Integers:
 
 def exact_product(one: Integers, other: Integers) -> Integers:
     """Matrix product of centred 8-bit values. float64 holds every partial sum exactly: each is below 2**53."""
-    return np.matmul(one.astype(np.float64), other.astype(np.float64)).astype(np.int64)
+    product: Integers = np.matmul(one.astype(np.float64), other.astype(np.float64)).astype(np.int64)
+    return product
 
 
 def not_bytes(site: Site, *indices: int) -> str | None:
