@@ -10,7 +10,7 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, Box, Footprint, Loop, Span, Window
+from tilewright.access import Access, parse_map
 from tilewright.frontend.importing import Conversion, Import, OnnxNode
 from tilewright.graph import Site, Tensor
 from tilewright.kernel import Call, Kernel
@@ -58,20 +58,15 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
 
 
 def _access(site: Site) -> Access:
-    axis, rank = _axis(site), len(site.output.shape)
-    names = tuple(f"X{index}" for index in range(len(site.inputs)))
-    starts = dict(zip(names, _starts(site), strict=True))
-    extents = {name: site.input(index).shape[axis] for index, name in enumerate(names)}
-
-    def window(operand: str, box: Box) -> Window:
-        spans = [Span(low=low, high=high) for low, high in (box[f"a{i}"] for i in range(rank))]
-        if operand in starts:
-            low, high = (min(max(end - starts[operand], 0), extents[operand]) for end in box[f"a{axis}"])
-            spans[axis] = Span(low=low, high=high)
-        return tuple(spans)
-
-    loops = tuple(Loop(name=f"a{i}", extent=extent, kind="parallel") for i, extent in enumerate(site.output.shape))
-    return Footprint(loops=loops, inputs=names, outputs=("Y",), windows=window)
+    """Input k is read from its own beginning on; what a tile takes from other inputs lies outside it."""
+    axis, loops = _axis(site), [f"a{i}" for i in range(len(site.output.shape))]
+    shapes = {f"X{index}": site.input(index).shape for index in range(len(site.inputs))}
+    reads = []
+    for name, start in zip(shapes, _starts(site), strict=True):
+        indices = [f"{loop} - {start}?" if i == axis else loop for i, loop in enumerate(loops)]
+        reads.append(f"{name}[{', '.join(indices)}]")
+    text = f"{' '.join(loops)} : {' '.join(reads)} -> Y[{', '.join(loops)}]"
+    return parse_map(text).bind({**shapes, "Y": site.output.shape})
 
 
 def _alias(site: Site, layouts: Mapping[str, Layout]) -> tuple[Alias, ...]:
