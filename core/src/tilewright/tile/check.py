@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tilewright.access import Access, MapAccess, Window
 from tilewright.decisions import HopTile, TileCopy
 from tilewright.dtypes import DType
+from tilewright.graph import Node
 from tilewright.index import mentions
 from tilewright.kernel import Kernel
 from tilewright.layout import Layout, row_major, strides
@@ -40,16 +41,34 @@ class _Operand:
     written: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What is checked, found by name."""
+
+    tiled: Tiled
+    operators: Mapping[str, Operator]
+    nodes: Mapping[str, Node]
+    buffers: Mapping[str, Buffer]
+    numbers: Mapping[str, int]  # of steps
+
+
 def check_tiles(tiled: Tiled, operators: Mapping[str, Operator]) -> tuple[str, ...]:
     """Everything that is wrong with the tilings of `tiled`; empty when nothing is."""
     found: list[str] = []
+    plan = _Plan(
+        tiled=tiled,
+        operators=operators,
+        nodes={node.name: node for node in tiled.scheduled.bound.graph.nodes},
+        buffers={buffer.name: buffer for buffer in tiled.buffers},
+        numbers={step.name: number for number, step in enumerate(tiled.scheduled.steps)},
+    )
     for group in tiled.groups:
         if not group.tile.hops:
             continue
         if len(group.steps) != 1:
             found.append(f"group '{group.name}' has {len(group.steps)} steps, which nothing can check yet")
             continue
-        found.extend(f"step '{group.name}': {fault}" for fault in _StepCheck(tiled, operators, group).faults())
+        found.extend(f"step '{group.name}': {fault}" for fault in _StepCheck(plan, group).faults())
     return (*found, *_limit_faults(tiled))
 
 
@@ -70,18 +89,17 @@ def _limit_faults(tiled: Tiled) -> Iterator[str]:
 class _StepCheck:
     """One tiled step."""
 
-    def __init__(self, tiled: Tiled, operators: Mapping[str, Operator], group: Group) -> None:
-        self.tiled, self.group, self.tile = tiled, group, group.tile
-        bound = tiled.scheduled.bound
+    def __init__(self, plan: _Plan, group: Group) -> None:
+        self.tiled, self.group, self.tile = plan.tiled, group, group.tile
+        bound = self.tiled.scheduled.bound
         self.platform: Platform = bound.platform
-        node = next(node for node in bound.graph.nodes if node.name == group.steps[0])
-        self.site, self.binding, operator = bound.graph.site(node), bound.bindings[node.name], operators[node.op]
+        node = plan.nodes[group.steps[0]]
+        self.site, self.binding, operator = bound.graph.site(node), bound.bindings[node.name], plan.operators[node.op]
         self.kernel: Kernel = self.binding.kernel
         self.access: Access = kernel_access(operator, self.kernel, self.site)
         self.loops = {loop.name: loop for loop in self.access.loops}
-        self.buffers: dict[str, Buffer] = {buffer.name: buffer for buffer in tiled.buffers}
+        self.buffers, self.number = plan.buffers, plan.numbers[node.name]
         self.operands = self._operands(operator)
-        self.number = [step.name for step in tiled.scheduled.steps].index(node.name)
 
     def faults(self) -> Iterator[str]:
         """What is wrong, cheap things first."""

@@ -18,7 +18,7 @@ from tilewright.layout import Layout, row_major
 from tilewright.operands import input_operands, kernel_access
 from tilewright.operator import Operator
 from tilewright.platform import CopyPath, Platform
-from tilewright.stages import Scheduled, Step
+from tilewright.stages import Buffer, Scheduled, Step
 from tilewright.tile.space import Space, Traveller, WindowTable, cuttable
 from tilewright.tile.transfers import lattice, path_between, route
 
@@ -136,11 +136,19 @@ class Machine:
         if limit is None:
             return None
         taken = self.platform.runtime_bytes.get(memory, 0)
-        for buffer in self.scheduled.buffers:
-            pins = {self.decisions.memories.get(name) for name in (buffer.name, *buffer.values)}
-            if memory in pins and buffer.first <= index <= buffer.last:
+        for buffer in self._pinned.get(memory, ()):
+            if buffer.first <= index <= buffer.last:
                 taken += _up(buffer.size_bytes, max(buffer.align, self.grain(memory)))
         return limit - taken
+
+    @cached_property
+    def _pinned(self) -> Mapping[str, tuple[Buffer, ...]]:
+        """Buffers of values by the memory that they are pinned to."""
+        found: dict[str, tuple[Buffer, ...]] = {}
+        for buffer in self.scheduled.buffers:
+            for memory in {self.decisions.memories.get(name, "") for name in (buffer.name, *buffer.values)} - {""}:
+                found[memory] = (*found.get(memory, ()), buffer)
+        return found
 
     def grain(self, memory: str) -> int:
         """Tile buffers in a memory begin at multiples of this."""
