@@ -1,4 +1,5 @@
 """Compile the digits network to C, build it, run it on the whole test set, and compare it with its peers.
+Where QEMU and a compiler for Arm are installed, also run it on an emulated Cortex-M4 and count its instructions.
 
     python run.py [FOLDER]              FOLDER keeps the generated code; without it, it is thrown away
 """
@@ -21,7 +22,9 @@ from tilewright.reference import run as run_reference
 from tilewright.report.build import build_report
 from tilewright.report.picture import memory_plan_svg
 from tilewright.report.text import layer_table, summary
-from tilewright.runners.runner import Job, RunResult
+from tilewright.runners.runner import Job, Runner, RunResult
+
+EMULATED = 5  # images on the emulated core
 
 HERE = Path(__file__).resolve().parent
 
@@ -39,11 +42,7 @@ def main() -> int:
     if sys.argv[1:]:
         keep(deployment, report, Path(sys.argv[1]))
     generated = run_generated(deployment, images)
-    reference = [run_reference(deployment.graph, {"image": image}, deployment.registry.operators) for image in images]
-    equal = sum(
-        np.array_equal(mine["scores"], exact["scores"])
-        for mine, exact in zip(generated.outputs, reference, strict=True)
-    )
+    equal = equal_to_reference(deployment, generated, images)
     rows = (
         ("float model, onnxruntime", run_peer(HERE / "digits_f32.onnx", images)),
         ("int8 model, onnxruntime", run_peer(HERE / "digits_int8.onnx", images)),
@@ -54,7 +53,8 @@ def main() -> int:
         correct = int(np.sum(scores.reshape(len(labels), -1).argmax(1) == labels))
         print(f"  {name:26}  {100 * correct / len(labels):6.2f} %   ({correct} of {len(labels)})")
     print(f"generated C equals the integer reference, bit for bit, on {equal} of {len(labels)} images")
-    return 0 if equal == len(labels) else 6
+    emulated = run_emulated(images[:EMULATED])
+    return 0 if equal == len(labels) and emulated else 6
 
 
 def run_generated(deployment: Deployment, images: Array) -> RunResult:
@@ -63,6 +63,33 @@ def run_generated(deployment: Deployment, images: Array) -> RunResult:
     missing = runner.available()
     if missing is not None:
         raise SystemExit(f"no C compiler: {missing}")
+    return run_on(runner, deployment, images)
+
+
+def run_emulated(images: Array) -> bool:
+    """The same model for a Cortex-M4, in QEMU where it is installed. False: an output differs."""
+    runner = load_named(("runner", "qemu-cortex-m")).runners["qemu-cortex-m"]
+    missing = runner.available()
+    if missing is not None:
+        print(f"cortex-m4: not run, {missing}")
+        return True
+    deployment = Deployment(HERE / "digits_int8.onnx", "cortex-m4")
+    result = run_on(runner, deployment, images)
+    equal = equal_to_reference(deployment, result, images)
+    executed = result.counts["instructions"]
+    print(f"cortex-m4 in QEMU: {executed:,} instructions an image, equal to the reference on {equal} of {len(images)}")
+    return equal == len(images)
+
+
+def equal_to_reference(deployment: Deployment, result: RunResult, images: Array) -> int:
+    """How many images gave the very bits of the integer reference."""
+    operators = deployment.registry.operators
+    exact = (run_reference(deployment.graph, {"image": image}, operators)["scores"] for image in images)
+    return sum(np.array_equal(mine["scores"], scores) for mine, scores in zip(result.outputs, exact, strict=True))
+
+
+def run_on(runner: Runner, deployment: Deployment, images: Array) -> RunResult:
+    """Build for this runner and run every image."""
     job = Job(
         artifact=deployment.artifact,
         plan=deployment.allocated,
