@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from importlib.resources import files
@@ -75,6 +76,42 @@ def test_compile_writes_a_folder_and_names_it(compiled: tuple[Path, Any]) -> Non
     written = {path.name for path in folder.iterdir()}
     assert written == {"report.json", "report.html", *(item["path"] for item in report["artifacts"])}
     assert {"digits_int8.h", "digits_int8.c", "tw_runtime.h", "CMakeLists.txt", "README.md"} <= written
+
+
+def test_compile_writes_for_the_build_systems_named(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    finished = tilewright("compile", int8, "-t", "generic", "-o", folder, "--emit", "make, arduino,make", "-q")
+    assert (finished.code, finished.err) == (0, "")
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    valid(report)
+    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert written == {"report.json", "report.html", *(item["path"] for item in report["artifacts"])}
+    assert {"Makefile", "digits_int8.c", "arduino/digits_int8/library.properties"} <= written
+    assert "CMakeLists.txt" not in written
+
+
+def test_a_group_is_written_for_cmake(tilewright: Run, tmp_path: Path) -> None:
+    finished = tilewright("compile", "--group", tmp_path / "none.toml", "-o", tmp_path / "out", "--emit", "make")
+    assert finished.code == 2
+    assert "leave --emit out" in finished.err
+
+
+def test_every_layout_runs_the_network(tilewright: Run, int8: Path, tmp_path: Path, tool: Any) -> None:
+    """Make, CMake and the Arduino sources, built for real from one folder: the self-test says what is right."""
+    layouts = ("--emit", "cmake,make,zephyr,platformio,arduino", "--const-format", "incbin", "--selftest")
+    folder = tmp_path / "out"
+    assert tilewright("compile", int8, "-t", "generic", "-o", folder, *layouts, "-q").code == 0
+    arduino = sorted((folder / "arduino" / "digits_int8" / "src").glob("*.c"))
+    for command in (
+        (tool("make"), "-C", folder, "check"),
+        (tool("cmake"), "-S", folder, "-B", tmp_path / "build"),
+        (tool("cmake"), "--build", tmp_path / "build"),
+        (tmp_path / "build" / "digits_int8_selftest",),
+        (tool("cc"), "-I", folder, *arduino, folder / "digits_int8_selftest.c", "-lm", "-o", tmp_path / "selftest"),
+        (tmp_path / "selftest",),
+    ):
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_json_on_stdout_is_alone_there(tilewright: Run, int8: Path, tmp_path: Path) -> None:

@@ -262,6 +262,8 @@ def test_constants_that_do_not_fit(fails: Fails, tilewright: Any, int8: Path) ->
         (("--export-state", "soup=x"), "TW1101", "STAGE is one of"),
         (("--allocator", "best-fti"), "TW8001", "did you mean 'best-fit'?"),
         (("--tiler", "holw"), "TW8001", "did you mean 'whole'?"),
+        (("--emit", "cmake,zepyhr"), "TW8001", "did you mean 'zephyr'?"),
+        (("--emit", "cmake,"), "TW1101", "names and commas"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

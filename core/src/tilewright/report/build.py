@@ -188,7 +188,7 @@ def _diagnostic(item: Diagnostic) -> dict[str, Any]:
 
 
 def _artifacts(deployment: Deployment) -> list[dict[str, Any]]:
-    files = deployment.artifact.files
+    files = deployment.files
     return [
         {"path": path, "bytes": len(files[path]), "sha256": hashlib.sha256(files[path]).hexdigest()}
         for path in sorted(files)
