@@ -37,7 +37,7 @@ typedef struct {
     int32_t *twin, *rank;
     char *placed, *queued, *wasted, *reach, *back;
     int64_t *floor, *rest, *failures, *lows, *tops;
-    int32_t *options, *cuts, *queue, *scratch;
+    int32_t *options, *open, *cuts, *queue, *scratch;
     int32_t queue_head, queue_count;
     Key key;
     Key *memo;
@@ -160,10 +160,9 @@ static int64_t resting(const Search *s, int32_t block, const char *wasted) {
 
 /* The open blocks of a section by lowest offset, in `sorted` and, with that offset, in `lows`. */
 static int32_t sort_by_low(Search *s, int32_t section) {
-    int32_t *list = s->sorted + s->member_at[section], count = s->member_at[section + 1] - s->member_at[section];
+    int32_t *list = s->sorted + s->member_at[section], count = s->open[section], open = 0;
     int64_t *lows = s->lows;
-    int32_t open = 0;
-    for (int32_t at = 0; at < count; at++) {
+    for (int32_t at = 0; open < count; at++) {
         int32_t block = list[at];
         if (s->placed[block]) continue;
         int64_t low = s->low[block];
@@ -246,12 +245,14 @@ static void set_floor(Search *s, int32_t section, int64_t floor, int32_t options
 }
 
 static int tighten(Search *s, int32_t section) {
-    int64_t floor = INT64_MAX, highest = 0, top = 0;
-    int32_t options = 0, open;
-    if (!s->rest[section]) return 1;
-    for (int32_t at = s->member_at[section]; at < s->member_at[section + 1]; at++) {
-        int32_t block = s->member[at];
+    int64_t floor = INT64_MAX, highest = 0, late = 0, room = s->capacity - s->rest[section];
+    int32_t options = 0, open = 0;
+    const int32_t *list = s->sorted + s->member_at[section]; /* the open ones are in front, mostly */
+    if (!s->open[section]) return 1;
+    for (int32_t left = s->open[section]; left; list++) {
+        int32_t block = *list;
         if (s->placed[block]) continue;
+        left--;
         int64_t low = s->low[block];
         if (low < floor) {
             floor = low;
@@ -259,19 +260,22 @@ static int tighten(Search *s, int32_t section) {
         }
         options += low == floor;
         if (low > highest) highest = low;
+        if (low > room) late += s->size[block];
     }
-    if (floor + s->rest[section] > s->capacity) return 0;
+    if (floor > room) return 0;
     set_floor(s, section, floor, options);
-    if (highest + s->rest[section] <= s->capacity) return 1;
-    open = sort_by_low(s, section);
-    for (int32_t at = 0; at < open; at++) {
-        int64_t low = s->lows[at];
-        top = (low > top ? low : top) + s->size[s->sorted[s->member_at[section] + at]];
+    if (!late) return 1;
+    if (highest + late > s->capacity) {
+        open = sort_by_low(s, section);
+        list = s->sorted + s->member_at[section];
+        late = 0;
+        for (int32_t at = open; at-- > 0 && s->lows[at] > room;) {
+            late += s->size[list[at]];
+            if (s->lows[at] + late > s->capacity) return 0;
+        }
     }
-    if (top > s->capacity) return 0;
-    if (floor + s->rest[section] < s->capacity || s->capacity - floor >= MOST_LEVELS) return 1;
-    if (s->allowance-- <= 0) return 1;
-    return lift_to_sums(s, section, open);
+    if (floor < room || s->capacity - floor >= MOST_LEVELS || s->allowance-- <= 0) return 1;
+    return lift_to_sums(s, section, open ? open : sort_by_low(s, section));
 }
 
 static int32_t popped(Search *s) {
@@ -433,8 +437,10 @@ static int place(Search *s, int32_t block, int64_t floor) {
     s->offset[block] = floor;
     s->placed[block] = 1;
     flip(&s->key, term(block, s->low[block]));
-    for (int32_t at = s->section_at[block]; at < s->section_at[block + 1]; at++)
+    for (int32_t at = s->section_at[block]; at < s->section_at[block + 1]; at++) {
         s->rest[s->section_of[at]] -= s->size[block];
+        s->open[s->section_of[at]]--;
+    }
     for (int32_t cut = s->first[block]; cut < s->last[block]; cut++) s->cuts[cut]--;
     touch_all(s, block);
     for (int32_t at = s->neighbour_at[block]; at < s->neighbour_at[block + 1]; at++) {
@@ -474,8 +480,10 @@ static void undo(Search *s, Frame *frame) {
     }
     int32_t block = frame->placed;
     if (block >= 0) {
-        for (int32_t at = s->section_at[block]; at < s->section_at[block + 1]; at++)
+        for (int32_t at = s->section_at[block]; at < s->section_at[block + 1]; at++) {
             s->rest[s->section_of[at]] += s->size[block];
+            s->open[s->section_of[at]]++;
+        }
         for (int32_t cut = s->first[block]; cut < s->last[block]; cut++) s->cuts[cut]++;
         s->placed[block] = 0;
         frame->placed = -1;
@@ -637,7 +645,7 @@ static void destroy(Search *s) {
     void *owned[] = {s->size, s->align, s->low, s->offset, s->section_at, s->section_of, s->member_at, s->member,
                      s->sorted, s->neighbour_at, s->neighbour, s->obstacle_at, s->obstacle, s->first, s->last,
                      s->starting_at, s->starting, s->twin, s->rank, s->placed, s->queued, s->wasted, s->reach, s->back,
-                     s->floor, s->rest, s->failures, s->options, s->cuts, s->queue, s->scratch, s->lows, s->tops, s->memo,
+                     s->floor, s->rest, s->failures, s->options, s->open, s->cuts, s->queue, s->scratch, s->lows, s->tops, s->memo,
                      s->trail.items, s->frames.items, s->choices.items, s->parts.items};
     for (size_t at = 0; at < sizeof owned / sizeof *owned; at++) free(owned[at]);
     free(s);
@@ -719,7 +727,10 @@ static void find_spans(Search *s) {
         s->last[block] = s->section_of[to];
         if (s->last[block] - s->first[block] != to - from) s->linear = 0;
         for (int32_t cut = s->first[block]; cut < s->last[block]; cut++) s->cuts[cut]++;
-        for (int32_t at = from; at <= to; at++) s->rest[s->section_of[at]] += s->size[block];
+        for (int32_t at = from; at <= to; at++) {
+            s->rest[s->section_of[at]] += s->size[block];
+            s->open[s->section_of[at]]++;
+        }
     }
     int32_t count = 0;
     for (int32_t section = 0; section < s->sections; section++) {
@@ -743,6 +754,7 @@ static void make_room(Search *s) {
     s->rest = room_for(s, s->sections, sizeof *s->rest);
     s->failures = room_for(s, s->sections, sizeof *s->failures);
     s->options = ints(s, NULL, s->sections);
+    s->open = ints(s, NULL, s->sections);
     s->cuts = ints(s, NULL, s->sections);
     s->queue = ints(s, NULL, s->sections);
     s->scratch = ints(s, NULL, s->blocks);

@@ -148,7 +148,7 @@ def _demand_expressible(problem: Problem) -> None:
 def _write(file: Path, task: Task) -> None:
     """`id,lower,upper,size,alignment` in grains, lifetimes half-open."""
     with file.open("w", newline="", encoding="utf-8") as stream:
-        rows = csv.writer(stream)
+        rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(["id", "lower", "upper", "size", "alignment"])
         for number, block in enumerate(task.movable):
             (first, last) = block.lifetimes[0]

@@ -62,26 +62,29 @@ def _settle(state: State) -> bool:
 
 
 def _tighten(state: State, section: int) -> bool:
-    rest, capacity, low, size = state.rest[section], state.capacity, state.low, state.instance.sizes
-    if not rest:
+    low, size = state.low, state.instance.sizes
+    open_, room = state.open[section], state.capacity - state.rest[section]
+    if not open_:
         return True
-    lows = [low[block] for block in state.open[section]]
+    lows = [low[block] for block in open_]
     floor = min(lows)
-    if floor + rest > capacity:
+    if floor > room:
         return False
     state.set_floor(section, floor, lows.count(floor))
-    if max(lows) + rest <= capacity:
+    highest = max(lows)
+    if highest <= room:
         return True
-    order = sorted((low[block], block) for block in state.open[section])
-    top = 0
-    for start, block in order:
-        top = (start if start > top else top) + size[block]
-    if top > capacity:
-        return False
-    if floor + rest < capacity or capacity - floor >= MOST_LEVELS:
+    late = [block for block in open_ if low[block] > room]  # only these can make the schedule too long
+    if highest + sum([size[block] for block in late]) > state.capacity:
+        above = 0
+        for start, length in sorted([(low[block], size[block]) for block in late], reverse=True):
+            above += length
+            if start + above > state.capacity:
+                return False
+    if floor < room or state.capacity - floor >= MOST_LEVELS:
         return True
     state.allowance -= 1
-    return state.allowance < 0 or _lift_to_sums(state, floor, order)
+    return state.allowance < 0 or _lift_to_sums(state, floor, sorted((low[block], block) for block in open_))
 
 
 def _lift_to_sums(state: State, floor: int, order: list[tuple[int, int]]) -> bool:
