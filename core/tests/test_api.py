@@ -70,17 +70,10 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         getattr(api, "Platfrom")  # noqa: B009  # a type checker would refuse the plain form
 
 
-def _imported_by(statement: str) -> tuple[set[str], int]:
-    """The modules that a new process has after `statement`, and its microseconds inside imports of tilewright.api."""
-    command = [sys.executable, "-X", "importtime", "-c", f"{statement}\nimport sys; print(*sys.modules)"]
-    finished = subprocess.run(command, capture_output=True, text=True, check=True)
-    rows = [line.split("|") for line in finished.stderr.splitlines() if line.startswith("import time:")]
-    spent = next(int(total) for _, total, module in rows if module.strip() == "tilewright.api")
-    return set(finished.stdout.split()), spent
-
-
-def test_importing_it_takes_less_than_50_ms() -> None:
-    assert min(_imported_by("import tilewright.api")[1] for _ in range(3)) < 50_000
+def _imported_by(statement: str) -> set[str]:
+    """The modules that a new process has after `statement`."""
+    command = [sys.executable, "-c", f"{statement}\nimport sys; print(*sys.modules)"]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -92,5 +85,4 @@ def test_importing_it_takes_less_than_50_ms() -> None:
     ],
 )
 def test_importing_it_does_not_import_numpy_or_onnx(statement: str) -> None:
-    modules, _ = _imported_by(statement)
-    assert not {"numpy", "onnx", "mako"} & modules
+    assert not {"numpy", "onnx", "mako"} & _imported_by(statement)

@@ -14,9 +14,14 @@ from tilewright.plugins.offers import StageEvent
 from tilewright.plugins.registry import Registry
 
 
+def _line(text: str) -> str:
+    """One line, wherever a terminal's width broke it."""
+    return " ".join(text.split())
+
+
 def _registry(registry: Registry) -> dict[str, Any]:
     return {
-        "warnings": [diagnostic.render() for diagnostic in registry.diagnostics],
+        "warnings": [_line(diagnostic.render()) for diagnostic in registry.diagnostics],
         "platforms": list(registry.platforms),
         "kernels": list(registry.kernels),
         "graph_passes": list(registry.graph_passes),
@@ -38,7 +43,7 @@ def _fix(module: str) -> dict[str, Any]:
 def _observe(target: str) -> dict[str, Any]:
     registry = load_for(target=target)
     event = StageEvent(stage="bind", value=None)
-    return {"warnings": [item.render() for item in registry.stage_finished(event)], **_heard()}
+    return {"warnings": [_line(item.render()) for item in registry.stage_finished(event)], **_heard()}
 
 
 def _heard() -> dict[str, Any]:
@@ -63,7 +68,7 @@ def _answer(action: str) -> dict[str, Any]:
     try:
         return {"answer": ACTIONS[verb](what)}
     except TilewrightError as error:
-        return {"error": str(error), "exit": int(error.exit_code), "code": error.code}
+        return {"error": _line(str(error)), "exit": int(error.exit_code), "code": error.code}
 
 
 if __name__ == "__main__":

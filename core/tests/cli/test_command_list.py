@@ -53,7 +53,9 @@ def test_every_flag_is_explained(words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("words", [("--help",), ("--version",), ("explain",), ("plugins", "list")], ids=" ".join)
 def test_help_and_listings_import_nothing_heavy(words: tuple[str, ...]) -> None:
-    finished = run(*words, before="import sys", after=f"sys.stderr.write(str([m for m in {HEAVY} if m in sys.modules]))")
+    finished = run(
+        *words, before="import sys", after=f"sys.stderr.write(str([m for m in {HEAVY} if m in sys.modules]))"
+    )
     assert finished.stderr == "[]"
 
 

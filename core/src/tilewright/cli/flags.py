@@ -23,7 +23,7 @@ _UNITS = {"": 1, "B": 1, "K": 1 << 10, "KB": 1 << 10, "KIB": 1 << 10, "M": 1 << 
 
 def model_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """MODEL, --target and everything that changes what is planned."""
-    return plan_flags(_what(required=True)(command))
+    return _what(required=True)(plan_flags(command))
 
 
 def model_or_group_flags(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -34,7 +34,7 @@ def model_or_group_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="FILE.toml",
         help="Several models in one program, sharing memory, instead of MODEL and --target.",
     )
-    return plan_flags(_what(required=False)(group(command)))
+    return _what(required=False)(group(plan_flags(command)))
 
 
 def _what(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
