@@ -55,9 +55,9 @@ def timed_program(program: Path, rows: Sequence[Row], capacity: int, limit: int 
     with tempfile.TemporaryDirectory() as folder:
         asked, answered = Path(folder) / "in.csv", Path(folder) / "out.csv"
         with asked.open("w", newline="") as stream:
-            csv.writer(stream, lineterminator="\n").writerows(
-                [("id", "lower", "upper", "size"), *((i, *row) for i, row in enumerate(rows))]
-            )
+            lines = csv.writer(stream, lineterminator="\n")
+            lines.writerow(["id", "lower", "upper", "size"])
+            lines.writerows((number, *row) for number, row in enumerate(rows))
         command = [program, f"--capacity={capacity}", f"--input={asked}", f"--output={answered}", f"--timeout={limit}s"]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(command, capture_output=True, check=False)
