@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from tilewright.allocate.check import peaks, violations
 from tilewright.allocate.problem_files import read_problem
 from tilewright.allocate.solving import solved
 from tilewright.api import Block, Budget, Pool, Problem
+from tilewright.cli.main import tilewright
 from tilewright.testing.joined_problems import joined_problem
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.instance import Instance, cliques_in_time, make_instance
@@ -168,3 +170,10 @@ def test_twenty_thousand_blocks_have_a_plan_and_a_bound(longest: int, horizon: i
     bound = solution.bounds["ram"]
     assert 0 < bound <= peaks(problem, solution)["ram"]
     assert violations(problem, solution) == ()
+
+
+def test_doctor_says_which_form_is_in_use() -> None:
+    shown = CliRunner().invoke(tilewright, ["doctor"]).output
+    assert f"allocator  minimalloc: {Exact().summary}" in shown
+    assert Exact().summary.endswith("in C") == BUILT
+    assert Exact(form="python").summary.endswith("no compiled extension is in use")

@@ -28,6 +28,8 @@ def command(json_target: str | None) -> None:
         say(f"plugin     {plugin['status']:12}  {plugin['package']} {plugin['version']}  {plugin['detail']}".rstrip())
     for compiler in findings["compilers"]:
         say(f"compiler   {compiler}")
+    for allocator in findings["allocators"]:
+        say(f"allocator  {allocator['name']}: {allocator['summary']}")
     for runner in findings["runners"]:
         say(f"runner     {runner['name']}: {runner['missing'] or 'ready'}")
     return None
@@ -46,6 +48,7 @@ def _findings() -> dict[str, Any]:
             for item in examine_all()
         ],
         "compilers": _compilers(),
+        "allocators": _allocators(),
         "runners": _runners(),
     }
 
@@ -54,6 +57,20 @@ def _compilers() -> list[str]:
     from tilewright.runners.toolchain import describe_compilers
 
     return list(describe_compilers())
+
+
+def _allocators() -> list[dict[str, str]]:
+    """Each says of itself in which form it is installed."""
+    from tilewright.errors import TilewrightError
+    from tilewright.plugins import discover, load_named
+
+    found = []
+    for name in discover().names("allocator"):
+        try:
+            found.append({"name": name, "summary": load_named(("allocator", name)).allocators[name].summary})
+        except TilewrightError as error:
+            found.append({"name": name, "summary": error.message})
+    return found
 
 
 def _runners() -> list[dict[str, str | None]]:
