@@ -83,9 +83,13 @@ class Site:
 
 
 def install(wheels: Sequence[Path], folder: Path) -> Site:
-    """Install `wheels` into `folder` with pip."""
+    """Install `wheels` into `folder` with pip; unpack those whose metadata this pip refuses (older ones took it)."""
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-compile"]
-    subprocess.run([*command, "--target", str(folder), *map(str, wheels)], check=True)
+    command += ["--target", str(folder)]
+    if subprocess.run([*command, *map(str, wheels)], check=False, capture_output=True).returncode:
+        for wheel in wheels:
+            if subprocess.run([*command, str(wheel)], check=False, capture_output=True).returncode:
+                zipfile.ZipFile(wheel).extractall(folder)
     return Site(folder=folder)
 
 

@@ -218,6 +218,11 @@ def test_a_prefix_that_c_does_not_take(fails: Fails, float32: Path, name: str) -
 # the memory
 
 
+def _flags(line: str) -> list[str]:
+    """What a `try:` line says to type; what it gives follows after a gap."""
+    return line.removeprefix("  try:  ").split("   ")[0].split()
+
+
 def test_a_model_that_does_not_fit_says_why(fails: Fails, tilewright: Any, int8: Path, report: Any) -> None:
     (used,) = (pool["used_bytes"] for pool in report["pools"] if pool["name"] == "ram")
     limit = used - 16
@@ -229,7 +234,7 @@ def test_a_model_that_does_not_fit_says_why(fails: Fails, tilewright: Any, int8:
     assert len(live) >= 2
     names = {tensor["name"] for step in report["steps"] for tensor in step["outputs"]}
     assert all(line.split()[1] in names | {"image"} for line in live)
-    ways = [line.removeprefix("  try:  ").split("  (")[0].split() for line in text.split("\n") if "  try:" in line]
+    ways = [_flags(line) for line in text.split("\n") if "  try:" in line]
     assert ways
     for way in ways:
         flags = way if way[0] == "--memory" else ["--memory", f"ram={limit}", *way]
@@ -239,8 +244,8 @@ def test_a_model_that_does_not_fit_says_why(fails: Fails, tilewright: Any, int8:
 def test_constants_that_do_not_fit(fails: Fails, tilewright: Any, int8: Path) -> None:
     words = ("-t", "generic", "--memory", "flash=1K", "--memory", "ram=100")
     text = fails("check", int8, *words, code="TW5001", exit_code=5)
-    (way,) = (line.removeprefix("  try:  ") for line in text.split("\n") if "  try:" in line)
-    assert tilewright("check", int8, "-t", "generic", *way.split()).code == 0
+    (way,) = (_flags(line) for line in text.split("\n") if "  try:" in line)
+    assert tilewright("check", int8, "-t", "generic", *way).code == 0
 
 
 # the flags
