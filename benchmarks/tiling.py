@@ -29,8 +29,8 @@ from tilewright.plugins import load_for
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.tile.stage import tile
 from tilewright.tile.measure import step_costs
+from tilewright.tile.stage import tile
 from tilewright.tile.strategies import TILERS
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"

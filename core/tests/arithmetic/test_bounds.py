@@ -37,9 +37,7 @@ def test_bounds_are_exact_and_hold_for_partial_sums(
     ((0, 2**62), 65), ((-(2**70), 0), 72),
 ])  # fmt: skip
 def test_widths(ends: tuple[int, int], bits: int) -> None:
-    bounds = AccumulatorBounds(
-        lowest=(0,), highest=(0,), passing_lowest=(0, ends[0]), passing_highest=(0, ends[1])
-    )
+    bounds = AccumulatorBounds(lowest=(0,), highest=(0,), passing_lowest=(0, ends[0]), passing_highest=(0, ends[1]))
     assert bounds.bits == bits
     if bits <= 64:
         assert accumulator_bits(bounds, "conv") == bits

@@ -167,5 +167,3 @@ def test_refuses_a_negative_scale() -> None:
     site = site_of(QCONV, [x, w], attributes, (1,))
     with pytest.raises(TilewrightError, match="TW3102"):
         conv_requant_form(site)
-
-

@@ -40,8 +40,10 @@ Case = tuple[Site, list[Array | None]]
 def gemm_cases(draw: st.DrawFn) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     a_type, b_type, y_type = draw(BYTES), draw(BYTES), draw(BYTES)
-    lead, depth, columns = draw(st.lists(st.integers(1, 3), max_size=2)), draw(st.integers(1, 40)), draw(
-        st.integers(1, 9)
+    lead, depth, columns = (
+        draw(st.lists(st.integers(1, 3), max_size=2)),
+        draw(st.integers(1, 40)),
+        draw(st.integers(1, 9)),
     )
     saturated = draw(st.booleans())
     a, b = byte_array(rng, a_type, (*lead, depth), saturated), byte_array(rng, b_type, (depth, columns), saturated)

@@ -16,11 +16,11 @@ from tilewright.stages import Tiled
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import layers, schedule_on
-from tilewright.tile.stage import tile
 from tilewright.tile.check import check_tiles
 from tilewright.tile.cost import hop_cost
 from tilewright.tile.search import Search
 from tilewright.tile.spaces import Machine
+from tilewright.tile.stage import tile
 from tilewright.tile.strategies import TILERS, StepTiler
 from tilewright.tile.tiler import Buffering
 from tilewright.verify import verify_tiled

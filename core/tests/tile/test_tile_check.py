@@ -14,8 +14,8 @@ from tilewright.stages import Tiled
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import schedule_on
-from tilewright.tile.stage import tile
 from tilewright.tile.check import check_tiles
+from tilewright.tile.stage import tile
 from tilewright.tile.strategies import StepTiler
 
 CONV: dict[str, Any] = {

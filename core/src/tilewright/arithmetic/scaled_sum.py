@@ -134,7 +134,5 @@ def _narrow(total: ScaledSum, a: Integers, b: Integers, sizes: tuple[int, int]) 
         if least <= most:
             half = min(max(1 << (shift - 1) if shift else 0, least), most)
             offset = half - factors[0] * total.a_zero_point - factors[1] * total.b_zero_point
-            return SumForm(
-                bits=32, a_factor=factors[0], b_factor=factors[1], offset=offset, shift=shift, ties=False
-            )
+            return SumForm(bits=32, a_factor=factors[0], b_factor=factors[1], offset=offset, shift=shift, ties=False)
     return None
