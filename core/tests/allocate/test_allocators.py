@@ -65,6 +65,15 @@ def test_stacking_is_valid_too(chance: random.Random) -> None:
         assert violations(normal.problem, solution) == ()
 
 
+def test_stacking_keeps_demanded_places_of_a_conflict_apart() -> None:
+    """Two blocks that are never alive together, may not overlap, and are demanded at one place: there is no plan."""
+    one = Block(name="one", size_bytes=8, lifetimes=((0, 0),), pools=("p",), fixed_offset=0)
+    other = Block(name="other", size_bytes=8, lifetimes=((1, 1),), pools=("p",), fixed_offset=4)
+    pools = (Pool(name="p", capacity_bytes=None, align=1),)
+    assert stack(Problem(blocks=(one, other), pools=pools)).status in FOUND
+    assert stack(Problem(blocks=(one, other), pools=pools, conflicts=(("one", "other"),))).status == "unknown"
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_corrupted_plan_is_always_rejected(chance: random.Random) -> None:

@@ -32,7 +32,7 @@ def stack(problem: Problem) -> Solution:
     heap: list[tuple[int, int, int, int]] = []
     work = 0
     for block in fixed:
-        if (home := _home_of_fixed(block, yards)) is None:
+        if (home := _home_of_fixed(block, yards, partners.get(block.name, ()))) is None:
             return Solution(status="unknown", reason=f"block '{block.name}' cannot be where it is demanded", work=work)
         _settle(block, home, yards, places, partners, floors)
     for number, block in enumerate(problem.blocks):
@@ -74,10 +74,10 @@ def _home(block: Block, yards: dict[str, _Skyline], floor: dict[str, int]) -> Pl
     return None
 
 
-def _home_of_fixed(block: Block, yards: dict[str, _Skyline]) -> Place | None:
+def _home_of_fixed(block: Block, yards: dict[str, _Skyline], partners: Sequence[str]) -> Place | None:
     offset = block.fixed_offset or 0
     for name in block.pools:
-        if yards[name].admits(block, offset):
+        if yards[name].admits(block, offset, partners):
             return Place(pool=name, offset_bytes=offset)
     return None
 
@@ -122,14 +122,20 @@ class _Skyline:
         capacity = self.pool.capacity_bytes
         return offset if capacity is None or offset + block.size_bytes <= capacity else None
 
-    def admits(self, block: Block, offset: int) -> bool:
-        """Whether a demanded offset is free of other demanded ones, reserved ranges, and the end of the pool."""
+    def admits(self, block: Block, offset: int, partners: Sequence[str]) -> bool:
+        """Whether a demanded offset is free of other demanded ones, reserved ranges, and the end of the pool.
+
+        Blocks named in `partners` may not be overlapped even where they are never alive together.
+        """
         end, capacity = offset + block.size_bytes, self.pool.capacity_bytes
         if offset < 0 or offset % block.align or (capacity is not None and end > capacity):
             return False
         if any(offset < high and low < end for low, high in self.pool.reserved):
             return False
-        taken = any(low < end and offset < high and _meet(block, other) for low, high, other in self.fixed)
+        taken = any(
+            low < end and offset < high and (other.name in partners or _meet(block, other))
+            for low, high, other in self.fixed
+        )
         self.fixed.append((offset, end, block))
         return not taken
 
