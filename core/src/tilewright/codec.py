@@ -139,9 +139,11 @@ def _hints(hint: type) -> dict[str, Any]:
 
 
 def _is_array(hint: Any) -> bool:
+    """An array type: newer numpy declares `NDArray` with a `type` statement, which keeps its own name as origin."""
     import numpy as np
+    import numpy.typing as npt
 
-    return get_origin(hint) is np.ndarray or hint is np.ndarray
+    return hint is np.ndarray or get_origin(hint) in (np.ndarray, npt.NDArray)
 
 
 def _plain(value: Any) -> Json:
