@@ -11,7 +11,7 @@ import pytest
 
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.overflow import Overflow, does_not_fit
+from tilewright.allocate.overflow import Overflow, _origin, does_not_fit
 from tilewright.allocate.problem import Budget, Place, Problem, Solution
 from tilewright.allocate.stage import attempt
 from tilewright.bind import bind
@@ -250,3 +250,12 @@ def _of(graph: Graph, size_bytes: int | None) -> Allocated:
         bind(graph, world.platform, world.operators, world.kernels, Decisions()), world.operators, Decisions()
     )
     return allocate(tile(scheduled, world.operators, WholeTiler(), Decisions()), Decisions(), BestFit())
+
+
+def test_a_step_of_many_onnx_nodes_names_the_first_and_counts_the_rest() -> None:
+    def node(name: str, *origin: str) -> Node:
+        return Node(name=name, op="QConv", inputs=(), outputs=(), origin=origin)
+
+    assert _origin(node("/conv", "/conv")) == ", onnx /conv"
+    assert _origin(node("/conv", "/conv", "/relu", "/q")) == ", and 2 more onnx nodes"
+    assert _origin(node("/q", "/conv", "/relu")) == ", onnx /conv and 1 more"

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.errors import TilewrightError, memory_error
+from tilewright.graph import Node
 from tilewright.stages import Buffer, Tiled
 
 MIGHT_FIT = "a better placement might fit"  # said where the buffers' lower bound is inside the limit
@@ -74,7 +75,7 @@ def _where(tiled: Tiled, step: int) -> str:
         return "constants"
     name = tiled.scheduled.steps[step].name
     node = next((node for node in tiled.scheduled.bound.graph.nodes if node.name == name), None)
-    origin = f", onnx {' + '.join(node.origin)}" if node is not None and node.origin else ""
+    origin = _origin(node) if node is not None and node.origin else ""
     return f"step {step} '{name}'{f' ({node.op}{origin})' if node is not None else ''}"
 
 
@@ -86,3 +87,12 @@ def _line(tiled: Tiled, buffer: Buffer) -> str:
     name = buffer.name if shown is None else shown.name
     life = "" if buffer.kind == "constant" else f"  (live {buffer.first}..{buffer.last})"
     return f"{buffer.kind:10} {name}{shape}  {buffer.size_bytes:,} B{life}"
+
+
+def _origin(node: Node) -> str:
+    """The first ONNX node and how many more: the names of all of them can fill a screen; the report has them."""
+    first = "" if len(node.origin) > 1 and node.origin[0] == node.name else f" {node.origin[0]}"
+    more = len(node.origin) - 1
+    if not more:
+        return f", onnx{first}"
+    return f", onnx{first} and {more} more" if first else f", and {more} more onnx nodes"
