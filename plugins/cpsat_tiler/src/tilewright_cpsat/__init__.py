@@ -1,0 +1,17 @@
+"""Knows which tilers this package offers tilewright. Does not know how they search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from tilewright.api import hookimpl
+
+if TYPE_CHECKING:
+    from tilewright.api import Tiler
+
+
+@hookimpl
+def tilewright_tilers() -> Iterable[Tiler]:
+    """Tiles and places together."""
+    return ()

@@ -1,0 +1,35 @@
+"""Knows which targets, kernels and runners this package offers tilewright. Does not know what they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from tilewright.api import hookimpl
+
+if TYPE_CHECKING:
+    from tilewright.api import Kernel, Platform, Runner
+
+
+@hookimpl
+def tilewright_platforms() -> Iterable[Platform]:
+    """The cluster of Siracusa."""
+    from tilewright_siracusa.platform import SIRACUSA
+
+    return (SIRACUSA,)
+
+
+@hookimpl
+def tilewright_runners() -> Iterable[Runner]:
+    """QEMU, and GVSoC where it is installed."""
+    from tilewright_siracusa.runners import RUNNERS
+
+    return RUNNERS
+
+
+@hookimpl
+def tilewright_kernels() -> Iterable[Kernel]:
+    """Kernels for the cluster's cores."""
+    from tilewright_siracusa.kernels import KERNELS
+
+    return KERNELS

@@ -1,0 +1,7 @@
+"""Knows what can execute programs for the cluster. Does not know how."""
+
+from __future__ import annotations
+
+from tilewright.api import Runner
+
+RUNNERS: tuple[Runner, ...] = ()
