@@ -20,7 +20,7 @@ from tilewright.folder import write_folder
 from tilewright.plugins import load_named
 from tilewright.reference import run as run_reference
 from tilewright.report.build import build_report
-from tilewright.report.picture import memory_plan_svg
+from tilewright.report.chart import report_svg
 from tilewright.report.text import layer_table, summary
 from tilewright.runners.runner import Job, Runner, RunResult
 
@@ -108,7 +108,7 @@ def run_peer(model: Path, images: Array) -> Array:
 
 def keep(deployment: Deployment, report: Mapping[str, object], folder: Path) -> None:
     """Write the generated code, the report and the picture of the memory plan."""
-    extra = {"report.json": json_text(report).encode(), "memory.svg": memory_plan_svg(report).encode()}
+    extra = {"report.json": json_text(report).encode(), "memory.svg": report_svg(report).encode()}
     write_folder(folder, {**deployment.artifact.files, **extra})
 
 

@@ -23,7 +23,6 @@ STEP_COLUMNS = ("id", "name", "op", "kernel", "engine", "macs", "peak_bytes")
 )
 def command(file: Path, form: str) -> None:
     """Show FILE (a report.json) as text, Markdown, a CSV of its layers, an SVG of the memory plan, or a page."""
-    from tilewright.report.picture import memory_plan_svg
     from tilewright.report.text import layer_table, summary
 
     report = read_report(file)
@@ -34,7 +33,9 @@ def command(file: Path, form: str) -> None:
     elif form == "csv":
         say(_csv(report).rstrip("\n"))
     elif form == "svg":
-        say(memory_plan_svg(report).rstrip("\n"))
+        from tilewright.report.chart import report_svg
+
+        say(report_svg(report).rstrip("\n"))
     else:
         from tilewright.report.html import report_page
 

@@ -4,12 +4,16 @@ Does not know where the plan comes from. Constants, which live always, are a str
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from tilewright.report.panels import Box, Panel
+from tilewright.report.labels import CHARACTER, label
+from tilewright.report.panels import Box, Panel, panels_of_report
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 340, 84, 150, 34, 38
+WIDTH, HEIGHT, LEFT, RIGHT, TOP = 900, 340, 84, 150, 34
+PLAIN_BOTTOM, NAMED_BOTTOM = 38, 96  # room for numbers of steps, or for their operators as well
+MOST_NAMED = 48  # steps; with more, names would overlap
 STRIP = 34
 COLOURS = {
     "input": "#4c9be8",
@@ -23,16 +27,26 @@ SHADES = ("#f2c14e", "#f7d58b", "#edb12d", "#f5cd73", "#e9bd5b", "#f9e0ab")  # a
 BLOCKS = ("#7fb7be", "#a3cfd3", "#5d9fa8", "#d3c0a4", "#b8a07a", "#93b48b", "#c2d6b4", "#c98b70")
 STYLE = (
     "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;font-size:11px;fill:#3a4150}"
-    ".head{font-size:14px;font-weight:600;fill:#1d2330}.quiet{fill:#717a8c}.grid{stroke:#e6e9ef}"
-    ".box{stroke:#fff;stroke-width:.7}.name{pointer-events:none;fill:#1d2330}.limit{stroke:#d02f44;stroke-width:1.6}"
+    ".title{font-size:16px;font-weight:600;fill:#1d2330}.head{font-size:14px;font-weight:600;fill:#1d2330}"
+    ".quiet{fill:#717a8c}.name{fill:#1d2330}.name.quiet{fill:#57606a}.grid{stroke:#e6e9ef}"
+    ".box{stroke:#fff;stroke-width:.7}.name{pointer-events:none}.limit{stroke:#d02f44;stroke-width:1.6}"
     ".limit-text{fill:#d02f44}.bound{stroke:#1d2330;stroke-dasharray:5 4}"
     ".live{fill:none;stroke:#1d2330;stroke-width:1.4;stroke-opacity:.75;pointer-events:none}"
 )
 
 
-def plan_svg(panels: Sequence[Panel]) -> str:
-    """All panels under each other, for a document."""
+def report_svg(report: Mapping[str, Any]) -> str:
+    """The plan of a report, for a document: memories that are written, then constants."""
+    title = f"{report['model']['name']} on {report['target']['name']}"
+    return plan_svg(sorted(panels_of_report(report), key=lambda panel: panel.constant), title)
+
+
+def plan_svg(panels: Sequence[Panel], title: str = "") -> str:
+    """All panels under each other, for a document. Nothing is loaded from anywhere; text is in the reader's font."""
     parts, top = [], 0
+    if title:
+        parts.append(f'<text x="{LEFT}" y="24" class="title">{escape(title)}</text>{_legend(panels)}')
+        top = 32
     for panel in panels:
         drawing, height = strip_svg(panel) if panel.constant else chart_svg(panel)
         parts.append(f'<g transform="translate(0 {top})">{drawing}</g>')
@@ -61,7 +75,16 @@ def chart_svg(panel: Panel) -> tuple[str, int]:
     parts += _level(panel.bound, "bound", f"lower bound {panel.bound:,}", base, scale, 9 if close else 0)
     if shown and panel.limit is not None:
         parts += _level(panel.limit, "limit", f"limit {panel.limit:,}", base, scale, -4)
-    return "\n".join(parts), TOP + HEIGHT + BOTTOM
+    return "\n".join(parts), TOP + HEIGHT + bottom(panel)
+
+
+def bottom(panel: Panel) -> int:
+    """Room below the boxes."""
+    return NAMED_BOTTOM if _named(panel) else PLAIN_BOTTOM
+
+
+def _named(panel: Panel) -> bool:
+    return 0 < len(panel.operators) <= MOST_NAMED
 
 
 def strip_svg(panel: Panel) -> tuple[str, int]:
@@ -78,6 +101,22 @@ def strip_svg(panel: Panel) -> tuple[str, int]:
             f"{round(share * panel.used):,}</text>"
         )
     return "\n".join(parts), TOP + STRIP + 22
+
+
+def kinds(panels: Sequence[Panel]) -> list[tuple[str, str]]:
+    """Every kind of buffer that is drawn, and its colour."""
+    shade = {"activation": SHADES[0], "block": BLOCKS[0]}
+    found = sorted({box.kind for panel in panels for box in panel.boxes})
+    return [(kind, COLOURS.get(kind) or shade.get(kind, SHADES[0])) for kind in found]
+
+
+def _legend(panels: Sequence[Panel]) -> str:
+    parts, x = [], float(LEFT + WIDTH)
+    for kind, fill in reversed(kinds(panels)):
+        x -= len(kind) * CHARACTER + 28
+        parts.append(f'<rect x="{x:.1f}" y="14" width="12" height="12" rx="2" fill="{fill}"/>')
+        parts.append(f'<text x="{x + 17:.1f}" y="24">{escape(kind)}</text>')
+    return "".join(parts)
 
 
 def colour(box: Box, number: int) -> str:
@@ -108,15 +147,32 @@ def _axes(panel: Panel, base: int, scale: float, wide: float) -> list[str]:
         y = base - value * scale
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{LEFT + WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" class="quiet" text-anchor="end">{value:,}</text>')
+    parts += _step_names(panel, base, wide) if _named(panel) else _step_numbers(panel, base, wide)
+    parts.append(f'<text x="{LEFT - 8}" y="{TOP - 8}" class="quiet" text-anchor="end">bytes</text>')
+    return parts
+
+
+def _step_names(panel: Panel, base: int, wide: float) -> list[str]:
+    parts = []
+    for number, (time, operator) in enumerate(zip(panel.times, panel.operators, strict=True)):
+        x, y = LEFT + (number + 0.5) * wide, base + 14
+        turn = f'transform="rotate(-45 {x:.1f} {y})"'
+        parts.append(
+            f'<text x="{x:.1f}" y="{y}" class="quiet" text-anchor="end" {turn}>{escape(f"{time}  {operator}")}</text>'
+        )
+    return parts
+
+
+def _step_numbers(panel: Panel, base: int, wide: float) -> list[str]:
+    parts = []
     every = max(1, -(-len(panel.times) * 34 // WIDTH))
     if max(map(len, panel.times)) > 4:
         every *= 2
     for number in range(0, len(panel.times), every):
         x = LEFT + (number + 0.5) * wide
-        label = escape(panel.times[number])
-        parts.append(f'<text x="{x:.1f}" y="{base + 16}" class="quiet" text-anchor="middle">{label}</text>')
+        time = escape(panel.times[number])
+        parts.append(f'<text x="{x:.1f}" y="{base + 16}" class="quiet" text-anchor="middle">{time}</text>')
     parts.append(f'<text x="{LEFT + WIDTH}" y="{base + 32}" class="quiet" text-anchor="end">step</text>')
-    parts.append(f'<text x="{LEFT - 8}" y="{TOP - 8}" class="quiet" text-anchor="end">bytes</text>')
     return parts
 
 
@@ -137,12 +193,7 @@ def _box(box: Box, number: int, place: tuple[float, float, float, float]) -> str
         f'data-low="{box.low}" data-life={quoteattr(box.life)}{note} x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" '
         f'height="{height:.2f}" fill="{colour(box, number)}"><title>{escape(told)}</title></rect>'
     )
-    room = int((width - 8) / 6.3)
-    if height < 13 or room < 4:
-        return rectangle
-    name = box.name.split(";")[0]  # converters join the names of all layers that they have merged
-    shown = name if len(name) <= room else f"…{name[1 - room :]}"
-    return f'{rectangle}<text class="name" x="{x + 5:.1f}" y="{y + height / 2 + 4:.1f}">{escape(shown)}</text>'
+    return rectangle + "".join(label(box.name, box.size, place))
 
 
 def _staircase(live: Sequence[int], base: int, scale: float, wide: float) -> str:

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from tilewright import __version__
-from tilewright.report.chart import BLOCKS, COLOURS, LEFT, RIGHT, SHADES, WIDTH, chart_svg, strip_svg
+from tilewright.report.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds, strip_svg
 from tilewright.report.panels import Panel, panels_of_report
 
 
@@ -48,7 +48,7 @@ def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], r
             panels=panels,
             largest=max((panel.used for panel in panels), default=0) or 1,
             drawings=[_drawing(panel) for panel in panels],
-            kinds=_legend(panels),
+            kinds=kinds(panels),
             steps=[] if report is None else _rows(report),
             diagnostics=[] if report is None else report["diagnostics"],
             facts=_facts(report),
@@ -61,17 +61,11 @@ def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], r
 def _drawing(panel: Panel) -> str:
     drawing, height = strip_svg(panel) if panel.constant else chart_svg(panel)
     width = LEFT + WIDTH + RIGHT
-    frame = f'data-left="{LEFT}" data-width="{WIDTH}" data-steps="{len(panel.times)}"'
+    frame = f'data-left="{LEFT}" data-width="{WIDTH}" data-steps="{len(panel.times)}" data-bottom="{bottom(panel)}"'
     live = (
         "" if panel.constant else f' data-live="{" ".join(map(str, panel.live))}" data-times="{" ".join(panel.times)}"'
     )
     return f'<svg viewBox="0 0 {width} {height}" {frame}{live} role="img">{drawing}</svg>'
-
-
-def _legend(panels: Sequence[Panel]) -> list[tuple[str, str]]:
-    shade = {"activation": SHADES[0], "block": BLOCKS[0]}
-    kinds = sorted({box.kind for panel in panels for box in panel.boxes})
-    return [(kind, COLOURS.get(kind) or shade.get(kind, SHADES[0])) for kind in kinds]
 
 
 def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:

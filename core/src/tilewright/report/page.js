@@ -32,12 +32,12 @@ function columnAt(chart, event) {
 function cross(column) {
   for (const chart of charts) {
     chart.querySelector(".cross")?.remove();
-    const { left, width, steps, live } = chart.dataset;
+    const { left, width, steps, live, bottom } = chart.dataset;
     if (column < 0 || column >= steps || live === undefined) continue;
     const mark = document.createElementNS(chart.namespaceURI, "line");
     const x = Number(left) + (column + 0.5) * width / steps;
     mark.setAttribute("class", "cross");
-    for (const [name, value] of Object.entries({ x1: x, x2: x, y1: 28, y2: chart.viewBox.baseVal.height - 38 })) {
+    for (const [name, value] of Object.entries({ x1: x, x2: x, y1: 28, y2: chart.viewBox.baseVal.height - bottom })) {
       mark.setAttribute(name, value);
     }
     chart.append(mark);

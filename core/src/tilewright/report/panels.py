@@ -35,7 +35,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One pool. `times` are the labels of the columns."""
+    """One pool. `times` are the labels of the columns, `operators` what runs in them (or nothing)."""
 
     pool: str
     constant: bool
@@ -45,6 +45,7 @@ class Panel:
     optimal: bool
     times: tuple[str, ...]
     boxes: tuple[Box, ...]
+    operators: tuple[str, ...] = ()
 
     @property
     def live(self) -> tuple[int, ...]:
@@ -83,6 +84,7 @@ def panels_of_report(report: Mapping[str, Any]) -> tuple[Panel, ...]:
                     optimal=pool["optimal"],
                     times=times,
                     boxes=boxes,
+                    operators=tuple(step["op"] for step in steps),
                 )
             )
     return tuple(panels)
