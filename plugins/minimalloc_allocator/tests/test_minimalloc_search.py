@@ -19,7 +19,7 @@ from tilewright.api import Block, Budget, Pool, Problem
 from tilewright.cli.main import tilewright
 from tilewright.testing.joined_problems import joined_problem
 from tilewright_minimalloc.exact import Exact
-from tilewright_minimalloc.instance import Instance, cliques_in_time, make_instance
+from tilewright_minimalloc.instance import Instance, cliques_in_time, make_instance, mirrored
 from tilewright_minimalloc.native import NativeSearch, extension
 from tilewright_minimalloc.portfolio import fit
 from tilewright_minimalloc.search import Outcome, PythonSearch, Selector
@@ -78,6 +78,17 @@ def test_packs_what_was_cut_out_of_a_rectangle(count: int) -> None:
             solved_ones += 1
             assert_packed(pieces, [offset * instance.grain for offset in offsets], 1024)
     assert solved_ones >= 3
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_problem_seen_from_its_end_is_the_same_problem(seed: int) -> None:
+    pieces = cut_rectangle(40, 30, 200, seed)
+    instance, backwards = instance_of(pieces), mirrored(instance_of(pieces))
+    assert mirrored(backwards) == instance
+    assert backwards == instance_of([(29 - last, 29 - first, size) for first, last, size in pieces])
+    outcome, _, offsets = PythonSearch(backwards, backwards.floor).run(Selector.LOWEST, range(40), 5_000)
+    if outcome == Outcome.SOLVED:  # some are too hard for one search
+        assert_packed(pieces, [offset * backwards.grain for offset in offsets], 200)
 
 
 def test_one_less_than_perfect_is_impossible() -> None:

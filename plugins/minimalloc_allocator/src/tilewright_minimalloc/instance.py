@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Ranges = tuple[tuple[int, int], ...]  # half-open, ascending, apart from each other
 
@@ -41,6 +41,16 @@ class Instance:
             for low, high in common:
                 around += high - low if low < around else 0
         return max(sum(whole) - slack, around)
+
+
+def mirrored(instance: Instance) -> Instance:
+    """The same problem seen from its end: sections in the opposite order. A placement of one is a placement of both."""
+    last = len(instance.sections) - 1
+    return replace(
+        instance,
+        sections=instance.sections[::-1],
+        spans=tuple(tuple(last - section for section in reversed(span)) for span in instance.spans),
+    )
 
 
 def make_instance(

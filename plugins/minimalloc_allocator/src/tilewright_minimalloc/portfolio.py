@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from tilewright_minimalloc.instance import Instance
+from tilewright_minimalloc.instance import Instance, mirrored
 from tilewright_minimalloc.search import Outcome, PythonSearch, Selector
 
 
@@ -26,17 +26,21 @@ MakeSearch = Callable[[Instance, int], Search]
 # What is compared, larger first, the first difference decides: A size times duration, B size times number of sections,
 # T the heaviest section the block is in, W duration, Z size.
 _TURNS = (
-    (Selector.WEIGHTED, "WTZ"),
-    (Selector.LOWEST, "TBA"),
-    (Selector.WEIGHTED, "TWA"),
-    (Selector.FEWEST, "TBA"),
-    (Selector.FEWEST, "BAT"),
-    (Selector.FEWEST, "Z"),
-    (Selector.LOWEST, "WAT"),
-    (Selector.WEIGHTED, "TBA"),
+    (Selector.WEIGHTED, "WTZ", False),
+    (Selector.LOWEST, "TBA", False),
+    (Selector.LOWEST, "TBA", True),
+    (Selector.WEIGHTED, "TWA", False),
+    (Selector.WEIGHTED, "WTZ", True),
+    (Selector.FEWEST, "TBA", False),
+    (Selector.FEWEST, "BAT", False),
+    (Selector.FEWEST, "Z", False),
+    (Selector.LOWEST, "WAT", False),
+    (Selector.WEIGHTED, "TBA", False),
 )
 _TIGHTER, _PARTS = (2, 3, 1), 4  # quarters of the way from the bound to the capacity: where to aim in later rounds
-_NODES_PER_BLOCK = 2  # of the first round: a search that is never wrong takes one node per block
+_NODES_PER_BLOCK = (
+    1.5  # of the first round: a search that is hardly ever wrong takes little more than one node per block
+)
 
 
 def fit(
@@ -47,17 +51,19 @@ def fit(
         return Outcome.SOLVED, 0, []
     floor = min(instance.floor, capacity)
     targets = list(dict.fromkeys([capacity, *(floor + (capacity - floor) * part // _PARTS for part in _TIGHTER)]))
-    searches: dict[int, Search] = {}
+    searches: dict[tuple[int, bool], Search] = {}
     ranks: dict[str, Sequence[int]] = {}
-    spent, turn_limit, turn = 0, _NODES_PER_BLOCK * len(instance.sizes), 0
+    spent, turn_limit, turn = 0, int(_NODES_PER_BLOCK * len(instance.sizes)) + 1, 0
     while True:
-        for selector, keys in _TURNS:
+        for selector, keys, from_end in _TURNS:
             target = targets[turn % len(targets)]
-            if target not in searches:
-                searches[target] = make(instance, target)
+            if (target, from_end) not in searches:
+                searches[target, from_end] = make(mirrored(instance) if from_end else instance, target)
             if keys not in ranks:
                 ranks[keys] = _rank(instance, keys, seed)
-            outcome, nodes, offsets = searches[target].run(selector, ranks[keys], min(turn_limit, limit - spent))
+            outcome, nodes, offsets = searches[target, from_end].run(
+                selector, ranks[keys], min(turn_limit, limit - spent)
+            )
             spent += nodes
             if outcome == Outcome.SOLVED or (outcome == Outcome.FAILED and target == capacity):
                 return outcome, spent, offsets
@@ -65,7 +71,7 @@ def fit(
                 return Outcome.STOPPED, spent, []
             if outcome == Outcome.FAILED:
                 targets = [capacity, *(other for other in targets if other > target and other != capacity)]
-                del searches[target]
+                searches = {key: search for key, search in searches.items() if key[0] != target}
                 turn = 0
         turn += 1
         turn_limit *= 2
