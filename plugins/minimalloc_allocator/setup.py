@@ -6,7 +6,8 @@ setup(
     ext_modules=[
         Extension(
             "tilewright_minimalloc._native",
-            sources=["src/tilewright_minimalloc/_native.c"],
+            sources=["c/native.c"],
+            depends=["c/state.h", "c/rules.h", "c/search.h"],
             extra_compile_args=["-O3", "-std=c11"],
             py_limited_api=True,
             optional=True,
