@@ -1,52 +1,161 @@
-"""Knows the machine: memories, the cluster, and the copy paths between them, with their costs.
+"""Knows the target `siracusa`: memories, the cluster, the copy paths between them, and the settings.
 Does not know kernels, nor how anything is executed.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
 
-from tilewright.api import CopyPath, Engine, Memory, Platform
+from tilewright.api import CopyPath, Engine, Memory, Option, Platform, usage_error
+from tilewright_siracusa.machine import (
+    CHANNELS,
+    CODE_BYTES,
+    CONSTANT_BYTES,
+    CORES,
+    L1_BASE,
+    L1_BYTES,
+    L2_BASE,
+    L2_BYTES,
+    L3_BASE,
+    L3_BYTES,
+    MAX_COPY_BYTES,
+    MAX_EXTERNAL_BYTES,
+    PLAIN_MACS_PER_CYCLE,
+    STACK_BYTES,
+    cluster_copy_cycles,
+    external_copy_cycles,
+)
 
-CORES = 8
-STACK_BYTES = 512  # of each core in L1
-RUNTIME_BYTES = (CORES + 1) * STACK_BYTES + 64
-MAX_COPY_BYTES = (1 << 17) - 1  # the length of a transfer has 17 bits
-CHANNELS = 16
-START = "${channel} = tw_rt_copy(${dst}, ${src}, ${bytes}, ${rows}, ${dst_stride}, ${src_stride});"
-WAIT = "tw_rt_wait(${channel});"
+FLAGS = ("-march=rv32imfc", "-mabi=ilp32", "-mno-relax")
+ENGINE = "cluster"
+LEAST_STACK_BYTES = 128
+UNREACHABLE: Mapping[str, Literal["rw", "ro", "none"]] = {ENGINE: "none"}
 
 
-def copy_cycles(size_bytes: int, rows: int) -> float:
-    """The cluster's copy engine: a start-up time, eight bytes a cycle, and a little for every further row."""
-    return 45.0 + math.ceil(size_bytes / 8) + (8.0 * rows if rows > 1 else 0.0)
-
-
-def _path(source: str, target: str) -> CopyPath:
+def _cluster_path(source: str, target: str) -> CopyPath:
     return CopyPath(
         source=source,
         target=target,
-        start=START,
-        wait=WAIT,
         max_bytes=MAX_COPY_BYTES,
         dimensions=2,
         channels=CHANNELS,
-        cycles=copy_cycles,
+        cycles=cluster_copy_cycles,
     )
 
 
-SIRACUSA = Platform(
-    name="siracusa",
-    summary="eight RISC-V cores with Xpulp around 256 KiB of L1, 2 MiB of L2",
-    memories=(
-        Memory(name="l2", size_bytes=0x1F0000, base=0x1C010000, bytes_per_cycle=8.0, latency_cycles=15.0),
-        Memory(name="l1", size_bytes=256 << 10, base=0x10000000, bytes_per_cycle=32.0),
-        Memory(name="weights", size_bytes=None, kind="const", bytes_per_cycle=8.0, latency_cycles=15.0),
+def _external_path(source: str, target: str) -> CopyPath:
+    return CopyPath(
+        source=source,
+        target=target,
+        max_bytes=MAX_EXTERNAL_BYTES,
+        dimensions=2,
+        channels=CHANNELS,
+        cycles=external_copy_cycles,
+    )
+
+
+def _memories(home: str, weights: str) -> tuple[Memory, ...]:
+    """L2 holds the code, the constants where they are wanted there, and what is left of it is for values or tiles."""
+    l1 = Memory(name="l1", size_bytes=L1_BYTES, base=L1_BASE, bytes_per_cycle=32.0)
+    constants = CONSTANT_BYTES if weights == "l2" else 0
+    room = L2_BYTES - CODE_BYTES - constants
+    l2 = Memory(name="l2", size_bytes=room, base=L2_BASE, bytes_per_cycle=8.0, latency_cycles=15.0)
+    near = Memory(name="weights", size_bytes=constants, kind="const", bytes_per_cycle=8.0, latency_cycles=15.0)
+    half = L3_BYTES // 2
+    far = replace(near, size_bytes=half, base=L3_BASE + half, bytes_per_cycle=1.0, latency_cycles=100.0)
+    const = near if weights == "l2" else replace(far, access=UNREACHABLE)
+    if home == "l2":
+        return (l2, l1, const)
+    l3 = Memory(
+        name="l3",
+        size_bytes=L3_BYTES if weights == "l2" else half,
+        base=L3_BASE,
+        access=UNREACHABLE,
+        bytes_per_cycle=1.0,
+        latency_cycles=100.0,
+    )
+    return (l3, l2, l1, const)
+
+
+def _copies(home: str, weights: str) -> tuple[CopyPath, ...]:
+    external = (_external_path("l3", "l2"), _external_path("l2", "l3")) if home == "l3" else ()
+    constants = _cluster_path("weights", "l1") if weights == "l2" else _external_path("weights", "l2")
+    return (*external, _cluster_path("l2", "l1"), _cluster_path("l1", "l2"), constants)
+
+
+def _prelude(isa: str) -> str:
+    return (
+        "#ifndef TW_XPULP /* whether kernels may use the cores' own instructions; -DTW_XPULP=0 for other machines */\n"
+        f"#  define TW_XPULP {int(isa == 'xpulp')}\n"
+        "#endif\n"
+    )
+
+
+def _stack_bytes(text: str) -> int:
+    size = int(text) if text.isdecimal() else 0
+    if size < LEAST_STACK_BYTES or size % 16:
+        raise usage_error(
+            "TW1102",
+            f"setting 'stack' of target 'siracusa' cannot be '{text}'",
+            details=(f"it is the bytes of each core's stack in L1: a multiple of 16, {LEAST_STACK_BYTES} or more",),
+            fix=(f"--set stack={STACK_BYTES}",),
+        )
+    return size
+
+
+def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
+    home, cores, stack = settings["home"], int(settings["cores"]), _stack_bytes(settings["stack"])
+    weights = home if settings["weights"] == "home" else settings["weights"]
+    if (home, weights) == ("l2", "l3"):
+        raise usage_error(
+            "TW1102",
+            "setting 'weights' of target 'siracusa' cannot be 'l3' where values live in l2",
+            details=("nothing copies from l3 on the way from l2 to l1",),
+            fix=("--set home=l3", "--set weights=l2"),
+        )
+    return replace(
+        platform,
+        memories=_memories(home, weights),
+        copies=_copies(home, weights),
+        engines=(
+            Engine(name=ENGINE, cores=cores, operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores, call_cycles=300.0),
+        ),
+        home=home,
+        near="l1",
+        runtime_bytes={"l1": cores * stack},
+        prelude=_prelude(settings["isa"]),
+    )
+
+
+_OPTIONS = (
+    Option(
+        name="home",
+        help="where values live: l2, or l3, the external RAM, cut twice on the way to l1",
+        default="l2",
+        choices=("l2", "l3"),
     ),
-    engines=(Engine(name="cluster", cores=CORES, operations_per_cycle=12.0, call_cycles=300.0),),
-    copies=(_path("l2", "l1"), _path("l1", "l2"), _path("weights", "l1")),
-    home="l2",
-    near="l1",
-    runtime_bytes={"l1": RUNTIME_BYTES},
-    runners=("twin",),
+    Option(name="weights", help="where constants are", default="home", choices=("home", "l2", "l3")),
+    Option(name="cores", help="cores of the cluster that compute", default=str(CORES), choices=("1", "2", "4", "8")),
+    Option(
+        name="isa",
+        help="xpulp: kernels use hardware loops, post-increment loads and dot products",
+        default="xpulp",
+        choices=("xpulp", "portable"),
+    ),
+    Option(name="stack", help="bytes of each core's stack, in l1", default=str(STACK_BYTES)),
+)
+
+SIRACUSA = _configured(
+    Platform(
+        name="siracusa",
+        summary="eight RISC-V cores with Xpulp around 256 KiB of L1, 2 MiB of L2, external RAM",
+        memories=_memories("l2", "l2"),
+        runners=("twin", "qemu-riscv32", "gvsoc"),
+        compile_flags=FLAGS,
+        options=_OPTIONS,
+        configure_with=_configured,
+    ),
+    {option.name: option.default for option in _OPTIONS},
 )
