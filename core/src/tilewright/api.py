@@ -89,6 +89,10 @@ if TYPE_CHECKING:
     from tilewright.rewrite.graph_pass import GraphPass as GraphPass
     from tilewright.rewrite.graph_pass import PassContext as PassContext
     from tilewright.rewrite.graph_pass import PassResult as PassResult
+    from tilewright.runners.elf import ElfSymbol as ElfSymbol
+    from tilewright.runners.elf import elf_code_bytes as elf_code_bytes
+    from tilewright.runners.elf import elf_function_at as elf_function_at
+    from tilewright.runners.elf import elf_symbols as elf_symbols
     from tilewright.runners.harness import Harness as Harness
     from tilewright.runners.harness import decode_outputs as decode_outputs
     from tilewright.runners.harness import decode_trace as decode_trace
@@ -135,6 +139,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.program": "Comment Program Raw StepCall",
         "tilewright.requant": "Requant requantise",
         "tilewright.rewrite.graph_pass": "GraphPass PassContext PassResult",
+        "tilewright.runners.elf": "ElfSymbol elf_code_bytes elf_function_at elf_symbols",
         "tilewright.runners.harness": "Harness decode_outputs decode_trace make_harness",
         "tilewright.runners.runner": "Job RunResult Runner",
         "tilewright.runners.toolchain": "execute find_compiler missing_compiler",

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from tilewright.api import toolchain_error
-from tilewright_cortexm.qemu.elf import Symbol
+from tilewright.api import ElfSymbol, toolchain_error
 
 OUTSIDE, BETWEEN = -1, 0  # regions of the harness, and of the network's run function; step n is region n + 1
 CLONE = re.compile(r"\.(isra|constprop|part|cold|lto_priv)\b.*")
@@ -29,7 +28,7 @@ def step_functions(source: bytes) -> tuple[str, ...]:
     return tuple(name.decode() for name in re.findall(rb"^TW_STEP void (\w+)\(", source, re.MULTILINE))
 
 
-def region_lines(found: Sequence[Symbol], prefix: str, functions: Sequence[str]) -> str:
+def region_lines(found: Sequence[ElfSymbol], prefix: str, functions: Sequence[str]) -> str:
     """The plugin's regions: the harness, the run function, and the steps by their symbols, clones included."""
     ids = {f"{prefix}_run": BETWEEN} | {name: index + 1 for index, name in enumerate(functions)}
     lines = [

@@ -19,13 +19,15 @@ from tilewright.api import (
     TilewrightError,
     decode_outputs,
     decode_trace,
+    elf_code_bytes,
+    elf_function_at,
+    elf_symbols,
     execute,
     make_harness,
 )
 from tilewright_cortexm.cores import Core, core_named
 from tilewright_cortexm.cortex_m import DEFAULT_CORE
 from tilewright_cortexm.qemu.counting import first_counted, region_lines, step_functions
-from tilewright_cortexm.qemu.elf import code_bytes, function_at, symbols
 from tilewright_cortexm.qemu.machines import MACHINES
 from tilewright_cortexm.qemu.tools import GCC, QEMU, arm_compiler, counter_plugin, demand_tools, missing_tools
 
@@ -101,7 +103,7 @@ class QemuRunner:
 
     def _plugin(self, job: Job, folder: Path) -> tuple[str, ...]:
         functions = step_functions(job.artifact.files[f"{job.prefix}.c"])
-        lines = region_lines(symbols((folder / ELF).read_bytes()), job.prefix, functions)
+        lines = region_lines(elf_symbols((folder / ELF).read_bytes()), job.prefix, functions)
         (folder / "regions.txt").write_text(lines, encoding="ascii")
         return ("-plugin", f"{counter_plugin(folder)},regions=regions.txt,out=counts.txt")
 
@@ -122,7 +124,7 @@ class QemuRunner:
         stack = memoryview((folder / "stack.bin").read_bytes()).cast("I")
         whole = _flat(found.total) | {
             "stack_bytes": stack[0],
-            "code_bytes": code_bytes((folder / _object(f"{job.prefix}.c")).read_bytes()),
+            "code_bytes": elf_code_bytes((folder / _object(f"{job.prefix}.c")).read_bytes()),
         }
         return RunResult(
             outputs=(),
@@ -157,7 +159,7 @@ def _flat(classes: Mapping[str, int]) -> dict[str, int]:
 def _located(error: TilewrightError, elf: bytes) -> TilewrightError:
     """The same error, with the function that a fault's program counter is in."""
     found = re.search(r"; pc 0x([0-9a-f]+)", "\n".join(error.details))
-    function = function_at(symbols(elf), int(found[1], 16)) if found else ""
+    function = elf_function_at(elf_symbols(elf), int(found[1], 16)) if found else ""
     if function:
         return replace(error, details=(*error.details, f"in function {function}"))
     return error

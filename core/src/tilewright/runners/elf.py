@@ -17,7 +17,7 @@ SYMBOL = struct.Struct("<IIIBBH")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Symbol:
+class ElfSymbol:
     """A name and its bytes. Bit 0 of a Thumb function's address, a mark, is cleared."""
 
     name: str
@@ -35,7 +35,7 @@ class _Section:
     link: int
 
 
-def symbols(content: bytes) -> tuple[Symbol, ...]:
+def elf_symbols(content: bytes) -> tuple[ElfSymbol, ...]:
     """Every symbol with a name, by address."""
     sections = _sections(content)
     found = [
@@ -47,12 +47,12 @@ def symbols(content: bytes) -> tuple[Symbol, ...]:
     return tuple(sorted(found, key=lambda symbol: (symbol.address, symbol.name)))
 
 
-def code_bytes(content: bytes) -> int:
+def elf_code_bytes(content: bytes) -> int:
     """Bytes of executable sections."""
     return sum(s.size for s in _sections(content) if s.type == PROGRAM_BITS and s.flags & EXECUTABLE)
 
 
-def function_at(found: tuple[Symbol, ...], address: int) -> str:
+def elf_function_at(found: tuple[ElfSymbol, ...], address: int) -> str:
     """The function that holds `address`, or ""."""
     inside = (s.name for s in found if s.is_function and s.address <= address < s.address + s.size_bytes)
     return next(inside, "")
@@ -65,13 +65,13 @@ def _sections(content: bytes) -> list[_Section]:
     return [_Section(type=f[1], flags=f[2], offset=f[4], size=f[5], link=f[6]) for f in fields]
 
 
-def _symbols(content: bytes, table: _Section, strings: _Section) -> Iterator[Symbol]:
+def _symbols(content: bytes, table: _Section, strings: _Section) -> Iterator[ElfSymbol]:
     for at in range(table.offset, table.offset + table.size, SYMBOL.size):
         name, value, size, info, _, _ = SYMBOL.unpack_from(content, at)
         start = strings.offset + name
         text = content[start : content.index(b"\0", start)].decode("ascii", "replace")
         if text:
             is_function = info & 15 == FUNCTION
-            yield Symbol(
+            yield ElfSymbol(
                 name=text, address=value & ~1 if is_function else value, size_bytes=size, is_function=is_function
             )
