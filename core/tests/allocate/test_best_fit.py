@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -176,3 +177,28 @@ def test_real_networks_reach_the_lower_bound(kind: str) -> None:
         assert violations(problem, solution) == (), file.name
         assert peaks(problem, solution) == lower_bounds(problem), file.name
         assert solution.status == "optimal", file.name
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_an_earlier_plan_is_kept_where_none_is_better(chance: random.Random) -> None:
+    problem = random_problem(chance, capacities=False, extras=False)
+    first = BestFit().solve(problem, SMALL)
+    offsets = {name: place.offset_bytes for name, place in first.places.items()}
+    hinted = replace(problem, blocks=tuple(replace(one, hint=offsets[one.name]) for one in problem.blocks))
+    again = BestFit().solve(hinted, SMALL)
+    assert peaks(hinted, again) == peaks(problem, first)
+    if first.status == "optimal" and all(first.places[one.name].pool == one.pools[0] for one in problem.blocks):
+        assert again.places == first.places
+
+
+def test_a_hint_that_would_cost_bytes_binds_nobody() -> None:
+    problem = ram(replace(block("a", 8, 0, 1), hint=64), block("b", 8, 0, 1))
+    solution = BestFit().solve(problem, SMALL)
+    assert (solution.status, peaks(problem, solution)["ram"]) == ("optimal", 16)
+
+
+def test_of_equal_plans_the_hinted_one_is_taken() -> None:
+    blocks = (block("a", 8, 0, 1), replace(block("b", 8, 0, 1), hint=0))
+    places = BestFit().solve(ram(*blocks), SMALL).places
+    assert (places["a"].offset_bytes, places["b"].offset_bytes) == (8, 0)

@@ -97,6 +97,12 @@ def pack_where(yard: Yard, order: Iterable[int], find: Find) -> Packing:
     return _packing(yard, pools, offsets)
 
 
+def pack_at_hints(yard: Yard) -> Packing:
+    """Every block at its hint where that is free, lowest hint first; then the others into the first gaps."""
+    hints = [block.hint for block in yard.problem.blocks]
+    return pack_where(yard, sorted(yard.movable, key=lambda index: (hints[index] is None, hints[index] or 0)), _hint)
+
+
 def lowest_offset(yard: Yard, index: int, pool: int, at_least: int) -> int:
     """The lowest aligned offset not under `at_least` at which the block is clear of the reserved ranges."""
     block = yard.problem.blocks[index]
@@ -146,6 +152,17 @@ def _first_gap(yard: Yard, index: int, pool: int, pools: Sequence[int], offsets:
             return offset
         cursor = max(cursor, high)
     return -(-cursor // align) * align
+
+
+def _hint(yard: Yard, index: int, pool: int, pools: Sequence[int], offsets: Sequence[int]) -> int:
+    block, capacity = yard.problem.blocks[index], yard.capacities[pool]
+    if block.hint is None or block.hint % block.align:
+        return _first_gap(yard, index, pool, pools, offsets)
+    end = block.hint + block.size_bytes
+    taken = _taken(yard, index, pool, pools, offsets)
+    if (capacity is not None and end > capacity) or any(low < end and block.hint < high for low, high in taken):
+        return _first_gap(yard, index, pool, pools, offsets)
+    return block.hint
 
 
 def _tightest_gap(yard: Yard, index: int, pool: int, pools: Sequence[int], offsets: Sequence[int]) -> int:

@@ -21,7 +21,7 @@ class Block:
     lifetimes: tuple[tuple[int, int], ...]  # closed intervals [first, last]; (): only explicit conflicts count
     pools: tuple[str, ...]  # candidates, best first
     fixed_offset: int | None = None
-    hint: int | None = None  # an offset to try first; nobody has to
+    hint: int | None = None  # an offset in the first pool to prefer among equally good plans; nobody has to
     engines: tuple[tuple[str, Literal["ro", "rw"]], ...] = ()  # who reads it, or reads and writes it
 
 
