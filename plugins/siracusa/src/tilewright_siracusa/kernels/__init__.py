@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from tilewright.api import Kernel
+from tilewright_siracusa.kernels import products
 
-KERNELS: tuple[Kernel, ...] = ()
+KERNELS: tuple[Kernel, ...] = products.KERNELS

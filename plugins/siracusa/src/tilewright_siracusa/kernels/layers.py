@@ -1,0 +1,155 @@
+"""Knows the integer layers that are sums of products with constant weights, in one form: QConv and QGemm.
+Does not know instructions, nor how weights are stored for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import DType, Requant, Site, Windows, sum_bounds, windows_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+    Integers = npt.NDArray[np.int64]
+
+BYTES = (DType.I8, DType.U8)
+MOST_TAPS = 32  # along one axis: one bit for each
+BLOCK = 4  # channels computed together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """`y = requant(bias + sum(weights * x))`, zero points inside: x is taken as it is stored."""
+
+    windows: Windows  # over two axes
+    weights: Integers  # [outputs, row taps, column taps, inputs of one output]
+    bias: Integers  # [outputs]
+    pad: int  # what positions outside hold, as stored
+    requant: Requant
+    padded: bool
+
+    @property
+    def outputs(self) -> int:
+        """Channels."""
+        return self.weights.shape[0]
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of channels, the last one filled up."""
+        return -(-self.outputs // BLOCK)
+
+
+def refused(site: Site) -> str | None:
+    """Why a QConv or QGemm is none of these, or None. Each kernel adds its own limits."""
+    x, w = site.input(0), site.input(1)
+    if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
+        return "weights and bias must be constants"
+    if x.dtype not in BYTES or w.dtype not in BYTES or site.output.dtype not in BYTES:
+        return "values and weights must be i8 or u8"
+    if site.has_input(2) and site.input(2).dtype is not DType.I32:
+        return "the bias must be i32"
+    if site.node.op == "QConv" and len(x.shape) not in (3, 4):
+        return f"has {len(x.shape) - 2} spatial axes; 1 and 2 are supported"
+    if 0 in x.shape or 0 in site.output.shape:
+        return "has no elements"
+    bits = sum_bounds(site).bits
+    if bits > 32:
+        return f"the accumulator needs {bits} bits; this kernel has 32"
+    layer = layer_of(site)
+    if layer.weights.min() < -128 or layer.weights.max() > 127:
+        return "weights minus their zero points do not fit 8 bits"
+    if max(layer.windows.kernel) > MOST_TAPS:
+        return f"has more than {MOST_TAPS} taps along an axis"
+    return None
+
+
+def layer_of(site: Site) -> Layer:
+    """The layer in this form."""
+    constants = tuple(site.constant(index) if site.has_input(index) else None for index in (1, 2))
+    return _layer(_Key(site, tuple(id(constant) for constant in constants)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A site by identity of its constants: arrays cannot be hashed."""
+
+    site: Site
+    constants: tuple[int, ...]
+
+    def __hash__(self) -> int:
+        return hash((self.site.node.name, self.constants))
+
+
+@lru_cache(maxsize=64)
+def _layer(key: _Key) -> Layer:
+    return _conv(key.site) if key.site.node.op == "QConv" else _gemm(key.site)
+
+
+def zero_points(site: Site, name: str) -> Integers:
+    """A zero-point attribute, whether it holds one int or several; 0 where absent."""
+    value = site.node.attributes.get(name, 0)
+    return np.asarray((value,) if isinstance(value, int) else site.node.integers(name), np.int64)
+
+
+def bias_and_scale(layer: Layer) -> Array:
+    """One row per block: four biases, then the bits of four scales."""
+    scales = np.asarray(layer.requant.scales(layer.outputs), np.float32).view(np.int32)
+    rows = np.zeros((layer.blocks, 2, BLOCK), np.int64)
+    for part, values in enumerate((layer.bias, scales)):
+        filled = np.zeros(layer.blocks * BLOCK, np.int64)
+        filled[: layer.outputs] = values
+        rows[:, part] = filled.reshape(-1, BLOCK)
+    return rows.reshape(layer.blocks, -1).astype(np.int32)
+
+
+def _conv(site: Site) -> Layer:
+    windows = two_axes(windows_of(site.node))
+    stored = np.asarray(site.constant(1)).astype(np.int64)
+    centred = stored - zero_points(site, "w_zero_point").reshape(-1, *(1,) * (stored.ndim - 1))
+    outputs, inputs = stored.shape[:2]
+    weights = np.moveaxis(centred.reshape(outputs, inputs, *windows.kernel), 1, -1)
+    zero = site.node.integer("x_zero_point")
+    return Layer(
+        windows=windows,
+        weights=weights,
+        bias=_bias(site, weights, zero),
+        pad=site.node.integer("pad_value", zero),
+        requant=site.node.requant(),
+        padded=any((*windows.before, *windows.after)),
+    )
+
+
+def _gemm(site: Site) -> Layer:
+    centred = np.asarray(site.constant(1)).astype(np.int64) - zero_points(site, "b_zero_point")
+    weights = centred.T[:, None, None, :]
+    return Layer(
+        windows=Windows(kernel=(1, 1), strides=(1, 1), dilations=(1, 1), before=(0, 0), after=(0, 0)),
+        weights=weights,
+        bias=_bias(site, weights, site.node.integer("a_zero_point")),
+        pad=0,
+        requant=site.node.requant(),
+        padded=False,
+    )
+
+
+def _bias(site: Site, weights: Integers, zero: int) -> Integers:
+    """With the zero point of x in it, as 32 bits hold it: sums wrap, and their result is known to fit."""
+    given = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros(len(weights), np.int64)
+    wrapped: Integers = (given - zero * weights.sum(axis=(1, 2, 3))).astype(np.int32).astype(np.int64)
+    return wrapped
+
+
+def two_axes(windows: Windows) -> Windows:
+    """The same windows with one row, where there is only one axis."""
+    if windows.rank == 2:
+        return windows
+    return Windows(
+        kernel=(1, *windows.kernel), strides=(1, *windows.strides), dilations=(1, *windows.dilations),
+        before=(0, *windows.before), after=(0, *windows.after),
+    )  # fmt: skip

@@ -1,0 +1,270 @@
+"""Knows how the cluster computes convolutions and fully connected layers: two pixels times four channels per step.
+Does not know depthwise convolutions.
+
+Where the bytes of a tap are a multiple of four, windows are read where they are, and taps that lie outside from one
+word of padding; otherwise every window is copied into a column first, in scratch of the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import (
+    Access,
+    Call,
+    DType,
+    Kernel,
+    Layout,
+    Operand,
+    Site,
+    TileShape,
+    channels_last,
+    parse_map,
+    row_major,
+    windows_of,
+)
+from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of, refused
+from tilewright_siracusa.kernels.sources import c_text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+WORD = 4
+MOST_LEADING = 3  # axes of a fully connected layer's rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """How the windows of a layer are read."""
+
+    direct: bool  # where they are
+    tap_bytes: int
+    taps: tuple[int, int]
+    column_bytes: int  # of a window, a multiple of four
+    joined: bool  # taps of a row are neighbours
+
+    @property
+    def runs(self) -> int:
+        """Inner loops of one window, none of its taps outside."""
+        if not self.direct:
+            return 1
+        return self.taps[0] if self.joined else self.taps[0] * self.taps[1]
+
+
+def form_of(layer: Layer) -> Form:
+    """The form of a layer."""
+    _, rows, columns, inputs = layer.weights.shape
+    return Form(
+        direct=inputs % WORD == 0,
+        tap_bytes=inputs,
+        taps=(rows, columns),
+        column_bytes=-(-rows * columns * inputs // WORD) * WORD,
+        joined=layer.windows.dilations[1] == 1 or columns == 1,
+    )
+
+
+def _accepts_conv(site: Site) -> str | None:
+    if site.node.integer("group", 1) != 1:
+        return "has more than one group"
+    return refused(site)
+
+
+def _accepts_gemm(site: Site) -> str | None:
+    leading = len(site.input(0).shape) - 1
+    if leading > MOST_LEADING:
+        return f"A has {leading} axes of rows; {MOST_LEADING} are supported"
+    return refused(site)
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    layer = layer_of(site)
+    form = form_of(layer)
+    filled = np.zeros((layer.blocks * BLOCK, form.column_bytes), np.int8)
+    filled[: layer.outputs, : form.taps[0] * form.taps[1] * form.tap_bytes] = layer.weights.reshape(layer.outputs, -1)
+    words = filled.reshape(layer.blocks, BLOCK, -1, WORD).swapaxes(1, 2)
+    return {"W": np.ascontiguousarray(words).reshape(layer.blocks, -1), "P": bias_and_scale(layer)}
+
+
+def _packed_shapes(site: Site) -> dict[str, tuple[int, ...]]:
+    layer = layer_of(site)
+    return {"W": (layer.blocks, BLOCK * form_of(layer).column_bytes), "P": (layer.blocks, 2 * BLOCK)}
+
+
+def _conv_access(site: Site) -> Access:
+    windows = windows_of(site.node)
+    outs, taps = windows.output_loops, windows.tap_loops
+    text = (
+        f"n o {' '.join(outs)} c {' '.join(f'{tap}<k{tap}' for tap in taps)} : "
+        f"X[n,c,{','.join(windows.map_indices())}] W[o//{BLOCK},:] P[o//{BLOCK},:] -> Y[n,o,{','.join(outs)}]"
+    )
+    shapes = {"X": site.input(0).shape, "Y": site.output.shape, **_packed_shapes(site)}
+    return parse_map(text).bind(shapes, windows.map_values())
+
+
+def _gemm_access(site: Site) -> Access:
+    shapes = {"A": site.input(0).shape, "Y": site.output.shape, **_packed_shapes(site)}
+    return parse_map(f"n k : A[...,k] W[n//{BLOCK},:] P[n//{BLOCK},:] -> Y[...,n]").bind(shapes)
+
+
+def _scratch(tile: TileShape) -> int:
+    layer = layer_of(tile.site)
+    form = form_of(layer)
+    return 0 if form.direct else 2 * form.column_bytes
+
+
+def _conv_layouts(site: Site) -> Mapping[str, Layout]:
+    layout = channels_last(len(site.output.shape))
+    return {"X": layout, "Y": layout}
+
+
+def _gemm_layouts(site: Site) -> Mapping[str, Layout]:
+    return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
+
+
+def described(layer: Layer) -> dict[str, object]:
+    """What the report says of a layer's arithmetic."""
+    return {"accumulator_bits": 32, "requant": {"channels": layer.outputs, "exact": layer.outputs}}
+
+
+def _describe(site: Site) -> Mapping[str, object]:
+    layer = layer_of(site)
+    return {**described(layer), "windows": "in place" if form_of(layer).direct else "copied to columns"}
+
+
+def limits(layer: Layer) -> str:
+    """A `tw_xp_limits` initialiser."""
+    requant = layer.requant
+    low, high = requant.low - requant.zero_point, requant.high - requant.zero_point
+    return f"{{.low = {low}, .high = {high}, .zero_point = {requant.zero_point}}}"
+
+
+def pad_word(layer: Layer) -> str:
+    """Four times what a position outside holds, as C."""
+    return f"UINT32_C(0x{(layer.pad & 255) * 0x01010101:08x})"
+
+
+def _conv_values(call: Call) -> Mapping[str, object]:
+    x, y = call.operands["X"], call.operands["Y"]
+    flat = len(y.shape) == 3  # one spatial axis: a single row
+    rows = {
+        "batches": y.extents[0],
+        "rows": "1" if flat else y.extents[2],
+        "columns": y.extents[-1],
+        "outputs": y.extents[1],
+        "in_rows": "1" if flat else x.extents[2],
+        "in_columns": x.extents[-1],
+        "top": "0" if flat else x.before[2],
+        "left": x.before[-1],
+        "x_batch": x.strides[0],
+        "x_row": 0 if flat else x.strides[2],
+        "x_column": x.strides[-1],
+        "y_batch": y.strides[0],
+        "y_row": 0 if flat else y.strides[2],
+        "y_column": y.strides[-1],
+    }
+    return _values(call, x, rows)
+
+
+def _gemm_values(call: Call) -> Mapping[str, object]:
+    a, y = call.operands["A"], call.operands["Y"]
+    lead = MOST_LEADING - (len(y.shape) - 1)
+    extents = ("1",) * lead + y.extents[:-1]
+    a_steps, y_steps = (0,) * lead + a.strides[:-1], (0,) * lead + y.strides[:-1]
+    rows = {
+        "batches": extents[0],
+        "rows": extents[1],
+        "columns": extents[2],
+        "outputs": y.extents[-1],
+        "in_rows": extents[1],
+        "in_columns": extents[2],
+        "top": 0,
+        "left": 0,
+        "x_batch": a_steps[0],
+        "x_row": a_steps[1],
+        "x_column": a_steps[2],
+        "y_batch": y_steps[0],
+        "y_row": y_steps[1],
+        "y_column": y_steps[2],
+    }
+    return _values(call, a, rows)
+
+
+def _values(call: Call, x: Operand, rows: Mapping[str, object]) -> Mapping[str, object]:
+    layer = layer_of(call.site)
+    form, windows = form_of(layer), layer.windows
+    kind = "us" if x.dtype is DType.U8 else "ss"
+    return {
+        "function": f"tw_xp_products_{kind}{'' if form.direct else '_columns'}{'_padded' if layer.padded else ''}",
+        "kind": kind,
+        "direct": form.direct,
+        "padded": layer.padded,
+        "fields": {
+            **rows,
+            "row_taps": windows.kernel[0],
+            "column_taps": windows.kernel[1],
+            "row_stride": windows.strides[0],
+            "column_stride": windows.strides[1],
+            "row_dilation": windows.dilations[0],
+            "column_dilation": windows.dilations[1],
+            "channels": form.tap_bytes,
+            "joined": int(form.joined),
+            "column": form.column_bytes,
+            "padding": pad_word(layer),
+            "to": limits(layer),
+        },
+        "x": x,
+        "columns": call.operands["scratch"] if not form.direct else "(uint8_t *)0",
+    }
+
+
+_CALL = """\
+${function}((tw_xp_conv){
+% for name, value in fields.items():
+    .${name} = ${value},
+% endfor
+}, (const uint8_t *)${x}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}, ${columns});"""
+
+
+CONV = Kernel(
+    name="siracusa.qconv",
+    op="QConv",
+    target="siracusa",
+    accepts=_accepts_conv,
+    access=_conv_access,
+    requires=_conv_layouts,
+    pack=_pack,
+    scratch_bytes=_scratch,
+    multiples={"o": BLOCK},
+    parallel=("h", "w", "o", "n"),
+    describe=_describe,
+    values=_conv_values,
+    source=c_text("dot.c", "products.c"),
+    call=_CALL,
+    includes=("<stdint.h>", "<string.h>"),
+)
+
+GEMM = Kernel(
+    name="siracusa.qgemm",
+    op="QGemm",
+    target="siracusa",
+    accepts=_accepts_gemm,
+    access=_gemm_access,
+    requires=_gemm_layouts,
+    pack=_pack,
+    scratch_bytes=_scratch,
+    multiples={"n": BLOCK},
+    parallel=("*",),
+    describe=_describe,
+    values=_gemm_values,
+    source=c_text("dot.c", "products.c"),
+    call=_CALL,
+    includes=("<stdint.h>", "<string.h>"),
+)
+
+KERNELS = (CONV, GEMM)

@@ -1,0 +1,239 @@
+/* Instructions of Xpulp (RI5CY's encodings) that kernels use, each beside portable C with the same result.
+ * Define TW_XPULP for cores that have them; assemblers need not know them. */
+#ifndef TW_XP
+#define TW_XP
+#if defined(TW_XPULP) && TW_XPULP && defined(__riscv)
+#  define TW_XP_ASM 1
+/* lp.setup: what follows, `count` instructions of four bytes, runs as often as operand [trips] says, once at least. */
+#  define TW_XP_LOOP(count) \
+    ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
+#  define TW_XP_LOOP_END ".option pop"
+/* p.lw: a word from rs1, which then moves by a number of bytes, or by what a register holds. */
+#  define TW_XP_LW(rd, rs1, bytes) ".insn i 0x0b, 2, %[" #rd "], %[" #rs1 "], " #bytes "\n\t"
+#  define TW_XP_LW_BY(rd, rs1, rs2) ".insn r 0x0b, 7, 0x10, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
+/* p.lb, p.lbu, p.sb: the same for bytes. */
+#  define TW_XP_LB(rd, rs1, bytes) ".insn i 0x0b, 0, %[" #rd "], %[" #rs1 "], " #bytes "\n\t"
+#  define TW_XP_LBU(rd, rs1, bytes) ".insn i 0x0b, 4, %[" #rd "], %[" #rs1 "], " #bytes "\n\t"
+#  define TW_XP_SB(rs2, rs1, bytes) ".insn s 0x2b, 0, %[" #rs2 "], " #bytes "(%[" #rs1 "])\n\t"
+/* Four products of bytes of rs1 and rs2, added to rd: both signed, both unsigned, rs1 unsigned and rs2 signed. */
+#  define TW_XP_SDOTSP(rd, rs1, rs2) ".insn r 0x57, 1, 0x5c, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
+#  define TW_XP_SDOTUP(rd, rs1, rs2) ".insn r 0x57, 1, 0x50, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
+#  define TW_XP_SDOTUSP(rd, rs1, rs2) ".insn r 0x57, 1, 0x54, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
+/* p.mac, p.max, p.min */
+#  define TW_XP_MAC(rd, rs1, rs2) ".insn r 0x33, 0, 0x21, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
+#  define TW_XP_MAX(rd, rs1, rs2) ".insn r 0x33, 6, 0x02, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
+#  define TW_XP_MIN(rd, rs1, rs2) ".insn r 0x33, 4, 0x02, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
+
+/* A word from any address: compilers take unaligned ones apart, this core reads them in one instruction. */
+typedef struct __attribute__((may_alias)) {
+    uint8_t bytes[4];
+} tw_xp_four;
+
+TW_KERNEL uint32_t tw_xp_load(const void *from)
+{
+    uint32_t word;
+    __asm__("lw %0, %1" : "=r"(word) : "m"(*(const tw_xp_four *)from));
+    return word;
+}
+
+TW_KERNEL void tw_xp_store(void *to, uint32_t word)
+{
+    __asm__("sw %1, %0" : "=m"(*(tw_xp_four *)to) : "r"(word));
+}
+
+TW_KERNEL int32_t tw_xp_sdot_ss(int32_t sum, uint32_t a, uint32_t b)
+{
+    __asm__(TW_XP_SDOTSP(sum, a, b) : [sum] "+r"(sum) : [a] "r"(a), [b] "r"(b));
+    return sum;
+}
+
+TW_KERNEL int32_t tw_xp_sdot_uu(int32_t sum, uint32_t a, uint32_t b)
+{
+    __asm__(TW_XP_SDOTUP(sum, a, b) : [sum] "+r"(sum) : [a] "r"(a), [b] "r"(b));
+    return sum;
+}
+
+TW_KERNEL int32_t tw_xp_sdot_us(int32_t sum, uint32_t a, uint32_t b)
+{
+    __asm__(TW_XP_SDOTUSP(sum, a, b) : [sum] "+r"(sum) : [a] "r"(a), [b] "r"(b));
+    return sum;
+}
+
+/* pv.shuffle2.b: byte i is byte `choice[i] & 3` of b where bit 2 of choice[i] is set, else of a. */
+TW_KERNEL uint32_t tw_xp_shuffle(uint32_t a, uint32_t b, uint32_t choice)
+{
+    __asm__(".insn r 0x57, 1, 0x64, %0, %1, %2" : "+r"(a) : "r"(b), "r"(choice));
+    return a;
+}
+
+/* pv.pack.h: the lower half of `low`, below the lower half of `high`. */
+TW_KERNEL uint32_t tw_xp_pack(uint32_t low, uint32_t high)
+{
+    uint32_t word;
+    __asm__(".insn r 0x57, 0, 0x68, %0, %1, %2" : "=r"(word) : "r"(high), "r"(low));
+    return word;
+}
+
+/* pv.max.b, pv.maxu.b: the larger of each pair of bytes. */
+TW_KERNEL uint32_t tw_xp_max_i8(uint32_t a, uint32_t b)
+{
+    uint32_t word;
+    __asm__(".insn r 0x57, 1, 0x18, %0, %1, %2" : "=r"(word) : "r"(a), "r"(b));
+    return word;
+}
+
+TW_KERNEL uint32_t tw_xp_max_u8(uint32_t a, uint32_t b)
+{
+    uint32_t word;
+    __asm__(".insn r 0x57, 1, 0x1c, %0, %1, %2" : "=r"(word) : "r"(a), "r"(b));
+    return word;
+}
+
+TW_KERNEL int32_t tw_xp_limited(int32_t value, int32_t low, int32_t high)
+{
+    __asm__(TW_XP_MAX(value, value, low) TW_XP_MIN(value, value, high)
+            : [value] "+r"(value) : [low] "r"(low), [high] "r"(high));
+    return value;
+}
+#else
+TW_KERNEL uint32_t tw_xp_load(const void *from)
+{
+    uint32_t word;
+    memcpy(&word, from, sizeof word);
+    return word;
+}
+
+TW_KERNEL void tw_xp_store(void *to, uint32_t word)
+{
+    memcpy(to, &word, sizeof word);
+}
+
+TW_KERNEL int32_t tw_xp_signed(uint32_t word, int32_t at)
+{
+    const int32_t byte = (int32_t)(word >> (8 * at) & 255);
+    return byte < 128 ? byte : byte - 256;
+}
+
+TW_KERNEL int32_t tw_xp_unsigned(uint32_t word, int32_t at)
+{
+    return (int32_t)(word >> (8 * at) & 255);
+}
+
+TW_KERNEL int32_t tw_xp_wrapped(int32_t sum, int32_t more)
+{
+    return (int32_t)((uint32_t)sum + (uint32_t)more);
+}
+
+TW_KERNEL int32_t tw_xp_sdot_ss(int32_t sum, uint32_t a, uint32_t b)
+{
+    for (int32_t i = 0; i < 4; ++i) {
+        sum = tw_xp_wrapped(sum, tw_xp_signed(a, i) * tw_xp_signed(b, i));
+    }
+    return sum;
+}
+
+TW_KERNEL int32_t tw_xp_sdot_uu(int32_t sum, uint32_t a, uint32_t b)
+{
+    for (int32_t i = 0; i < 4; ++i) {
+        sum = tw_xp_wrapped(sum, tw_xp_unsigned(a, i) * tw_xp_unsigned(b, i));
+    }
+    return sum;
+}
+
+TW_KERNEL int32_t tw_xp_sdot_us(int32_t sum, uint32_t a, uint32_t b)
+{
+    for (int32_t i = 0; i < 4; ++i) {
+        sum = tw_xp_wrapped(sum, tw_xp_unsigned(a, i) * tw_xp_signed(b, i));
+    }
+    return sum;
+}
+
+TW_KERNEL uint32_t tw_xp_shuffle(uint32_t a, uint32_t b, uint32_t choice)
+{
+    uint32_t word = 0;
+    for (int32_t i = 0; i < 4; ++i) {
+        const uint32_t which = choice >> (8 * i);
+        word |= ((which & 4 ? b : a) >> (8 * (which & 3)) & 255) << (8 * i);
+    }
+    return word;
+}
+
+TW_KERNEL uint32_t tw_xp_pack(uint32_t low, uint32_t high)
+{
+    return (low & 65535) | high << 16;
+}
+
+TW_KERNEL uint32_t tw_xp_max_i8(uint32_t a, uint32_t b)
+{
+    uint32_t word = 0;
+    for (int32_t i = 0; i < 4; ++i) {
+        word |= (tw_xp_signed(a, i) > tw_xp_signed(b, i) ? a : b) & UINT32_C(255) << (8 * i);
+    }
+    return word;
+}
+
+TW_KERNEL uint32_t tw_xp_max_u8(uint32_t a, uint32_t b)
+{
+    uint32_t word = 0;
+    for (int32_t i = 0; i < 4; ++i) {
+        word |= (tw_xp_unsigned(a, i) > tw_xp_unsigned(b, i) ? a : b) & UINT32_C(255) << (8 * i);
+    }
+    return word;
+}
+
+TW_KERNEL int32_t tw_xp_limited(int32_t value, int32_t low, int32_t high)
+{
+    return value < low ? low : (value > high ? high : value);
+}
+#endif
+
+/* clamp(rne(value), low, high), the limits below 2^22. */
+TW_KERNEL int32_t tw_xp_rounded(float value, int32_t low, int32_t high)
+{
+#if defined(TW_XP_ASM) && defined(__riscv_flen)
+    int32_t whole;
+    __asm__("fcvt.w.s %0, %1, rne" : "=r"(whole) : "f"(value));
+    return tw_xp_limited(whole, low, high);
+#else /* adding 3 * 2^22 leaves no bit for a fraction, so that the addition rounds; the integer is in the low bits */
+    const float least = (float)low, most = (float)high;
+    const float inside = value < least ? least : (value > most ? most : value);
+    const union { float value; int32_t bits; } sum = {.value = inside + 12582912.0f};
+    return sum.bits - INT32_C(0x4b400000);
+#endif
+}
+
+/* An accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point), limits less the zero point. */
+typedef struct {
+    int32_t low, high, zero_point;
+} tw_xp_limits;
+
+TW_KERNEL uint8_t tw_xp_requant(int32_t acc, float scale, tw_xp_limits to)
+{
+    return (uint8_t)(tw_xp_rounded((float)acc * scale, to.low, to.high) + to.zero_point);
+}
+
+TW_KERNEL float tw_xp_scale(const int32_t *bits)
+{
+    float scale;
+    memcpy(&scale, bits, sizeof scale);
+    return scale;
+}
+
+/* Copies a few bytes, or fills them with one value. */
+TW_KERNEL void tw_xp_copy(uint8_t *to, const uint8_t *from, int32_t bytes)
+{
+    for (; bytes >= 4; bytes -= 4, to += 4, from += 4) {
+        tw_xp_store(to, tw_xp_load(from));
+    }
+    for (; bytes > 0; --bytes) {
+        *to++ = *from++;
+    }
+}
+
+TW_KERNEL void tw_xp_fill(uint8_t *to, uint8_t value, int32_t bytes)
+{
+    for (; bytes > 0; --bytes) {
+        *to++ = value;
+    }
+}
+#endif

@@ -1,0 +1,138 @@
+"""Convolutions and fully connected layers, in the portable form of their instructions, equal the references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+
+from tilewright.dtypes import DType
+from tilewright.graph import Attribute, Site
+from tilewright.operators.qconv import QCONV
+from tilewright.operators.qgemm import QGEMM
+from tilewright.requant import Requant
+from tilewright.testing.integer_values import byte_array, make_requant
+from tilewright.testing.operator_sites import site_of
+from tilewright_siracusa.kernels.products import CONV, GEMM
+
+Array = npt.NDArray[np.generic]
+Case = tuple[Site, list[Array | None], np.random.Generator]
+Check = Callable[..., None]
+compiled: Any = settings(
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
+    phases=[Phase.generate],
+)
+BYTES = (DType.I8, DType.U8)
+
+
+def scales(draw: st.DrawFn, rng: np.random.Generator, outputs: int, y_type: DType, depth: int) -> Requant:
+    kind = draw(st.sampled_from(["random", "ties", "coarse"]))
+    requant = make_requant(rng, outputs, y_type, 255 * 128 * np.sqrt(depth), kind)
+    low, high = y_type.limits
+    narrowed = draw(st.sampled_from([(low, high), (low, high), (low + 20, high), (low + 3, high - 90)]))
+    return replace(requant, low=narrowed[0], high=narrowed[1])
+
+
+@st.composite
+def conv_cases(draw: st.DrawFn) -> Case:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rank = draw(st.sampled_from([1, 2, 2, 2]))
+    x_type, w_type, y_type = (draw(st.sampled_from(BYTES)) for _ in range(3))
+    channels, outputs = draw(st.sampled_from([1, 2, 3, 4, 8, 16, 20])), draw(st.sampled_from([1, 3, 4, 5, 8, 9]))
+    kernel = [draw(st.integers(1, 4)) for _ in range(rank)]
+    dilations = [draw(st.sampled_from([1, 1, 2])) for _ in range(rank)]
+    strides = [draw(st.integers(1, 3)) for _ in range(rank)]
+    pads = [draw(st.integers(0, 2)) for _ in range(2 * rank)]
+    extents = [(k - 1) * d + 1 + draw(st.integers(0, 6)) for k, d in zip(kernel, dilations, strict=True)]
+    saturated = draw(st.booleans())
+    x = byte_array(rng, x_type, (draw(st.integers(1, 2)), channels, *extents), saturated)
+    w = byte_array(rng, w_type, (outputs, channels, *kernel), saturated)
+    bias = rng.integers(-5000, 5000, outputs).astype(np.int32) if draw(st.booleans()) else None
+    zero = st.sampled_from([0, *x_type.limits, 3])
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": tuple(kernel), "strides": tuple(strides), "dilations": tuple(dilations), "pads": tuple(pads),
+        "group": 1, "ceil_mode": 0, "requant": scales(draw, rng, outputs, y_type, w[0].size),
+        "x_zero_point": draw(zero), "pad_value": draw(zero), "output_type": y_type.value,
+        "w_zero_point": (128 if w_type is DType.U8 else 0,),
+    }  # fmt: skip
+    inputs: list[Array | None] = [x, w, bias]
+    return site_of(QCONV, inputs, attributes, (1, 2)), inputs, rng
+
+
+@st.composite
+def gemm_cases(draw: st.DrawFn) -> Case:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    a_type, b_type, y_type = (draw(st.sampled_from(BYTES)) for _ in range(3))
+    lead = draw(st.sampled_from([(1,), (2,), (3,), (7,), (2, 5), (2, 3, 2), ()]))
+    depth, columns = draw(st.sampled_from([1, 4, 15, 16, 33, 64])), draw(st.sampled_from([1, 2, 3, 4, 7, 12]))
+    a = byte_array(rng, a_type, (*lead, depth), draw(st.booleans()))
+    b = byte_array(rng, b_type, (depth, columns), draw(st.booleans()))
+    bias = rng.integers(-5000, 5000, columns).astype(np.int32) if draw(st.booleans()) else None
+    attributes: dict[str, Attribute] = {
+        "a_zero_point": draw(st.sampled_from([0, *a_type.limits])), "b_zero_point": (128 if b_type is DType.U8 else 0,),
+        "requant": scales(draw, rng, columns, y_type, depth), "output_type": y_type.value,
+    }  # fmt: skip
+    inputs: list[Array | None] = [a, b, bias]
+    return site_of(QGEMM, inputs, attributes, (1, 2)), inputs, rng
+
+
+@compiled
+@given(case=conv_cases())
+def test_convolutions(check: Check, case: Case) -> None:
+    site, inputs, rng = case
+    assume(CONV.accepts(site) is None)
+    check(QCONV, CONV, site, inputs, rng)
+
+
+@compiled
+@given(case=gemm_cases())
+def test_fully_connected_layers(check: Check, case: Case) -> None:
+    site, inputs, rng = case
+    assume(GEMM.accepts(site) is None)
+    check(QGEMM, GEMM, site, inputs, rng)
+
+
+def conv_site(x: Array, w: Array, **changes: Attribute) -> Site:
+    rank, outputs = w.ndim - 2, w.shape[0]
+    requant = Requant(scale=(2.0**-10,) * outputs, zero_point=0, low=-128, high=127)
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": w.shape[2:], "strides": (1,) * rank, "dilations": (1,) * rank, "pads": (0,) * (2 * rank),
+        "group": 1, "ceil_mode": 0, "requant": requant, "x_zero_point": 0, "pad_value": 0, "w_zero_point": (0,),
+    }  # fmt: skip
+    return site_of(QCONV, [x, w], {**attributes, **changes}, (1,))
+
+
+def test_refusals_say_why() -> None:
+    x, w = np.zeros((1, 4, 5, 5), np.int8), np.ones((4, 4, 3, 3), np.int8)
+    assert CONV.accepts(conv_site(x, w)) is None
+    assert CONV.accepts(conv_site(x, w[:, :2], group=2)) == "has more than one group"
+    volume = conv_site(np.zeros((1, 4, 5, 5, 5), np.int8), np.ones((4, 4, 1, 1, 1), np.int8))
+    assert "3 spatial axes" in str(CONV.accepts(volume))
+    wide = np.full((4, 9000, 3, 3), -128, np.int8)
+    assert "64 bits" in str(CONV.accepts(conv_site(np.zeros((1, 9000, 5, 5), np.int8), wide, x_zero_point=127)))
+    assert "do not fit 8 bits" in str(CONV.accepts(conv_site(x, np.full((4, 4, 3, 3), 255, np.uint8))))
+    long = conv_site(np.zeros((1, 1, 40), np.int8), np.ones((1, 1, 33), np.int8))
+    assert "more than 32 taps" in str(CONV.accepts(long))
+    deep = site_of(
+        QGEMM,
+        [np.zeros((1, 2, 1, 2, 3), np.int8), np.ones((3, 2), np.int8)],
+        {"requant": Requant(scale=(0.1,), zero_point=0, low=-128, high=127)},
+        (1,),
+    )
+    assert "4 axes of rows" in str(GEMM.accepts(deep))
+
+
+def test_weights_are_stored_in_blocks_of_four_channels() -> None:
+    site = conv_site(np.zeros((1, 16, 8, 8), np.int8), np.ones((10, 16, 3, 3), np.int8))
+    packed = CONV.pack(site)
+    assert packed["W"].shape == (3, 4 * 16 * 9)
+    assert packed["P"].shape == (3, 8)
+    assert packed["W"].sum() == 10 * 16 * 9
