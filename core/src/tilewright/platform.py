@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import usage_error
+
+if TYPE_CHECKING:
+    from tilewright.graph import Site
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +87,9 @@ class Platform:
     compile_flags: tuple[str, ...] = ()
     family: str = ""  # target whose kernels and packs this one uses beside its own: "cortex-m" for "cortex-m4"
     prelude: str = ""  # C at file scope before all kernels: macros that portable kernels may be given
+    portable_cycles: Callable[[Site], float | None] | None = (
+        None  # what a whole node takes in portable C, where that was measured; None: operations over throughput
+    )
     options: tuple[Option, ...] = ()
     configure_with: Callable[[Platform, Mapping[str, str]], Platform] | None = None
     settings: Mapping[str, str] = field(default_factory=dict)  # as configured; part of the report

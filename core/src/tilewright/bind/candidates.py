@@ -64,8 +64,11 @@ def _refusal(kernel: Kernel, site: Site, platform: Platform) -> str | None:
 
 
 def _cycles(kernel: Kernel, operator: Operator, site: Site, platform: Platform) -> float:
-    """The kernel's own cost model, or operations over the engine's throughput."""
+    """The kernel's own cost model, what the platform measured of portable C, or operations over throughput."""
     if kernel.cycles is None:
+        known = platform.portable_cycles(site) if platform.portable_cycles and kernel.target == "*" else None
+        if known is not None:
+            return known
         operations = operator.macs(site) or site.output.elements
         return operations / engine_of(kernel, platform).operations_per_cycle
     access = kernel_access(operator, kernel, site)

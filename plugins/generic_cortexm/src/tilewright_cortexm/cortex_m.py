@@ -10,6 +10,7 @@ from importlib.resources import files
 
 from tilewright.api import Engine, Memory, Option, Platform
 from tilewright_cortexm.cores import CORES, Core, core_named
+from tilewright_cortexm.portable import portable_cycles
 
 FAMILY = "cortex-m"
 DEFAULT_CORE = "m4"
@@ -68,6 +69,7 @@ def _target(name: str, summary: str, cores: tuple[Core, ...], default: Core) -> 
             ),
         ),
         configure_with=_configured,
+        portable_cycles=portable_cycles,
     )
 
 
