@@ -8,15 +8,15 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from tilewright.errors import TilewrightError, usage_error
 from tilewright.platform import Memory, Platform
+from tilewright.pools import overlap
 
 UNITS = {"": 1, "K": 1 << 10, "KIB": 1 << 10, "M": 1 << 20, "MIB": 1 << 20}
-TOP = ("name", "target", "settings", "memory")
+TOP = ("name", "target", "settings", "memory", "pin", "stage")
 KEYS = (
     "name",
     "kind",
@@ -28,18 +28,21 @@ KEYS = (
     "access",
     "bytes_per_cycle",
     "latency_cycles",
+    "soft",
 )
 SECTION = re.compile(r"[A-Za-z0-9_.$]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """Memories that replace a target's own, and settings that it starts from. `target` "" is for any target."""
+    """Memories that replace a target's own, and what a compilation starts from. `target` "" is for any target."""
 
     source: str  # the file, for messages
     target: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     memories: tuple[Memory, ...] = ()
+    pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors or layers -> memory; later ones overrule
+    stages: tuple[tuple[str, str], ...] = ()  # pattern of constants -> POOL[,when=init|use]
 
     def on(self, platform: Platform) -> Platform:
         """`platform` with these memories. TilewrightError TW1403 (exit 2) when they are not for it."""
@@ -92,6 +95,19 @@ class _Table:
             raise self.wrong(f"key '{key}'", "a number, 0 or more, is needed")
         return float(value)
 
+    def flag(self, key: str) -> bool:
+        value = self.values.get(key, False)
+        if not isinstance(value, bool):
+            raise self.wrong(f"key '{key}'", "true or false is needed")
+        return value
+
+    def texts(self, key: str) -> tuple[tuple[str, str], ...]:
+        """A table of names and texts, in the file's order."""
+        values = self.values.get(key, {})
+        if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
+            raise self.wrong(f"key '{key}'", "a table of patterns and memories is needed")
+        return tuple(values.items())
+
     def size(self, key: str) -> int | None:
         """65536, "64K" or "1M"; None where there is no such key."""
         value = self.values.get(key)
@@ -133,7 +149,14 @@ def parse_board(content: bytes, source: str) -> Board:
     if memories and all(memory.kind == "const" for memory in memories):
         raise top.wrong("key 'memory'", 'none of them can be written; one needs kind = "ram"')
     _demand_apart(top, memories)
-    return Board(source=source, target=top.text("target", ""), settings=_settings(top), memories=memories)
+    return Board(
+        source=source,
+        target=top.text("target", ""),
+        settings=_settings(top),
+        memories=memories,
+        pins=top.texts("pin"),
+        stages=top.texts("stage"),
+    )
 
 
 def _settings(top: _Table) -> Mapping[str, str]:
@@ -171,6 +194,7 @@ def _memory(source: str, index: int, values: Mapping[str, Any]) -> Memory:
         access=_access(table),
         bytes_per_cycle=table.number("bytes_per_cycle", 4.0),
         latency_cycles=table.number("latency_cycles", 0.0),
+        soft=table.flag("soft"),
     )
 
 
@@ -183,14 +207,9 @@ def _access(table: _Table) -> Mapping[str, Literal["rw", "ro", "none"]]:
 
 def _demand_apart(top: _Table, memories: tuple[Memory, ...]) -> None:
     """Memories whose addresses are known may not overlap."""
-    known = sorted(
-        (one.base, one.base + one.size_bytes, one.name)
-        for one in memories
-        if one.base is not None and one.size_bytes is not None
-    )
-    for (_, end, first), (start, _, second) in pairwise(known):
-        if start < end:
-            raise top.wrong("key 'memory'", f"'{first}' and '{second}' overlap from {start:#x}")
+    fault = overlap(memories)
+    if fault:
+        raise top.wrong("key 'memory'", fault)
 
 
 def _misfit(source: str, reason: str) -> TilewrightError:

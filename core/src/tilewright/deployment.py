@@ -17,11 +17,14 @@ from tilewright.allocate.problem import Budget
 from tilewright.decisions import Decisions
 from tilewright.errors import Diagnostic
 from tilewright.graph import Graph, Tensor
+from tilewright.naming import Names, names_of
 from tilewright.options import Options
+from tilewright.pins import demand_ends, pinned_memories
 from tilewright.planner import Planner
 from tilewright.platform import Platform
 from tilewright.plugins import Registry, load_for
 from tilewright.plugins.offers import StageEvent
+from tilewright.pools import with_pools
 from tilewright.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 
 if TYPE_CHECKING:
@@ -78,6 +81,7 @@ class Deployment:
             platform = self.registry.memory_hierarchies[installed].on(platform)
         if board:
             platform = board.on(platform)
+        platform = with_pools(platform, self.options.pools)
         if PASSTHROUGH in self.options.code_passes:
             from tilewright.transform.passthrough import managed_by_application
 
@@ -247,10 +251,26 @@ class Deployment:
     @property
     def _pins(self) -> Decisions:
         ends = (*self.graph.inputs, *self.graph.outputs)
-        flags = Decisions(io=dict.fromkeys(ends, self.options.io))
+        """What was asked for before the graph is bound."""
+        demand_ends(self.options.io_of, ends)
+        flags = Decisions(io={**dict.fromkeys(ends, self.options.io), **self.options.io_of})
         return flags.pinned_by(self.options.pins)
 
     @property
+    @cached_property
+    def _decided(self) -> Decisions:
+        """The same, and what patterns of names decide once the graph is bound."""
+        pins, platform = self._pins, self.platform
+        if not self.options.memory_pins:
+            return pins
+        memories = pinned_memories(self.options.memory_pins, self._names, platform, pins.io)
+        return Decisions(memories=memories).pinned_by(pins)
+
+    @cached_property
+    def _names(self) -> Names:
+        """Everything that patterns can name."""
+        return names_of(self.bound, None if self._given else self.imported.graph)
+
     def _import_diagnostics(self) -> tuple[Diagnostic, ...]:
         if Graph in self._given:
             return ()
@@ -259,10 +279,11 @@ class Deployment:
     def _plan(self) -> Allocated:
         """From wherever an imported state lets it start."""
         if isinstance(tiled := self._given.get(Tiled), Tiled):
-            return self.planner.allocate(tiled, self._pins)
+        planner, pins = replace(self.planner, pins=self._decided), self._decided
+            return planner.allocate(tiled, pins)
         if isinstance(scheduled := self._given.get(Scheduled), Scheduled):
-            return self.planner.allocate(self.planner.tile(scheduled, self._pins), self._pins)
-        return self.planner.plan(self.bound)
+            return planner.allocate(planner.tile(scheduled, pins), pins)
+        return planner.plan(self.bound)
 
     def _finished(self, stage: str, value: Value) -> Value:
         """Tell the observers, and hand `value` on."""

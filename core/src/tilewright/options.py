@@ -8,6 +8,7 @@ from typing import Literal
 
 from tilewright.boards import Board
 from tilewright.decisions import Decisions
+from tilewright.pools import PoolSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,9 +20,12 @@ class Options:
     allow_external: bool = False  # read external data files beside the model
     board: Board | None = None  # memories instead of the target's own
     memory_hierarchy: str = ""  # the same from an installed package, by name
+    pools: tuple[PoolSpec, ...] = ()  # memories instead of the target's own of the same kind, best first
     memory: Mapping[str, int] = field(default_factory=dict)  # memory -> hard limit
     settings: Mapping[str, str] = field(default_factory=dict)  # target settings
     io: Literal["pool", "user"] = "pool"  # where graph inputs and outputs live
+    io_of: Mapping[str, Literal["pool", "user"]] = field(default_factory=dict)  # the same for single ones
+    memory_pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors, layers or weights -> memory; the last counts
     allocator: str = "auto"
     tiler: str = "auto"
     buffering: Literal["single", "double", "auto"] = "auto"  # tile buffers of an operand that travels more than once

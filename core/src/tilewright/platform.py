@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """A memory, or the part of one that the program may use. `size_bytes` is a hard limit; None is no limit."""
+    """A memory, or the part of one that the program may use. `size_bytes` is a hard limit unless the memory is `soft`;
+    None is no limit."""
 
     name: str  # a C identifier
     size_bytes: int | None
@@ -30,6 +31,15 @@ class Memory:
     )  # engine -> access; absent: rw, or ro for const
     bytes_per_cycle: float = 4.0
     latency_cycles: float = 0.0
+    soft: bool = False  # the limit may be exceeded where nothing else helps: a warning instead of an error
+
+    def access_by(self, engine: str) -> Literal["rw", "ro", "none"]:
+        """What an engine may do with this memory."""
+        return self.access.get(engine, "ro" if self.kind == "const" else "rw")
+
+    def lets(self, engine: str, wanted: Literal["rw", "ro"]) -> bool:
+        """Whether an engine may read the memory ("ro"), or read and write it ("rw")."""
+        return self.access_by(engine) in ("rw", wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +125,10 @@ class Platform:
         """What a memory has for the plan: its size less what the runtime takes. None: no limit."""
         size = self.memory(name).size_bytes
         return None if size is None else size - self.runtime_bytes.get(name, 0)
+
+    def hard_bytes(self, name: str) -> int | None:
+        """What no plan may exceed: `plan_bytes`, or None where the limit is soft."""
+        return None if self.memory(name).soft else self.plan_bytes(name)
 
     def home_memory(self) -> Memory:
         """Where values live unless something moves them."""

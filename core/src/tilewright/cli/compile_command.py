@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from tilewright.cli.flags import io_flag, model_or_group_flags, options_from
+from tilewright.cli.flags import model_or_group_flags, options_from
+from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import json_text, progress, say, send_json, show_diagnostics
 from tilewright.errors import usage_error
 

@@ -4,7 +4,6 @@ Does not know the commands.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,11 +13,10 @@ import click
 from click.core import ParameterSource
 
 from tilewright.boards import read_board
-from tilewright.decisions import Decisions
+from tilewright.cli.memory_flags import decisions_from, io_from, memory_flags, memory_pins_from, pools_from
 from tilewright.errors import usage_error
 from tilewright.options import Options
-
-_UNITS = {"": 1, "B": 1, "K": 1 << 10, "KB": 1 << 10, "KIB": 1 << 10, "M": 1 << 20, "MB": 1 << 20, "MIB": 1 << 20}
+from tilewright.pools import parse_bytes
 
 
 def model_flags(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,18 +47,13 @@ def _what(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any
 
 def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """Everything that changes what is planned."""
-    flags = (
+    first = (
         click.option(
             "-n", "--name", default="", metavar="PREFIX", help="C prefix of every symbol. Default: the file's name."
         ),
         click.option("--dim", "dims", multiple=True, metavar="NAME=VALUE", help="Extent of a symbolic dimension."),
-        click.option(
-            "--board",
-            type=click.Path(path_type=Path),
-            metavar="FILE.toml|NAME",
-            help="Memories of your board instead of the target's own: described in a file, or by an installed package.",
-        ),
-        click.option("--memory", multiple=True, metavar="NAME=BYTES", help="Hard limit of a memory, as 65536 or 64K."),
+    )
+    later = (
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the target."),
         click.option("--allocator", default="auto", show_default=True, metavar="NAME", help="Who places buffers."),
         click.option("--tiler", default="auto", show_default=True, metavar="NAME", help="Who cuts layers into tiles."),
@@ -86,53 +79,41 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Work units the allocator may spend: the same plan on every machine.",
         ),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies."),
-        click.option(
-            "--pin",
-            "pins",
-            type=click.Path(path_type=Path),
-            metavar="FILE.json",
-            help="Decisions that the planner must keep, as exported.",
-        ),
         click.option("--allow-external", is_flag=True, help="Read external data files that the model refers to."),
         click.option("--strict", is_flag=True, help="Treat warnings as errors."),
     )
-    for flag in reversed(flags):
+    for flag in reversed(later):
+        command = flag(command)
+    command = memory_flags(command)
+    for flag in reversed(first):
         command = flag(command)
     return command
-
-
-def io_flag(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Where inputs and outputs live. `validate` needs --io for its vectors, and names this flag otherwise."""
-    return click.option(
-        *names,
-        "io",
-        type=click.Choice(["pool", "user"]),
-        default="pool",
-        show_default=True,
-        help="Inputs and outputs live in the plan, or in the caller's memory.",
-    )
 
 
 def options_from(flags: dict[str, Any]) -> Options:
     """The Options that `model_flags` describe. TilewrightError (exit 2) for what cannot be read."""
     board: Path | None = flags["board"]
-    described = board is not None and (board.suffix == ".toml" or board.is_file())
+    described = read_board(board) if board and (board.suffix == ".toml" or board.is_file()) else None
+    io, io_of = io_from(flags["io"])
     return Options(
         name=flags["name"],
         dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
-        board=read_board(board) if board and described else None,
+        board=described,
         memory_hierarchy=str(board) if board and not described else "",
         memory={name: parse_bytes(value) for name, value in _pairs("--memory", flags["memory"])},
         settings=dict(_pairs("--set", flags["settings"])),
-        io=flags["io"],
+        io=io,
+        io_of=io_of,
+        memory_pins=memory_pins_from(flags["pins"], described),
         allocator=flags["allocator"],
         tiler=flags["tiler"],
         buffering=flags["buffering"],
         code_passes=dict(_code_pass(text) for text in flags["code_passes"]),
         effort=flags["effort"],
+        pools=pools_from(flags),
         seed=flags["seed"],
         allow_external=flags["allow_external"],
-        pins=_pins(flags["pins"]),
+        pins=decisions_from(flags["pins"]),
     )
 
 
@@ -151,14 +132,6 @@ def typed_again(context: click.Context, leave_out: Sequence[str]) -> str:
         for item in value if isinstance(value, tuple) else (value,):
             words += [*flag, str(item)]
     return shlex.join(words)
-
-
-def parse_bytes(text: str) -> int:
-    """65536, 64K, 64KiB, 1M: bytes. TilewrightError TW1101 (exit 2) for anything else."""
-    found = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", text.strip())
-    if not found or found[2].upper() not in _UNITS:
-        raise usage_error("TW1101", f"'{text}' is no size in bytes", fix=("write 65536, 64K or 1M",))
-    return int(found[1]) * _UNITS[found[2].upper()]
 
 
 def _pairs(flag: str, texts: Sequence[str]) -> list[tuple[str, str]]:
@@ -188,19 +161,3 @@ def _natural(name: str, text: str) -> int:
             "TW1101", f"'--dim {name}={text}' cannot be read", fix=(f"--dim {name}=1     (a whole number, 0 or more)",)
         )
     return int(text)
-
-
-def _pins(file: Path | None) -> Decisions:
-    if file is None:
-        return Decisions()
-    from tilewright.state import decisions_from_json
-
-    try:
-        return decisions_from_json(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise usage_error(
-            "TW1106",
-            f"cannot read the pinned decisions: {error.strerror}",
-            where=str(file),
-            fix=("tilewright compile ... --export-state allocated=FOLDER     shows the form, under `decisions`",),
-        ) from None

@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 
 from tilewright import __version__
+from tilewright.cli.tvm_words import spelled_out
 from tilewright.errors import Exit, TilewrightError, usage_error
 from tilewright.plugins.near import did_you_mean
 
@@ -34,6 +35,9 @@ ALIASES = {"analyze": "check", "generate": "compile"}  # words that users of oth
 
 class LazyGroup(click.Group):
     """Commands by name, imported only when called: `tilewright.cli.NAME_command`, or whatever a plugin loads."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, spelled_out(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS, *_plugin_commands()]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tilewright.cli.flags import parse_bytes
 from tilewright.cli.output import progress, say, send_json
 from tilewright.errors import Exit, TilewrightError, memory_error, usage_error
+from tilewright.pools import parse_bytes
 
 if TYPE_CHECKING:
     from tilewright.allocate.problem import Problem, Solution

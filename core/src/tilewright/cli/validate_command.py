@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tilewright.cli.flags import io_flag, model_flags, options_from
+from tilewright.cli.flags import model_flags, options_from
+from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import progress, say, send_json, show_diagnostics
 from tilewright.cli.running import ready_runner, trace_flag, write_trace
 from tilewright.errors import Exit, TilewrightError
