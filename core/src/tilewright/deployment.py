@@ -250,13 +250,12 @@ class Deployment:
 
     @property
     def _pins(self) -> Decisions:
-        ends = (*self.graph.inputs, *self.graph.outputs)
         """What was asked for before the graph is bound."""
+        ends = (*self.graph.inputs, *self.graph.outputs)
         demand_ends(self.options.io_of, ends)
         flags = Decisions(io={**dict.fromkeys(ends, self.options.io), **self.options.io_of})
         return flags.pinned_by(self.options.pins)
 
-    @property
     @cached_property
     def _decided(self) -> Decisions:
         """The same, and what patterns of names decide once the graph is bound."""
@@ -271,6 +270,7 @@ class Deployment:
         """Everything that patterns can name."""
         return names_of(self.bound, None if self._given else self.imported.graph)
 
+    @property
     def _import_diagnostics(self) -> tuple[Diagnostic, ...]:
         if Graph in self._given:
             return ()
@@ -278,8 +278,8 @@ class Deployment:
 
     def _plan(self) -> Allocated:
         """From wherever an imported state lets it start."""
-        if isinstance(tiled := self._given.get(Tiled), Tiled):
         planner, pins = replace(self.planner, pins=self._decided), self._decided
+        if isinstance(tiled := self._given.get(Tiled), Tiled):
             return planner.allocate(tiled, pins)
         if isinstance(scheduled := self._given.get(Scheduled), Scheduled):
             return planner.allocate(planner.tile(scheduled, pins), pins)
