@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tilewright.graph import Tensor
 from tilewright.identifiers import comment_text
 from tilewright.program import Port, Program
+from tilewright.reach import reachable
 
 _TYPE_WORDS = {"f32": "float32", "bool": "bool"}
 
@@ -33,6 +34,7 @@ class PortText:
     address: str  # inside kws_run; "" where the tensor stays with the caller
     mapped: str  # inside the map functions
     copied_from: str
+    far: bool  # placed where no core can read or write: a copy brings it there
     sentence: str
     is_float: bool
 
@@ -61,9 +63,17 @@ def _text(program: Program, port: Port, direction: str) -> PortText:
         address=_plus(port.pool, port.offset_bytes) if placed else "",
         mapped=_mapped(kind, port) if placed else "NULL",
         copied_from=port.copied_from,
+        far=port.pool in far_bases(program),
         sentence=_sentence(program, port, direction),
         is_float=tensor.dtype.is_float,
     )
+
+
+def far_bases(program: Program) -> frozenset[str]:
+    """Bases of the memories that no core can read or write."""
+    platform = program.allocated.tiled.scheduled.bound.platform
+    pools = (*program.pools, *program.constants)
+    return frozenset(pool.base for pool in pools if not reachable(platform, pool.memory))
 
 
 def _plus(base: str, offset_bytes: int) -> str:

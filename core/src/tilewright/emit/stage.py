@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
-from tilewright.emit.border import PortText, port_texts
+from tilewright.emit.border import PortText, far_bases, port_texts
 from tilewright.emit.ctree import print_body, print_step
 from tilewright.emit.options import EmitOptions
 from tilewright.emit.weights import blob, byte_array, initialiser
@@ -95,7 +95,9 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "sources": sources,
         "sections": _sections(program),
         "limits": _limits(program),
-        "alone": " && tw_rt_core() == 0u" if program.team else "",
+        "far_bases": far_bases(program),
+        "most_bytes": _most_bytes(program),
+        "crossings": lambda ports: _crossings(program, ports),
         "blobs": [f"{prefix}_{base}.bin" for base in blobs],
         "bytes_of": {base: byte_array(content) for base, content in blobs.items()} if form == "c" else {},
         "here": "${CMAKE_CURRENT_SOURCE_DIR}",
@@ -127,7 +129,8 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
         "user_inputs": [port for port in inputs if not port.placed],
         "user_outputs": [port for port in outputs if not port.placed],
         "mapped": bool(placed) or not ports,
-        "copied": bool(placed) or any(port.copied_from for port in own),
+        "far": any(port.far for port in ports),
+        "copied": any(not port.far for port in placed) or any(port.copied_from for port in own),
         "aligned": bool(
             program.pools or program.constants or program.state_bytes or any(port.align > 1 for port in own)
         ),
@@ -180,6 +183,21 @@ def _limits(program: Program) -> dict[str, int | None]:
     """What each memory has for the plan."""
     platform = program.allocated.tiled.scheduled.bound.platform
     return {pool.base: platform.plan_bytes(pool.memory) for pool in program.pools}
+
+
+def _crossings(program: Program, ports: list[PortText]) -> Iterator[tuple[str, str, list[PortText]]]:
+    """Who moves which tensors between the caller and the plan, and with which function."""
+    alone = " && tw_rt_core() == 0u" if program.team else ""
+    for far, by, function in ((False, alone, "tw_copy_tensor"), (True, " && tw_rt_is_mover()", "tw_send_tensor")):
+        moved = [port for port in ports if port.far == far]
+        if moved:
+            yield by, function, moved
+
+
+def _most_bytes(program: Program) -> int:
+    """What one transfer between the caller's memory and the plan's may carry."""
+    limits = [path.max_bytes for path in program.allocated.tiled.scheduled.bound.platform.copies if path.max_bytes]
+    return min([1 << 16, *limits]) // 16 * 16
 
 
 def _banner(prefix: str, generator: str, target: str, plan: str) -> Callable[[str, str], str]:

@@ -14,6 +14,7 @@ from tilewright.errors import toolchain_error, usage_error
 from tilewright.graph import Tensor
 from tilewright.layout import Layout, row_major
 from tilewright.program import Port
+from tilewright.reach import caller_memory
 from tilewright.rendering import template
 from tilewright.runners.runner import Job
 
@@ -35,6 +36,7 @@ class Area:
     size_bytes: int
     assign: str
     type: str
+    memory: str = ""  # that it is in, where it is a part of the plan; the caller's memory otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,13 +148,24 @@ def _decoded(
 
 def areas_of(job: Job, book: AddressBook, inputs: Sequence[Port], outputs: Sequence[Port]) -> tuple[Area, ...]:
     """Every area, in the order in which the harness numbers them."""
-    state = sum(use.used_bytes for use in job.plan.pools if use.kind == "state")
+    states = [use for use in job.plan.pools if use.kind == "state"]
+    state = sum(use.used_bytes for use in states)
+    platform = job.plan.tiled.scheduled.bound.platform
     areas = [
-        Area(name=pool.base, role="pool", size_bytes=pool.size_bytes, assign=f"pools.{pool.base}", type="void")
+        Area(
+            name=pool.base,
+            role="pool",
+            size_bytes=pool.size_bytes,
+            assign=f"pools.{pool.base}",
+            type="void",
+            memory=pool.memory,
+        )
         for pool in book.pools
     ]
     if state:
-        areas.append(Area(name="state", role="state", size_bytes=state, assign="", type="void"))
+        areas.append(
+            Area(name="state", role="state", size_bytes=state, assign="", type="void", memory=states[0].memory)
+        )
     for role, ports in (("input", inputs), ("output", outputs)):
         areas.extend(
             Area(
@@ -161,6 +174,7 @@ def areas_of(job: Job, book: AddressBook, inputs: Sequence[Port], outputs: Seque
                 size_bytes=port.tensor.size_bytes,
                 assign=f"{role}s.{port.member}",
                 type=("const " if role == "input" else "") + port.tensor.dtype.c_type,
+                memory=(caller_memory(platform) if port.pool else platform.home_memory()).name,
             )
             for port in ports
         )

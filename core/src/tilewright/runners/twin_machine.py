@@ -130,13 +130,7 @@ def _path(path: CopyPath, platform: Platform, engines: Sequence[str]) -> Path:
 
 def _arenas(job: Job, platform: Platform, book: AddressBook, areas: Sequence[Area]) -> tuple[Arena, ...]:
     numbers = {memory.name: number for number, memory in enumerate(platform.memories)}
-    bases = {pool.base: pool.memory for pool in (*book.pools, *book.constants)}
-    state = next((use.memory for use in job.plan.pools if use.kind == "state"), "")
-    own = {"state": state}
-    wanted: list[tuple[str, str, int, bool]] = [
-        (area.name, bases.get(area.name) or own.get(area.role) or platform.home_memory().name, area.size_bytes, False)
-        for area in areas
-    ]
+    wanted: list[tuple[str, str, int, bool]] = [(area.name, area.memory, area.size_bytes, False) for area in areas]
     wanted += [(pool.base, pool.memory, pool.size_bytes, True) for pool in book.constants]
     addresses = _addresses([(memory, size) for _, memory, size, _ in wanted], platform)
     return tuple(

@@ -9,9 +9,12 @@ ${banner(f"{p}_selftest.c", "a program that runs embedded vectors: exit status 0
 #include <string.h>
 % endif
 % if program.pools:
-
 % for pool in program.pools:
-static TW_ALIGNED(${pool.align}) uint8_t ${pool.base}[${P}_POOL_${pool.base.upper()}_SIZE];
+
+#ifndef ${P}_POOL_${pool.base.upper()}_ATTR
+#  define ${P}_POOL_${pool.base.upper()}_ATTR TW_SECTION("${sections[pool.base]}")
+#endif
+static ${P}_POOL_${pool.base.upper()}_ATTR TW_ALIGNED(${pool.align}) uint8_t ${pool.base}[${P}_POOL_${pool.base.upper()}_SIZE];
 % endfor
 % endif
 % if program.state_bytes:

@@ -152,6 +152,17 @@ static void tw_copy_tensor(void *target, const void *source, size_t bytes)
     }
 }
 % endif
+% if far:
+
+/* Between the caller's memory and one that no core can read or write. */
+static void tw_send_tensor(void *target, const void *source, uint32_t bytes)
+{
+    for (uint32_t at = 0; target != NULL && source != NULL && target != source && at < bytes; at += ${most_bytes}u) {
+        const uint32_t part = bytes - at < ${most_bytes}u ? bytes - at : ${most_bytes}u;
+        tw_rt_wait(tw_rt_copy((uint8_t *)target + at, (const uint8_t *)source + at, part, 1u, part, part));
+    }
+}
+% endif
 % if aligned:
 
 static int tw_misaligned(const void *pointer, uintptr_t align)
@@ -159,7 +170,7 @@ static int tw_misaligned(const void *pointer, uintptr_t align)
     return (uintptr_t)pointer % align != 0u;
 }
 % endif
-% if program.constants:
+% if any(pool.base not in far_bases for pool in program.constants):
 
 static tw_status tw_check_constants(const void *blob, uint32_t size_bytes, uintptr_t align)
 {
@@ -178,7 +189,7 @@ static tw_status tw_check_constants(const void *blob, uint32_t size_bytes, uintp
 tw_status ${p}_init(${p}_ctx *ctx, const ${p}_pools *pools, void *state, const ${p}_constants *constants,
 ${" " * (len(p) + 16)}const tw_hooks *hooks)
 {
-% if program.constants:
+% if any(pool.base not in far_bases for pool in program.constants):
     tw_status status;
 % endif
     if (ctx == NULL) {
@@ -220,10 +231,19 @@ ${" " * (len(p) + 16)}const tw_hooks *hooks)
     if (constants != NULL && constants->${pool.base} != NULL) {
         ctx->constants.${pool.base} = constants->${pool.base};
     }
+% if pool.base in far_bases:
+    if (ctx->constants.${pool.base} == NULL) { /* no core can read them: whether they are of this plan is not checked */
+        return TW_ERR_ARG;
+    }
+    if (tw_misaligned(ctx->constants.${pool.base}, ${P}_CONST_${pool.base.upper()}_ALIGN)) {
+        return TW_ERR_ALIGN;
+    }
+% else:
     status = tw_check_constants(ctx->constants.${pool.base}, ${P}_CONST_${pool.base.upper()}_SIZE, ${P}_CONST_${pool.base.upper()}_ALIGN);
     if (status != TW_OK) {
         return status;
     }
+% endif
 % endfor
 % if not program.constants:
     (void)constants;
@@ -265,12 +285,14 @@ tw_status ${p}_run(${p}_ctx *ctx, const ${p}_inputs *inputs, const ${p}_outputs 
     uint8_t *const state = (uint8_t *)ctx->state;
 % endif
 % if placed_inputs:
+% for by, function, moved in crossings(placed_inputs):
 
-    if (inputs != NULL${alone}) {
-% for port in placed_inputs:
-        tw_copy_tensor(${port.address}, inputs->${port.member}, ${port.macro}_SIZE);
+    if (inputs != NULL${by}) {
+% for port in moved:
+        ${function}(${port.address}, inputs->${port.member}, ${port.macro}_SIZE);
 % endfor
     }
+% endfor
 % if program.team:
     tw_rt_barrier();
 % endif
@@ -296,12 +318,14 @@ ${body}
 % endif
 % endfor
 % if placed_outputs:
+% for by, function, moved in crossings(placed_outputs):
 
-    if (outputs != NULL${alone}) {
-% for port in placed_outputs:
-        tw_copy_tensor(outputs->${port.member}, ${port.address}, ${port.macro}_SIZE);
+    if (outputs != NULL${by}) {
+% for port in moved:
+        ${function}(outputs->${port.member}, ${port.address}, ${port.macro}_SIZE);
 % endfor
     }
+% endfor
 % elif not user_outputs:
     (void)outputs;
 % endif

@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <string.h>
 
-static TW_ALIGNED(16) uint8_t ram[TOY_POOL_RAM_SIZE];
+#ifndef TOY_POOL_RAM_ATTR
+#  define TOY_POOL_RAM_ATTR TW_SECTION(".bss.tw.ram")
+#endif
+static TOY_POOL_RAM_ATTR TW_ALIGNED(16) uint8_t ram[TOY_POOL_RAM_SIZE];
 
 static const TW_ALIGNED(16) int8_t in_0_mfcc_0[TOY_IN_MFCC_0_ELEMENTS] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9
