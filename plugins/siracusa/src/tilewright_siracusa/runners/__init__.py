@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from tilewright.api import Runner
+from tilewright_siracusa.runners.qemu import QemuRiscvRunner
 
-RUNNERS: tuple[Runner, ...] = ()
+RUNNERS: tuple[Runner, ...] = (QemuRiscvRunner(),)
