@@ -1,0 +1,144 @@
+"""Knows the runner `gvsoc`: build for the bare machine, run on the simulator of the PULP platform, read what it said.
+Does not know what the answers should be.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tilewright.api import (
+    Harness,
+    Job,
+    Platform,
+    RunResult,
+    decode_outputs,
+    decode_trace,
+    execute,
+    make_harness,
+    toolchain_error,
+)
+from tilewright_siracusa.baremetal import build, demand_toolchain, missing_toolchain, text
+
+NAME = "gvsoc"
+HOME = "GVSOC_INSTALL_DIR"
+INSTALL = f"build GVSoC from github.com/gvsoc/gvsoc with TARGETS=siracusa, and set {HOME} to its install folder"
+LEFT_OUT = ("_simple.c", "_selftest.c")
+SAID = re.compile(r"^TW (\w+) ?([0-9a-f]*)$", re.MULTILINE)
+CLOCK = "GVSoC's model of Siracusa"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GvsocRunner:
+    """Runs on GVSoC's target `siracusa`. `cycles` are core 0's counter: of the last set of inputs, without hooks."""
+
+    name: str = "gvsoc"
+    summary: str = "Siracusa simulated by GVSoC, where it is installed: cycles by the cores' own counters"
+    run_seconds: float = 3600.0
+
+    def available(self) -> str | None:
+        """None, or what to install."""
+        if simulator() is None:
+            return f"{NAME} is neither on PATH nor in {HOME}/bin: {INSTALL}"
+        return missing_toolchain()
+
+    def run(self, job: Job, folder: Path) -> RunResult:
+        """Build in `folder`, execute, return.
+
+        TilewrightError (exit 7): TW7001 a tool is missing, TW7002 the compiler refused or a memory is too small, TW7003
+        the program failed or said something else than it should, TW7004 too slow.
+        """
+        program = simulator()
+        if program is None:
+            raise toolchain_error("TW7001", f"runner '{self.name}' cannot run here", details=(self.available() or "",))
+        toolchain = demand_toolchain()
+        harness = _prepare(job, folder)
+        bindings = job.plan.tiled.scheduled.bound.bindings.values()
+        libraries = {library for binding in bindings for library in binding.kernel.libraries}
+        elf = build(toolchain, _platform(job), folder, _sources(job), sorted(libraries))
+        work = folder / "gvsoc"
+        work.mkdir(exist_ok=True)
+        command = [program, "--target=siracusa", f"--work-dir={work.resolve()}", f"--binary={elf.resolve()}", "run"]
+        said = execute(command, folder, code="TW7003", what="the program on GVSoC", timeout_seconds=self.run_seconds)
+        return _result(job, harness, said)
+
+
+def simulator() -> str | None:
+    """The path of `gvsoc`: below GVSOC_INSTALL_DIR, or on PATH."""
+    home = os.environ.get(HOME, "")
+    return (shutil.which(NAME, path=os.path.join(home, "bin")) if home else None) or shutil.which(NAME)
+
+
+def _prepare(job: Job, folder: Path) -> Harness:
+    platform = _platform(job)
+    far = [memory.name for memory in platform.memories if "none" in memory.access.values()]
+    steps = len(job.plan.tiled.scheduled.steps)
+    harness = make_harness(job, text("main.mako"), steps=steps, far=far)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in job.artifact.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    (folder / "main.c").write_text(harness.main, encoding="ascii")
+    (folder / "inputs.bin").write_bytes(harness.inputs)
+    blobs = [] if _linked(job) else sorted(name for name in job.artifact.files if name.endswith(".bin"))
+    linked = {"inputs": "inputs.bin"} | {name[len(job.prefix) + 1 : -4]: name for name in blobs}
+    (folder / "linked.S").write_text("".join(_included(*item) for item in linked.items()), encoding="ascii")
+    return harness
+
+
+def _linked(job: Job) -> bool:
+    """Whether constants are part of the program rather than files beside it."""
+    return any(name.startswith(f"{job.prefix}_weights.") for name in job.artifact.files)
+
+
+def _included(symbol: str, file: str) -> str:
+    return (
+        f'    .section .rodata.{symbol}, "a"\n    .balign 64\n    .globl tw_linked_{symbol}\n'
+        f'tw_linked_{symbol}:\n    .incbin "{file}"\n'
+    )
+
+
+def _sources(job: Job) -> list[str]:
+    left_out = {f"{job.prefix}{end}" for end in LEFT_OUT}
+    own = sorted(name for name in job.artifact.files if name.endswith((".c", ".S")) and name not in left_out)
+    return [*own, "main.c", "linked.S"]
+
+
+def _result(job: Job, harness: Harness, said: str) -> RunResult:
+    """TilewrightError TW7003 where the program stopped before it had said everything."""
+    lines = [(found[1], found[2]) for found in SAID.finditer(said.replace("\r", ""))]
+    if not lines or lines[-1][0] != "stack":
+        raise toolchain_error(
+            "TW7003", "the program on GVSoC ended before its last word", details=tuple(said.strip().splitlines()[-10:])
+        )
+    outputs = decode_outputs(harness, _bytes(lines, "output"))
+    counts = {"cycles": _numbers(lines, "cycles")[-1], "stack_bytes": _numbers(lines, "stack")[-1]}
+    if job.trace:
+        return RunResult(outputs=outputs, values=decode_trace(harness, _bytes(lines, "trace")))
+    steps = job.plan.tiled.scheduled.steps
+    cycles = _numbers(lines, "step")
+    if len(cycles) != len(steps):
+        raise toolchain_error("TW7010", f"{len(cycles)} of {len(steps)} steps said how long they took")
+    return RunResult(
+        outputs=outputs,
+        counts=counts,
+        step_counts={step.name: {"cycles": count} for step, count in zip(steps, cycles, strict=True)},
+        kind="measured",
+        clock=CLOCK,
+    )
+
+
+def _bytes(lines: Sequence[tuple[str, str]], word: str) -> bytes:
+    return b"".join(bytes.fromhex(value) for name, value in lines if name == word)
+
+
+def _numbers(lines: Sequence[tuple[str, str]], word: str) -> list[int]:
+    return [int(value) for name, value in lines if name == word]
+
+
+def _platform(job: Job) -> Platform:
+    return job.plan.tiled.scheduled.bound.platform

@@ -1,0 +1,95 @@
+/* tw_rt on the cluster, copies excepted: cores, barriers through the event unit, and nothing for lifetimes and clocks. */
+#include "siracusa.h"
+#include "team.h"
+#include "tw_rt.h"
+
+#include <string.h>
+
+#define EVENT_MASK_SET TW_REGISTER(0x10204008u) /* of this core */
+#define BARRIER 0x10204200u                     /* number 0 of the event unit */
+#define BARRIER_CORES TW_REGISTER(BARRIER)
+#define BARRIER_WOKEN TW_REGISTER(BARRIER + 0xCu)
+#define BARRIER_WAIT (BARRIER + 0x1Cu)
+#define BARRIER_EVENT (1u << 16)
+#define EVERY_CORE ((1u << TW_CORES) - 1u)
+
+void tw_core_main(uint32_t core);
+
+uint32_t tw_rt_core(void)
+{
+    uint32_t hart;
+    __asm__(".option push\n\t.option arch, +zicsr\n\tcsrr %0, mhartid\n\t.option pop" : "=r"(hart));
+    return hart & 31u;
+}
+
+uint32_t tw_rt_cores(void)
+{
+    return TW_CORES;
+}
+
+int tw_rt_is_mover(void)
+{
+    return tw_rt_core() == 0u;
+}
+
+/* p.elw rd, 0(rs1): reports to the barrier and sleeps until the event unit answers. */
+void tw_rt_barrier(void)
+{
+    uint32_t event;
+    __asm__ volatile(".insn i 0x03, 6, %0, %1, 0" : "=r"(event) : "r"(BARRIER_WAIT) : "memory");
+    (void)event;
+}
+
+void tw_rt_live(void *bytes, uint32_t size)
+{
+    (void)bytes;
+    (void)size;
+}
+
+void tw_rt_dead(void *bytes, uint32_t size)
+{
+    (void)bytes;
+    (void)size;
+}
+
+void tw_rt_charge(uint32_t cycles)
+{
+    (void)cycles;
+}
+
+static void open_team(uint32_t core)
+{
+    if (core == 0u) {
+        BARRIER_CORES = EVERY_CORE;
+        BARRIER_WOKEN = EVERY_CORE;
+        tw_team.ready = 1u;
+    }
+    while (!tw_team.ready) {
+    }
+    EVENT_MASK_SET = BARRIER_EVENT;
+    /* Counters of performance: PCER, which events; PCMR, that they run. */
+    __asm__ volatile(".option push\n\t.option arch, +zicsr\n\tcsrw 0xCC0, %0\n\tcsrw 0xCC1, %1\n\t.option pop"
+                     :
+                     : "r"(1u), "r"(1u));
+}
+
+void tw_core_main(uint32_t core)
+{
+    uint32_t call = 0u;
+    open_team(core);
+    for (;;) {
+        int status;
+        ++call;
+        while (core == 0u && tw_team.calls != call) {
+        }
+        tw_rt_barrier();
+        status = tw_team.entry();
+        if (status) {
+            tw_team.status = status;
+        }
+        tw_rt_barrier();
+        if (core == 0u) {
+            tw_team.finished = call;
+        }
+    }
+}
