@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from tilewright.api import Kernel
-from tilewright_siracusa.kernels import products
+from tilewright_siracusa.kernels import depthwise, pools, products
 
-KERNELS: tuple[Kernel, ...] = products.KERNELS
+KERNELS: tuple[Kernel, ...] = (*products.KERNELS, *depthwise.KERNELS, *pools.KERNELS)

@@ -21,24 +21,28 @@ ${"".join(f"const uint8_t *x{i}, int32_t step{i}, " for i in range(pixels))}
 {
     int32_t ${", ".join(f"{s} = acc[{i}]" for i, s in enumerate(sums))};
 #ifdef TW_XP_ASM
-    uint32_t w0, w1, w2, w3, ${", ".join(f"a{i}" for i in range(pixels))};
+    uint32_t w0, w1, w2, ${", ".join(f"a{i}" for i in range(pixels))};
     __asm__ volatile(
         TW_XP_LOOP(${4 + 5 * pixels})
         TW_XP_LW(w0, w, 4)
         TW_XP_LW_BY(a0, x0, step0)
         TW_XP_LW(w1, w, 4)
-        TW_XP_LW(w2, w, 4)
 % if pixels == 2:
         TW_XP_LW_BY(a1, x1, step1)
 % endif
-        TW_XP_LW(w3, w, 4)
-% for i, s in enumerate(sums):
-        ${product(s, f"a{i // 4}", f"w{i % 4}")}
+        TW_XP_LW(w2, w, 4)
+% for channel in range(4):
+% for pixel in range(pixels):
+        ${product(sums[4 * pixel + channel], f"a{pixel}", f"w{channel % 3}")}
+% endfor
+% if channel == 0:
+        TW_XP_LW(w0, w, 4)
+% endif
 % endfor
         TW_XP_LOOP_END
         : ${", ".join(f'[{s}] "+r"({s})' for s in sums)},
           [w] "+r"(w), ${", ".join(f'[x{i}] "+r"(x{i}), [a{i}] "=&r"(a{i})' for i in range(pixels))},
-          [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2), [w3] "=&r"(w3)
+          [w0] "=&r"(w0), [w1] "=&r"(w1), [w2] "=&r"(w2)
         : [trips] "r"(words), ${", ".join(f'[step{i}] "r"(step{i})' for i in range(pixels))}
         : "memory");
 #else

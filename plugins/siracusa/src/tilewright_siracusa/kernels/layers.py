@@ -12,6 +12,8 @@ import numpy as np
 
 from tilewright.api import DType, Requant, Site, Windows, sum_bounds, windows_of
 
+from tilewright_siracusa.kernels.windows import two_axes
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -32,6 +34,7 @@ class Layer:
     bias: Integers  # [outputs]
     pad: int  # what positions outside hold, as stored
     requant: Requant
+    reach: float  # the largest magnitude of an accumulator times its scale
     padded: bool
 
     @property
@@ -121,6 +124,7 @@ def _conv(site: Site) -> Layer:
         bias=_bias(site, weights, zero),
         pad=site.node.integer("pad_value", zero),
         requant=site.node.requant(),
+        reach=_reach(site),
         padded=any((*windows.before, *windows.after)),
     )
 
@@ -134,6 +138,7 @@ def _gemm(site: Site) -> Layer:
         bias=_bias(site, weights, site.node.integer("a_zero_point")),
         pad=0,
         requant=site.node.requant(),
+        reach=_reach(site),
         padded=False,
     )
 
@@ -145,11 +150,7 @@ def _bias(site: Site, weights: Integers, zero: int) -> Integers:
     return wrapped
 
 
-def two_axes(windows: Windows) -> Windows:
-    """The same windows with one row, where there is only one axis."""
-    if windows.rank == 2:
-        return windows
-    return Windows(
-        kernel=(1, *windows.kernel), strides=(1, *windows.strides), dilations=(1, *windows.dilations),
-        before=(0, *windows.before), after=(0, *windows.after),
-    )  # fmt: skip
+def _reach(site: Site) -> float:
+    bounds = sum_bounds(site)
+    largest = np.maximum(np.abs(bounds.lowest), np.abs(bounds.highest))
+    return float((largest * np.asarray(site.node.requant().scales(len(largest)))).max())

@@ -1,62 +1,21 @@
 <%doc>
-Needs function, kind (see dot.c), direct (windows are read where they are; else copied to columns), padded.
+Needs function, kind (see dot.c), limit (see finish.c), direct (windows are read where they are; else copied to columns), padded.
 </%doc>\
-#ifndef TW_XP_CONV
-#define TW_XP_CONV
-typedef struct {
-    int32_t batches, rows, columns, outputs; /* extents of the output tile */
-    int32_t in_rows, in_columns; /* of the input tile; what lies outside is padding */
-    int32_t row_taps, column_taps, row_stride, column_stride, row_dilation, column_dilation;
-    int32_t top, left; /* padding before the input tile */
-    int32_t channels; /* bytes of one tap */
-    int32_t joined; /* whether the taps of a row are neighbours */
-    int32_t x_batch, x_row, x_column, y_batch, y_row, y_column; /* bytes between neighbours */
-    int32_t column; /* bytes of one window, a multiple of four */
-    uint32_t padding; /* four times what a position outside holds */
-    tw_xp_limits to;
-} tw_xp_conv;
-
+#ifndef TW_XP_PIXEL
+#define TW_XP_PIXEL
 /* One output pixel: its window's first tap, and which taps lie inside, one bit for each. */
 typedef struct {
     int32_t x; /* bytes from the first element of the tile */
     uint32_t rows, columns;
     uint8_t *y;
 } tw_xp_pixel;
-
-TW_KERNEL uint32_t tw_xp_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
-{
-    const uint32_t all = (UINT32_C(2) << (taps - 1)) - 1;
-    if (start >= 0 && start + (taps - 1) * dilation < extent) {
-        return all;
-    }
-    uint32_t inside = 0;
-    for (int32_t t = 0; t < taps; ++t, start += dilation) {
-        inside |= (uint32_t)(start >= 0 && start < extent) << t;
-    }
-    return inside;
-}
-
-/* Four results of one pixel, or fewer. `b` holds four biases and four scales. */
-TW_KERNEL void tw_xp_finish(const int32_t *acc, const int32_t *b, int32_t count, tw_xp_limits to, uint8_t *y)
-{
-    if (count >= 4) {
-        y[0] = tw_xp_requant(acc[0], tw_xp_scale(b + 4), to);
-        y[1] = tw_xp_requant(acc[1], tw_xp_scale(b + 5), to);
-        y[2] = tw_xp_requant(acc[2], tw_xp_scale(b + 6), to);
-        y[3] = tw_xp_requant(acc[3], tw_xp_scale(b + 7), to);
-        return;
-    }
-    for (int32_t j = 0; j < count; ++j) {
-        y[j] = tw_xp_requant(acc[j], tw_xp_scale(b + 4 + j), to);
-    }
-}
 #endif
 
 #ifndef ${function.upper()}
 #define ${function.upper()}
 % if direct:
 /* Sums of `pixels` windows, 1 or 2, with four channels. `whole`: no tap lies outside. */
-TW_KERNEL void ${function}_sums(const tw_xp_conv *p, int32_t pixels, int32_t whole, const tw_xp_pixel *at,
+TW_KERNEL void ${function}_sums(const tw_xp_windows *p, int32_t pixels, int32_t whole, const tw_xp_pixel *at,
         const uint8_t *x, const uint8_t *w, int32_t *acc)
 {
     const int32_t row = p->row_dilation * p->x_row, column = p->column_dilation * p->x_column;
@@ -87,7 +46,7 @@ TW_KERNEL void ${function}_sums(const tw_xp_conv *p, int32_t pixels, int32_t who
 }
 % else:
 /* A window as one run of bytes, what lies outside filled with padding. */
-TW_KERNEL void ${function}_column(const tw_xp_conv *p, const tw_xp_pixel *at, const uint8_t *x, uint8_t *to)
+TW_KERNEL void ${function}_column(const tw_xp_windows *p, const tw_xp_pixel *at, const uint8_t *x, uint8_t *to)
 {
     const int32_t run = p->column_taps * p->channels;
     const uint32_t all = (UINT32_C(2) << (p->column_taps - 1)) - 1;
@@ -115,7 +74,7 @@ TW_KERNEL void ${function}_column(const tw_xp_conv *p, const tw_xp_pixel *at, co
 % endif
 
 /* Every channel of `pixels` pixels, 1 or 2. */
-TW_KERNEL void ${function}_pixels(const tw_xp_conv *p, int32_t pixels, const tw_xp_pixel *at, const uint8_t *x,
+TW_KERNEL void ${function}_pixels(const tw_xp_windows *p, int32_t pixels, const tw_xp_pixel *at, const uint8_t *x,
         const uint8_t *w, const int32_t *b, uint8_t *columns)
 {
 % if direct and padded:
@@ -138,17 +97,14 @@ TW_KERNEL void ${function}_pixels(const tw_xp_conv *p, int32_t pixels, const tw_
             tw_xp_dot1_${kind}(p->column / 4, columns, 4, w, acc);
         }
 % endif
-        tw_xp_finish(acc, b, p->outputs - o, p->to, at[0].y + o);
-        if (pixels == 2) {
-            tw_xp_finish(acc + 4, b, p->outputs - o, p->to, at[1].y + o);
-        }
+        tw_xp_finish_${limit}(pixels, acc, b, p->outputs - o, p->to, at[0].y + o, at[1].y + o);
     }
 % if direct:
     (void)columns;
 % endif
 }
 
-TW_KERNEL void ${function}(const tw_xp_conv p, const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y,
+TW_KERNEL void ${function}(const tw_xp_windows p, const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y,
         uint8_t *columns)
 {
     tw_xp_pixel at[2];

@@ -28,7 +28,9 @@ from tilewright.api import (
     windows_of,
 )
 from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of, refused
+from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, pad_word, tap_fields
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -137,38 +139,8 @@ def _describe(site: Site) -> Mapping[str, object]:
     return {**described(layer), "windows": "in place" if form_of(layer).direct else "copied to columns"}
 
 
-def limits(layer: Layer) -> str:
-    """A `tw_xp_limits` initialiser."""
-    requant = layer.requant
-    low, high = requant.low - requant.zero_point, requant.high - requant.zero_point
-    return f"{{.low = {low}, .high = {high}, .zero_point = {requant.zero_point}}}"
-
-
-def pad_word(layer: Layer) -> str:
-    """Four times what a position outside holds, as C."""
-    return f"UINT32_C(0x{(layer.pad & 255) * 0x01010101:08x})"
-
-
 def _conv_values(call: Call) -> Mapping[str, object]:
-    x, y = call.operands["X"], call.operands["Y"]
-    flat = len(y.shape) == 3  # one spatial axis: a single row
-    rows = {
-        "batches": y.extents[0],
-        "rows": "1" if flat else y.extents[2],
-        "columns": y.extents[-1],
-        "outputs": y.extents[1],
-        "in_rows": "1" if flat else x.extents[2],
-        "in_columns": x.extents[-1],
-        "top": "0" if flat else x.before[2],
-        "left": x.before[-1],
-        "x_batch": x.strides[0],
-        "x_row": 0 if flat else x.strides[2],
-        "x_column": x.strides[-1],
-        "y_batch": y.strides[0],
-        "y_row": 0 if flat else y.strides[2],
-        "y_column": y.strides[-1],
-    }
-    return _values(call, x, rows)
+    return _values(call, call.operands["X"], image_fields(call))
 
 
 def _gemm_values(call: Call) -> Mapping[str, object]:
@@ -198,37 +170,28 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
 def _values(call: Call, x: Operand, rows: Mapping[str, object]) -> Mapping[str, object]:
     layer = layer_of(call.site)
     form, windows = form_of(layer), layer.windows
-    kind = "us" if x.dtype is DType.U8 else "ss"
+    kind, limit = "us" if x.dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
     return {
-        "function": f"tw_xp_products_{kind}{'' if form.direct else '_columns'}{'_padded' if layer.padded else ''}",
+        "function": f"tw_xp_products_{kind}_{limit}_{'direct' if form.direct else 'columns'}_{int(layer.padded)}",
+        "limit": limit,
         "kind": kind,
         "direct": form.direct,
         "padded": layer.padded,
         "fields": {
             **rows,
-            "row_taps": windows.kernel[0],
-            "column_taps": windows.kernel[1],
-            "row_stride": windows.strides[0],
-            "column_stride": windows.strides[1],
-            "row_dilation": windows.dilations[0],
-            "column_dilation": windows.dilations[1],
+            **tap_fields(windows),
             "channels": form.tap_bytes,
             "joined": int(form.joined),
             "column": form.column_bytes,
-            "padding": pad_word(layer),
-            "to": limits(layer),
+            "padding": pad_word(layer.pad),
+            "to": limits(layer.requant, limit),
         },
         "x": x,
         "columns": call.operands["scratch"] if not form.direct else "(uint8_t *)0",
     }
 
 
-_CALL = """\
-${function}((tw_xp_conv){
-% for name, value in fields.items():
-    .${name} = ${value},
-% endfor
-}, (const uint8_t *)${x}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}, ${columns});"""
+_CALL = WINDOWS_CALL.format(arguments="(const uint8_t *)${x}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}, ${columns}")
 
 
 CONV = Kernel(
@@ -244,7 +207,7 @@ CONV = Kernel(
     parallel=("h", "w", "o", "n"),
     describe=_describe,
     values=_conv_values,
-    source=c_text("dot.c", "products.c"),
+    source=c_text("dot.c", "finish.c", "windows.c", "products.c"),
     call=_CALL,
     includes=("<stdint.h>", "<string.h>"),
 )
@@ -262,7 +225,7 @@ GEMM = Kernel(
     parallel=("*",),
     describe=_describe,
     values=_gemm_values,
-    source=c_text("dot.c", "products.c"),
+    source=c_text("dot.c", "finish.c", "windows.c", "products.c"),
     call=_CALL,
     includes=("<stdint.h>", "<string.h>"),
 )

@@ -89,6 +89,21 @@ TW_KERNEL uint32_t tw_xp_max_u8(uint32_t a, uint32_t b)
     return word;
 }
 
+/* p.clip and p.clipu with an immediate: between -128 and 127, between 0 and 255. */
+TW_KERNEL int32_t tw_xp_clip_i8(int32_t value)
+{
+    int32_t clipped;
+    __asm__(".insn r 0x33, 1, 0x0a, %0, %1, x8" : "=r"(clipped) : "r"(value));
+    return clipped;
+}
+
+TW_KERNEL int32_t tw_xp_clip_u8(int32_t value)
+{
+    int32_t clipped;
+    __asm__(".insn r 0x33, 2, 0x0a, %0, %1, x9" : "=r"(clipped) : "r"(value));
+    return clipped;
+}
+
 TW_KERNEL int32_t tw_xp_limited(int32_t value, int32_t low, int32_t high)
 {
     __asm__(TW_XP_MAX(value, value, low) TW_XP_MIN(value, value, high)
@@ -185,38 +200,87 @@ TW_KERNEL int32_t tw_xp_limited(int32_t value, int32_t low, int32_t high)
 {
     return value < low ? low : (value > high ? high : value);
 }
-#endif
 
-/* clamp(rne(value), low, high), the limits below 2^22. */
-TW_KERNEL int32_t tw_xp_rounded(float value, int32_t low, int32_t high)
+TW_KERNEL int32_t tw_xp_clip_i8(int32_t value)
 {
-#if defined(TW_XP_ASM) && defined(__riscv_flen)
-    int32_t whole;
-    __asm__("fcvt.w.s %0, %1, rne" : "=r"(whole) : "f"(value));
-    return tw_xp_limited(whole, low, high);
-#else /* adding 3 * 2^22 leaves no bit for a fraction, so that the addition rounds; the integer is in the low bits */
-    const float least = (float)low, most = (float)high;
-    const float inside = value < least ? least : (value > most ? most : value);
-    const union { float value; int32_t bits; } sum = {.value = inside + 12582912.0f};
-    return sum.bits - INT32_C(0x4b400000);
-#endif
+    return tw_xp_limited(value, -128, 127);
 }
 
-/* An accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point), limits less the zero point. */
+TW_KERNEL int32_t tw_xp_clip_u8(int32_t value)
+{
+    return tw_xp_limited(value, 0, 255);
+}
+#endif
+
+/* The limits of a result. */
 typedef struct {
     int32_t low, high, zero_point;
 } tw_xp_limits;
 
-TW_KERNEL uint8_t tw_xp_requant(int32_t acc, float scale, tw_xp_limits to)
+/* clamp(rne(value), low, high), the limits below 2^22. */
+#if defined(TW_XP_ASM) && defined(__riscv_flen)
+TW_KERNEL int32_t tw_xp_nearest(float value)
 {
-    return (uint8_t)(tw_xp_rounded((float)acc * scale, to.low, to.high) + to.zero_point);
+    int32_t whole;
+    __asm__("fcvt.w.s %0, %1, rne" : "=r"(whole) : "f"(value));
+    return whole;
 }
 
+TW_KERNEL int32_t tw_xp_rounded(float value, int32_t low, int32_t high)
+{
+    return tw_xp_limited(tw_xp_nearest(value), low, high);
+}
+#else
+/* Adding 3 * 2^22 leaves no bit for a fraction, so that the addition rounds; the integer is in the low bits. */
+TW_KERNEL int32_t tw_xp_rounded(float value, int32_t low, int32_t high)
+{
+    const float least = (float)low, most = (float)high;
+    const float inside = value < least ? least : (value > most ? most : value);
+    const union { float value; int32_t bits; } sum = {.value = inside + 12582912.0f};
+    return sum.bits - INT32_C(0x4b400000);
+}
+
+/* rne(value) where that is small; what is larger stays larger than any result. */
+TW_KERNEL int32_t tw_xp_nearest(float value)
+{
+    return tw_xp_rounded(value, -1024, 1024);
+}
+#endif
+
+/* A float32 that is stored among integers. */
 TW_KERNEL float tw_xp_scale(const int32_t *bits)
 {
     float scale;
+#if defined(TW_XP_ASM) && defined(__riscv_flen)
+    __asm__("flw %0, %1" : "=f"(scale) : "m"(*bits));
+#else
     memcpy(&scale, bits, sizeof scale);
+#endif
     return scale;
+}
+
+/* The first `lanes` bytes of a word. */
+TW_KERNEL uint32_t tw_xp_load_lanes(const uint8_t *from, int32_t lanes)
+{
+    if (lanes >= 4) {
+        return tw_xp_load(from);
+    }
+    uint32_t word = 0;
+    for (int32_t i = 0; i < lanes; ++i) {
+        word |= (uint32_t)from[i] << (8 * i);
+    }
+    return word;
+}
+
+TW_KERNEL void tw_xp_store_lanes(uint8_t *to, uint32_t word, int32_t lanes)
+{
+    if (lanes >= 4) {
+        tw_xp_store(to, word);
+        return;
+    }
+    for (int32_t i = 0; i < lanes; ++i) {
+        to[i] = (uint8_t)(word >> (8 * i));
+    }
 }
 
 /* Copies a few bytes, or fills them with one value. */

@@ -1,0 +1,113 @@
+"""Knows how the cluster computes depthwise convolutions: four channels of a word, four taps of one channel in a word.
+Does not know other convolutions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import Access, Call, DType, Kernel, Layout, Site, channels_last, parse_map, windows_of
+from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of, refused
+from tilewright_siracusa.kernels.limits import limit_of, limits
+from tilewright_siracusa.kernels.products import described
+from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, pad_word, tap_fields
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+TAPS = 4  # in a word
+
+
+def _accepts(site: Site) -> str | None:
+    group = site.node.integer("group", 1)
+    if group == 1 or group != site.input(0).shape[1] or site.input(1).shape[0] != group:
+        return "is no depthwise convolution with one output per channel"
+    return refused(site)
+
+
+def tap_words(layer: Layer) -> int:
+    """Words of one filter: every row is filled up."""
+    rows, columns = layer.windows.kernel
+    return rows * -(-columns // TAPS)
+
+
+def twice(layer: Layer) -> bool:
+    """Whether two neighbouring windows fit into four taps."""
+    windows = layer.windows
+    return windows.dilations[1] == 1 and windows.kernel[1] + windows.strides[1] <= TAPS
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    layer = layer_of(site)
+    rows, columns = layer.windows.kernel
+    wide = -(-columns // TAPS) * TAPS
+    filled = np.zeros((layer.blocks * BLOCK, rows, wide), np.int8)
+    filled[: layer.outputs, :, :columns] = layer.weights[..., 0]
+    words = filled.reshape(layer.blocks, BLOCK, tap_words(layer), TAPS).swapaxes(1, 2)
+    return {"W": np.ascontiguousarray(words).reshape(layer.blocks, -1), "P": bias_and_scale(layer)}
+
+
+def _access(site: Site) -> Access:
+    windows, layer = windows_of(site.node), layer_of(site)
+    outs, taps = windows.output_loops, windows.tap_loops
+    text = (
+        f"n o {' '.join(outs)} {' '.join(f'{tap}<k{tap}' for tap in taps)} : "
+        f"X[n,o,{','.join(windows.map_indices())}] W[o//{BLOCK},:] P[o//{BLOCK},:] -> Y[n,o,{','.join(outs)}]"
+    )
+    shapes = {
+        "X": site.input(0).shape,
+        "W": (layer.blocks, BLOCK * TAPS * tap_words(layer)),
+        "P": (layer.blocks, 2 * BLOCK),
+        "Y": site.output.shape,
+    }
+    return parse_map(text).bind(shapes, windows.map_values())
+
+
+def _requires(site: Site) -> Mapping[str, Layout]:
+    layout = channels_last(len(site.output.shape))
+    return {"X": layout, "Y": layout}
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    layer = layer_of(call.site)
+    kind = "us" if call.operands["X"].dtype is DType.U8 else "ss"
+    limit, pair = limit_of(layer.requant, layer.reach), twice(layer)
+    return {
+        "function": f"tw_xp_depthwise_{kind}_{limit}_{2 if pair else 1}",
+        "kind": kind,
+        "limit": limit,
+        "weighted": True,
+        "twice": pair,
+        "fields": {
+            **image_fields(call),
+            **tap_fields(layer.windows),
+            "padding": pad_word(layer.pad),
+            "to": limits(layer.requant, limit),
+        },
+    }
+
+
+DEPTHWISE = Kernel(
+    name="siracusa.qconv_depthwise",
+    op="QConv",
+    target="siracusa",
+    accepts=_accepts,
+    access=_access,
+    requires=_requires,
+    pack=_pack,
+    multiples={"o": BLOCK},
+    parallel=("o", "h", "w", "n"),
+    describe=lambda site: described(layer_of(site)),
+    values=_values,
+    source=c_text("finish.c", "windows.c", "lanes.c"),
+    call=WINDOWS_CALL.format(arguments="(const uint8_t *)${X}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}"),
+    includes=("<stdint.h>", "<string.h>"),
+)
+
+KERNELS = (DEPTHWISE,)

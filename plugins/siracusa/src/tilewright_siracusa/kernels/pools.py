@@ -1,0 +1,144 @@
+"""Knows how the cluster pools bytes: sums as dot products with ones, and the larger of four bytes at once.
+Does not know floats, nor other reductions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import Access, Call, DType, Kernel, Layout, Site, channels_last, parse_map, windows_of
+from tilewright_siracusa.kernels.layers import BLOCK, BYTES, MOST_TAPS
+from tilewright_siracusa.kernels.limits import limit_of, limits
+from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, tap_fields, two_axes
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+def _refused(site: Site) -> str | None:
+    x = site.input(0)
+    if x.dtype not in BYTES or site.output.dtype not in BYTES:
+        return "values must be i8 or u8"
+    if len(x.shape) not in (3, 4):
+        return f"has {len(x.shape) - 2} spatial axes; 1 and 2 are supported"
+    if 0 in x.shape or 0 in site.output.shape:
+        return "has no elements"
+    if max(windows_of(site.node).kernel) > MOST_TAPS:
+        return f"has more than {MOST_TAPS} taps along an axis"
+    return None
+
+
+def _accepts_average(site: Site) -> str | None:
+    if len(site.node.requant().scale) == 1 and _uneven(site):
+        return "windows count different numbers of elements, but there is one scale for all"
+    return _refused(site)
+
+
+def _uneven(site: Site) -> bool:
+    """Whether windows reach outside and only what is inside counts, or beyond all padding."""
+    windows = windows_of(site.node)
+    inside_counts = any((*windows.before, *windows.after)) and not site.node.integer("count_include_pad")
+    return windows.ceil_mode or inside_counts
+
+
+def _map(site: Site, scales: str) -> Access:
+    windows = windows_of(site.node)
+    outs, taps = windows.output_loops, windows.tap_loops
+    text = (
+        f"n c {' '.join(outs)} {' '.join(f'{tap}<k{tap}' for tap in taps)} : "
+        f"X[n,c,{','.join(windows.map_indices())}] {scales} -> Y[n,c,{','.join(outs)}]"
+    )
+    shapes = {"X": site.input(0).shape, "Y": site.output.shape}
+    if scales:
+        shapes["R"] = (len(site.node.requant().scale),)
+    return parse_map(text).bind(shapes, windows.map_values())
+
+
+def _requires(site: Site) -> Mapping[str, Layout]:
+    layout = channels_last(len(site.output.shape))
+    return {"X": layout, "Y": layout}
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    return {"R": np.asarray(site.node.requant().scale, np.float32).view(np.int32)}
+
+
+def _average_values(call: Call) -> Mapping[str, object]:
+    node, x = call.site.node, call.operands["X"]
+    windows = two_axes(windows_of(node))
+    requant = node.requant()
+    reach = 511.0 * max(scale * (index + 1) for index, scale in enumerate(requant.scale)) * windows.kernel[0]
+    kind = "us" if x.dtype is DType.U8 else "ss"
+    limit = limit_of(requant, reach * windows.kernel[1])
+    flat = len(x.shape) == 3
+    return {
+        "function": f"tw_xp_average_pool_{kind}_{limit}",
+        "kind": kind,
+        "limit": limit,
+        "weighted": False,
+        "twice": False,
+        "fields": {
+            **image_fields(call),
+            **tap_fields(windows),
+            "padding": 0,
+            "to": limits(requant, limit),
+        },
+        "zero": node.integer("x_zero_point"),
+        "scales": len(requant.scale),
+        "padding": int(bool(node.integer("count_include_pad"))),
+        "row_end": 1 if flat else f"{x.shape[2] + windows.after[0]} - ({x.origin[2]})",
+        "column_end": f"{x.shape[-1] + windows.after[1]} - ({x.origin[-1]})",
+    }
+
+
+def _max_values(call: Call) -> Mapping[str, object]:
+    dtype = call.operands["X"].dtype.value
+    windows = two_axes(windows_of(call.site.node))
+    return {
+        "function": f"tw_xp_max_pool_{dtype}",
+        "type": dtype,
+        "fields": {**image_fields(call), **tap_fields(windows)},
+    }
+
+
+AVERAGE = Kernel(
+    name="siracusa.qaverage_pool",
+    op="QAveragePool",
+    target="siracusa",
+    accepts=_accepts_average,
+    access=lambda site: _map(site, "R[:]"),
+    requires=_requires,
+    pack=_pack,
+    multiples={"c": BLOCK},
+    parallel=("c", "h", "w", "n"),
+    values=_average_values,
+    source=c_text("finish.c", "windows.c", "lanes.c"),
+    call=WINDOWS_CALL.format(
+        arguments="${zero}, ${scales}, ${padding}, ${row_end}, ${column_end}, (const uint8_t *)${X}, ${R}, "
+        "(uint8_t *)${Y}"
+    ),
+    includes=("<stdint.h>", "<string.h>"),
+)
+
+MAX = Kernel(
+    name="siracusa.max_pool",
+    op="MaxPool",
+    target="siracusa",
+    accepts=_refused,
+    access=lambda site: _map(site, ""),
+    requires=_requires,
+    multiples={"c": BLOCK},
+    parallel=("h", "w", "c", "n"),
+    values=_max_values,
+    source=c_text("windows.c", "max.c"),
+    call=WINDOWS_CALL.format(arguments="(const uint8_t *)${X}, (uint8_t *)${Y}"),
+    includes=("<stdint.h>", "<string.h>"),
+)
+
+KERNELS = (AVERAGE, MAX)

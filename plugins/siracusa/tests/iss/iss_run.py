@@ -1,0 +1,158 @@
+"""Knows how to build a kernel for a core of the cluster and execute it on the simulator, over whole operands.
+Does not know instructions."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from xpulp_iss import Machine
+
+from tilewright.dtypes import DType
+from tilewright.graph import Site
+from tilewright.kernel import Call, Kernel, Operand, TileShape
+from tilewright.layout import row_major, strides
+from tilewright.operands import input_operands, kernel_access
+from tilewright.operator import Operator
+from tilewright.operators.c_source import c_source
+from tilewright.rendering import render_call, render_source
+
+Array = npt.NDArray[np.generic]
+CODE, DATA, SIZE = 0x1000, 0x40000, 0x400000
+GCC = (
+    "-march=rv32imf", "-mabi=ilp32f", "-O3", "-std=c11", "-DTW_XPULP", "-ffreestanding", "-nostdlib", "-ffp-contract=off",
+    "-mno-relax", "-fno-tree-loop-distribute-patterns", f"-Wl,-Ttext={CODE:#x}", "-Wl,-e,tw_test", "-Wl,--build-id=none",
+)  # fmt: skip
+LIBRARY = """
+void *memcpy(void *to, const void *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; ++i) {
+        ((uint8_t *)to)[i] = ((const uint8_t *)from)[i];
+    }
+    return to;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What a kernel gave, and what it took."""
+
+    outputs: tuple[Array, ...]
+    instructions: int
+    cycles: int
+    counts: Mapping[str, int]
+
+
+def kernel_text(kernel: Kernel, call: Call) -> str:
+    """A file with the kernel, and `tw_test` that calls it."""
+    return "\n".join(
+        (
+            "#include <stdint.h>\n#include <stddef.h>\nvoid *memcpy(void *, const void *, size_t);",
+            c_source("prelude.h"),
+            render_source(kernel, call),
+            "void tw_test(void *const *tw_p);\nvoid tw_test(void *const *tw_p)\n{",
+            render_call(kernel, call),
+            "}",
+            LIBRARY,
+        )
+    )
+
+
+def image_of(text: str, folder: Path, flags: Sequence[str] = GCC) -> tuple[bytes, int]:
+    """The program's bytes from `CODE` on, and the address of `tw_test`."""
+    source, program, image = folder / "kernel.c", folder / "kernel.elf", folder / "kernel.bin"
+    source.write_text(text, encoding="ascii")
+    subprocess.run(["riscv64-unknown-elf-gcc", *flags, "-o", program, source], check=True)
+    subprocess.run(["riscv64-unknown-elf-objcopy", "-O", "binary", program, image], check=True)
+    names = subprocess.run(["riscv64-unknown-elf-nm", program], check=True, capture_output=True, text=True).stdout
+    entry = next(int(line.split()[0], 16) for line in names.splitlines() if line.endswith(" tw_test"))
+    return image.read_bytes(), entry
+
+
+def run_on_iss(
+    operator: Operator,
+    kernel: Kernel,
+    site: Site,
+    inputs: Sequence[Array | None],
+    folder: Path,
+    box: Mapping[str, tuple[int, int]] | None = None,
+) -> Executed:
+    """Execute `kernel` once, over everything or over a box of its loops; what it does not write is zero."""
+    access = kernel_access(operator, kernel, site)
+    trips = {loop.name: (0, loop.extent) for loop in access.loops} | dict(box or {})
+    arrays = _stored(operator, kernel, site, inputs)
+    operands, places, at = {}, [], DATA
+    for name, (array, layout) in arrays.items():
+        operand = _operand(name, array, layout, len(places), writable=name in operator.outputs)
+        window = access.window(name, trips)
+        skipped = sum(span.low * step for span, step in zip(window, operand.strides, strict=True))
+        operands[name] = replace(
+            operand,
+            pointer=f"({operand.pointer} + {skipped})",
+            extents=tuple(str(span.extent) for span in window),
+            origin=tuple(str(span.low) for span in window),
+            before=tuple(str(span.before) for span in window),
+            after=tuple(str(span.after) for span in window),
+        )
+        places.append(at)
+        at += -(-array.nbytes // 16) * 16 + 16
+    scratch = kernel.scratch_bytes(TileShape(site=site, access=access, box=trips))
+    empty = np.zeros(max(scratch, 1), np.uint8)
+    operands["scratch"] = _operand("scratch", empty, (0,), len(places), writable=True)
+    places.append(at)
+    extents = {name: str(high - low) for name, (low, high) in trips.items()}
+    text = kernel_text(kernel, Call(site=site, operands=operands, extents=extents, name="step"))
+    image, entry = image_of(text, folder)
+    machine = Machine(bytearray(SIZE))
+    machine.memory[CODE : CODE + len(image)] = image
+    for (name, (array, layout)), place in zip(arrays.items(), places[:-1], strict=True):
+        if name not in operator.outputs:
+            data = np.ascontiguousarray(array.transpose(layout)).tobytes()
+            machine.memory[place : place + len(data)] = data
+    table = np.asarray(places, np.uint32).tobytes()
+    machine.memory[DATA - len(table) : DATA] = table
+    machine.run(entry, (DATA - len(table),))
+    outputs = tuple(
+        _read(machine, place, array, layout)
+        for (name, (array, layout)), place in zip(arrays.items(), places[:-1], strict=True)
+        if name in operator.outputs
+    )
+    return Executed(outputs, machine.instructions, machine.cycles, machine.executed)
+
+
+def _stored(
+    operator: Operator, kernel: Kernel, site: Site, inputs: Sequence[Array | None]
+) -> dict[str, tuple[Array, tuple[int, ...]]]:
+    """Every operand by its tensor's axes, and the order in which it is stored."""
+    layouts = {**kernel.prefers(site), **kernel.requires(site)}
+    packed = kernel.pack(site)
+    values = {tensor.name: array for tensor, array in zip(site.inputs, inputs, strict=True) if tensor is not None}
+    arrays: dict[str, Array] = {
+        source.operand: np.asarray(values[source.tensor] if source.tensor else packed[source.operand])
+        for source in input_operands(operator, kernel, site)
+    }
+    for name, tensor in zip(operator.outputs, site.outputs, strict=False):
+        arrays[name] = np.zeros(tensor.shape, tensor.dtype.numpy)
+    return {name: (array, tuple(layouts.get(name, row_major(array.ndim)))) for name, array in arrays.items()}
+
+
+def _operand(name: str, array: Array, layout: Sequence[int], index: int, *, writable: bool) -> Operand:
+    dtype = DType.from_numpy(array.dtype)
+    nothing = ("0",) * array.ndim
+    return Operand(
+        name=name, pointer=f"(({'' if writable else 'const '}{dtype.c_type} *)tw_p[{index}])", dtype=dtype,
+        shape=array.shape, strides=strides(array.shape, tuple(layout)), extents=tuple(map(str, array.shape)),
+        origin=nothing, before=nothing, after=nothing,
+    )  # fmt: skip
+
+
+def _read(machine: Machine, place: int, array: Array, layout: Sequence[int]) -> Array:
+    data = bytes(machine.memory[place : place + array.nbytes])
+    stored = np.frombuffer(data, array.dtype).reshape([array.shape[axis] for axis in layout])
+    result: Array = stored.transpose(np.argsort(layout))
+    return result
