@@ -18,7 +18,7 @@ from tilewright.kernel import TileShape
 from tilewright.layout import Layout, same_bytes
 from tilewright.operands import input_names, kernel_access
 from tilewright.operator import Operator
-from tilewright.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer, Step
+from tilewright.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer, Placement, Step
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.int64]
 
+LASTING = ("constant", "state", "resident")  # kinds of buffers
 _WIDEST = 8  # bytes of the largest element: numbers are spaced so that each of an element's bytes has its own
 
 
@@ -61,26 +62,56 @@ def _placement_faults(allocated: Allocated) -> Iterator[str]:
             yield f"buffer '{buffer.name}' starts at {low} of memory '{memory.name}'"
         if low % buffer.align or memory.align % buffer.align:
             yield f"buffer '{buffer.name}' at {low} of memory '{memory.name}' is not aligned to {buffer.align}"
-        limit = platform.plan_bytes(memory.name)
+        limit = platform.hard_bytes(memory.name)
         if limit is not None and high > limit:
             yield f"buffer '{buffer.name}' ends at {high}, memory '{memory.name}' at {limit}"
+    yield from _crowding_faults(allocated)
     yield from _sharing_faults(allocated)
 
 
+def _region(buffer: Buffer, place: Placement) -> str:
+    """The array of the program that a buffer is in: what lasts is apart from the pool of its memory."""
+    if buffer.kind == "state":
+        return "the state"
+    return f"copies in {place.memory}" if buffer.kind == "resident" else f"memory {place.memory}"
+
+
+def _crowding_faults(allocated: Allocated) -> Iterator[str]:
+    """All arrays of a memory together are inside its limit; state is one array, in one memory."""
+    platform = allocated.tiled.scheduled.bound.platform
+    ends: dict[str, dict[str, int]] = {memory.name: {} for memory in platform.memories}
+    for buffer in allocated.tiled.buffers:
+        place = allocated.placements.get(buffer.name)
+        if place is not None and platform.memory(place.memory).managed_by == "tilewright":
+            arrays, name = ends[place.memory], _region(buffer, place)
+            arrays[name] = max(arrays.get(name, 0), place.offset_bytes + buffer.size_bytes)
+    for memory in platform.memories:
+        limit, sizes = platform.hard_bytes(memory.name), list(ends[memory.name].values())
+        total = sum(-(-size // memory.align) * memory.align for size in sizes) - max(
+            (-size % memory.align for size in sizes), default=0
+        )
+        if limit is not None and total > limit:
+            yield f"memory '{memory.name}' has arrays of {total} B together, and {limit} B"
+    if sum("the state" in arrays for arrays in ends.values()) > 1:
+        yield "the state is in several memories"
+
+
 def _sharing_faults(allocated: Allocated) -> Iterator[str]:
-    """Constants and state keep their bytes from one run to the next: nothing else is ever there."""
+    """Constants, their copies and state keep their bytes from one run to the next: nothing else is ever there."""
     platform = allocated.tiled.scheduled.bound.platform
     ours = {memory.name for memory in platform.memories if memory.managed_by == "tilewright"}
     spots = [
-        (buffer, _Spot(region=place.memory, low=place.offset_bytes, high=place.offset_bytes + buffer.size_bytes))
+        (
+            buffer,
+            _Spot(region=_region(buffer, place), low=place.offset_bytes, high=place.offset_bytes + buffer.size_bytes),
+        )
         for buffer in allocated.tiled.buffers
         if (place := allocated.placements.get(buffer.name)) is not None and place.memory in ours
     ]
     for index, (one, there) in enumerate(spots):
         for other, here in spots[index + 1 :]:
-            lasting = one.kind in ("constant", "state") or other.kind in ("constant", "state")
-            if lasting and there.overlaps(here):
-                yield f"buffers '{one.name}' and '{other.name}' share bytes of memory '{here.region}'"
+            if (one.kind in LASTING or other.kind in LASTING) and there.overlaps(here):
+                yield f"buffers '{one.name}' and '{other.name}' share bytes of {here.region}"
 
 
 def _layout_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[str]:
@@ -241,7 +272,7 @@ class _Replay:
         scratch = [
             self._place(buffer)
             for buffer in self.buffers.values()
-            if buffer.kind in ("scratch", "tile") and buffer.first <= index <= buffer.last
+            if buffer.kind in ("scratch", "tile", "staged") and buffer.first <= index <= buffer.last
         ]
         for spot in scratch:
             self.contents.at(spot)[:] = 0
@@ -295,7 +326,7 @@ class _Replay:
         if place is None or platform.memory(place.memory).managed_by == "application":
             return _Spot(region=f"buffer {buffer.name}", low=0, high=buffer.size_bytes)
         low = place.offset_bytes
-        return _Spot(region=f"memory {place.memory}", low=low, high=low + buffer.size_bytes)
+        return _Spot(region=_region(buffer, place), low=low, high=low + buffer.size_bytes)
 
     def _spot(self, name: str) -> _Spot:
         buffer, low = self._place(self._buffer(name)), self.scheduled.storage[name].offset_bytes

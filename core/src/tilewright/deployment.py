@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.auto import EXACT, chosen
+from tilewright.allocate.limits import soft_limit_warnings
 from tilewright.allocate.problem import Budget
 from tilewright.decisions import Decisions
 from tilewright.errors import Diagnostic
@@ -203,7 +204,8 @@ class Deployment:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What the user should know: about plugins left out, the model, and whatever stage has run so far."""
-        found = (*self.registry.diagnostics, *self.bound.diagnostics, *self._from_observers)
+        planned = soft_limit_warnings(self.allocated) if "allocated" in self.__dict__ else ()
+        found = (*self.registry.diagnostics, *self.bound.diagnostics, *planned, *self._from_observers)
         return tuple(dict.fromkeys(found))
 
     @property

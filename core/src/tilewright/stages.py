@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CONSTANTS_HEADER_BYTES = 16  # at the start of every const pool: plan id and length; nothing is placed there
 
-BufferKind = Literal["input", "output", "activation", "scratch", "state", "constant", "tile"]
+BufferKind = Literal["input", "output", "activation", "scratch", "state", "constant", "tile", "staged", "resident"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,11 +134,12 @@ class PoolUse:
     """What the plan takes of one memory."""
 
     memory: str
-    kind: Literal["ram", "const", "state"]
+    kind: Literal["ram", "const", "state", "resident"]  # the last two: what lasts from run to run, apart from the pool
     used_bytes: int
-    limit_bytes: int | None  # what the runtime leaves; None: no limit
+    limit_bytes: int | None  # what the runtime leaves of the memory, for all its uses together; None: no limit
     lower_bound_bytes: int
     optimal: bool  # proved: used equals the lower bound, or an exact search finished
+    soft: bool = False  # the limit may be exceeded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright.graph import Graph
 from tilewright.layout import row_major, same_bytes
 from tilewright.operator import Operator
-from tilewright.stages import Allocated, Binding, Bound, Buffer, Scheduled, Tiled
+from tilewright.stages import Allocated, Binding, Bound, Buffer, PoolUse, Scheduled, Tiled
 from tilewright.tile.check import check_tiles
 
 _Value = TypeVar("_Value", Graph, Bound, Scheduled, Tiled, Allocated)
@@ -260,11 +260,12 @@ def _allocated_faults(allocated: Allocated, operators: Mapping[str, Operator]) -
     if faults:
         return
     platform = allocated.tiled.scheduled.bound.platform
-    if sorted(pool.memory for pool in allocated.pools) != sorted(memory.name for memory in platform.memories):
+    pools = [pool.memory for pool in allocated.pools if pool.kind in ("ram", "const")]
+    if sorted(pools) != sorted(memory.name for memory in platform.memories):
         yield "the pools are not the target's memories"
         return
     for pool in allocated.pools:
-        end = _last_byte(allocated, pool.memory)
+        end = _last_byte(allocated, pool)
         if platform.memory(pool.memory).managed_by == "tilewright" and pool.used_bytes != end:
             yield f"memory '{pool.memory}' is said to use {pool.used_bytes} B, its last buffer ends at {end}"
         if pool.limit_bytes != platform.plan_bytes(pool.memory):
@@ -275,12 +276,14 @@ def _allocated_faults(allocated: Allocated, operators: Mapping[str, Operator]) -
         yield f"the plan id {allocated.plan_id:#x} is not that of these constants"
 
 
-def _last_byte(allocated: Allocated, memory: str) -> int:
+def _last_byte(allocated: Allocated, pool: PoolUse) -> int:
+    lasting = ("state", "resident")
     ends = (
         allocated.placements[buffer.name].offset_bytes + buffer.size_bytes
         for buffer in allocated.tiled.buffers
         if buffer.size_bytes and buffer.name in allocated.placements
-        if allocated.placements[buffer.name].memory == memory
+        if allocated.placements[buffer.name].memory == pool.memory
+        if buffer.kind == pool.kind or (buffer.kind not in lasting and pool.kind not in lasting)
     )
     return max(ends, default=0)
 

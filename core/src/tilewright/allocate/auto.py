@@ -63,10 +63,10 @@ def _no_worse(problem: Problem, one: Solution, other: Solution) -> bool:
     """Whether plan `one` is wrong (then it must be seen, not hidden behind the other one) or at least as good."""
     if other.status not in _FOUND or violations(problem, one):
         return True
-    return _cost(problem, one) <= _cost(problem, other)
+    return cost(problem, one) <= cost(problem, other)
 
 
-def _cost(problem: Problem, solution: Solution) -> tuple[int, int]:
+def cost(problem: Problem, solution: Solution) -> tuple[int, int]:
     """Bytes times steps away from the preferred pool, and the sum of all peaks."""
     away = sum(
         block.size_bytes * block.pools.index(solution.places[block.name].pool)

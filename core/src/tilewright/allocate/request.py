@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tilewright.allocate.problem import Block, Place, Pool, Problem
+from tilewright.allocate.problem import Block, Pool, Problem
+from tilewright.allocate.regions import LASTING, Region
 from tilewright.decisions import Decisions
 from tilewright.errors import usage_error
 from tilewright.platform import Memory, Platform
@@ -21,6 +22,7 @@ class Request:
     problem: Problem  # buffers in RAM that tilewright manages
     constants: Problem  # one pool for each const memory
     application: Mapping[str, str]  # buffer -> memory that the application manages: marked live and dead, not placed
+    regions: tuple[Region, ...] = ()  # what lasts from run to run, apart from the pools
 
 
 def request(tiled: Tiled, decisions: Decisions) -> Request:
@@ -29,9 +31,12 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
     Raises TilewrightError TW5002 (exit 2) for a pin that cannot be kept, TW5003 for one of an unknown buffer.
     """
     platform = tiled.scheduled.bound.platform
+    settled = {name: offset for group in tiled.groups for name, offset in group.offsets.items()}
+    decisions = replace(decisions, offsets={**settled, **decisions.offsets})
     _demand_known(tiled.buffers, decisions)
     placed: list[Block] = []
     constants: list[Block] = []
+    lasting: list[tuple[Buffer, Block]] = []
     application: dict[str, str] = {}
     for buffer in tiled.buffers:
         names = _candidates(buffer, platform, decisions)
@@ -42,6 +47,9 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
             application[buffer.name] = first.name
             continue
         block = _block(buffer, tuple(name for name in names if _alike(platform.memory(name), first)), decisions)
+        if buffer.kind in LASTING:
+            lasting.append((buffer, block))
+            continue
         (placed if first.kind == "ram" else constants).append(block)
     ours = [memory for memory in platform.memories if memory.managed_by == "tilewright"]
     ram = tuple(_pool(memory, platform) for memory in ours if memory.kind == "ram")
@@ -50,29 +58,31 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
         problem=Problem(blocks=tuple(placed), pools=ram),
         constants=Problem(blocks=_least_waste_last(constants), pools=const),
         application=application,
+        regions=_regions(lasting),
     )
 
 
-def pack_constants(problem: Problem) -> dict[str, Place]:
-    """Every constant after the one before it, in the first candidate memory with room, else in the last one."""
-    pools = {pool.name: pool for pool in problem.pools}
-    taken = {
-        pool.name: [*pool.reserved, *(_demanded(block) for block in problem.blocks if _is_in(block, pool))]
-        for pool in problem.pools
-    }
-    cursor = dict.fromkeys(pools, 0)
-    places: dict[str, Place] = {}
-    for block in problem.blocks:
-        name, offset = block.pools[0], block.fixed_offset or 0
-        for name in block.pools if block.fixed_offset is None else ():
-            offset = _clear(block, cursor[name], taken[name])
-            capacity = pools[name].capacity_bytes
-            if capacity is None or offset + block.size_bytes <= capacity:
-                break
-        if block.fixed_offset is None:
-            cursor[name] = offset + block.size_bytes
-        places[block.name] = Place(pool=name, offset_bytes=offset)
-    return places
+def _regions(lasting: list[tuple[Buffer, Block]]) -> tuple[Region, ...]:
+    """All state in one region; copies of constants in one for each memory."""
+    state = [block for buffer, block in lasting if buffer.kind == "state"]
+    copies: dict[str, list[Block]] = {}
+    for buffer, block in lasting:
+        if buffer.kind == "resident":
+            copies.setdefault(block.pools[0], []).append(block)
+    resident = [
+        Region(kind="resident", memories=(name,), blocks=tuple(blocks)) for name, blocks in sorted(copies.items())
+    ]
+    if not state:
+        return tuple(resident)
+    common = tuple(name for name in state[0].pools if all(name in block.pools for block in state))
+    if not common:
+        raise usage_error(
+            "TW5002",
+            "the state cannot be kept where it is pinned: it is one region, in one memory",
+            details=tuple(f"'{block.name}' may be in {', '.join(block.pools)}" for block in state),
+            fix=("pin every tensor of the state to the same memory",),
+        )
+    return Region(kind="state", memories=common, blocks=tuple(state)), *resident
 
 
 def _alike(memory: Memory, first: Memory) -> bool:
@@ -135,23 +145,6 @@ def _least_waste_last(constants: list[Block]) -> tuple[Block, ...]:
         return ()
     last = max(constants, key=lambda block: -block.size_bytes % block.align)
     return (*(block for block in constants if block is not last), last)
-
-
-def _is_in(block: Block, pool: Pool) -> bool:
-    return block.fixed_offset is not None and block.pools[0] == pool.name
-
-
-def _demanded(block: Block) -> tuple[int, int]:
-    low = block.fixed_offset or 0
-    return low, low + block.size_bytes
-
-
-def _clear(block: Block, at_least: int, taken: list[tuple[int, int]]) -> int:
-    offset = -(-at_least // block.align) * block.align
-    for low, high in sorted(taken):
-        if offset < high and low < offset + block.size_bytes:
-            offset = -(-high // block.align) * block.align
-    return offset
 
 
 def relaxed(problem: Problem, pools: tuple[str, ...]) -> Problem:

@@ -4,18 +4,23 @@ Does not know how to place blocks (an Allocator does), and believes no allocator
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tilewright.allocate.auto import cost
 from tilewright.allocate.bound import lower_bounds
 from tilewright.allocate.check import peaks, violations
 from tilewright.allocate.identity import plan_id
+from tilewright.allocate.in_order import pack_in_order
 from tilewright.allocate.overflow import Overflow, does_not_fit, overflow_of
 from tilewright.allocate.problem import Allocator, Budget, Place, Problem, Solution
-from tilewright.allocate.request import Request, pack_constants, relaxed, request
+from tilewright.allocate.regions import Laid, arrangements, beside, taken_bytes
+from tilewright.allocate.request import Request, relaxed, request
+from tilewright.allocate.soft import raised_limits
 from tilewright.allocate.solving import solved
 from tilewright.decisions import Decisions
 from tilewright.errors import TilewrightError, memory_error
+from tilewright.platform import Platform
 from tilewright.stages import Allocated, Buffer, Placement, PoolUse, Tiled
 
 _DEFAULT_BUDGET = Budget()
@@ -39,19 +44,25 @@ def attempt(
 ) -> Allocated | Overflow:
     """The same, for a planner: not fitting is an answer, not an error."""
     asked = request(tiled, decisions)
-    constants = _placed_constants(tiled, asked.constants)
-    if isinstance(constants, Overflow):
-        return constants
-    solution = _solved(tiled, asked.problem, allocator, budget)
-    if isinstance(solution, Overflow):
-        return solution
-    placements = _placements(tiled, asked, {**solution.places, **constants.places})
+    platform = tiled.scheduled.bound.platform
+    found = _found(tiled, asked, allocator, budget)
+    if isinstance(found, Overflow):
+        raised = raised_limits(asked, platform, allocator, budget)
+        if raised is None:
+            return found
+        found = _found(tiled, raised, allocator, budget)
+        if isinstance(found, Overflow):
+            return found
+    laid, solution, constants = found
+    places = {**solution.places, **constants.places, **{name: at for one in laid for name, at in one.places.items()}}
+    placements = _placements(tiled, asked, places)
     pools = (
-        *_pool_uses(asked.problem, solution, "ram"),
-        *_pool_uses(asked.constants, constants, "const"),
+        *_pool_uses(asked.problem, solution, platform),
+        *_pool_uses(asked.constants, constants, platform),
+        *_region_uses(laid, platform),
         *_application_uses(tiled, asked.application),
     )
-    order = [memory.name for memory in tiled.scheduled.bound.platform.memories]
+    order = [memory.name for memory in platform.memories]
     return Allocated(
         tiled=tiled,
         placements=placements,
@@ -61,20 +72,59 @@ def attempt(
     )
 
 
-def _placed_constants(tiled: Tiled, problem: Problem) -> Solution | Overflow:
-    places = pack_constants(problem)
-    solution = Solution(status="feasible", places=places, bounds=lower_bounds(problem))
-    used = peaks(problem, solution)
+Found = tuple[tuple[Laid, ...], Solution, Solution]  # regions, the pools of RAM, the pools of constants
+
+
+def _found(tiled: Tiled, asked: Request, allocator: Allocator, budget: Budget) -> Found | Overflow:
+    """The first choice of memories for the regions beside which everything else has room."""
+    constants = _placed_constants(tiled, asked.constants, allocator, budget)
+    if isinstance(constants, Overflow):
+        return constants
+    first: Overflow | None = None
+    for laid in arrangements(asked.regions, tiled.scheduled.bound.platform):
+        answer = _crowded(tiled, asked, laid) or _solved(tiled, asked, laid, allocator, budget)
+        if isinstance(answer, Solution):
+            return laid, answer, constants
+        first = first or answer
+    if first is None:
+        raise RuntimeError("there is always one arrangement of the regions, if only of none")
+    return first
+
+
+def _crowded(tiled: Tiled, asked: Request, laid: tuple[Laid, ...]) -> Overflow | None:
+    """The memory that the regions alone are too much for."""
+    platform = tiled.scheduled.bound.platform
+    for pool in asked.problem.pools:
+        taken = taken_bytes(laid, platform.memory(pool.name))
+        if pool.capacity_bytes is not None and taken > pool.capacity_bytes:
+            inside = _inside(tiled, {name: at for one in laid for name, at in one.places.items()}, pool.name)
+            return overflow_of(tiled, pool.name, inside, taken, pool.capacity_bytes, taken)
+    return None
+
+
+def _placed_constants(tiled: Tiled, problem: Problem, allocator: Allocator, budget: Budget) -> Solution | Overflow:
+    """One after the other where that is good enough: everything in its preferred memory. Else the better of that and
+    what the allocator finds."""
+    simple = Solution(status="feasible", places=pack_in_order(problem), bounds=lower_bounds(problem))
+    wrong = violations(problem, simple)
+    if not wrong and all(simple.places[block.name].pool == block.pools[0] for block in problem.blocks):
+        return simple
+    answer = solved(problem, allocator, budget)
+    if answer.status in ("optimal", "feasible"):
+        return answer if wrong or cost(problem, answer) < cost(problem, simple) else simple
+    if not wrong:
+        return simple
+    used = peaks(problem, simple)
     for pool in problem.pools:
         if pool.capacity_bytes is not None and used[pool.name] > pool.capacity_bytes:
-            return _overflow(tiled, problem, solution, pool.name)
-    wrong = violations(problem, solution)
-    if wrong:
-        raise _no_placement(wrong[0])
-    return solution
+            return _overflow(tiled, problem, simple, pool.name, ())
+    raise _no_placement(wrong[0])
 
 
-def _solved(tiled: Tiled, problem: Problem, allocator: Allocator, budget: Budget) -> Solution | Overflow:
+def _solved(
+    tiled: Tiled, asked: Request, laid: tuple[Laid, ...], allocator: Allocator, budget: Budget
+) -> Solution | Overflow:
+    problem = beside(asked.problem, laid, tiled.scheduled.bound.platform)
     solution = solved(problem, allocator, budget)
     if solution.status in ("optimal", "feasible"):
         return solution
@@ -89,7 +139,7 @@ def _solved(tiled: Tiled, problem: Problem, allocator: Allocator, budget: Budget
         beyond = {pool.name: used[pool.name] - (pool.capacity_bytes or 0) for pool in limited}
         worst = max(beyond, key=lambda name: beyond[name])
         if beyond[worst] > 0:
-            return _overflow(tiled, problem, loose, worst)
+            return _overflow(tiled, problem, loose, worst, laid)
         if not violations(problem, loose):
             return replace(loose, status="feasible")
     raise _no_placement(solution.reason or "the allocator found no plan, even without limits")
@@ -101,15 +151,18 @@ def _no_placement(reason: str) -> TilewrightError:
     )
 
 
-def _overflow(tiled: Tiled, problem: Problem, solution: Solution, memory: str) -> Overflow:
-    inside = tuple(
-        buffer
-        for buffer in tiled.buffers
-        if buffer.name in solution.places and solution.places[buffer.name].pool == memory
-    )
+def _overflow(tiled: Tiled, problem: Problem, solution: Solution, memory: str, laid: tuple[Laid, ...]) -> Overflow:
+    """Of what the memory has, the regions in it included."""
+    lasting = {name: at for one in laid for name, at in one.places.items()}
+    inside = _inside(tiled, {**solution.places, **lasting}, memory)
     capacity = next(pool.capacity_bytes for pool in problem.pools if pool.name == memory)
-    needed = peaks(problem, solution)[memory]
-    return overflow_of(tiled, memory, inside, needed, capacity or 0, solution.bounds[memory])
+    taken = taken_bytes(laid, tiled.scheduled.bound.platform.memory(memory))
+    needed = peaks(problem, solution)[memory] + taken
+    return overflow_of(tiled, memory, inside, needed, (capacity or 0) + taken, solution.bounds[memory] + taken)
+
+
+def _inside(tiled: Tiled, places: Mapping[str, Place], memory: str) -> tuple[Buffer, ...]:
+    return tuple(buffer for buffer in tiled.buffers if buffer.name in places and places[buffer.name].pool == memory)
 
 
 def _placements(tiled: Tiled, asked: Request, places: Mapping[str, Place]) -> dict[str, Placement]:
@@ -124,18 +177,34 @@ def _placements(tiled: Tiled, asked: Request, places: Mapping[str, Place]) -> di
     return placements
 
 
-def _pool_uses(problem: Problem, solution: Solution, kind: str) -> list[PoolUse]:
+def _pool_uses(problem: Problem, solution: Solution, platform: Platform) -> list[PoolUse]:
     used, bounds = peaks(problem, solution), solution.bounds
     return [
         PoolUse(
             memory=pool.name,
-            kind="const" if kind == "const" else "ram",
+            kind=platform.memory(pool.name).kind,
             used_bytes=used[pool.name],
-            limit_bytes=pool.capacity_bytes,
+            limit_bytes=platform.plan_bytes(pool.name),
             lower_bound_bytes=bounds[pool.name],
             optimal=solution.status == "optimal" or used[pool.name] == bounds[pool.name],
+            soft=platform.memory(pool.name).soft,
         )
         for pool in problem.pools
+    ]
+
+
+def _region_uses(laid: Sequence[Laid], platform: Platform) -> list[PoolUse]:
+    return [
+        PoolUse(
+            memory=one.memory,
+            kind=one.kind,
+            used_bytes=one.size_bytes,
+            limit_bytes=platform.plan_bytes(one.memory),
+            lower_bound_bytes=one.size_bytes,
+            optimal=True,
+            soft=platform.memory(one.memory).soft,
+        )
+        for one in laid
     ]
 
 

@@ -180,9 +180,9 @@ def _sections(program: Program) -> dict[str, str]:
 
 
 def _limits(program: Program) -> dict[str, int | None]:
-    """What each memory has for the plan."""
+    """What no pool may exceed, by its name in C."""
     platform = program.allocated.tiled.scheduled.bound.platform
-    return {pool.base: platform.plan_bytes(pool.memory) for pool in program.pools}
+    return {pool.base: platform.hard_bytes(pool.memory) for pool in program.pools}
 
 
 def _crossings(program: Program, ports: list[PortText]) -> Iterator[tuple[str, str, list[PortText]]]:

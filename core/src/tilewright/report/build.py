@@ -10,6 +10,7 @@ from typing import Any
 
 from tilewright import __version__
 from tilewright.allocate.auto import EXACT
+from tilewright.allocate.limits import exceeded_bytes
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic
 from tilewright.operator import Operator
@@ -41,7 +42,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "copies": {way: sum(step["copies"][way] for step in steps) for way in ("in_bytes", "out_bytes")},
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
         "allocation": _allocation(deployment, allocated),
-        "pools": [_pool(pool) for pool in allocated.pools],
+        "pools": [_pool(pool, allocated) for pool in allocated.pools],
         "levels": [level(memory, allocated) for memory in bound.platform.memories],
         "steps": steps,
         "buffers": [_buffer(buffer, allocated) for buffer in allocated.tiled.buffers],
@@ -117,7 +118,7 @@ def _allocation(deployment: Deployment, allocated: Allocated) -> dict[str, Any]:
     }
 
 
-def _pool(pool: PoolUse) -> dict[str, Any]:
+def _pool(pool: PoolUse, allocated: Allocated) -> dict[str, Any]:
     return {
         "name": pool.memory,
         "kind": pool.kind,
@@ -125,7 +126,9 @@ def _pool(pool: PoolUse) -> dict[str, Any]:
         "limit_bytes": pool.limit_bytes,
         "lower_bound_bytes": pool.lower_bound_bytes,
         "optimal": pool.optimal,
+        "gap_bytes": pool.used_bytes - pool.lower_bound_bytes,
         "known": "exact",
+        **({"soft": True, "exceeded_bytes": exceeded_bytes(allocated, pool.memory)} if pool.soft else {}),
     }
 
 

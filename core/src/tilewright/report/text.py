@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Report = Mapping[str, Any]
+LASTING = {"state": "state", "resident": "copies of constants"}  # what lasts from run to run, by kind of pool
 
 
 def summary(report: Report) -> str:
@@ -17,7 +18,7 @@ def summary(report: Report) -> str:
         f"{report['constants_bytes']:,} B of constants, {'/'.join(types)}; target {target['name']}"
     )
     rows = [("pool", "used", "of", "free", "what")]
-    rows += [_pool_row(pool) for pool in report["pools"]]
+    rows += [_pool_row(pool, report["pools"]) for pool in report["pools"]]
     return "\n".join((head, *align(rows, right=(1, 2, 3), indent=2)))
 
 
@@ -54,10 +55,15 @@ def align(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: i
     return lines
 
 
-def _pool_row(pool: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
-    limit = pool["limit_bytes"]
-    bound = pool["lower_bound_bytes"]
-    if pool["kind"] == "const":
+def _pool_row(pool: Mapping[str, Any], pools: Sequence[Mapping[str, Any]]) -> tuple[str, str, str, str, str]:
+    limit, bound, soft = pool["limit_bytes"], pool["lower_bound_bytes"], pool.get("soft", False)
+    lasting = pool["kind"] in LASTING
+    free = "" if limit is None or lasting else f"{limit - sum(_used(one) for one in pools if _same(one, pool)):,} B"
+    if soft and pool.get("exceeded_bytes") and not lasting:
+        free = f"-{pool['exceeded_bytes']:,} B"
+    if lasting:
+        what = LASTING[pool["kind"]]
+    elif pool["kind"] == "const":
         what = "constants"
     else:
         gap = f", gap {100 * (pool['used_bytes'] - bound) / max(bound, 1):.1f} %"
@@ -65,10 +71,18 @@ def _pool_row(pool: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
     return (
         pool["name"],
         f"{pool['used_bytes']:,} B",
-        "no limit" if limit is None else f"{limit:,} B",
-        "" if limit is None else f"{limit - pool['used_bytes']:,} B",
+        "" if lasting else "no limit" if limit is None else f"{limit:,} B{' soft' if soft else ''}",
+        free,
         what,
     )
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return bool(one["name"] == other["name"])
+
+
+def _used(pool: Mapping[str, Any]) -> int:
+    return int(pool["used_bytes"])
 
 
 def _shortened(names: Sequence[str]) -> str:

@@ -1,0 +1,43 @@
+"""Knows what a plan takes of each memory, all its arrays together, and which soft limits it exceeds.
+Does not know how it was found.
+"""
+
+from __future__ import annotations
+
+from tilewright.errors import Diagnostic
+from tilewright.stages import Allocated
+
+
+def memory_bytes(allocated: Allocated, memory: str) -> int:
+    """Bytes of all arrays of a memory: each but the last rounded up to where the next one may begin."""
+    align = allocated.tiled.scheduled.bound.platform.memory(memory).align
+    sizes = [pool.used_bytes for pool in allocated.pools if pool.memory == memory and pool.used_bytes]
+    slack = max((-size % align for size in sizes), default=0)
+    return sum(-(-size // align) * align for size in sizes) - slack
+
+
+def exceeded_bytes(allocated: Allocated, memory: str) -> int:
+    """Bytes over the memory's limit; 0 inside it, or without one."""
+    limit = allocated.tiled.scheduled.bound.platform.plan_bytes(memory)
+    return 0 if limit is None else max(memory_bytes(allocated, memory) - limit, 0)
+
+
+def soft_limit_warnings(allocated: Allocated) -> tuple[Diagnostic, ...]:
+    """A warning TW5031 for every soft limit that the plan exceeds."""
+    platform = allocated.tiled.scheduled.bound.platform
+    found = []
+    for memory in platform.memories:
+        excess = exceeded_bytes(allocated, memory.name) if memory.soft else 0
+        if excess:
+            limit = platform.plan_bytes(memory.name) or 0
+            found.append(
+                Diagnostic(
+                    code="TW5031",
+                    severity="warning",
+                    message=f"soft limit exceeded: memory '{memory.name}' needs {limit + excess:,} B, its limit is "
+                    f"{limit:,} B ({excess:,} B more)",
+                    where=f"pool {memory.name}",
+                    fix=(f"leave `soft` out of pool '{memory.name}'     makes the limit hard",),
+                )
+            )
+    return tuple(found)

@@ -1,0 +1,70 @@
+"""Knows the bytes that last from run to run, state and copies of constants made once: regions of their own, apart from
+the pool of their memory. Does not know how the rest of a memory is planned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Literal
+
+from tilewright.allocate.in_order import pack_in_order
+from tilewright.allocate.problem import Block, Place, Pool, Problem
+from tilewright.platform import Memory, Platform
+
+LASTING = ("state", "resident")  # kinds of buffers that nothing else ever shares bytes with
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """Blocks that are one array of the program's. `memories` are the candidates for all of it, best first."""
+
+    kind: Literal["state", "resident"]
+    memories: tuple[str, ...]
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Laid:
+    """A region in a memory. Offsets of its blocks are from its own start."""
+
+    kind: Literal["state", "resident"]
+    memory: str
+    size_bytes: int
+    places: Mapping[str, Place]
+
+
+def arrangements(regions: Sequence[Region], platform: Platform) -> Iterator[tuple[Laid, ...]]:
+    """Every choice of memories for the regions, best first."""
+    for choice in product(*(region.memories for region in regions)):
+        yield tuple(
+            _laid(region, platform.memory(name)) for region, name in zip(regions, choice, strict=True) if region.blocks
+        )
+
+
+def taken_bytes(laid: Sequence[Laid], memory: Memory) -> int:
+    """What the regions in a memory take of it: each may begin wherever the memory's pool may."""
+    return sum(-(-one.size_bytes // memory.align) * memory.align for one in laid if one.memory == memory.name)
+
+
+def beside(problem: Problem, laid: Sequence[Laid], platform: Platform) -> Problem:
+    """The problem with what the regions leave of every pool; never less than nothing."""
+    return replace(problem, pools=tuple(_reduced(pool, laid, platform) for pool in problem.pools))
+
+
+def _reduced(pool: Pool, laid: Sequence[Laid], platform: Platform) -> Pool:
+    taken = taken_bytes(laid, platform.memory(pool.name))
+    if pool.capacity_bytes is None or not taken:
+        return pool
+    return replace(pool, capacity_bytes=max(pool.capacity_bytes - taken, 0))
+
+
+def _laid(region: Region, memory: Memory) -> Laid:
+    """Largest alignment first, so that no gap is larger than it must be."""
+    order = sorted(region.blocks, key=lambda block: (block.fixed_offset is None, -block.align))
+    blocks = tuple(replace(block, pools=(memory.name,)) for block in order)
+    pool = Pool(name=memory.name, capacity_bytes=None, align=memory.align)
+    places = pack_in_order(Problem(blocks=blocks, pools=(pool,)))
+    ends = [places[block.name].offset_bytes + block.size_bytes for block in blocks]
+    return Laid(kind=region.kind, memory=memory.name, size_bytes=max(ends, default=0), places=places)

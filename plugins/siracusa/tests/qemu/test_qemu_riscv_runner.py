@@ -1,0 +1,344 @@
+"""The runner `qemu-riscv32`: exact answers on any cluster, faults by name, counts exact to the instruction."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tilewright.cli.main import tilewright
+from tilewright.deployment import Deployment
+from tilewright.errors import Exit, TilewrightError
+from tilewright.options import Options
+from tilewright.platform import Platform
+from tilewright.plugins import load_for
+from tilewright.runners.runner import Job, RunResult
+from tilewright.stages import Artifact
+from tilewright.testing.cluster import CLUSTER
+from tilewright.validation import judge_steps
+from tilewright.vectors import random_vectors
+from tilewright_siracusa.runners import qemu_tools
+from tilewright_siracusa.runners.qemu import QemuRiscvRunner
+
+DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"
+SMALL = 4096  # bytes of L1 beside the stacks: several tiles in every large step
+QUICK = QemuRiscvRunner(run_seconds=60.0)
+
+
+@pytest.fixture(autouse=True)
+def _tools(tool: Callable[[str], str]) -> None:
+    for name in ("riscv64-unknown-elf-gcc", "qemu-system-riscv32"):
+        tool(name)
+
+
+WIDE = replace(
+    CLUSTER,
+    name="wide-test",
+    engines=(replace(CLUSTER.engines[0], cores=3),),
+    copies=tuple(replace(path, channels=0) for path in CLUSTER.copies),
+)
+
+
+@cache
+def deployment(target: str = "siracusa", model: str = "digits_int8", tiled: bool = False, **how: Any) -> Deployment:
+    registry = load_for(target="siracusa")
+    registry = replace(registry, platforms={**registry.platforms, CLUSTER.name: CLUSTER, WIDE.name: WIDE})
+    if target == "generic":
+        registry = load_for(target=target)
+    memory = {"l1": SMALL + registry.platforms[target].runtime_bytes["l1"]} if tiled else {}
+    return Deployment(DIGITS / f"{model}.onnx", target, Options(memory=memory, **how), registry)
+
+
+def job_for(plan: Deployment, *, sets: int = 1, trace: bool = True, artifact: Artifact | None = None) -> Job:
+    drawn = random_vectors(plan.inputs, sets, seed=1)
+    return Job(
+        artifact=artifact or plan.artifact,
+        plan=plan.allocated,
+        prefix=plan.prefix,
+        input_sets=tuple(item.inputs for item in drawn),
+        trace=trace,
+    )
+
+
+def demand_exact(plan: Deployment, job: Job, result: RunResult) -> None:
+    executed = [step.name for step in plan.scheduled.steps]
+    graph = plan.scheduled.bound.graph
+    verdicts = judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
+    assert [verdict.name for verdict in verdicts if not verdict.exact] == []
+    assert len(verdicts) == len(executed)
+
+
+def changed(plan: Deployment, change: Callable[[str], str]) -> Artifact:
+    """The generated files with another text of the first step's own function."""
+    name = f"{plan.prefix}.c"
+    text = plan.artifact.files[name].decode("ascii")
+    start = text.index("TW_STEP void")
+    end = text.index("\n}\n", start)
+    return Artifact(files={**plan.artifact.files, name: (text[:start] + change(text[start:end]) + text[end:]).encode()})
+
+
+def begun(statements: str) -> Callable[[str], str]:
+    """`statements` at the beginning of the function."""
+    return lambda text: text.replace("{", "{\n    " + statements, 1)
+
+
+def put(pattern: str, new: str) -> Callable[[str], str]:
+    """Replaces the first match."""
+
+    def change(text: str) -> str:
+        replaced, count = re.subn(pattern, new, text, count=1, flags=re.S)
+        assert count == 1, pattern
+        return replaced
+
+    return change
+
+
+def failure(plan: Deployment, change: Callable[[str], str], folder: Path) -> TilewrightError:
+    with pytest.raises(TilewrightError) as failed:
+        QUICK.run(job_for(plan, artifact=changed(plan, change)), folder)
+    assert failed.value.exit_code is Exit.TOOLCHAIN
+    return failed.value
+
+
+@pytest.mark.parametrize("extra_mover", [True, False], ids=["own mover", "core 0 moves"])
+@pytest.mark.parametrize("model", ["digits_int8", "digits_f32"])
+def test_a_tiled_network_is_exact_step_by_step(model: str, extra_mover: bool, tmp_path: Path) -> None:
+    plan = deployment(model=model, tiled=True)
+    assert b"for (int32_t t" in plan.artifact.files[f"{plan.prefix}.c"]
+    job = job_for(plan, sets=2)
+    result = replace(QUICK, extra_mover=extra_mover).run(job, tmp_path)
+    demand_exact(plan, job, result)
+    harts = [name for name in result.counts if name.startswith("instructions.")]
+    assert len(harts) == 8 + extra_mover
+    assert ("instructions.mover" in harts) is extra_mover
+
+
+@pytest.mark.parametrize("platform", [CLUSTER, WIDE], ids=lambda platform: str(platform.name))
+def test_a_cluster_of_somebody_else(platform: Platform, tmp_path: Path) -> None:
+    plan = deployment(platform.name, tiled=True)
+    job = job_for(plan)
+    result = QUICK.run(job, tmp_path)
+    demand_exact(plan, job, result)
+    assert f"instructions.core{platform.engines[0].cores - 1}" in result.counts
+
+
+@pytest.mark.parametrize("options", [{}, {"const_format": "bin"}, {"io": "user"}], ids=str)
+def test_a_program_with_one_memory_runs_on_one_hart(options: dict[str, str], tmp_path: Path) -> None:
+    plan = deployment("generic", **options)
+    job = job_for(plan, sets=2)
+    result = QUICK.run(job, tmp_path)
+    demand_exact(plan, job, result)
+    assert [name for name in result.counts if name.startswith("instructions.")] == ["instructions.core0"]
+
+
+def test_the_wheel_alone_builds_it_too(tmp_path: Path) -> None:
+    if find_spec("ziglang") is None:
+        pytest.skip("ziglang is not installed")
+    plan = deployment(tiled=True)
+    job = job_for(plan)
+    demand_exact(plan, job, replace(QUICK, builder=qemu_tools.zig()).run(job, tmp_path))
+
+
+def test_counts_are_whole_and_the_same_every_time(tmp_path: Path) -> None:
+    plan = deployment(tiled=True)
+    traced, again = (QUICK.run(job_for(plan, trace=trace), tmp_path / str(trace)) for trace in (True, False))
+    assert traced.counts == again.counts
+    assert traced.step_counts == again.step_counts
+    assert traced.kind == "measured"
+    for counts in (traced.counts, *traced.step_counts.values()):
+        by_core = [count for name, count in counts.items() if name.startswith("instructions.")]
+        assert counts["instructions"] == sum(by_core) > 0
+    in_steps = sum(counts["instructions"] for counts in traced.step_counts.values())
+    assert 0 < traced.counts["instructions"] - in_steps < 20_000  # copies at the border, and the run function
+    assert 0 < traced.counts["stack_bytes"] < 2048
+    assert traced.counts["code_bytes"] > 1000
+
+
+def test_one_core_executes_exactly_what_a_loop_adds(tmp_path: Path) -> None:
+    plan = deployment(tiled=True)
+    step = plan.scheduled.steps[0].name
+    loop = (
+        "if (tw_rt_core() == 5u) {{ volatile uint32_t trips = {0}u; uint32_t n = trips; "
+        '__asm__ volatile("1: addi %0, %0, -1\\n\\tbnez %0, 1b" : "+r"(n)); }}'
+    )
+    short, long = (
+        QUICK.run(job_for(plan, artifact=changed(plan, begun(loop.format(trips)))), tmp_path / str(trips))
+        for trips in (1_000_000, 61_000_000)  # more than QEMU gives one hart at a time
+    )
+    grown = {name: count - short.step_counts[step][name] for name, count in long.step_counts[step].items()}
+    assert {name: count for name, count in grown.items() if count} == {
+        "instructions": 120_000_000,
+        "instructions.core5": 120_000_000,
+    }
+    others = [item.name for item in plan.scheduled.steps if item.name != step]
+    assert all(short.step_counts[name] == long.step_counts[name] for name in others)
+
+
+def test_stack_is_that_of_the_core_that_used_it(tmp_path: Path) -> None:
+    plan = deployment(tiled=True)
+    large = (
+        "if (tw_rt_core() == 2u) { volatile uint8_t b[3000]; b[0] = 1; b[2999] = b[0]; "
+        '__asm__ volatile("" : : "r"(b) : "memory"); }'
+    )
+    plain, deep = (
+        QUICK.run(job_for(plan, artifact=changed(plan, begun(code))), tmp_path / str(index)).counts
+        for index, code in enumerate(('__asm__ volatile("");', large))
+    )
+    assert plain["stack_bytes.core2"] < 2048
+    assert 2900 < deep["stack_bytes.core2"] <= deep["stack_bytes"]
+
+
+FAULTS: dict[str, tuple[Callable[[str], str], str, str]] = {
+    "illegal instruction": (
+        begun('if (tw_rt_core() == 3u) { __asm__ volatile(".word 0"); }'),
+        "TW7120",
+        "illegal instruction",
+    ),
+    "address where nothing is": (
+        begun("if (tw_rt_core() == 3u) { *(volatile int *)0x40000000u = 1; }"),
+        "TW7111",
+        "store outside every memory: address 0x40000000",
+    ),
+    "write behind the near memory": (
+        begun("if (tw_rt_core() == 3u) { ((volatile uint8_t *)l1)[LIMIT + 64u] = 1; }"),
+        "TW7111",
+        "just behind l1",
+    ),
+    "write before the near memory": (
+        begun("if (tw_rt_core() == 3u) { ((volatile uint8_t *)l1)[-4096] = 1; }"),
+        "TW7111",
+        "just before l1",
+    ),
+    "write just behind the near memory": (
+        begun("if (tw_rt_core() == 3u) { ((volatile uint8_t *)l1)[LIMIT] = 1; }"),
+        "TW711[01]",
+        "behind the end of l1|just behind l1",
+    ),
+    "write to constants": (
+        begun("if (tw_rt_core() == 3u) { *(volatile uint8_t *)(uintptr_t)weights = 1; }"),
+        "TW7111",
+        "store outside every memory.*constants",
+    ),
+    "copy by a core that does not move": (
+        begun("if (tw_rt_core() == 3u) { tw_rt_wait(0u); }"),
+        "TW7113",
+        "moves no data",
+    ),
+    "second wait": (begun("if (tw_rt_is_mover()) { tw_rt_wait(5u); }"), "TW7107", "not in flight"),
+    "leaked transfer": (
+        begun("if (tw_rt_is_mover()) { (void)tw_rt_copy(l1, l2, 4u, 1u, 0u, 0u); }"),
+        "TW7108",
+        "never waited for",
+    ),
+    "too many transfers": (
+        begun("for (int i = 0; i < 17 && tw_rt_is_mover(); ++i) { (void)tw_rt_copy(l1, l2, 4u, 1u, 0u, 0u); }"),
+        "TW7103",
+        "channels",
+    ),
+    "one core leaves": (begun("if (tw_rt_core() == 3u) { return; }"), "TW7109", "others wait at a barrier"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_named_with_its_place(fault: str, tmp_path: Path) -> None:
+    change, code, said = FAULTS[fault]
+    plan = deployment(tiled=True)
+    limit = next(use.used_bytes for use in plan.allocated.pools if use.memory == "l1")
+    error = failure(plan, lambda text: change(text).replace("LIMIT", f"{limit}u"), tmp_path)
+    assert re.fullmatch(code, error.code), str(error)
+    assert re.search(said, error.message), str(error)
+    if "core() == 3u" in change("{") and code not in ("TW7109", "TW711[01]"):
+        assert error.where == f"step '{plan.scheduled.steps[0].name}', hart 3 (core3)"
+        assert code == "TW7113" or f"in function {plan.prefix}_" in error.details[0]
+
+
+def test_a_stack_overflow_is_named(tmp_path: Path) -> None:
+    plan = deployment(tiled=True)
+    deep = (
+        "int tw_deep(int n);\n"
+        "int tw_deep(int n) { volatile char b[256]; b[0] = (char)n; return n ? tw_deep(n - 1) + b[0] : 0; }\n"
+    )
+    error = failure(plan, lambda text: deep + begun("(void)tw_deep(100000);")(text), tmp_path)
+    assert error.code == "TW7121"
+    assert "below the stack of hart" in error.message
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"tw_rt_barrier\(\);(.*?tw_rt_barrier\(\);)",
+        r"(tw_rt_barrier\(\);.*?)tw_rt_barrier\(\);",
+        r"tw_arrived\(&x\[[^\]]*\]\);()",
+    ],
+    ids=["barrier before", "barrier behind", "wait"],
+)
+def test_what_a_missing_barrier_or_wait_spoils_is_found(pattern: str, tmp_path: Path) -> None:
+    plan = deployment(tiled=True)
+    job = job_for(plan, artifact=changed(plan, put(pattern, r"\1")))
+    try:
+        result = QUICK.run(job, tmp_path)
+    except TilewrightError as error:
+        assert error.code in ("TW7103", "TW7107", "TW7108", "TW7109", "TW7112")
+        return
+    executed = [step.name for step in plan.scheduled.steps]
+    graph = plan.scheduled.bound.graph
+    verdicts = judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
+    assert not all(verdict.exact for verdict in verdicts)
+
+
+def test_a_program_that_never_ends_is_stopped(tmp_path: Path) -> None:
+    plan = deployment(tiled=True)
+    stuck = changed(plan, begun("for (;;) {}"))
+    with pytest.raises(TilewrightError) as stopped:
+        QemuRiscvRunner(run_seconds=2.0).run(job_for(plan, artifact=stuck), tmp_path)
+    assert stopped.value.code == "TW7004"
+
+
+def test_code_that_does_not_compile_shows_the_compilers_words(tmp_path: Path) -> None:
+    plan = deployment(tiled=True)
+    error = failure(plan, begun("undeclared = 1;"), tmp_path)
+    assert error.code == "TW7002"
+    assert "undeclared" in str(error)
+
+
+def test_what_is_missing_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    said = QUICK.available()
+    assert said is not None
+    assert "apt install qemu-system-misc" in said
+    with pytest.raises(TilewrightError) as refused:
+        QUICK.run(job_for(deployment(tiled=True)), tmp_path)
+    assert refused.value.code == "TW7001"
+    assert "qemu-system-riscv32" in str(refused.value)
+
+
+def test_a_missing_compiler_is_named_with_its_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "qemu-system-riscv32").write_text("#!/bin/sh\n", encoding="ascii")
+    (tmp_path / "qemu-system-riscv32").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(qemu_tools, "find_spec", lambda name: None)
+    said = QUICK.available()
+    assert said is not None
+    assert "pip install ziglang" in said
+    assert "apt install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf" in said
+
+
+def test_validate_and_bench_from_the_command_line() -> None:
+    model = [str(DIGITS / "digits_int8.onnx"), "-t", "siracusa", "--on", "qemu-riscv32"]
+    valid = CliRunner().invoke(tilewright, ["validate", *model], catch_exceptions=False)
+    assert "PASS" in valid.stdout
+    data = CliRunner().invoke(tilewright, ["bench", *model, "--json", "-"], catch_exceptions=False)
+    bench = json.loads(data.stdout)
+    assert bench["runner"] == "qemu-riscv32"
+    assert sum(bench["instructions_by_class"].values()) == bench["instructions"]
+    assert all(step["instructions"] > 0 for step in bench["steps"])
+    assert set(bench["stack_bytes_by_class"]) == {*(f"core{number}" for number in range(8)), "mover"}
+    assert bench["stack_bytes"] == max(bench["stack_bytes_by_class"].values())
