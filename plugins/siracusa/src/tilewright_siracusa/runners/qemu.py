@@ -40,7 +40,7 @@ PAGE = 4096
 STACK_BYTES = 16384  # of each hart, with a guard of one page: board.h
 MIB = 1 << 20
 MOST_CHANNELS = 64
-IN_TURN, ALL_AT_ONCE = 0, 1
+ASCENDING, DESCENDING, AT_ONCE = 0, 1, 2  # board.h
 SCREEN = ("-bios", "none", "-display", "none", "-serial", "none", "-monitor", "none")
 HOSTING = ("-semihosting-config", "enable=on,target=native")
 COUNTING = ("-icount", "shift=0,sleep=off,align=off")
@@ -65,8 +65,9 @@ class Team:
 class QemuRiscvRunner:
     """Runs any program for a team of cores, and those for one core, on as many RISC-V harts.
 
-    Each program runs twice: one hart at a time from barrier to barrier, so that instructions can be counted, copies
-    arriving when they are waited for; and without hooks, all harts at once, copies arriving when they are started.
+    Each program runs three times: one hart after the other from barrier to barrier, so that instructions can be
+    counted, copies arriving when they are waited for; then without hooks, harts in the opposite order, copies arriving
+    when they are started; then all harts at once.
     """
 
     name: str = "qemu-riscv32"
@@ -92,12 +93,13 @@ class QemuRiscvRunner:
         team = _team(job, extra_mover=self.extra_mover)
         harness = _prepare(job, team, folder)
         self._build(builder, job, team, folder)
-        self._execute(job, folder, team, IN_TURN)
+        self._execute(job, folder, team, ASCENDING)
         outputs = decode_outputs(harness, (folder / "outputs.bin").read_bytes())
         values = decode_trace(harness, (folder / "trace.bin").read_bytes()) if harness.records else ()
         spent = _read_counts(folder, team, job)
-        self._execute(job, folder, team, ALL_AT_ONCE)
-        _demand_same(outputs, decode_outputs(harness, (folder / "outputs.bin").read_bytes()))
+        for order in (DESCENDING, AT_ONCE):
+            self._execute(job, folder, team, order)
+            _demand_same(outputs, decode_outputs(harness, (folder / "outputs.bin").read_bytes()), order)
         stacks = [hart[0] for hart in _read_counts(folder, team, job)]
         counted = _counted(job, team, spent, stacks, elf_code_bytes((folder / f"{job.prefix}.o").read_bytes()))
         return replace(counted, outputs=outputs, values=values)
@@ -132,12 +134,12 @@ class QemuRiscvRunner:
             timeout_seconds=self.compile_seconds,
         )
 
-    def _execute(self, job: Job, folder: Path, team: Team, mode: int) -> None:
-        (folder / "mode.bin").write_bytes(mode.to_bytes(4, "little"))
+    def _execute(self, job: Job, folder: Path, team: Team, order: int) -> None:
+        (folder / "order.bin").write_bytes(order.to_bytes(4, "little"))
         content = (folder / ELF).read_bytes()
         size = {symbol.name: symbol.address for symbol in elf_symbols(content)}["board_end"] - 0x8000_0000
         machine = ("-M", "virt", "-smp", str(len(team.names)), "-m", f"{math.ceil(size / MIB) + 2}M")
-        how = COUNTING if mode == IN_TURN else PARALLEL
+        how = PARALLEL if order == AT_ONCE else COUNTING
         command = [QEMU, *machine, *SCREEN, *HOSTING, *how, "-kernel", ELF]
         what = f"the generated program on {len(team.names)} emulated harts"
         try:
@@ -216,16 +218,17 @@ def _summed(team: Team, each: Sequence[int], unit: str) -> dict[str, int]:
     return {unit: sum(each)} | {f"{unit}.{name}": count for name, count in zip(team.names, each, strict=True)}
 
 
-def _demand_same(first: Sequence[Mapping[str, object]], second: Sequence[Mapping[str, object]]) -> None:
+def _demand_same(first: Sequence[Mapping[str, object]], second: Sequence[Mapping[str, object]], order: int) -> None:
     import numpy as np
 
+    how = "at once" if order == AT_ONCE else "in the opposite order"
     for one, other in zip(first, second, strict=True):
         for name in one:
             left, right = np.asarray(one[name]), np.asarray(other[name])
             if left.tobytes() != right.tobytes():
                 raise toolchain_error(
                     "TW7112",
-                    f"'{name}' is another when all harts run at once than when they run one after the other",
+                    f"'{name}' is another when harts run {how} than when they run one after the other",
                     where=f"output '{name}'",
                     details=(f"{int(np.count_nonzero(left != right))} elements differ",),
                     fix=("run it on the twin, which names the missing barrier or wait",),

@@ -26,16 +26,19 @@ struct board_memory {
 extern const struct board_memory board_memories[];
 extern const uint32_t board_memory_count;
 
-/* Harts start, and from here on nobody may touch what is not his. With `parallel` they run all at once; otherwise one
- * after the other from barrier to barrier, so that what each one executes can be counted. */
-void board_open_team(int parallel);
+/* From barrier to barrier harts run one after the other, so that what each one executes can be counted, or all at once. */
+enum board_order { BOARD_ASCENDING, BOARD_DESCENDING, BOARD_AT_ONCE };
+
+/* Harts start, and from here on nobody may touch what is not his. */
+void board_open_team(enum board_order order);
 
 /* Runs `work` on every hart; the first status that is not 0. */
 int board_team(int (*work)(void));
 
-/* Between barriers, by core 0: what is executed from here on belongs to this step; STEPS: to none. */
-void board_step(uint32_t step);
-
+/* Around what core 0 does between two barriers that is not the network's. What is executed from then on belongs to this
+ * step; STEPS: to none. */
+void board_begin_hook(void);
+void board_end_hook(uint32_t step);
 uint32_t board_now(void); /* that step */
 
 uint64_t board_instructions(uint32_t hart, uint32_t step);

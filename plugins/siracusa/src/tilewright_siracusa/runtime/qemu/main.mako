@@ -2,7 +2,7 @@
     pools = [index for index, area in enumerate(areas) if area.role == "pool"]
     guarded = pools[-most_guarded:] # the nearest ones stand last
 %>\
-/* Runs the network '${p}' on QEMU: reads mode.bin and inputs.bin, writes outputs.bin, counts.bin and, if asked, trace.bin. */
+/* Runs the network '${p}' on QEMU: reads order.bin and inputs.bin, writes outputs.bin, counts.bin and, if asked, trace.bin. */
 #include "${p}.h"
 
 #include "board.h"
@@ -96,17 +96,30 @@ static void check(const struct area *area)
     }
 }
 
-static int on_step(void *user, uint32_t step, tw_phase phase)
-{
-    (void)user;
-    board_step(phase == TW_STEP_BEGIN ? step : STEPS);
 % if records:
-    for (size_t i = 0; phase == TW_STEP_END && i < sizeof records / sizeof records[0]; ++i) {
+static __attribute__((noinline)) void record(uint32_t step)
+{
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; ++i) {
         if (records[i].step == step) {
             board_write(trace, areas[records[i].area].base + records[i].offset, records[i].bytes);
         }
     }
+}
+% else:
+static __attribute__((noinline)) void record(uint32_t step)
+{
+    (void)step;
+}
 % endif
+
+static int on_step(void *user, uint32_t step, tw_phase phase)
+{
+    (void)user;
+    board_begin_hook();
+    if (phase == TW_STEP_END) {
+        record(step);
+    }
+    board_end_hook(phase == TW_STEP_BEGIN ? step : STEPS);
     return 0;
 }
 
@@ -165,10 +178,10 @@ static void write_counts(void)
 
 int main(void)
 {
-    uint32_t parallel = 0u;
+    uint32_t order = BOARD_ASCENDING; /* in this one hooks are called, in the others there are only the network's barriers */
     int source, target;
-    source = board_open("mode.bin", 0);
-    board_read(source, &parallel, sizeof parallel);
+    source = board_open("order.bin", 0);
+    board_read(source, &order, sizeof order);
     board_close(source);
 % for index, blob in enumerate(blobs):
     source = board_open("${blob.file}", 0);
@@ -181,20 +194,20 @@ int main(void)
     ${area.assign} = (${area.type} *)areas[${index}].base;
 % endif
 % endfor
-    board_open_team(parallel != 0u);
+    board_open_team((enum board_order)order);
     source = board_open("inputs.bin", 0);
     target = board_open("outputs.bin", 1);
 % if records:
-    trace = parallel ? 0 : board_open("trace.bin", 1);
+    trace = order == BOARD_ASCENDING ? board_open("trace.bin", 1) : 0;
 % endif
     for (unsigned set = 0; set < SETS; ++set) {
-        infer(set, source, target, parallel ? NULL : &watching);
+        infer(set, source, target, order == BOARD_ASCENDING ? &watching : NULL);
         if (set == 0u) {
             write_counts();
         }
     }
 % if records:
-    if (!parallel) {
+    if (order == BOARD_ASCENDING) {
         board_close(trace);
     }
 % endif

@@ -1,18 +1,21 @@
 /* The team: harts that meet at barriers asleep, and tw_rt for the program that they run. */
 #include "board.h"
 #include "csr.h"
-#include "tw_rt.h"
 
 #include <string.h>
 
-#if TW_RT_API_LEVEL != 1
-#  error "this runtime knows API level 1 of tw_rt.h"
+#if __has_include("tw_rt.h") /* programs for one core come without */
+#  include "tw_rt.h"
+#  if TW_RT_API_LEVEL != 1
+#    error "this runtime knows API level 1 of tw_rt.h"
+#  endif
 #endif
 
 enum { MOVER = EXTRA_MOVER ? CORES : 0, PAINT = 0x5AFE57AC };
 
 /* How harts wait. One after the other, `turn` says whose turn it is; all at once, `phase` grows when all have come. */
-static volatile uint32_t opened, parallel, turn, arrived, phase, left;
+static volatile uint32_t opened, turn, arrived, phase, left;
+static volatile enum board_order order;
 static int (*volatile job)(void);
 
 static struct {
@@ -36,9 +39,15 @@ static inline void enter_program(void)
     harts[csr_hart()].mark = CSR_READ(minstret);
 }
 
-void board_step(uint32_t number)
+void board_begin_hook(void)
+{
+    leave_program();
+}
+
+void board_end_hook(uint32_t number)
 {
     step = number;
+    enter_program();
 }
 
 uint32_t board_now(void)
@@ -77,16 +86,24 @@ static void demand_same_barrier(void)
     if (left != 0u && left != TEAM) {
         board_fail("TW7109 a core left the network while others wait at a barrier", "");
     }
-    left = 0u;
 }
 
+static uint32_t first_hart(void)
+{
+    return order == BOARD_DESCENDING ? TEAM - 1u : 0u;
+}
+
+/* The last one to have had its turn hands it to the first one, or, when all have left the network, back to hart 0. */
 static void pass_on(uint32_t hart)
 {
-    if (hart == TEAM - 1) {
+    uint32_t next = order == BOARD_DESCENDING ? hart - 1u : hart + 1u;
+    if (hart == TEAM - 1u - first_hart()) {
         demand_same_barrier();
+        next = left == 0u ? first_hart() : 0u;
+        left = 0u;
     }
-    turn = (hart + 1u) % TEAM;
-    wake(turn);
+    turn = next;
+    wake(next);
 }
 
 static void meet(uint32_t hart)
@@ -97,6 +114,7 @@ static void meet(uint32_t hart)
         return;
     }
     demand_same_barrier();
+    left = 0u;
     arrived = 0u;
     FENCE();
     phase = now + 1u;
@@ -111,16 +129,16 @@ void tw_rt_barrier(void)
 {
     const uint32_t hart = csr_hart();
     leave_program();
-    if (parallel) {
+    if (order == BOARD_AT_ONCE) {
         meet(hart);
-    } else if (TEAM > 1) {
+    } else {
         pass_on(hart);
         SLEEP_UNTIL(turn == hart);
     }
     enter_program();
 }
 
-/* ---- copies: bytes arrive at the wait; where all harts run at once, at the start ---- */
+/* ---- copies: bytes arrive at the wait, or, in descending order, at the start ---- */
 
 static struct copy {
     uint8_t *dst;
@@ -165,7 +183,7 @@ uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, u
         board_fail("TW7103 more transfers in flight than the copy engine has channels", "");
     }
     copies[number] = started;
-    if (parallel) {
+    if (order == BOARD_DESCENDING) {
         deliver(&started);
     }
     enter_program();
@@ -179,7 +197,7 @@ void tw_rt_wait(uint32_t number)
     if (number >= CHANNELS || !copies[number].busy) {
         board_fail("TW7107 a wait for a transfer that is not in flight", "");
     }
-    if (!parallel) {
+    if (order != BOARD_DESCENDING) {
         deliver(&copies[number]);
     }
     copies[number].busy = 0;
@@ -254,9 +272,9 @@ uint32_t board_stack_bytes(uint32_t hart)
     return harts[hart].stack_bytes;
 }
 
-void board_open_team(int all_at_once)
+void board_open_team(enum board_order wanted)
 {
-    parallel = (uint32_t)all_at_once;
+    order = wanted;
     FENCE();
     opened = 1u;
     board_protect(0u);
@@ -268,11 +286,14 @@ void board_open_team(int all_at_once)
 int board_team(int (*function)(void))
 {
     job = function;
-    if (parallel) {
+    if (order == BOARD_AT_ONCE) {
         meet(0u);
         work(0u);
         meet(0u);
     } else {
+        turn = first_hart();
+        wake(turn);
+        SLEEP_UNTIL(turn == 0u);
         work(0u);
         pass_on(0u);
         SLEEP_UNTIL(turn == 0u);
@@ -294,7 +315,7 @@ void board_start(uint32_t hart)
     SLEEP_UNTIL(opened);
     board_protect(hart);
     for (;;) {
-        if (parallel) {
+        if (order == BOARD_AT_ONCE) {
             meet(hart);
             work(hart);
             meet(hart);
