@@ -38,6 +38,7 @@ def plan_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> tupl
     return (
         *_layout_faults(allocated, operators),
         *_scratch_faults(allocated, operators),
+        *_access_faults(allocated, operators),
         *_Replay(allocated, operators).faults(),
     )
 
@@ -149,6 +150,27 @@ def _scratch_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> 
         )
         if given < needed:
             yield f"step '{step.name}' needs {needed} B of scratch and has {given}"
+
+
+def _access_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[str]:
+    """Engines compute where they can: on operands of steps in one piece, on scratch, in the tiles' near memory."""
+    tiled = allocated.tiled
+    bound, platform = tiled.scheduled.bound, tiled.scheduled.bound.platform
+    nodes = {node.name: node for node in bound.graph.nodes}
+    near = {name: group.tile.hops[-1].near for group in tiled.groups if group.tile.hops for name in group.steps}
+    for step in tiled.scheduled.steps:
+        engine, node = bound.bindings[step.name].engine, nodes[step.name]
+        if step.name in near:
+            if not platform.memory(near[step.name]).lets(engine, "rw"):
+                yield f"engine '{engine}' of '{step.name}' cannot use memory '{near[step.name]}'"
+            continue
+        read = [tiled.scheduled.storage[name].buffer for name in node.inputs if name in tiled.scheduled.storage]
+        written = [tiled.scheduled.storage[name].buffer for name in node.outputs if name]
+        constants = [name for name in bound.bindings[step.name].constants.values()]
+        for name, use in (*((name, "ro") for name in (*read, *constants)), *((name, "rw") for name in written)):
+            place = allocated.placements.get(name)
+            if place is not None and platform.memory(place.memory).access_by(engine) not in ("rw", use):
+                yield f"engine '{engine}' of '{step.name}' cannot use '{name}' in memory '{place.memory}'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,16 @@ def _refusal(kernel: Kernel, site: Site, platform: Platform) -> str | None:
         return f"computes the chain {' -> '.join(kernel.pattern)}, which this release binds node by node"
     if kernel.engine and kernel.engine not in {engine.name for engine in platform.engines}:
         return f"runs on engine '{kernel.engine}', which target '{platform.name}' does not have"
-    return kernel.accepts(site)
+    return _unreachable(engine_of(kernel, platform).name, site, platform) or kernel.accepts(site)
+
+
+def _unreachable(engine: str, site: Site, platform: Platform) -> str | None:
+    """Why the engine could not compute the node wherever its operands were."""
+    if not any(memory.lets(engine, "rw") for memory in platform.of_kind("ram")):
+        return f"engine '{engine}' can write no memory of target '{platform.name}'"
+    if site.constants and not any(memory.lets(engine, "ro") for memory in platform.memories):
+        return f"engine '{engine}' can read no memory of target '{platform.name}'"
+    return None
 
 
 def _cycles(kernel: Kernel, operator: Operator, site: Site, platform: Platform) -> float:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from tilewright.decisions import Decisions
 from tilewright.operator import Operator
@@ -26,7 +27,7 @@ def tile(
     """Ask `tiler` for groups, then list every buffer: values, tiles, scratch, constants.
 
     Candidates are all memories that would do; a memory that is pinned is chosen among them by `allocate`. Where there
-    is a near memory, nothing but tiles and their scratch is there unless it is pinned.
+    is a near memory, nothing but tiles, their scratch and the values that a tiling keeps is there unless it is pinned.
     """
     asked = TilingRequest(scheduled=scheduled, operators=operators, decisions=decisions, buffering=buffering, seed=seed)
     groups = tiler.plan(asked)
@@ -36,15 +37,18 @@ def tile(
     values = tuple(
         replace(buffer, memories=_candidates(buffer, machine, demands, decisions)) for buffer in scheduled.buffers
     )
+    buffers = (
+        *values,
+        *tile_buffers(machine, groups),
+        *_scratch(machine, groups),
+        *_constants(machine, decisions),
+    )
+    demand_near(machine, groups)
+    uses = engine_uses(machine, groups)
     return Tiled(
         scheduled=scheduled,
         groups=groups,
-        buffers=(
-            *values,
-            *tile_buffers(machine, groups),
-            *_scratch(machine, groups),
-            *_constants(machine, decisions),
-        ),
+        buffers=tuple(reachable(buffer, uses, machine.platform) for buffer in buffers),
     )
 
 

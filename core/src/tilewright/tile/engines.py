@@ -1,0 +1,91 @@
+"""Knows which engines read and write which buffers, and so in which memories a buffer may be.
+Does not know where a buffer is placed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Literal
+
+from tilewright.errors import unsupported_error
+from tilewright.platform import Platform
+from tilewright.stages import Buffer, Group
+from tilewright.tile.spaces import Machine
+
+Use = Literal["ro", "rw"]
+Uses = Mapping[str, Mapping[str, Use]]  # buffer -> engine -> what it does there
+
+
+def engine_uses(machine: Machine, groups: tuple[Group, ...]) -> Uses:
+    """By buffer. What the run function itself does, copying inputs and outputs, its first engine does.
+
+    An operand that is copied into tile buffers is used there, and not where it lives.
+    """
+    found: dict[str, dict[str, Use]] = {}
+    for buffer, engine, use in _all_uses(machine, groups):
+        mine = found.setdefault(buffer, {})
+        mine[engine] = "rw" if "rw" in (use, mine.get(engine)) else "ro"
+    return found
+
+
+def demand_near(machine: Machine, groups: tuple[Group, ...]) -> None:
+    """Every engine whose steps are tiled can use the near memory. TilewrightError TW5032 (exit 4) otherwise."""
+    for group in groups:
+        for name in group.steps if group.tile.hops else ():
+            engine = machine.bound.bindings[name].engine
+            near = machine.platform.memory(group.tile.hops[-1].near)
+            if not near.lets(engine, "rw"):
+                raise unsupported_error(
+                    "TW5032",
+                    f"engine '{engine}' cannot compute in memory '{near.name}': it has {near.access_by(engine)}",
+                    where=f"step '{name}'",
+                    fix=("give the engine access to the near memory",),
+                )
+
+
+def reachable(buffer: Buffer, uses: Uses, platform: Platform) -> Buffer:
+    """The buffer with those of its candidates that every engine which uses it can use so.
+
+    TilewrightError TW5032 (exit 4) where there is none.
+    """
+    engines = uses.get(buffer.name, {})
+    kept = tuple(
+        name
+        for name in buffer.memories
+        if all(platform.memory(name).lets(engine, use) for engine, use in engines.items())
+    )
+    if kept or not buffer.memories:
+        return replace(buffer, memories=kept)
+    words = {"ro": "reads", "rw": "writes"}
+    raise unsupported_error(
+        "TW5032",
+        f"no memory is left for buffer '{buffer.name}' that its engines can use",
+        where=f"{buffer.kind} {', '.join(buffer.values) or buffer.name}",
+        details=(
+            *(f"engine '{engine}' {words[use]} it" for engine, use in engines.items()),
+            *(f"memory '{name}': {_accesses(name, engines, platform)}" for name in buffer.memories),
+        ),
+        fix=("give an engine access to one of them, or pin the kernel of a step to another engine's",),
+    )
+
+
+def _accesses(name: str, engines: Mapping[str, Use], platform: Platform) -> str:
+    memory = platform.memory(name)
+    return ", ".join(f"{engine} has {memory.access_by(engine)}" for engine in engines)
+
+
+def _all_uses(machine: Machine, groups: tuple[Group, ...]) -> Iterator[tuple[str, str, Use]]:
+    group_of = {step: group for group in groups for step in group.steps}
+    storage, graph = machine.scheduled.storage, machine.bound.graph
+    for step in machine.scheduled.steps:
+        engine, group = machine.bound.bindings[step.name].engine, group_of[step.name]
+        copied = set(group.tile.hops[-1].copies) if group.tile.hops else set()
+        for operand in machine.operands(step):
+            if operand.name not in copied and (not copied or len(group.steps) == 1):
+                name = operand.value if operand.constant else storage[operand.value].buffer
+                yield name, engine, "rw" if operand.written else "ro"
+        yield f"{step.name}.scratch", engine, "rw"
+    runs = machine.platform.engines[0].name
+    yield from ((storage[value].buffer, runs, "rw") for value in graph.inputs)
+    yield from ((storage[value].buffer, runs, "ro") for value in graph.outputs if value in storage)
