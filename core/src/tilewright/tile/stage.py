@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from tilewright.decisions import Decisions
 from tilewright.operator import Operator
 from tilewright.stages import Buffer, Group, Scheduled, Tiled
 from tilewright.tile.buffers import scratch_buffer, tile_buffers
+from tilewright.tile.engines import demand_near, engine_uses, reachable
 from tilewright.tile.spaces import Machine
 from tilewright.tile.tiler import Buffering, Tiler, TilingRequest
 
