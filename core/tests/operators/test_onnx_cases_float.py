@@ -24,8 +24,9 @@ from tilewright.reference import run
 
 TIERS = Path(__file__).parents[4] / "shared" / "tools" / "onnx" / "tiers.json"
 OPERATORS = (
-    "AveragePool", "BatchNormalization", "Conv", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "LogSoftmax", "MatMul",
-    "MaxPool", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "Softmax",
+    "AveragePool", "BatchNormalization", "Conv", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "InstanceNormalization",
+    "LayerNormalization", "LogSoftmax", "MatMul", "MaxPool", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum",
+    "RMSNormalization", "Softmax",
 )  # fmt: skip
 REFUSED = {
     "test_maxpool_with_argmax_2d_precomputed_pads": "output Indices",
@@ -96,5 +97,5 @@ def test_cases(operator: str) -> None:
 
 def test_the_lists_are_not_empty() -> None:
     found = [name for operator in OPERATORS for name in names(operator)]
-    assert len(found) == 152
+    assert len(found) == 249
     assert set(REFUSED) <= set(found)

@@ -11,6 +11,7 @@ FAMILIES = (
     "tilewright.operators.conv",
     "tilewright.operators.gather",
     "tilewright.operators.gemm",
+    "tilewright.operators.layernorm",
     "tilewright.operators.pad",
     "tilewright.operators.pool",
     "tilewright.operators.qconv",
