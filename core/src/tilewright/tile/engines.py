@@ -18,7 +18,8 @@ Uses = Mapping[str, Mapping[str, Use]]  # buffer -> engine -> what it does there
 
 
 def engine_uses(machine: Machine, groups: tuple[Group, ...]) -> Uses:
-    """By buffer. What the run function itself does, copying inputs and outputs, its first engine does.
+    """By buffer. What the run function itself does, copying inputs and outputs, its first engine does, unless the
+    platform has copies, which then do it.
 
     An operand that is copied into tile buffers is used there, and not where it lives.
     """
@@ -86,6 +87,8 @@ def _all_uses(machine: Machine, groups: tuple[Group, ...]) -> Iterator[tuple[str
                 name = operand.value if operand.constant else storage[operand.value].buffer
                 yield name, engine, "rw" if operand.written else "ro"
         yield f"{step.name}.scratch", engine, "rw"
+    if machine.platform.copies:
+        return
     runs = machine.platform.engines[0].name
     yield from ((storage[value].buffer, runs, "rw") for value in graph.inputs)
     yield from ((storage[value].buffer, runs, "ro") for value in graph.outputs if value in storage)
