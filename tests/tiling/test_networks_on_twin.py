@@ -39,9 +39,9 @@ pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained network
 
 
 @cache
-def deployment(name: str, near_bytes: int, buffering: Buffering) -> Deployment:
+def deployment(name: str, near_bytes: int, buffering: Buffering, groups: int | None = None) -> Deployment:
     registry = replace(load_for(target="generic"), platforms={CLUSTER.name: CLUSTER})
-    options = Options(memory={"l1": near_bytes}, buffering=buffering)
+    options = Options(memory={"l1": near_bytes}, buffering=buffering, groups=groups)
     return Deployment(MODELS / f"{name}.onnx", CLUSTER.name, options, registry)
 
 
@@ -110,6 +110,21 @@ def test_exact_and_within_the_near_memory(case: Case, tmp_path: Path) -> None:
     assert set(result.step_counts) >= {step.name for step in plan.scheduled.steps}
 
 
+@pytest.mark.parametrize("name", ["kws_int8", "resnet8_int8", "vww_int8"])
+def test_chains_of_four_move_at_most_half(name: str, tmp_path: Path) -> None:
+    alone, joined = deployment(name, 64 << 10, "double", 1), deployment(name, 64 << 10, "double", 4)
+    report = build_report(joined, artifacts=False)
+    moved = report["copies"]["in_bytes"] + report["copies"]["out_bytes"]
+    bound = build_report(alone, artifacts=False)["bound_bytes"]
+    assert report["bound_bytes"] == bound
+    assert moved <= 0.50 * bound
+    assert report["traffic_ratio"] == pytest.approx(moved / bound, abs=1e-4)
+    assert sum(group.cycles for group in joined.tiled.groups) <= sum(group.cycles for group in alone.tiled.groups)
+    assert joined.worst_case_buffer_size["l1"] + CLUSTER.runtime_bytes["l1"] <= 64 << 10
+    job = job_of(name, joined)
+    demand_exact(joined, job, TwinRunner(seeds=(2,)).run(job, tmp_path))
+
+
 def test_no_races(tmp_path: Path) -> None:
     plan = deployment("kws_int8", 16 << 10, "double")
     job = job_of("kws_int8", plan)
@@ -165,7 +180,7 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_mistakes_in_generated_code_are_named(fault: str, tmp_path: Path) -> None:
     change, code = FAULTS[fault]
-    plan = deployment("kws_int8", 16 << 10, "double")
+    plan = deployment("kws_int8", 16 << 10, "double", 1)
     files = dict(artifact(plan).files)
     text = files["kws_int8.c"].decode("ascii")
     start = text.index(f"TW_STEP void {STEP}(")
@@ -179,7 +194,7 @@ def test_mistakes_in_generated_code_are_named(fault: str, tmp_path: Path) -> Non
 
 def test_trace_of_a_tiled_network(tmp_path: Path) -> None:
     """Estimate and measurement side by side; nothing happens twice at a time on one track, and all tiles die."""
-    plan = deployment("kws_int8", 16 << 10, "double")
+    plan = deployment("kws_int8", 16 << 10, "double", 1)
     job = replace(job_of("kws_int8", plan), timeline=True)
     result = TwinRunner(seeds=(0,), modes=("lazy",)).run(job, tmp_path)
     assert result.timeline is not None
@@ -197,6 +212,6 @@ def test_trace_of_a_tiled_network(tmp_path: Path) -> None:
 
 
 def test_data_moved_by_one_more_core(tmp_path: Path) -> None:
-    plan = deployment("ad_int8", 16 << 10, "double")
+    plan = deployment("ad_int8", 16 << 10, "double", 1)
     job = job_of("ad_int8", plan)
     demand_exact(plan, job, TwinRunner(extra_mover=True).run(job, tmp_path))

@@ -41,6 +41,7 @@ class GroupTile:
 
     hops: tuple[HopTile, ...] = ()
     inner: Mapping[str, Literal["whole", "recompute", "slide"]] = field(default_factory=dict)  # values that never leave
+    kept: Mapping[str, str] = field(default_factory=dict)  # value it writes -> near memory where it stays whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

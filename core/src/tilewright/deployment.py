@@ -116,6 +116,7 @@ class Deployment:
             allocator=chosen(self.registry.allocators, self.options.allocator),
             pins=self._pins,
             buffering=self.options.buffering,
+            longest=self.options.groups,
             budget=Budget(work=self.options.effort, seed=self.options.seed),
         )
 

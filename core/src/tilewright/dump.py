@@ -160,6 +160,7 @@ def _tile(tile: GroupTile) -> Iterator[str]:
         for operand, copy in sorted(hop.copies.items()):
             slide = f" along {copy.slide_loop}" if copy.slide_loop else ""
             yield f"        {operand}: depth {copy.depth}, {copy.buffers} buffers, {copy.mode}{slide}"
+    yield from (f"        {value} stays whole in {memory}" for value, memory in sorted(tile.kept.items()))
     yield from (f"        {value} stays inside: {mode}" for value, mode in sorted(tile.inner.items()))
 
 

@@ -29,6 +29,7 @@ class Options:
     allocator: str = "auto"
     tiler: str = "auto"
     buffering: Literal["single", "double", "auto"] = "auto"  # tile buffers of an operand that travels more than once
+    groups: int | None = None  # longest chain of steps joined through the near memory; 1: layer by layer; None: any
     effort: int = 200_000  # allocator work units
     code_passes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # beside the default ones -> settings
     seed: int = 0

@@ -7,13 +7,14 @@ Memory, layout, order and tiles depend on each other, and a chain of stages cann
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from tilewright.allocate import allocate
-from tilewright.allocate.overflow import MIGHT_FIT
+from tilewright.allocate.overflow import MIGHT_FIT, Overflow, does_not_fit
 from tilewright.allocate.problem import Allocator, Budget
+from tilewright.allocate.stage import attempt
 from tilewright.bind import bind
 from tilewright.decisions import Decisions
 from tilewright.errors import Diagnostic, Exit, TilewrightError
@@ -45,7 +46,9 @@ class Planner:
     allocator: Allocator
     pins: Decisions = field(default_factory=Decisions)
     buffering: Buffering = "auto"
+    longest: int | None = None  # chain of steps joined by values that stay in the near memory
     budget: Budget = field(default_factory=Budget)
+    known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers
 
     def bind(self, graph: Graph, platform: Platform, diagnostics: tuple[Diagnostic, ...] = ()) -> Bound:
         """Kernels and layouts; the same for every proposal of this planner."""
@@ -58,7 +61,7 @@ class Planner:
         """
         plans, failures = self._attempts(bound)
         if plans:
-            return min(plans, key=ram_bytes)  # the first of equals
+            return min(plans, key=merit)  # the first of equals
         raise failures[0] if failures[0].fix else with_fix(failures[0], self._ways_out(bound, failures[0]))
 
     def proposals(self, bound: Bound) -> Iterator[Decisions]:
@@ -84,13 +87,32 @@ class Planner:
         yield tuple(task.nodes[index] for index in found.order)
 
     def carry_out(self, bound: Bound, decisions: Decisions) -> Allocated:
-        """Schedule, tile and allocate as decided."""
+        """Schedule, tile and allocate as decided; what was to stay in the near memory but finds no place travels."""
         scheduled = verify_scheduled(schedule(bound, self.operators, decisions))
-        return self.allocate(self.tile(scheduled, decisions), decisions)
+        travelling: dict[str, str] = {}
+        while True:
+            proposal = replace(decisions, memories={**decisions.memories, **travelling})
+            tiled = self.tile(scheduled, proposal)
+            answer = attempt(tiled, proposal, self.allocator, self.budget)
+            if isinstance(answer, Allocated):
+                return verify_allocated(answer, self.operators)
+            sent = least_useful(tiled, answer)
+            if not sent:
+                raise does_not_fit(tiled, answer)
+            travelling |= dict.fromkeys(sent, bound.platform.home_memory().name)
 
     def tile(self, scheduled: Scheduled, decisions: Decisions) -> Tiled:
         """The `tile` stage with this planner's tiler."""
-        tiled = tile(scheduled, self.operators, self.tiler, decisions, self.buffering, self.budget.seed)
+        tiled = tile(
+            scheduled,
+            self.operators,
+            self.tiler,
+            decisions,
+            self.buffering,
+            self.budget.seed,
+            self.longest,
+            self.known,
+        )
         return verify_tiled(tiled, self.operators)
 
     def allocate(self, tiled: Tiled, decisions: Decisions) -> Allocated:
@@ -101,14 +123,31 @@ class Planner:
         """Every proposal that fits, and why the others do not."""
         plans: list[Allocated] = []
         failures: list[TilewrightError] = []
-        for proposal in self.proposals(bound):
+
+        def attempt_one(proposal: Decisions) -> None:
             try:
                 plans.append(self.carry_out(bound, proposal))
             except TilewrightError as error:
                 if error.exit_code is not Exit.DOES_NOT_FIT:
                     raise
                 failures.append(error)
+
+        for proposal in self.proposals(bound):
+            attempt_one(proposal)
+        if plans and bound.platform.near:
+            apart = self._apart(bound, min(plans, key=merit))
+            for proposal in apart:
+                attempt_one(proposal)
         return plans, failures
+
+    def _apart(self, bound: Bound, best: Allocated) -> Iterator[Decisions]:
+        """The best order again with no value in another's bytes: in a near memory those would have to stay together."""
+        scheduled = best.tiled.scheduled
+        kept = {scheduled.storage[value].buffer for group in best.tiled.groups for value in group.tile.kept}
+        pairs = [value for value in scheduled.in_place if scheduled.storage[value].buffer not in kept]
+        if pairs and self.longest != 1 and not self.pins.in_place:
+            order = best.decisions.order
+            yield Decisions(order=order, in_place=dict.fromkeys(pairs, "")).pinned_by(self.pins)
 
     def _ways_out(self, bound: Bound, failure: TilewrightError) -> tuple[str, ...]:
         """Changes after which the model fits, each proved by planning with it."""
@@ -121,10 +160,28 @@ class Planner:
                 plans, _ = replace(self, pins=pins, budget=budget)._attempts(changed)
             except TilewrightError:
                 return None  # the change itself is not possible
-            return min(plans, key=ram_bytes, default=None)
+            return min(plans, key=merit, default=None)
 
         placeable = any(MIGHT_FIT in detail for detail in failure.details)
         return ways_out(bound, plan, placeable=placeable, effort=self.budget.work)
+
+
+def merit(allocated: Allocated) -> tuple[float, int]:
+    """Smaller is better: time first where tiles travel between memories, then bytes."""
+    tiled = allocated.tiled
+    near = tiled.scheduled.bound.platform.near
+    return (sum(group.cycles for group in tiled.groups) if near else 0.0), ram_bytes(allocated)
+
+
+def least_useful(tiled: Tiled, overflow: Overflow) -> tuple[str, ...]:
+    """The values of a buffer that stays in the memory which is too small: of those there at the step, the one whose
+    absence costs least. () where none does.
+    """
+    kept = {value for group in tiled.groups for value in group.tile.kept}
+    staying = [buffer for buffer in overflow.live if not kept.isdisjoint(buffer.values)]
+    enough = [buffer for buffer in staying if buffer.size_bytes >= overflow.excess_bytes]
+    chosen = min(enough, key=lambda buffer: buffer.size_bytes, default=None) or (staying[0] if staying else None)
+    return chosen.values if chosen else ()
 
 
 def ram_bytes(allocated: Allocated) -> int:

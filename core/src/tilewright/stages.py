@@ -110,6 +110,8 @@ class Group:
     steps: tuple[str, ...]
     tile: GroupTile = field(default_factory=GroupTile)
     cycles: float = 0.0  # estimate
+    offsets: Mapping[str, int] = field(default_factory=dict)  # buffer -> bytes from the pool's start, where it settles
+    claim: str = ""  # what the tiler has proved of its choice: "optimal", how far from it at most; "" nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +129,11 @@ class Placement:
 
     memory: str
     offset_bytes: int
+
+
+def comes_and_goes(buffer: Buffer, place: Placement, platform: Platform) -> bool:
+    """Whether a buffer shares bytes of the near memory, over time, with tiles; a tile buffer always does."""
+    return buffer.kind == "tile" or (place.memory == platform.near and buffer.kind in ("activation", "scratch"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

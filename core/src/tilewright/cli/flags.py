@@ -65,6 +65,14 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Tile buffers of a tensor that travels more than once; auto doubles where it pays.",
         ),
         click.option(
+            "--groups",
+            type=click.IntRange(min=1),
+            default=None,
+            metavar="N",
+            help="Longest chain of steps joined by values that stay in the near memory; 1 is layer by layer. "
+            "Default: any length.",
+        ),
+        click.option(
             "--code-pass",
             "code_passes",
             multiple=True,
@@ -109,6 +117,7 @@ def options_from(flags: dict[str, Any]) -> Options:
         allocator=flags["allocator"],
         tiler=flags["tiler"],
         buffering=flags["buffering"],
+        groups=flags["groups"],
         code_passes=dict(_code_pass(text) for text in flags["code_passes"]),
         effort=flags["effort"],
         seed=flags["seed"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilewright.platform import Memory
@@ -40,6 +41,13 @@ def work(group: Group, costs: tuple[HopCost, ...]) -> dict[str, Any]:
         },
         "hops": hops,
     }
+
+
+def traffic_ratio(steps: Sequence[Mapping[str, Any]]) -> float | None:
+    """Bytes moved over what would move if every element travelled once, layer by layer; None where nothing would."""
+    bound = sum(step["bound_bytes"] for step in steps)
+    moved = sum(step["copies"]["in_bytes"] + step["copies"]["out_bytes"] for step in steps)
+    return round(moved / bound, 4) if bound else None
 
 
 def level(memory: Memory, allocated: Allocated) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from tilewright.lower.addresses import AddressBook, address_book, members_of, po
 from tilewright.platform import CopyPath, Platform
 from tilewright.runners.harness import Area, areas_of
 from tilewright.runners.runner import Job
+from tilewright.stages import comes_and_goes
 
 FIRST_ADDRESS = 0x1000_0000  # of memories that have none of their own
 LAST_ADDRESS = 0x7000_0000  # sanitizers keep their tables beyond
@@ -157,11 +158,12 @@ def _addresses(wanted: Sequence[tuple[str, int]], platform: Platform) -> Iterato
 
 
 def _tiles(job: Job, book: AddressBook) -> Iterator[TileRange]:
-    """All tile buffers, where the program says when they live."""
+    """Everything that comes and goes in the near memory, where the program says when it lives."""
     if b"tw_rt_live(" not in job.artifact.files[f"{job.prefix}.c"]:
         return
     arenas = {pool.memory: number for number, pool in enumerate(book.pools)}
+    platform = job.plan.tiled.scheduled.bound.platform
     for buffer in job.plan.tiled.buffers:
         place = job.plan.placements.get(buffer.name)
-        if buffer.kind == "tile" and place is not None:
+        if place is not None and buffer.size_bytes and comes_and_goes(buffer, place, platform):
             yield TileRange(arena=arenas[place.memory], offset_bytes=place.offset_bytes, size_bytes=buffer.size_bytes)

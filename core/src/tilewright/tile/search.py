@@ -256,7 +256,7 @@ class _Order:
         if not legal.any():
             return None
         cycles = np.where(legal, self._cycles(doubled), np.inf)
-        moved = np.sum(np.broadcast_arrays(*(choice.moved for choice in self.choices)), axis=0)
+        moved = np.broadcast_to(total_of([choice.moved for choice in self.choices]), cycles.shape)
         score = cycles * (1 + _TRAFFIC * np.minimum(moved / self.search.bound, _MOST_TRAFFIC))
         at = np.unravel_index(np.argmin(score), score.shape)
         return self._found(at, doubled, (float(cycles[at]), float(moved[at]), float(score[at])))
@@ -299,9 +299,9 @@ class _Order:
 
     def _buffers(self) -> tuple[list[npt.NDArray[np.bool_]], Numbers]:
         """Which operands have two buffers, best gain per byte first while there is room; and the bytes of all."""
-        used: Numbers = np.sum(np.broadcast_arrays(*(choice.buffer for choice in self.choices)), axis=0)
+        used = total_of([choice.buffer for choice in self.choices])
         shape = used.shape
-        if self.search.buffering == "single":
+        if self.search.buffering == "single" or not self.choices:
             return [np.zeros(shape, bool) for _ in self.choices], used
         gains = np.stack([
             np.broadcast_to((choice.fetches - 1) * choice.each / np.maximum(choice.buffer, 1), shape)
@@ -323,7 +323,7 @@ class _Order:
         """Prologue, every change of tile with what travels meanwhile, epilogue."""
         tiles = self.above[:, -1]
         compute = self.computes / tiles
-        total: Numbers = np.sum(np.broadcast_arrays(*(choice.each for choice in self.choices)), axis=0) + compute
+        total: Numbers = total_of([choice.each for choice in self.choices]) + compute
         for level in range(1, len(self.order) + 1):
             changes = self.above[:, level] - self.above[:, level - 1]
             hidden = exposed = np.zeros(1)
@@ -356,6 +356,12 @@ class _Order:
 def _own(at: Sequence[np.intp], array: Numbers) -> tuple[np.intp | int, ...]:
     """The place of one combination in an array that has only some of the axes."""
     return tuple(index if extent > 1 else 0 for index, extent in zip(at, array.shape, strict=True))
+
+
+def total_of(terms: Sequence[Numbers]) -> Numbers:
+    """The sum of arrays that broadcast; zeros where there are none."""
+    total: Numbers = np.sum(np.broadcast_arrays(np.zeros(1), *terms), axis=0)
+    return total
 
 
 def better(best: Found | None, found: Found) -> Found:

@@ -64,6 +64,7 @@ class Space:
     grain: int  # tile buffers begin at multiples of it
     once: tuple[str, ...] = ()  # inputs that may be fetched only once: the output takes their bytes
     refused: Mapping[str, str] = field(default_factory=dict)  # loop -> why it cannot be cut
+    spared_bytes: int = 0  # that would travel if every value lived in the home memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,12 +299,14 @@ def nested_ranges(extent: int, nested: Sequence[int]) -> tuple[Integers, Integer
 
 
 def bound_bytes(space: Space) -> int:
-    """Bytes of the elements that travel if each is read or written once."""
-    box = {loop.name: (0, loop.extent) for loop in space.access.loops}
-    total = 0
-    for operand in space.travellers:
-        touched = operand.item_bytes
-        for span in space.access.window(operand.name, box):
-            touched *= len(range(span.low, span.high, span.step))
-        total += touched
+    """Bytes of the elements that travel layer by layer if each is read or written once; what is spared counts, too."""
+    moved = sum(touched_bytes(space.access, item.name, item.item_bytes) for item in space.travellers)
+    return space.spared_bytes + moved
+
+
+def touched_bytes(access: Access, operand: str, item_bytes: int) -> int:
+    """Bytes of the elements of an operand that any trip uses."""
+    total = item_bytes
+    for span in access.window(operand, {loop.name: (0, loop.extent) for loop in access.loops}):
+        total *= len(range(span.low, span.high, span.step))
     return total

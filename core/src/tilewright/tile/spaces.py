@@ -5,8 +5,9 @@ Does not know how tiles are chosen.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 
 from tilewright.access import Access, Loop, MapAccess
 from tilewright.decisions import Decisions, HopTile
@@ -19,8 +20,10 @@ from tilewright.operands import input_operands, kernel_access
 from tilewright.operator import Operator
 from tilewright.platform import CopyPath, Platform
 from tilewright.stages import Buffer, Scheduled, Step
-from tilewright.tile.space import Space, Traveller, WindowTable, cuttable
+from tilewright.tile.space import Space, Traveller, WindowTable, cuttable, touched_bytes
 from tilewright.tile.transfers import lattice, path_between, route
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +47,7 @@ class OperandOf:
     offset_bytes: int  # in its buffer
     written: bool
     constant: bool
+    buffer: str = ""  # that it is in; "" for a constant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +91,8 @@ class Machine:
         site = self.site(step)
         return kernel_access(self.operators[site.node.op], self.bound.bindings[step.name].kernel, site)
 
-    def operands(self, step: Step) -> tuple[OperandOf, ...]:
-        """Inputs, packed constants, outputs."""
+    def operands(self, step: Step, kept: Mapping[str, str] = NOTHING) -> tuple[OperandOf, ...]:
+        """Inputs, packed constants, outputs. `kept` has buffers that are elsewhere than decided, and their memory."""
         site, binding = self.site(step), self.bound.bindings[step.name]
         operator = self.operators[site.node.op]
         found = []
@@ -96,9 +100,9 @@ class Machine:
             if source.operand in binding.constants:
                 found.append(self._constant(source.operand, binding.constants[source.operand]))
             else:
-                found.append(self._value(source.operand, source.tensor, written=False))
+                found.append(self._value(source.operand, source.tensor, kept, written=False))
         outputs = zip(operator.outputs, site.node.outputs, strict=False)
-        found.extend(self._value(operand, value, written=True) for operand, value in outputs if value)
+        found.extend(self._value(operand, value, kept, written=True) for operand, value in outputs if value)
         return tuple(found)
 
     def _constant(self, operand: str, name: str) -> OperandOf:
@@ -115,7 +119,7 @@ class Machine:
             constant=True,
         )
 
-    def _value(self, operand: str, name: str, *, written: bool) -> OperandOf:
+    def _value(self, operand: str, name: str, kept: Mapping[str, str], *, written: bool) -> OperandOf:
         tensor, storage = self.bound.graph.tensors[name], self.scheduled.storage[name]
         pinned = [self.decisions.memories[key] for key in (name, storage.buffer) if key in self.decisions.memories]
         return OperandOf(
@@ -124,7 +128,8 @@ class Machine:
             shape=tensor.shape,
             layout=self.bound.layouts[name],
             item_bytes=tensor.dtype.size_bytes,
-            memory=(pinned or [self.platform.home_memory().name])[0],
+            memory=kept.get(storage.buffer) or (pinned or [self.platform.home_memory().name])[0],
+            buffer=storage.buffer,
             offset_bytes=storage.offset_bytes,
             written=written,
             constant=False,
@@ -190,13 +195,23 @@ class Machine:
         entries = [at for at, hop in enumerate(self.hops) if path_between(self.platform, memory, hop.near)]
         return max(entries, default=-1)
 
-    def space(self, index: int, step: Step, ends: tuple[str, str], outer: tuple[HopTile, ...] = ()) -> Space:
-        """The tilings of one step over the hop with these `ends`, inside the tiles of the hops `outer` around it."""
+    def space(
+        self,
+        index: int,
+        step: Step,
+        ends: tuple[str, str],
+        outer: tuple[HopTile, ...] = (),
+        kept: Mapping[str, str] = NOTHING,
+    ) -> Space:
+        """The tilings of one step over the hop with these `ends`, inside the tiles of the hops `outer` around it.
+
+        `kept`: see `operands`; what they take of a memory is not taken off its room.
+        """
         site, binding, access = self.site(step), self.bound.bindings[step.name], self.access(step)
         cuts, refused = cuttable(access, binding.kernel)
         engine = next(engine for engine in self.platform.engines if engine.name == binding.engine)
-        operands = self.operands(step)
-        visit = self._visit(index, step, access, outer)
+        operands = self.operands(step, kept)
+        visit = self._visit(index, step, access, outer, kept)
         cuts = tuple(loop for loop in cuts if visit.extents[loop.name] > 1)
         travellers = []
         for operand in operands:
@@ -220,15 +235,28 @@ class Machine:
             grain=self.grain(ends[1]),
             once=self._once(operands),
             refused=refused,
+            spared_bytes=self._spared(operands, binding.kernel, access, ends),
         )
 
-    def _visit(self, index: int, step: Step, access: Access, outer: tuple[HopTile, ...]) -> _Visit:
+    def _spared(self, operands: tuple[OperandOf, ...], kernel: Kernel, access: Access, ends: tuple[str, str]) -> int:
+        """Bytes of the values that live at the near end or nearer, but would cross this hop from the home memory."""
+        home = self.platform.home_memory().name
+        return sum(
+            touched_bytes(access, operand.name, operand.item_bytes)
+            for operand in operands
+            if not operand.constant and operand.memory != home and self.path(operand, kernel, ends) is None
+            if 0 not in operand.shape and self.path(replace(operand, memory=home), kernel, ends) is not None
+        )
+
+    def _visit(
+        self, index: int, step: Step, access: Access, outer: tuple[HopTile, ...], kept: Mapping[str, str]
+    ) -> _Visit:
         """What the hops `outer` leave to the next one."""
         extents = {loop.name: loop.extent for loop in access.loops}
         around: dict[str, tuple[int, ...]] = {}
         rooms: dict[str, tuple[int, ...]] = {}
         for number, hop in enumerate(outer):
-            space = self.space(index, step, (hop.far, hop.near), outer[:number])
+            space = self.space(index, step, (hop.far, hop.near), outer[:number], kept)
             table = WindowTable(space)
             for operand in space.travellers:
                 if operand.name in hop.copies:
@@ -288,6 +316,7 @@ def structural_key(space: Space) -> Hashable:
         space.grain,
         space.once,
         space.engine.name,
+        space.spared_bytes,
     )
 
 

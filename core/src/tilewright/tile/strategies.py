@@ -4,14 +4,14 @@ Does not know how spaces are built or searched.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tilewright.decisions import GroupTile, HopTile
-from tilewright.stages import Group, Step
-from tilewright.tile.buffers import hop_spaces
-from tilewright.tile.cost import nested_costs
+from tilewright.decisions import GroupTile
+from tilewright.errors import TilewrightError
+from tilewright.stages import Group
+from tilewright.tile.cutter import Cutter
+from tilewright.tile.keep import decided, keep, kept_values
 from tilewright.tile.misfit import does_not_fit
 from tilewright.tile.pick import pick
 from tilewright.tile.search import Found, Search
@@ -32,37 +32,21 @@ class StepTiler:
 
     def plan(self, request: TilingRequest) -> tuple[Group, ...]:
         """See `Tiler.plan`. TilewrightError TW5101 (exit 5) for a step that no tiling makes fit."""
-        machine = Machine(request.scheduled, request.operators, request.decisions)
+        decisions = decided(request.decisions, request.decisions.tiles)
+        machine = Machine(request.scheduled, request.operators, decisions)
         if not machine.hops:
             return WholeTiler().plan(request)
-        known: dict[Hashable, Found | None] = {}
+        steady = self.name in ("auto", "cost")
+        cutter = Cutter(machine, lambda space, index: self._found(space, request, index), request.known, steady=steady)
+        plan = keep(cutter, request.longest if steady else 1)
+        if isinstance(plan, int):
+            raise _misfit(machine, cutter, plan)
         groups = []
-        for index, step in enumerate(request.scheduled.steps):
-            pinned = request.decisions.tiles.get(step.name)
-            tile = pinned or self._tile(machine, index, step, request, known)
-            cycles = _cycles(machine, index, step, tile)
-            groups.append(Group(name=step.name, steps=(step.name,), tile=tile, cycles=cycles))
+        for index, (step, cut) in enumerate(zip(request.scheduled.steps, plan.cuts, strict=True)):
+            made = GroupTile(hops=cut.hops, kept=kept_values(machine, plan.kept, index))
+            tile = decisions.tiles.get(step.name, made)
+            groups.append(Group(name=step.name, steps=(step.name,), tile=tile, cycles=cut.cycles))
         return tuple(groups)
-
-    def _tile(
-        self, machine: Machine, index: int, step: Step, request: TilingRequest, known: dict[Hashable, Found | None]
-    ) -> GroupTile:
-        hops: list[HopTile] = []
-        for way in machine.hops:
-            space = machine.space(index, step, (way.far, way.near), tuple(hops))
-            if not space.travellers:
-                continue
-            key = structural_key(space)
-            if key not in known:
-                known[key] = self._found(space, request, index)
-            found = known[key]
-            if found is None:
-                rest = request.scheduled.steps[index + 1 :] if len(machine.hops) == 1 else ()
-                later = [machine.space(index + 1 + at, one, (way.far, way.near)) for at, one in enumerate(rest)]
-                spaces = {structural_key(one): one for one in (space, *later) if one.travellers}
-                raise does_not_fit(machine, step, tuple(spaces.values()), way.near)
-            hops.append(found.on(way.far, way.near))
-        return GroupTile(hops=tuple(hops))
 
     def _found(self, space: Space, request: TilingRequest, index: int) -> Found | None:
         """Where not every operand that travels again can have two buffers, those have them that gain most."""
@@ -77,11 +61,16 @@ class StepTiler:
         return pick(space, request.buffering, self.name, request.seed + index)
 
 
-def _cycles(machine: Machine, index: int, step: Step, tile: GroupTile) -> float:
-    if not tile.hops:
-        binding = machine.bound.bindings[step.name]
-        return next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
-    return nested_costs(tuple(hop_spaces(machine, index, step, tile.hops)))[0].total_cycles
+def _misfit(machine: Machine, cutter: Cutter, index: int) -> TilewrightError:
+    """The step's error, with the least memory that does for it and, where that is quickly known, for all after it."""
+    blocked, steps = cutter.blocked(index), machine.scheduled.steps
+    if blocked is None:
+        raise ValueError(f"step {index} fits")
+    ends = blocked.way.far, blocked.way.near
+    rest = range(index + 1, len(steps)) if len(machine.hops) == 1 else range(0)
+    later = [machine.space(at, steps[at], ends) for at in rest]
+    spaces = {structural_key(one): one for one in (blocked.space, *later) if one.travellers}
+    return does_not_fit(machine, steps[index], tuple(spaces.values()), blocked.way.near)
 
 
 TILERS = (

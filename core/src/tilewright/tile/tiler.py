@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from tilewright.decisions import Decisions
 from tilewright.operator import Operator
@@ -22,6 +22,8 @@ class TilingRequest:
     decisions: Decisions
     buffering: Buffering = "auto"  # of operands that travel more than once; "double": of as many as there is room for
     seed: int = 0  # of randomised strategies
+    longest: int | None = None  # chain of steps joined by what stays in the near memory; 1: layer by layer; None: any
+    known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # found before, by this tiler
 
 
 @runtime_checkable

@@ -1,6 +1,7 @@
 """Knows the pass `lifetimes`: marks where every buffer begins and ends to hold data, for sanitizers and debuggers.
-Does not know what the marks do: tile buffers are told to `tw_rt`; for all others they are the macros TW_LIVE and
-TW_DEAD, empty unless the application defines them. In a program for a team of cores only the mover runs them.
+Does not know what the marks do: tile buffers and what else is in the near memory are told to `tw_rt`; for all others
+they are the macros TW_LIVE and TW_DEAD, empty unless the application defines them. In a program for a team of cores
+only the mover runs them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from tilewright.program import Dead, If, Live, Mark, Program, Statement, StepCall, StepCode, replaced
+from tilewright.stages import comes_and_goes
 from tilewright.transform.code_pass import CodePass, CodePassContext
 
 
@@ -23,12 +25,13 @@ class _Marked:
     first: int
     last: int
     pointer: str
+    near: bool
 
     def live(self) -> Live:
-        return Live(buffer=self.name, pointer=self.pointer, size_bytes=self.size_bytes)
+        return Live(buffer=self.name, pointer=self.pointer, size_bytes=self.size_bytes, tile=self.near)
 
     def dead(self) -> Dead:
-        return Dead(buffer=self.name, pointer=self.pointer, size_bytes=self.size_bytes)
+        return Dead(buffer=self.name, pointer=self.pointer, size_bytes=self.size_bytes, tile=self.near)
 
     def overlaps(self, other: _Marked) -> bool:
         ends = self.start + self.size_bytes, other.start + other.size_bytes
@@ -68,6 +71,7 @@ def _buffers(program: Program) -> Iterator[_Marked]:
             first=-1 if buffer.kind == "input" else buffer.first,
             last=len(program.steps) if buffer.kind == "output" else buffer.last,
             pointer=program.address(buffer.name),
+            near=program.team and comes_and_goes(buffer, place, program.allocated.tiled.scheduled.bound.platform),
         )
 
 
@@ -81,7 +85,7 @@ def _with_marks(body: tuple[Statement, ...], buffers: tuple[_Marked, ...], team:
         yield statement
         dead = [buffer for buffer in buffers if buffer.last == step]
         yield from _by_mover((buffer.dead() for buffer in dead), team)
-        staying = (buffer for buffer in buffers if buffer.first <= step < buffer.last)
+        staying = (buffer for buffer in buffers if buffer.first <= step < buffer.last and not buffer.near)
         again = (buffer.live() for buffer in staying if any(buffer.overlaps(other) for other in dead))
         yield from _by_mover(again, team)
 

@@ -1,0 +1,207 @@
+"""Knows which values stay whole in a near memory, from the step that writes them to the last one that reads them.
+Does not know how a step is tiled in the room that is left, nor where in the memory a value lies.
+
+Steps are gone through in order. What matters of the past is which values are in the near memory now, so the best plan
+for each such set is kept: an exact search as long as there are not too many of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations
+
+from tilewright.decisions import Decisions, GroupTile
+from tilewright.stages import Buffer
+from tilewright.tile.cutter import Cut, Cutter
+from tilewright.tile.spaces import Machine
+
+_MOST_STATES = 128  # sets of values, after which only the best are followed
+_MOST_BORN = 4  # values that one step may begin to keep
+_MOST_TRAFFIC = 2.0  # times what must be moved: beyond, only time counts
+_TRAFFIC = (0.2, 0.05, 0.01, 0.0)  # what moving less may cost, as a part of the time; the first that costs no time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A tiling for every step, and the buffers that stay whole in a near memory."""
+
+    cuts: tuple[Cut, ...]
+    kept: Mapping[str, str]  # buffer -> memory
+
+    @property
+    def cycles(self) -> float:
+        """Of all steps."""
+        return sum(cut.cycles for cut in self.cuts)
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The best way to some step: what is kept behind it, and how many steps are joined by what was kept so far."""
+
+    score: float
+    kept: frozenset[str]
+    joined: int
+    cut: Cut | None = None
+    before: _State | None = None
+    here: frozenset[str] = frozenset()  # kept during the step
+
+
+def decided(decisions: Decisions, tiles: Mapping[str, GroupTile]) -> Decisions:
+    """The same decisions, with the memories of what `tiles` keep."""
+    kept = {value: memory for tile in tiles.values() for value, memory in tile.kept.items()}
+    return replace(decisions, memories={**decisions.memories, **kept}) if kept else decisions
+
+
+def keep(cutter: Cutter, longest: int | None) -> Plan | int:
+    """The plan that moves least of those that take no longer than keeping nothing; else the first step that fits not.
+
+    `longest` is the longest chain of steps that kept values may join.
+    """
+    machine = cutter.machine
+    plain: list[Cut] = []
+    for index in range(len(machine.scheduled.steps)):
+        cut = cutter.cut(index)
+        if cut is None:
+            return index
+        plain.append(cut)
+    alone = tuple(plain)
+    best = Plan(cuts=alone, kept={})
+    if longest == 1:
+        return best
+    for way in reversed(machine.hops):
+        best = _kept_in(_Choice(cutter, way.near, best.kept, longest, alone), best)
+    return best
+
+
+def _kept_in(choice: _Choice, before: Plan) -> Plan:
+    """`before`, with more values kept in one memory."""
+    if not choice.buffers:
+        return before
+    for traffic in _TRAFFIC:
+        plan = choice.best(traffic)
+        if plan is not None and plan.cycles <= before.cycles:
+            return plan
+    return before
+
+
+def keepable(machine: Machine, memory: str, kept: Mapping[str, str]) -> Iterator[Buffer]:
+    """Buffers that may be in a near memory from their first step to their last.
+
+    Not those of the graph's ends, which the application reaches, nor any that a decision or a tiling has settled.
+    """
+    if machine.platform.memory(memory).managed_by != "tilewright":
+        return
+    decisions = machine.decisions
+    refused = {*decisions.memories, *decisions.offsets}
+    for step in machine.scheduled.steps:
+        allowed = machine.bound.bindings[step.name].kernel.memories
+        refused.update(
+            item.buffer
+            for item in machine.operands(step)
+            if step.name in decisions.tiles or memory not in allowed.get(item.name, (memory,))
+        )
+    for buffer in machine.scheduled.buffers:
+        free = buffer.name not in kept and refused.isdisjoint((buffer.name, *buffer.values))
+        if free and buffer.kind == "activation" and buffer.size_bytes:
+            yield buffer
+
+
+class _Choice:
+    """What is kept in one memory, beside what is kept elsewhere already."""
+
+    def __init__(
+        self, cutter: Cutter, memory: str, elsewhere: Mapping[str, str], longest: int | None, alone: Sequence[Cut]
+    ) -> None:
+        self.cutter, self.memory, self.elsewhere, self.longest = cutter, memory, elsewhere, longest
+        self.alone = alone  # every step with nothing kept
+        machine = cutter.machine
+        self.buffers = {buffer.name: buffer for buffer in keepable(machine, memory, elsewhere)}
+        grain = machine.grain(memory)
+        self.bytes = {
+            buffer.name: -(-buffer.size_bytes // max(buffer.align, grain)) * max(buffer.align, grain)
+            for buffer in machine.scheduled.buffers
+        }
+        steps = machine.scheduled.steps
+        self.touched = [tuple({item.buffer: None for item in machine.operands(step)}) for step in steps]
+        self.born: list[list[str]] = [[] for _ in steps]
+        for buffer in self.buffers.values():
+            self.born[buffer.first].append(buffer.name)
+        self.beside = self._beside(len(steps))
+
+    def best(self, traffic: float) -> Plan | None:
+        """The plan with the lowest score."""
+        states = [_State(0.0, frozenset(), 0)]
+        for index in range(len(self.born)):
+            found: dict[tuple[frozenset[str], int], _State] = {}
+            for state in states:
+                for after in self._after(state, index, traffic):
+                    key = after.kept, after.joined
+                    if key not in found or after.score < found[key].score:
+                        found[key] = after
+            states = sorted(found.values(), key=lambda state: (state.score, sorted(state.kept)))
+            if len(states) > _MOST_STATES:
+                nothing = [state for state in states[_MOST_STATES:] if not state.kept]
+                states = [*states[:_MOST_STATES], *nothing]
+        return self._plan(states[0]) if states else None
+
+    def _after(self, state: _State, index: int, traffic: float) -> Iterator[_State]:
+        """Every way to do one step."""
+        joined = 1
+        if self.longest is not None and state.kept:
+            joined = state.joined + 1
+        for chosen in _subsets(self.born[index][:_MOST_BORN]):
+            here = state.kept.union(chosen)
+            rest = frozenset(name for name in here if self.buffers[name].last > index)
+            if rest and self.longest is not None and joined >= self.longest:
+                continue
+            cut = self._cut(here, index)
+            if cut is not None:
+                score = state.score + cut.cycles + traffic * self._traffic(index, cut)
+                yield _State(score, rest, joined if rest else 0, cut, state, here)
+
+    def _cut(self, here: frozenset[str], index: int) -> Cut | None:
+        taken = dict(self.beside[index])
+        taken[self.memory] = taken.get(self.memory, 0) + sum(self.bytes[name] for name in here)
+        kept = {
+            name: self.memory if name in here else self.elsewhere[name]
+            for name in self.touched[index]
+            if name in here or name in self.elsewhere
+        }
+        return self.cutter.cut(index, kept, {memory: size for memory, size in taken.items() if size})
+
+    def _traffic(self, index: int, cut: Cut) -> float:
+        """What a step moves, in cycles: as many as the step takes alone for as much as it must move alone."""
+        alone = self.alone[index]
+        return alone.cycles * min(cut.moved_bytes / max(alone.bound_bytes, 1), _MOST_TRAFFIC)
+
+    def _beside(self, count: int) -> Sequence[Mapping[str, int]]:
+        """For each step, the bytes of each memory that what is kept elsewhere takes."""
+        taken: list[dict[str, int]] = [{} for _ in range(count)]
+        for buffer in self.cutter.machine.scheduled.buffers:
+            memory = self.elsewhere.get(buffer.name, "")
+            for at in range(buffer.first, buffer.last + 1) if memory else ():
+                taken[at][memory] = taken[at].get(memory, 0) + self.bytes[buffer.name]
+        return taken
+
+    def _plan(self, state: _State) -> Plan:
+        cuts: list[Cut] = []
+        kept = dict(self.elsewhere)
+        at: _State | None = state
+        while at is not None and at.cut is not None:
+            cuts.append(at.cut)
+            kept |= dict.fromkeys(sorted(at.here), self.memory)
+            at = at.before
+        return Plan(cuts=tuple(reversed(cuts)), kept=kept)
+
+
+def kept_values(machine: Machine, kept: Mapping[str, str], index: int) -> dict[str, str]:
+    """What step `index` writes of the buffers `kept`, and where it stays."""
+    if not kept:
+        return {}
+    operands = machine.operands(machine.scheduled.steps[index])
+    return {item.value: kept[item.buffer] for item in operands if item.written and item.buffer in kept}
+
+
+def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    return chain.from_iterable(combinations(names, count) for count in range(len(names), -1, -1))
