@@ -29,7 +29,7 @@ from tilewright_siracusa.runners import qemu_tools
 from tilewright_siracusa.runners.qemu import QemuRiscvRunner
 
 DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"
-SMALL = 4096  # bytes of L1 beside the stacks: several tiles in every large step
+SMALL = 1024  # bytes of L1 beside the stacks: several tiles in a step
 QUICK = QemuRiscvRunner(run_seconds=60.0)
 
 
@@ -76,13 +76,13 @@ def demand_exact(plan: Deployment, job: Job, result: RunResult) -> None:
     assert len(verdicts) == len(executed)
 
 
-def changed(plan: Deployment, change: Callable[[str], str]) -> Artifact:
-    """The generated files with another text of the first step's own function."""
+def changed(plan: Deployment, change: Callable[[str], str], having: str = "") -> Artifact:
+    """The generated files with another text of the function of the first step that has `having` in it."""
     name = f"{plan.prefix}.c"
     text = plan.artifact.files[name].decode("ascii")
-    start = text.index("TW_STEP void")
-    end = text.index("\n}\n", start)
-    return Artifact(files={**plan.artifact.files, name: (text[:start] + change(text[start:end]) + text[end:]).encode()})
+    functions = re.findall(r"^TW_STEP void .*?^}\n", text, re.MULTILINE | re.DOTALL)
+    function = next(function for function in functions if having in function)
+    return Artifact(files={**plan.artifact.files, name: text.replace(function, change(function)).encode("ascii")})
 
 
 def begun(statements: str) -> Callable[[str], str]:
@@ -112,7 +112,7 @@ def failure(plan: Deployment, change: Callable[[str], str], folder: Path) -> Til
 @pytest.mark.parametrize("model", ["digits_int8", "digits_f32"])
 def test_a_tiled_network_is_exact_step_by_step(model: str, extra_mover: bool, tmp_path: Path) -> None:
     plan = deployment(model=model, tiled=True)
-    assert b"for (int32_t t" in plan.artifact.files[f"{plan.prefix}.c"]
+    assert b"for (int32_t t = 0" in plan.artifact.files[f"{plan.prefix}.c"]
     job = job_for(plan, sets=2)
     result = replace(QUICK, extra_mover=extra_mover).run(job, tmp_path)
     demand_exact(plan, job, result)
@@ -276,13 +276,13 @@ def test_a_stack_overflow_is_named(tmp_path: Path) -> None:
     [
         r"tw_rt_barrier\(\);(.*?tw_rt_barrier\(\);)",
         r"(tw_rt_barrier\(\);.*?)tw_rt_barrier\(\);",
-        r"tw_arrived\(&x\[[^\]]*\]\);()",
+        r"tw_arrived\(&\w+\[[^;]*\]\);()",
     ],
     ids=["barrier before", "barrier behind", "wait"],
 )
 def test_what_a_missing_barrier_or_wait_spoils_is_found(pattern: str, tmp_path: Path) -> None:
     plan = deployment(tiled=True)
-    job = job_for(plan, artifact=changed(plan, put(pattern, r"\1")))
+    job = job_for(plan, artifact=changed(plan, put(pattern, r"\1"), "for (int32_t t = 0"))
     try:
         result = QUICK.run(job, tmp_path)
     except TilewrightError as error:

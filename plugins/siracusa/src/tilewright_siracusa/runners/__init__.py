@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilewright.api import Runner
+from tilewright_siracusa.runners.gvsoc import GvsocRunner
 from tilewright_siracusa.runners.qemu import QemuRiscvRunner
 
-RUNNERS: tuple[Runner, ...] = (QemuRiscvRunner(),)
+RUNNERS: tuple[Runner, ...] = (QemuRiscvRunner(), GvsocRunner())

@@ -1,0 +1,68 @@
+"""The trained networks, tiled for Siracusa and run on QEMU, nine harts: every step exact, L1 never exceeded, stacks within
+what the platform declares.
+
+The whole matrix is `benchmarks/qemu_matrix.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from tilewright.deployment import Deployment
+from tilewright.options import Options
+from tilewright.runners.runner import Job
+from tilewright.validation import judge_steps
+from tilewright_siracusa.runners.qemu import QemuRiscvRunner
+
+MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
+
+pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One point of the matrix."""
+
+    name: str
+    near_kib: int
+    buffering: Literal["single", "double"]
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return "-".join((self.name, f"{self.near_kib}K", self.buffering, *self.settings.values()))
+
+
+CASES = (
+    Case("ad_int8", 16, "double"),
+    Case("kws_int8", 64, "single"),
+    Case("kws_int8", 16, "double", {"home": "l3"}),
+    Case("resnet8_int8", 16, "single"),
+    Case("resnet8_int8", 64, "double"),
+    Case("vww_int8", 16, "double"),
+    Case("resnet8_f32", 64, "double"),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_exact_on_nine_harts(case: Case, tmp_path: Path, tool: Callable[[str], str]) -> None:
+    tool("qemu-system-riscv32")
+    near_bytes = case.near_kib << 10
+    options = Options(memory={"l1": near_bytes}, buffering=case.buffering, settings=case.settings)
+    plan = Deployment(MODELS / f"{case.name}.onnx", "siracusa", options)
+    with np.load(MODELS / f"{case.name}.io.npz") as archive:
+        inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
+    job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=(inputs,), trace=True)
+    result = QemuRiscvRunner().run(job, tmp_path)
+    executed = [step.name for step in plan.scheduled.steps]
+    graph = plan.scheduled.bound.graph
+    verdicts = judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
+    assert [verdict.name for verdict in verdicts if not verdict.exact] == []
+    assert len(verdicts) == len(executed)
+    assert plan.worst_case_buffer_size["l1"] + plan.platform.runtime_bytes["l1"] <= near_bytes
+    assert result.counts["instructions.core7"] > 0
