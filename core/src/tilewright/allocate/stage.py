@@ -244,5 +244,5 @@ def _complete(tiled: Tiled, decisions: Decisions, placements: Mapping[str, Place
         memory.name for memory in tiled.scheduled.bound.platform.memories if memory.managed_by != "tilewright"
     }
     offsets = {name: place.offset_bytes for name, place in placements.items() if place.memory not in application}
-    tiles = {group.name: group.tile for group in tiled.groups if group.tile.hops}
+    tiles = {group.name: group.tile for group in tiled.groups if group.tile.hops or group.tile.kept}
     return replace(decisions, memories=memories, offsets=offsets, tiles=tiles, allocator=allocator)

@@ -14,7 +14,7 @@ from tilewright.allocate.limits import exceeded_bytes
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic
 from tilewright.operator import Operator
-from tilewright.report.tiles import level, work
+from tilewright.report.tiles import level, traffic_ratio, work
 from tilewright.stages import Allocated, Bound, Buffer, Group, PoolUse
 from tilewright.tile.measure import step_costs
 
@@ -41,6 +41,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "cycles": {**totals, "kind": "estimate"},
         "copies": {way: sum(step["copies"][way] for step in steps) for way in ("in_bytes", "out_bytes")},
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
+        "traffic_ratio": traffic_ratio(steps),
         "allocation": _allocation(deployment, allocated),
         "pools": [_pool(pool, allocated) for pool in allocated.pools],
         "levels": [level(memory, allocated) for memory in bound.platform.memories],
@@ -99,6 +100,7 @@ def _steps(allocated: Allocated, operators: Mapping[str, Operator]) -> list[dict
 def _tiles(group: Group) -> dict[str, Any]:
     return {
         "group": group.name,
+        "kept": dict(group.tile.kept),
         "tile_shape": [
             {"far": hop.far, "near": hop.near, "nest": [[loop, size] for loop, size in hop.nest]}
             for hop in group.tile.hops

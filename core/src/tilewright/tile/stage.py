@@ -4,8 +4,9 @@ Does not know offsets. After this stage no footprint changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from tilewright.decisions import Decisions
 from tilewright.operator import Operator
@@ -23,19 +24,31 @@ def tile(
     decisions: Decisions,
     buffering: Buffering = "auto",
     seed: int = 0,
+    longest: int | None = None,
+    known: dict[Hashable, Any] | None = None,
 ) -> Tiled:
     """Ask `tiler` for groups, then list every buffer: values, tiles, scratch, constants.
 
     Candidates are all memories that would do; a memory that is pinned is chosen among them by `allocate`. Where there
     is a near memory, nothing but tiles, their scratch and the values that a tiling keeps is there unless it is pinned.
     """
-    asked = TilingRequest(scheduled=scheduled, operators=operators, decisions=decisions, buffering=buffering, seed=seed)
+    asked = TilingRequest(
+        scheduled=scheduled,
+        operators=operators,
+        decisions=decisions,
+        buffering=buffering,
+        seed=seed,
+        longest=longest,
+        known={} if known is None else known,
+    )
     groups = tiler.plan(asked)
     _check_cover(groups, scheduled)
+    kept = {value: memory for group in groups for value, memory in group.tile.kept.items()}
+    decisions = replace(decisions, memories={**decisions.memories, **kept})
     machine = Machine(scheduled, operators, decisions)
     demands = _kernel_memories(machine, groups)
     values = tuple(
-        replace(buffer, memories=_candidates(buffer, machine, demands, decisions)) for buffer in scheduled.buffers
+        replace(buffer, memories=_candidates(buffer, machine, demands, decisions, kept)) for buffer in scheduled.buffers
     )
     buffers = (
         *values,
@@ -74,11 +87,18 @@ def _kernel_memories(machine: Machine, groups: tuple[Group, ...]) -> dict[str, t
 
 
 def _candidates(
-    buffer: Buffer, machine: Machine, demands: Mapping[str, tuple[str, ...]], decisions: Decisions
+    buffer: Buffer,
+    machine: Machine,
+    demands: Mapping[str, tuple[str, ...]],
+    decisions: Decisions,
+    kept: Mapping[str, str],
 ) -> tuple[str, ...]:
     for value in buffer.values:
         if decisions.io.get(value) == "user":
             return ()  # the caller's memory: not ours to place
+    staying = tuple(dict.fromkeys(kept[value] for value in buffer.values if value in kept))
+    if staying:
+        return staying
     names = [*machine.homes, *_pins(buffer.name, buffer.values, machine.ram, machine.homes, decisions)]
     for value in buffer.values:
         if value in demands:
