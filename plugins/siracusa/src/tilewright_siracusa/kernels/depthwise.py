@@ -37,10 +37,11 @@ def tap_words(layer: Layer) -> int:
     return rows * -(-columns // TAPS)
 
 
-def twice(layer: Layer) -> bool:
-    """Whether two neighbouring windows fit into four taps."""
+def pair_taps(layer: Layer) -> int:
+    """Taps that two neighbouring windows read; 0 where that are more than a word has."""
     windows = layer.windows
-    return windows.dilations[1] == 1 and windows.kernel[1] + windows.strides[1] <= TAPS
+    taps = windows.kernel[1] + windows.strides[1]
+    return taps if windows.dilations[1] == 1 and taps <= TAPS else 0
 
 
 def _pack(site: Site) -> Mapping[str, Array]:
@@ -77,13 +78,15 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 def _values(call: Call) -> Mapping[str, object]:
     layer = layer_of(call.site)
     kind = "us" if call.operands["X"].dtype is DType.U8 else "ss"
-    limit, pair = limit_of(layer.requant, layer.reach), twice(layer)
+    limit, pair = limit_of(layer.requant, layer.reach), pair_taps(layer)
+    loads = min(layer.windows.kernel[1], TAPS)
     return {
-        "function": f"tw_xp_depthwise_{kind}_{limit}_{2 if pair else 1}",
+        "function": f"tw_xp_depthwise_{kind}_{limit}_{loads}_{pair}",
         "kind": kind,
         "limit": limit,
         "weighted": True,
-        "twice": pair,
+        "loads": loads,
+        "pair": pair,
         "fields": {
             **image_fields(call),
             **tap_fields(layer.windows),
@@ -105,7 +108,7 @@ DEPTHWISE = Kernel(
     parallel=("o", "h", "w", "n"),
     describe=lambda site: described(layer_of(site)),
     values=_values,
-    source=c_text("finish.c", "windows.c", "lanes.c"),
+    source=c_text("finish.c", "windows.c", "turn.c", "lanes.c"),
     call=WINDOWS_CALL.format(arguments="(const uint8_t *)${X}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}"),
     includes=("<stdint.h>", "<string.h>"),
 )

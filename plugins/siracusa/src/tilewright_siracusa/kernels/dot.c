@@ -5,7 +5,7 @@ Needs kind: "ss", "us", "su" or "uu", whether the bytes of x and of the weights 
     name = {"ss": "SDOTSP", "us": "SDOTUSP", "su": "SDOTUSP", "uu": "SDOTUP"}[kind]
     def product(sum, x, w):
         first, second = (w, x) if kind == "su" else (x, w)
-        return f"TW_XP_{name}({sum}, {first}, {second})"
+        return f"TW_XP_{name}(%[{sum}], %[{first}], %[{second}])"
     def portable(sum, x, w):
         return f"tw_xp_sdot_us({sum}, {w}, {x})" if kind == "su" else f"tw_xp_sdot_{kind}({sum}, {x}, {w})"
 %>\
@@ -24,19 +24,19 @@ ${"".join(f"const uint8_t *x{i}, int32_t step{i}, " for i in range(pixels))}
     uint32_t w0, w1, w2, ${", ".join(f"a{i}" for i in range(pixels))};
     __asm__ volatile(
         TW_XP_LOOP(${4 + 5 * pixels})
-        TW_XP_LW(w0, w, 4)
-        TW_XP_LW_BY(a0, x0, step0)
-        TW_XP_LW(w1, w, 4)
+        TW_XP_LW(%[w0], %[w], 4)
+        TW_XP_LW_BY(%[a0], %[x0], %[step0])
+        TW_XP_LW(%[w1], %[w], 4)
 % if pixels == 2:
-        TW_XP_LW_BY(a1, x1, step1)
+        TW_XP_LW_BY(%[a1], %[x1], %[step1])
 % endif
-        TW_XP_LW(w2, w, 4)
+        TW_XP_LW(%[w2], %[w], 4)
 % for channel in range(4):
 % for pixel in range(pixels):
         ${product(sums[4 * pixel + channel], f"a{pixel}", f"w{channel % 3}")}
 % endfor
 % if channel == 0:
-        TW_XP_LW(w0, w, 4)
+        TW_XP_LW(%[w0], %[w], 4)
 % endif
 % endfor
         TW_XP_LOOP_END

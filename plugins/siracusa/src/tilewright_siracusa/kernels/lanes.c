@@ -1,71 +1,59 @@
 <%doc>
 Needs function, kind (see dot.c), limit (see finish.c), weighted (a filter for every channel; else all weights are 1),
-twice (two neighbouring windows fit into four taps).
-
-Channels lie in the four bytes of a word, taps in successive words: turned by a quarter, four taps of one channel are
-a word, and the dot product of bytes adds them up.
+loads (taps of a row that one window reads, or 4 where it reads more), pair (taps that two neighbouring windows read, 0
+where they are more than four).
 </%doc>\
-#ifndef TW_XP_TURN
-#define TW_XP_TURN
-/* Byte j of t[i] is byte i of r[j]. */
-TW_KERNEL void tw_xp_turn(const uint32_t *r, uint32_t *t)
-{
-    const uint32_t even = UINT32_C(0x05010400), odd = UINT32_C(0x07030602), upper = UINT32_C(0x07060302);
-    const uint32_t low01 = tw_xp_shuffle(r[0], r[1], even), high01 = tw_xp_shuffle(r[0], r[1], odd);
-    const uint32_t low23 = tw_xp_shuffle(r[2], r[3], even), high23 = tw_xp_shuffle(r[2], r[3], odd);
-    t[0] = tw_xp_pack(low01, low23);
-    t[1] = tw_xp_shuffle(low01, low23, upper);
-    t[2] = tw_xp_pack(high01, high23);
-    t[3] = tw_xp_shuffle(high01, high23, upper);
-}
-#endif
-
+<%
+    block = f"tw_xp_{'taps' if weighted else 'ones'}"
+    weights = "w, " if weighted else ""
+%>\
 #ifndef ${function.upper()}
 #define ${function.upper()}
-/* Sums of `pixels` neighbouring windows, 1 or 2, over four channels, or the first `lanes` of them. */
-TW_KERNEL void ${function}_sums(const tw_xp_windows *p, int32_t pixels, int32_t lanes, uint32_t rows, uint32_t columns,
+% for pixels, taps in ((1, loads), (2, pair)) if pair else ((1, loads),):
+<% shift = "8 * p->column_stride, " if pixels == 2 else "" %>\
+/* Sums of ${"two neighbouring windows" if pixels == 2 else "one window"} over four channels, or the first `lanes` of them. */
+TW_KERNEL void ${function}_sums${pixels}(const tw_xp_windows *p, int32_t lanes, uint32_t rows, uint32_t columns,
         const uint8_t *x, int32_t start, ${"const uint8_t *w, " if weighted else ""}int32_t *acc)
 {
-    const int32_t taps = p->column_taps + (pixels == 2 ? p->column_stride : 0);
-    const int32_t step = p->column_dilation * p->x_column;
-    const uint32_t all = (UINT32_C(2) << (taps - 1)) - 1;
-    for (int32_t kr = 0; kr < p->row_taps; ++kr, start += p->row_dilation * p->x_row) {
-        const uint32_t inside = rows >> kr & 1 ? columns : 0;
-% if not weighted:
-        if (inside == 0) {
-            continue;
-        }
-% endif
-        for (int32_t k = 0; k < taps; k += 4) {
-            uint32_t r[4], t[4];
-            if (inside == all && lanes == 4) {
-% for j in range(4):
-                r[${j}] = k + ${j} < taps ? tw_xp_load(x + (start + (k + ${j}) * step)) : 0;
-% endfor
-            } else {
-                for (int32_t j = 0; j < 4; ++j) {
-                    r[j] = k + j >= taps ? 0
-                        : (inside >> (k + j) & 1 ? tw_xp_load_lanes(x + (start + (k + j) * step), lanes)
-                                                 : p->padding);
-                }
+    const int32_t taps = p->column_taps${" + p->column_stride" if pixels == 2 else ""};
+    const int32_t step = p->column_dilation * p->x_column, row = p->row_dilation * p->x_row;
+    const uint32_t all = (UINT32_C(2) << (taps - 1)) - 1, all_rows = (UINT32_C(2) << (p->row_taps - 1)) - 1;
+    if (columns == all && rows == all_rows && lanes == 4 && taps == ${taps}) {
+        ${block}${pixels}x${taps}_${kind}(p->row_taps, x + start, step, row - ${taps - 1} * step, ${weights}${shift}acc);
+        return;
+    }
+<%def name="gathered(k)">\
+            uint32_t r[4] = {0, 0, 0, 0}; /* what lies outside, and what no weight belongs to */
+            for (int32_t j = 0; j < 4 && ${k} + j < taps; ++j) {
+                r[j] = inside >> (${k} + j) & 1 ? tw_xp_load_lanes(x + (at + (${k} + j) * step), lanes) : p->padding;
             }
-            tw_xp_turn(r, t);
-% for j in range(4):
-            const uint32_t w${j} = ${f"tw_xp_load(w + {4 * j})" if weighted else "UINT32_C(0x01010101)"};
-            acc[${j}] = tw_xp_sdot_${kind}(acc[${j}], t[${j}], w${j});
-% if twice:
-            if (pixels == 2) {
-                acc[${4 + j}] = tw_xp_sdot_${kind}(acc[${4 + j}], t[${j}], w${j} << (8 * p->column_stride));
-            }
-% endif
-% endfor
+</%def>\
 % if weighted:
-            w += 16;
-% endif
+    for (int32_t kr = 0; kr < p->row_taps; ++kr) {
+        const uint32_t inside = rows >> kr & 1 ? columns : 0;
+        const int32_t at = start + kr * row;
+        for (int32_t k = 0; k < taps; k += 4, w += 16) {
+${gathered("k")}\
+            ${block}${pixels}x4_${kind}(1, (const uint8_t *)r, 4, 0, ${weights}${shift}acc);
         }
     }
+% else:
+    for (int32_t k = 0; k < taps; k += 4) {
+        if (columns == all && rows == all_rows && lanes == 4 && k + 4 <= taps) {
+            ${block}1x4_${kind}(p->row_taps, x + (start + k * step), step, row - 3 * step, acc);
+            continue;
+        }
+        for (int32_t kr = 0; kr < p->row_taps; ++kr) {
+            const uint32_t inside = rows >> kr & 1 ? columns : 0;
+            const int32_t at = start + kr * row;
+${gathered("k")}\
+            ${block}1x4_${kind}(1, (const uint8_t *)r, 4, 0, acc);
+        }
+    }
+% endif
 }
 
+% endfor
 % if weighted:
 TW_KERNEL void ${function}(const tw_xp_windows p, const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y)
 % else:
@@ -86,10 +74,10 @@ TW_KERNEL void ${function}(const tw_xp_windows p, int32_t zero, int32_t scales, 
                     const int32_t left = j * p.column_stride - p.left;
                     const int32_t start = n * p.x_batch + top * p.x_row + left * p.x_column + c;
                     int32_t acc[8] = {${", ".join("b[%d]" % (j % 4) if weighted else "0" for j in range(8))}};
-% if twice:
+% if pair:
                     if (j + 1 < p.columns) {
                         const uint32_t both = tw_xp_inside(left, p.column_taps + p.column_stride, 1, p.in_columns);
-                        ${function}_sums(&p, 2, lanes, rows, both, x, start, w, acc);
+                        ${function}_sums2(&p, lanes, rows, both, x, start, w, acc);
                         tw_xp_finish_${limit}(2, acc, b, lanes, p.to, to, to + p.y_column);
                         to += 2 * p.y_column;
                         j += 2;
@@ -97,7 +85,7 @@ TW_KERNEL void ${function}(const tw_xp_windows p, int32_t zero, int32_t scales, 
                     }
 % endif
                     const uint32_t columns = tw_xp_inside(left, p.column_taps, p.column_dilation, p.in_columns);
-                    ${function}_sums(&p, 1, lanes, rows, columns, x, start, ${"w, " if weighted else ""}acc);
+                    ${function}_sums1(&p, lanes, rows, columns, x, start, ${"w, " if weighted else ""}acc);
 % if weighted:
                     tw_xp_finish_${limit}(1, acc, b, lanes, p.to, to, to);
 % else:

@@ -78,11 +78,12 @@ def _average_values(call: Call) -> Mapping[str, object]:
     limit = limit_of(requant, reach * windows.kernel[1])
     flat = len(x.shape) == 3
     return {
-        "function": f"tw_xp_average_pool_{kind}_{limit}",
+        "function": f"tw_xp_average_pool_{kind}_{limit}_{min(windows.kernel[1], 4)}",
         "kind": kind,
         "limit": limit,
         "weighted": False,
-        "twice": False,
+        "loads": min(windows.kernel[1], 4),
+        "pair": 0,
         "fields": {
             **image_fields(call),
             **tap_fields(windows),
@@ -118,7 +119,7 @@ AVERAGE = Kernel(
     multiples={"c": BLOCK},
     parallel=("c", "h", "w", "n"),
     values=_average_values,
-    source=c_text("finish.c", "windows.c", "lanes.c"),
+    source=c_text("finish.c", "windows.c", "turn.c", "lanes.c"),
     call=WINDOWS_CALL.format(
         arguments="${zero}, ${scales}, ${padding}, ${row_end}, ${column_end}, (const uint8_t *)${X}, ${R}, "
         "(uint8_t *)${Y}"

@@ -9,20 +9,25 @@
     ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
 #  define TW_XP_LOOP_END ".option pop"
 /* p.lw: a word from rs1, which then moves by a number of bytes, or by what a register holds. */
-#  define TW_XP_LW(rd, rs1, bytes) ".insn i 0x0b, 2, %[" #rd "], %[" #rs1 "], " #bytes "\n\t"
-#  define TW_XP_LW_BY(rd, rs1, rs2) ".insn r 0x0b, 7, 0x10, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
+#  define TW_XP_LW(rd, rs1, bytes) ".insn i 0x0b, 2, " #rd ", " #rs1 ", " #bytes "\n\t"
+#  define TW_XP_LW_BY(rd, rs1, rs2) ".insn r 0x0b, 7, 0x10, " #rd ", " #rs1 ", " #rs2 "\n\t"
 /* p.lb, p.lbu, p.sb: the same for bytes. */
-#  define TW_XP_LB(rd, rs1, bytes) ".insn i 0x0b, 0, %[" #rd "], %[" #rs1 "], " #bytes "\n\t"
-#  define TW_XP_LBU(rd, rs1, bytes) ".insn i 0x0b, 4, %[" #rd "], %[" #rs1 "], " #bytes "\n\t"
-#  define TW_XP_SB(rs2, rs1, bytes) ".insn s 0x2b, 0, %[" #rs2 "], " #bytes "(%[" #rs1 "])\n\t"
+#  define TW_XP_LB(rd, rs1, bytes) ".insn i 0x0b, 0, " #rd ", " #rs1 ", " #bytes "\n\t"
+#  define TW_XP_LBU(rd, rs1, bytes) ".insn i 0x0b, 4, " #rd ", " #rs1 ", " #bytes "\n\t"
+#  define TW_XP_SB(rs2, rs1, bytes) ".insn s 0x2b, 0, " #rs2 ", " #bytes "(" #rs1 ")\n\t"
 /* Four products of bytes of rs1 and rs2, added to rd: both signed, both unsigned, rs1 unsigned and rs2 signed. */
-#  define TW_XP_SDOTSP(rd, rs1, rs2) ".insn r 0x57, 1, 0x5c, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
-#  define TW_XP_SDOTUP(rd, rs1, rs2) ".insn r 0x57, 1, 0x50, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
-#  define TW_XP_SDOTUSP(rd, rs1, rs2) ".insn r 0x57, 1, 0x54, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
+#  define TW_XP_SDOTSP(rd, rs1, rs2) ".insn r 0x57, 1, 0x5c, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_XP_SDOTUP(rd, rs1, rs2) ".insn r 0x57, 1, 0x50, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_XP_SDOTUSP(rd, rs1, rs2) ".insn r 0x57, 1, 0x54, " #rd ", " #rs1 ", " #rs2 "\n\t"
 /* p.mac, p.max, p.min */
-#  define TW_XP_MAC(rd, rs1, rs2) ".insn r 0x33, 0, 0x21, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
-#  define TW_XP_MAX(rd, rs1, rs2) ".insn r 0x33, 6, 0x02, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
-#  define TW_XP_MIN(rd, rs1, rs2) ".insn r 0x33, 4, 0x02, %[" #rd "], %[" #rs1 "], %[" #rs2 "]\n\t"
+#  define TW_XP_MAC(rd, rs1, rs2) ".insn r 0x33, 0, 0x21, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_XP_MAX(rd, rs1, rs2) ".insn r 0x33, 6, 0x02, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_XP_MIN(rd, rs1, rs2) ".insn r 0x33, 4, 0x02, " #rd ", " #rs1 ", " #rs2 "\n\t"
+
+#  define TW_XP_MV(rd, rs1) "mv " #rd ", " #rs1 "\n\t"
+#  define TW_XP_SLL(rd, rs1, rs2) "sll " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_XP_SHUFFLE2(rd, rs1, rs2) ".insn r 0x57, 1, 0x64, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_XP_PACK(rd, rs1, rs2) ".insn r 0x57, 0, 0x68, " #rd ", " #rs1 ", " #rs2 "\n\t"
 
 /* A word from any address: compilers take unaligned ones apart, this core reads them in one instruction. */
 typedef struct __attribute__((may_alias)) {
@@ -43,26 +48,26 @@ TW_KERNEL void tw_xp_store(void *to, uint32_t word)
 
 TW_KERNEL int32_t tw_xp_sdot_ss(int32_t sum, uint32_t a, uint32_t b)
 {
-    __asm__(TW_XP_SDOTSP(sum, a, b) : [sum] "+r"(sum) : [a] "r"(a), [b] "r"(b));
+    __asm__(TW_XP_SDOTSP(%[sum], %[a], %[b]) : [sum] "+r"(sum) : [a] "r"(a), [b] "r"(b));
     return sum;
 }
 
 TW_KERNEL int32_t tw_xp_sdot_uu(int32_t sum, uint32_t a, uint32_t b)
 {
-    __asm__(TW_XP_SDOTUP(sum, a, b) : [sum] "+r"(sum) : [a] "r"(a), [b] "r"(b));
+    __asm__(TW_XP_SDOTUP(%[sum], %[a], %[b]) : [sum] "+r"(sum) : [a] "r"(a), [b] "r"(b));
     return sum;
 }
 
 TW_KERNEL int32_t tw_xp_sdot_us(int32_t sum, uint32_t a, uint32_t b)
 {
-    __asm__(TW_XP_SDOTUSP(sum, a, b) : [sum] "+r"(sum) : [a] "r"(a), [b] "r"(b));
+    __asm__(TW_XP_SDOTUSP(%[sum], %[a], %[b]) : [sum] "+r"(sum) : [a] "r"(a), [b] "r"(b));
     return sum;
 }
 
 /* pv.shuffle2.b: byte i is byte `choice[i] & 3` of b where bit 2 of choice[i] is set, else of a. */
 TW_KERNEL uint32_t tw_xp_shuffle(uint32_t a, uint32_t b, uint32_t choice)
 {
-    __asm__(".insn r 0x57, 1, 0x64, %0, %1, %2" : "+r"(a) : "r"(b), "r"(choice));
+    __asm__(TW_XP_SHUFFLE2(%0, %1, %2) : "+r"(a) : "r"(b), "r"(choice));
     return a;
 }
 
@@ -70,7 +75,7 @@ TW_KERNEL uint32_t tw_xp_shuffle(uint32_t a, uint32_t b, uint32_t choice)
 TW_KERNEL uint32_t tw_xp_pack(uint32_t low, uint32_t high)
 {
     uint32_t word;
-    __asm__(".insn r 0x57, 0, 0x68, %0, %1, %2" : "=r"(word) : "r"(high), "r"(low));
+    __asm__(TW_XP_PACK(%0, %1, %2) : "=r"(word) : "r"(high), "r"(low));
     return word;
 }
 
@@ -106,7 +111,7 @@ TW_KERNEL int32_t tw_xp_clip_u8(int32_t value)
 
 TW_KERNEL int32_t tw_xp_limited(int32_t value, int32_t low, int32_t high)
 {
-    __asm__(TW_XP_MAX(value, value, low) TW_XP_MIN(value, value, high)
+    __asm__(TW_XP_MAX(%[value], %[value], %[low]) TW_XP_MIN(%[value], %[value], %[high])
             : [value] "+r"(value) : [low] "r"(low), [high] "r"(high));
     return value;
 }

@@ -1,0 +1,101 @@
+<%doc>
+Needs kind (see dot.c), weighted (a filter for every channel; else all weights are 1).
+
+Channels lie in the four bytes of a word, taps in successive words: turned by a quarter, four taps of one channel are
+a word, and the dot product of bytes adds them up.
+</%doc>\
+<%
+    from itertools import product
+    instruction = {"ss": "SDOTSP", "us": "SDOTUSP"}[kind]
+%>\
+#ifndef TW_XP_TURN
+#define TW_XP_TURN
+#define TW_XP_EVEN UINT32_C(0x05010400)
+#define TW_XP_ODD UINT32_C(0x07030602)
+#define TW_XP_UPPER UINT32_C(0x07060302)
+#ifndef TW_XP_ASM
+/* Byte j of t[i] is byte i of r[j]. */
+TW_KERNEL void tw_xp_turn(const uint32_t *r, uint32_t *t)
+{
+    const uint32_t low01 = tw_xp_shuffle(r[0], r[1], TW_XP_EVEN), high01 = tw_xp_shuffle(r[0], r[1], TW_XP_ODD);
+    const uint32_t low23 = tw_xp_shuffle(r[2], r[3], TW_XP_EVEN), high23 = tw_xp_shuffle(r[2], r[3], TW_XP_ODD);
+    t[0] = tw_xp_pack(low01, low23);
+    t[1] = tw_xp_shuffle(low01, low23, TW_XP_UPPER);
+    t[2] = tw_xp_pack(high01, high23);
+    t[3] = tw_xp_shuffle(high01, high23, TW_XP_UPPER);
+}
+#endif
+#endif
+% for pixels, taps in product((1, 2) if weighted else (1,), (1, 2, 3, 4)):
+<% name = f"tw_xp_{'taps' if weighted else 'ones'}{pixels}x{taps}_{kind}" %>\
+
+#ifndef ${name.upper()}
+#define ${name.upper()}
+/* `rows` times the products of ${taps} taps, `step` bytes apart, with four channels' weights, which are stored one after
+ * the other; from the last tap of a row to the next row it is `back` bytes.${f" The second sums have weights `shift` bits on." if pixels == 2 else ""} */
+TW_KERNEL void ${name}(int32_t rows, const uint8_t *x, int32_t step, int32_t back, \
+${"const uint8_t *w, " if weighted else ""}${"int32_t shift, " if pixels == 2 else ""}int32_t *acc)
+{
+#ifdef TW_XP_ASM
+<%
+    sums = [f"s{i}" for i in range(4 * pixels)]
+    body = [f"TW_XP_LW_BY({register}, %[x], %[step])" for register in ("t1", "t3", "t4", "t5")[: taps - 1]]
+    body += [f"TW_XP_LW_BY({('t1', 't3', 't4', 't5')[taps - 1]}, %[x], %[back])"]
+    body += ["TW_XP_MV(t6, t1)", "TW_XP_SHUFFLE2(t1, t3, %[even])", "TW_XP_MV(a6, t4)", "TW_XP_SHUFFLE2(t4, t5, %[even])"]
+    body += ["TW_XP_SHUFFLE2(t6, t3, %[odd])", "TW_XP_SHUFFLE2(a6, t5, %[odd])", "TW_XP_PACK(t3, t4, t1)"]
+    body += ["TW_XP_SHUFFLE2(t1, t4, %[upper])", "TW_XP_PACK(t5, a6, t6)"]
+    if weighted:
+        body += ["TW_XP_LW(t4, %[w], 4)", "TW_XP_SHUFFLE2(t6, a6, %[upper])", "TW_XP_LW(a7, %[w], 4)"]
+        turned = ["t3", "t1", "t5", "t6"]
+        for channel, (factors, weights) in enumerate(zip(turned, ("t4", "a7", "t4", "a7"))):
+            body.append(f"TW_XP_{instruction}(%[s{channel}], {factors}, {weights})")
+            if pixels == 2:
+                body += [f"TW_XP_SLL({weights}, {weights}, %[shift])"]
+                body += [f"TW_XP_{instruction}(%[s{channel + 4}], {factors}, {weights})"]
+            if channel < 2:
+                body.append(f"TW_XP_LW({weights}, %[w], 4)")
+    else:
+        body += ["TW_XP_SHUFFLE2(t6, a6, %[upper])"]
+        body += [f"TW_XP_{instruction}(%[s{i}], {factors}, %[ones])" for i, factors in enumerate(("t3", "t1", "t5", "t6"))]
+%>\
+    int32_t ${", ".join(f"{s} = acc[{i}]" for i, s in enumerate(sums))};
+    __asm__ volatile(
+        TW_XP_LOOP(${len(body)})
+% for line in body:
+        ${line}
+% endfor
+        TW_XP_LOOP_END
+        : ${", ".join(f'[{s}] "+r"({s})' for s in sums)}, [x] "+r"(x)${', [w] "+r"(w)' if weighted else ""}
+        : [trips] "r"(rows), [step] "r"(step), [back] "r"(back),
+          [even] "r"(TW_XP_EVEN), [odd] "r"(TW_XP_ODD), [upper] "r"(TW_XP_UPPER)\
+${', [shift] "r"(shift)' if pixels == 2 else ""}${"" if weighted else ', [ones] "r"(UINT32_C(0x01010101))'}
+        : "memory", "t1", "t3", "t4", "t5", "t6", "a6", "a7");
+% for i, s in enumerate(sums):
+    acc[${i}] = ${s};
+% endfor
+% if taps == 1:
+    (void)step;
+% endif
+#else
+    for (int32_t i = 0; i < rows; ++i) {
+        uint32_t r[4] = {0}, t[4];
+        for (int32_t j = 0; j < ${taps}; ++j) {
+            r[j] = tw_xp_load(x);
+            x += j < ${taps - 1} ? step : back;
+        }
+        tw_xp_turn(r, t);
+        for (int32_t j = 0; j < 4; ++j) {
+            const uint32_t weights = ${"tw_xp_load(w + 4 * j)" if weighted else "UINT32_C(0x01010101)"};
+            acc[j] = tw_xp_sdot_${kind}(acc[j], t[j], weights);
+% if pixels == 2:
+            acc[4 + j] = tw_xp_sdot_${kind}(acc[4 + j], t[j], weights << shift);
+% endif
+        }
+% if weighted:
+        w += 16;
+% endif
+    }
+#endif
+}
+#endif
+% endfor
