@@ -280,17 +280,25 @@ class _Replay:
         for name in self.graph.inputs:
             self._write(name)
         yield from (fault for name in self.graph.inputs for fault in self._holds(name, "before the first step"))
+        together = {
+            name: group for group in self.allocated.tiled.groups if len(group.steps) > 1 for name in group.steps
+        }
         for index, step in enumerate(self.scheduled.steps):
-            if step.copies:
-                yield from self._run(index, step)
+            group = together.get(step.name)
+            if group is None and step.copies:
+                yield from self._run(index, [step])
+            elif group is not None and step.name == group.name:
+                yield from self._run(index, [one for one in self.scheduled.steps if one.name in group.steps])
         yield from (fault for name in self.graph.outputs for fault in self._holds(name, "after the last step"))
         for name in self.graph.inputs:
             if self._buffer(name).name not in self.allocated.placements:
                 yield from self._holds(name, "in the caller's memory, after the last step")
 
-    def _run(self, index: int, step: Step) -> Iterator[str]:
+    def _run(self, index: int, steps: list[Step]) -> Iterator[str]:
+        """Steps that are tiled together run as one, where the last of them stands."""
+        step = steps[-1]
         at = f"at step {index} '{step.name}'"
-        reads, writes = self._touched(step)
+        reads, writes = self._touched([name for one in steps for name in one.nodes])
         scratch = [
             self._place(buffer)
             for buffer in self.buffers.values()
@@ -311,16 +319,16 @@ class _Replay:
         for name in writes:
             yield from self._holds(name, f"{at}, having been written,")
 
-    def _touched(self, step: Step) -> tuple[list[str], list[str]]:
-        """Values the step reads from and writes to memory; what stays inside a pattern is neither."""
-        nodes = [self.nodes[name] for name in step.nodes]
+    def _touched(self, names: list[str]) -> tuple[list[str], list[str]]:
+        """Values these nodes read from and write to memory; what stays inside a pattern or a group is neither."""
+        nodes = [self.nodes[name] for name in names]
         made = {name for node in nodes for name in node.outputs}
         reads = {name: None for node in nodes for name in node.inputs if name and name not in self.graph.constants}
-        writes = [name for node in nodes for name in node.outputs if node is nodes[-1] or self._leaves(name, step)]
+        writes = [name for node in nodes for name in node.outputs if node is nodes[-1] or self._leaves(name, names)]
         return [name for name in reads if name not in made], writes
 
-    def _leaves(self, name: str, step: Step) -> bool:
-        return name in self.graph.outputs or any(node.name not in step.nodes for node in self.readers[name])
+    def _leaves(self, name: str, inside: list[str]) -> bool:
+        return name in self.graph.outputs or any(node.name not in inside for node in self.readers[name])
 
     def _in_place(self, step: Step, read: str, written: str, reads: list[str]) -> bool:
         """Whether the kernel may write `written` over `read`: declared, exactly on top of it, element by element."""

@@ -4,7 +4,9 @@ Does not know calls, tiles or the other steps.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from tilewright.dtypes import DType
 from tilewright.graph import Site
@@ -15,6 +17,8 @@ from tilewright.operands import input_operands
 from tilewright.operator import Operator
 from tilewright.program import Region
 from tilewright.stages import Binding, Step
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,16 +35,18 @@ class Bond:
     written: bool
 
 
-def bonds_of(site: Site, operator: Operator, binding: Binding, book: AddressBook) -> tuple[Bond, ...]:
-    """Every operand of a step, inputs first; scratch is not among them."""
+def bonds_of(
+    site: Site, operator: Operator, binding: Binding, book: AddressBook, inner: Mapping[str, str] = NOTHING
+) -> tuple[Bond, ...]:
+    """Every operand of a step, inputs first; scratch is not among them. `inner`: value -> the near buffer it is in."""
     bonds: list[Bond] = []
     for source in input_operands(operator, binding.kernel, site):
         if source.operand in binding.constants:
             bonds.append(_constant(source.operand, binding.constants[source.operand], book))
         else:
-            bonds.append(_value(source.operand, source.tensor, book, written=False))
+            bonds.append(_value(source.operand, source.tensor, book, inner, written=False))
     outputs = zip(operator.outputs, site.node.outputs, strict=False)
-    bonds.extend(_value(operand, value, book, written=True) for operand, value in outputs if value)
+    bonds.extend(_value(operand, value, book, inner, written=True) for operand, value in outputs if value)
     return tuple(bonds)
 
 
@@ -81,14 +87,17 @@ def _constant(operand: str, name: str, book: AddressBook) -> Bond:
     )
 
 
-def _value(operand: str, name: str, book: AddressBook, *, written: bool) -> Bond:
+def _value(operand: str, name: str, book: AddressBook, inner: Mapping[str, str], *, written: bool) -> Bond:
     scheduled = book.allocated.tiled.scheduled
     tensor, storage = scheduled.bound.graph.tensors[name], scheduled.storage[name]
+    region = Region(buffer=storage.buffer, offset_bytes=storage.offset_bytes, size_bytes=tensor.size_bytes)
+    if name in inner:
+        region = Region(buffer=inner[name], offset_bytes=0, size_bytes=book.buffers[inner[name]].size_bytes)
     return Bond(
         operand=operand,
         what=name,
-        place=book.of_value(name),
-        region=Region(buffer=storage.buffer, offset_bytes=storage.offset_bytes, size_bytes=tensor.size_bytes),
+        place=book.of_buffer(inner[name]) if name in inner else book.of_value(name),
+        region=region,
         dtype=tensor.dtype,
         shape=tensor.shape,
         layout=scheduled.bound.layouts[name],

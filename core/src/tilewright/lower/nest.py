@@ -35,7 +35,10 @@ class Cut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """One hop. `outer` and `box` are what loops run around a tile and in it; `ranges` every value of the latter."""
+    """One hop. `outer` and `box` are what loops run around a tile and in it; `ranges` every value of the latter.
+
+    `still` has, where it does not follow from the cuts, what the first 0, 1, .. loops of the nest hold still.
+    """
 
     hop: HopTile
     counter: str  # C variable: number of the tile
@@ -45,6 +48,7 @@ class Level:
     box: CBox
     outer_ranges: Ranges
     ranges: Ranges
+    still: tuple[tuple[CBox, Ranges], ...] = ()
 
     @property
     def moving(self) -> bool:
@@ -53,10 +57,14 @@ class Level:
 
     def around(self, depth: int) -> CBox:
         """The box of everything that `depth` loops of the nest hold still."""
+        if self.still:
+            return self.still[depth][0]
         return {**self.outer, **{cut.loop: self.box[cut.loop] for cut in self.cuts[:depth]}}
 
     def ranges_around(self, depth: int) -> Ranges:
         """The same, every value."""
+        if self.still:
+            return self.still[depth][1]
         return {**self.outer_ranges, **{cut.loop: self.ranges[cut.loop] for cut in self.cuts[:depth]}}
 
     def period(self, depth: int) -> str:
@@ -71,12 +79,16 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nest:
-    """All hops of a step, far to near. `members` are the loops in the box, `struct` its C type."""
+    """All hops of a step, far to near. `members` are the loops in the box, `struct` its C type.
+
+    `function` gives the box of a tile where that is not the step's own.
+    """
 
     access: Access
     levels: tuple[Level, ...]
     members: Mapping[str, str]
     struct: str
+    function: str = ""
 
     @property
     def box(self) -> CBox:

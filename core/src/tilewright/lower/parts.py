@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tilewright.dtypes import DType
 from tilewright.kernel import Call, Operand
-from tilewright.lower.bonds import Bond, scratch_name
+from tilewright.lower.bonds import Bond
 from tilewright.lower.boxes import CBox, CSpan, lows, whole_box, window
 from tilewright.lower.nest import Level, box_value, extents_of
 from tilewright.lower.slots import Held, Slot, Tiling, extent_ranges, unsupported_tile
@@ -130,7 +130,7 @@ def compute_part(tiling: Tiling) -> tuple[Part, str]:
     body = (*(_boxes(tiling, level, mine, ()) if level else ()), *mine)
     bases = [one.parameter for one in held.values()]
     if scratch[1]:
-        bases.append(tiling.book.of_buffer(scratch_name(tiling.step)).parameter)
+        bases.append(tiling.book.of_buffer(tiling.scratch).parameter)
     about = f" of tile {level.counter}" if level and level.moving else ""
     part = Part(
         role="compute",
@@ -190,6 +190,8 @@ def _named(tiling: Tiling, what: str, level: Level | None) -> str:
 
 def box_call(tiling: Tiling, level: Level) -> str:
     """The expression for the box of tile `counter`."""
+    if tiling.nest.function:
+        return f"{tiling.nest.function}({level.counter})"
     part = box_part(tiling, level)
     return f"{part.function}({', '.join(one.name for one in part.parameters)})"
 
@@ -256,7 +258,7 @@ def _operand(tiling: Tiling, bond: Bond, held: Held, spans: Sequence[CSpan], box
 
 def _scratch(tiling: Tiling, share: Portion) -> tuple[Operand, tuple[Region, ...]]:
     """This core's part of the step's scratch."""
-    buffer = tiling.book.buffers.get(scratch_name(tiling.step))
+    buffer = tiling.book.buffers.get(tiling.scratch)
     pointer, size = "(uint8_t *)0", 0
     regions: tuple[Region, ...] = ()
     if buffer is not None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from tilewright.lower.addresses import AddressBook
 from tilewright.lower.nest import Level
 from tilewright.lower.parts import box_call, box_part, call_part, compute_part, declared, move_part, used
 from tilewright.lower.slots import Slot, Tiling
@@ -50,7 +51,17 @@ class Pipeline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Mover:
+class Also:
+    """What the mover does besides: before all tiles, before and after each, after all."""
+
+    before: tuple[Statement, ...] = ()
+    arriving: tuple[Statement, ...] = ()
+    leaving: tuple[Statement, ...] = ()
+    after: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mover:
     """One operand at one level, and how to move it."""
 
     slot: Slot
@@ -121,17 +132,18 @@ def pipeline(tiling: Tiling, number: int = 0) -> Pipeline:
     level = tiling.nest.levels[number]
     moved = [move_part(tiling, level, slot) for slot in tiling.slots[number]]
     movers = [
-        _Mover(slot=slot, part=part, level=level) for slot, (part, _) in zip(tiling.slots[number], moved, strict=True)
+        Mover(slot=slot, part=part, level=level) for slot, (part, _) in zip(tiling.slots[number], moved, strict=True)
     ]
     inner = pipeline(tiling, number + 1)
     deepest = number + 1 == len(tiling.nest.levels)
     calls, own = (inner.body, ()) if deepest else _as_part(tiling, number, inner)
-    moves = (
-        *_mover(_before(movers)),
-        *_loop(tiling, level, movers, _pointed(calls, movers, level), deepest),
-        *_mover(_after(movers)),
-    )
-    body = (*declared(_declared(tiling, level, movers), moves), *moves)
+    calls = pointed(calls, movers, level)
+    box: tuple[Statement, ...] = ()
+    if not deepest and level.moving and _needs_box(level, calls):
+        struct = tiling.nest.struct
+        box = (Declare(type=f"const {struct}", name=level.variable, value=box_call(tiling, level)),)
+    moves = tile_loop(level, movers, calls, box=box)
+    body = (*declared(declarations(tiling.book, level, movers), moves), *moves)
     boxes = (box_part(tiling, level),) if level.moving else ()
     return Pipeline(
         body=body,
@@ -164,20 +176,21 @@ def _as_part(tiling: Tiling, number: int, inner: Pipeline) -> tuple[tuple[Statem
     return (call_part(part, {}),), (part,)
 
 
-def _declared(tiling: Tiling, level: Level, movers: Sequence[_Mover]) -> Iterable[Statement]:
+def declarations(book: AddressBook, level: Level, movers: Sequence[Mover]) -> Iterable[Statement]:
+    """Numbers of tiles where they vary, and the slots of the tile buffers."""
     for cut in level.cuts:
         if cut.trips.number is None:
             around = level.outer[cut.loop][0]
             value = f"tw_tiles({str(around).removesuffix('.low')}, {cut.size})"
             yield Declare(type="const int32_t", name=str(cut.trips), value=value)
     for mover in movers:
-        places = [tiling.book.of_buffer(name) for name in mover.slot.buffers]
+        places = [book.of_buffer(name) for name in mover.slot.buffers]
         starts = [place.parameter.name + (f" + {place.offset_bytes}" if place.offset_bytes else "") for place in places]
         slots = ", ".join(f"{{.bytes = {start}}}" for start in starts)
         yield Declare(type="tw_slot", name=f"{mover.slot.name}[{len(places)}]", value=f"{{{slots}}}")
 
 
-def _before(movers: Sequence[_Mover]) -> Iterable[Statement]:
+def _before(movers: Sequence[Mover]) -> Iterable[Statement]:
     """What is under way before the first tile."""
     for one in movers:
         if one.slot.bond.written:
@@ -186,61 +199,64 @@ def _before(movers: Sequence[_Mover]) -> Iterable[Statement]:
         elif one.slot.resident:
             yield from (one.mark("live", "0"), one.start("0"))
         for ahead in () if one.slot.resident or one.slot.bond.written else range(one.span - 1):
-            yield from _when(one.exists("0", ahead), (one.mark("live", "0", ahead), one.start("0", ahead)))
+            yield from when(one.exists("0", ahead), (one.mark("live", "0", ahead), one.start("0", ahead)))
     yield from (one.wait("0") for one in movers if one.slot.resident and not one.slot.bond.written)
 
 
-def _loop(
-    tiling: Tiling, level: Level, movers: Sequence[_Mover], called: tuple[Statement, ...], deepest: bool
+def tile_loop(
+    level: Level,
+    movers: Sequence[Mover],
+    called: tuple[Statement, ...],
+    *,
+    box: tuple[Statement, ...] = (),
+    also: Also | None = None,
 ) -> tuple[Statement, ...]:
-    box: tuple[Statement, ...] = ()
-    if not deepest and level.moving and _needs_box(level, called):
-        struct = tiling.nest.struct
-        box = (Declare(type=f"const {struct}", name=level.variable, value=box_call(tiling, level)),)
+    """All tiles of a level: `called` for each, once what it needs has arrived. `box` is declared for each tile."""
+    more = also or Also()
     body = (
         *box,
-        *_mover(_arriving(movers, level)),
+        *_mover((*_arriving(movers, level), *more.arriving)),
         Barrier(),
         *called,
         Barrier(),
-        *_mover(_leaving(movers, level)),
+        *_mover((*_leaving(movers, level), *more.leaving)),
     )
-    if not level.moving:
-        return body
-    return (Loop(variable=level.counter, start="0", stop=level.total, step="1", body=body),)
+    if level.moving:
+        body = (Loop(variable=level.counter, start="0", stop=level.total, step="1", body=body),)
+    return (*_mover((*_before(movers), *more.before)), *body, *_mover((*_after(movers), *more.after)))
 
 
-def _arriving(movers: Sequence[_Mover], level: Level) -> Iterable[Statement]:
+def _arriving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
     """What the mover does before a tile is computed."""
     t = level.counter
     inputs = [one for one in movers if not one.slot.bond.written and not one.slot.resident]
     for one in inputs:
         if one.span == 1:
-            yield from _when(one.first(t), (one.mark("live", t), one.start(t)))
+            yield from when(one.first(t), (one.mark("live", t), one.start(t)))
     for one in inputs:
-        yield from _when(one.first(t), (one.wait(t),))
+        yield from when(one.first(t), (one.wait(t),))
     for one in inputs:
         if one.span > 1:
             later = one.mark("live", t, one.span - 1), one.start(t, one.span - 1)
-            yield from _when(_and(one.first(t), one.exists(t, one.span - 1)), later)
+            yield from when(_and(one.first(t), one.exists(t, one.span - 1)), later)
     for one in movers:
         if one.slot.bond.written and not one.slot.resident:
-            yield from _when(one.first(t), (one.wait(t),))
+            yield from when(one.first(t), (one.wait(t),))
             used_before = NEVER if one.exists("0", one.span) == NEVER else f"{t} >= {_plus('0', one.span, one.period)}"
-            yield from _when(_and(one.first(t), used_before), (one.mark("dead", t),))
-            yield from _when(one.first(t), (one.mark("live", t),))
+            yield from when(_and(one.first(t), used_before), (one.mark("dead", t),))
+            yield from when(one.first(t), (one.mark("live", t),))
 
 
-def _leaving(movers: Sequence[_Mover], level: Level) -> Iterable[Statement]:
+def _leaving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
     """What the mover does once a tile is computed."""
     t = level.counter
     for one in movers:
         if not one.slot.resident:
             done = one.start(t) if one.slot.bond.written else one.mark("dead", t)
-            yield from _when(one.last(t), (done,))
+            yield from when(one.last(t), (done,))
 
 
-def _after(movers: Sequence[_Mover]) -> Iterable[Statement]:
+def _after(movers: Sequence[Mover]) -> Iterable[Statement]:
     """What is left after the last tile."""
     for one in movers:
         if one.slot.resident:
@@ -249,10 +265,10 @@ def _after(movers: Sequence[_Mover]) -> Iterable[Statement]:
         if one.slot.bond.written:
             for number in range(1 if one.slot.resident else one.span):
                 yield one.wait("0", number)
-                yield from _when(one.exists("0", number), (one.mark("dead", "0", number),))
+                yield from when(one.exists("0", number), (one.mark("dead", "0", number),))
 
 
-def _pointed(called: tuple[Statement, ...], movers: Sequence[_Mover], level: Level) -> tuple[Statement, ...]:
+def pointed(called: tuple[Statement, ...], movers: Sequence[Mover], level: Level) -> tuple[Statement, ...]:
     """The call with the addresses of this level's slots."""
     given = {one.slot.name: f"{one.element(level.counter)}.bytes" for one in movers}
     return tuple(
@@ -279,7 +295,7 @@ def _mover(statements: Iterable[Statement]) -> tuple[Statement, ...]:
     return (If(condition=MOVER, body=tuple(merged)),) if merged else ()
 
 
-def _when(condition: str, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+def when(condition: str, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     if NEVER in condition:
         return ()
     return (If(condition=condition, body=body),) if condition else body

@@ -5,14 +5,14 @@ Does not know transfers, kernels or the order in which things happen.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tilewright.access import MapAccess
 from tilewright.decisions import TileCopy
 from tilewright.errors import Exit, TilewrightError
 from tilewright.graph import Site
 from tilewright.identifiers import unique_identifiers
-from tilewright.index import mentions
+from tilewright.index import Axis, Box, mentions
 from tilewright.kernel import Kernel
 from tilewright.layout import strides
 from tilewright.lower.addresses import RUN_LOCALS, AddressBook
@@ -86,9 +86,13 @@ class Tiling:
     platform: Platform
     function: str
     slots: tuple[tuple[Slot, ...], ...]  # by level
+    inner: Mapping[str, Held] = field(default_factory=dict)  # operand -> where the group keeps it near
+    scratch: str = ""  # buffer
 
     def held(self, bond: Bond, levels: int) -> Held:
         """Where `bond` is once `levels` hops have been made."""
+        if bond.operand in self.inner:
+            return self.inner[bond.operand]
         for level, slots in reversed(list(zip(self.nest.levels[:levels], self.slots, strict=False))):
             for slot in slots:
                 if slot.bond is bond:
@@ -150,9 +154,18 @@ def extent_ranges(nest: Nest, bond: Bond, ranges: Ranges) -> tuple[tuple[int, in
     found = []
     for axis in access.axes[bond.operand]:
         loops = [loop for loop in ranges if mentions(axis.index, loop)]
-        extents = {axis.span(box).extent for box in boxes(ranges, loops)}
+        extents = {_extent(axis, box) for box in boxes(ranges, loops)}
         found.append((min(extents), max(extents)))
     return tuple(found)
+
+
+def _extent(axis: Axis, box: Box) -> int:
+    """Positions of a window. Of no trips: from their first on to their last, as the program counts."""
+    if axis.index is None or all(low < high for low, high in box.values()):
+        return axis.span(box).extent
+    low = axis.index.range({loop: (low, low + 1) for loop, (low, _) in box.items()})[0]
+    last = axis.index.range({loop: (high - 1, high) for loop, (_, high) in box.items()})[1]
+    return max(0, min(max(last + 1, 0), axis.extent) - min(max(low, 0), axis.extent))
 
 
 def unsupported_tile(step: Step, reason: str) -> TilewrightError:

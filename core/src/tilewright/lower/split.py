@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.access import MapAccess
 from tilewright.lower.boxes import CBox
-from tilewright.lower.nest import extents_of
+from tilewright.lower.nest import Nest, extents_of
 from tilewright.lower.sums import variable
 from tilewright.platform import Engine, Platform
 from tilewright.program import Declare, Statement
@@ -52,7 +52,7 @@ def portion(tiling: Tiling) -> Portion:
             trips=0,
             box=nest.box,
             declared=(),
-            condition="tw_rt_core() == 0u",
+            condition=" && ".join(("tw_rt_core() == 0u", *_not_empty(nest))),
             comment="Computes all",
         )
     grain = kernel.multiples.get(split.loop, 1)
@@ -65,9 +65,15 @@ def portion(tiling: Tiling) -> Portion:
         trips=split.trips,
         box={**nest.box, split.loop: (variable("mine.low"), variable("mine.high"))},
         declared=(mine,),
-        condition="mine.low < mine.high",
+        condition=" && ".join(("mine.low < mine.high", *_not_empty(nest, split.loop))),
         comment=f"Computes this core's share, along loop {split.loop},",
     )
+
+
+def _not_empty(nest: Nest, shared: str = "") -> list[str]:
+    """What holds where the tile has trips of every loop but the shared one; nothing where every tile has."""
+    maybe = [loop for loop, ranges in nest.ranges.items() if any(low >= high for low, high in ranges)]
+    return [f"{nest.box[loop][0]} < {nest.box[loop][1]}" for loop in maybe if loop != shared]
 
 
 def _engine(platform: Platform, name: str) -> Engine:

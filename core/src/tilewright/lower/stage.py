@@ -10,7 +10,8 @@ from importlib.resources import files
 from tilewright.errors import usage_error
 from tilewright.identifiers import comment_text, prefix_problem
 from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
-from tilewright.lower.steps import Lowered, lower_step
+from tilewright.lower.fuse import group_text, lower_group
+from tilewright.lower.steps import Lowered, LoweredTiles, lower_step
 from tilewright.lower.tiles import is_team, lower_tiled_step
 from tilewright.operator import Operator
 from tilewright.program import KernelLicence, Program, StepCall
@@ -64,15 +65,19 @@ def _steps(book: AddressBook, operators: Mapping[str, Operator], prefix: str) ->
     steps, total = tiled.scheduled.steps, len(tiled.scheduled.steps)
     if not is_team(tiled.scheduled.bound.platform):
         return [lower_step(index, step, book, operators, prefix, total) for index, step in enumerate(steps)], ()
-    groups = {name: group for group in tiled.groups for name in group.steps}
-    made = [
-        lower_tiled_step(index, step, groups[step.name], book, operators, prefix, total)
-        for index, step in enumerate(steps)
-    ]
+    made: list[LoweredTiles] = []
+    for group in tiled.groups:
+        if len(group.steps) > 1:
+            made.extend(lower_group(group, book, operators, prefix, total))
+        else:
+            made.append(lower_tiled_step(len(made), steps[len(made)], group, book, operators, prefix, total))
     wanted = max([one.transfers for one in made], default=1)
     most = min([wanted, MOST_TRANSFERS, *(one.in_flight for one in made)])
     text = (files("tilewright.lower") / "text" / "tiles.c").read_text(encoding="utf-8").strip("\n")
-    return [one.lowered for one in made], (f"#define TW_TRANSFERS {most}u\n\n{text}",)
+    helpers = [f"#define TW_TRANSFERS {most}u\n\n{text}"]
+    if any(len(group.steps) > 1 for group in tiled.groups):
+        helpers.append(group_text())
+    return [one.lowered for one in made], tuple(helpers)
 
 
 def _licences(lowered: list[Lowered]) -> tuple[KernelLicence, ...]:

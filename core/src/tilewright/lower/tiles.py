@@ -5,31 +5,21 @@ Does not know the other steps, nor the border of the program.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tilewright.identifiers import comment_text, safe_identifier
 from tilewright.lower.addresses import AddressBook
-from tilewright.lower.bonds import bonds_of
+from tilewright.lower.bonds import bonds_of, scratch_name
 from tilewright.lower.comments import Row, step_comment, type_text
 from tilewright.lower.nest import Level, nest_of
 from tilewright.lower.parts import called, used
 from tilewright.lower.pipeline import Pipeline, pipeline, untiled
-from tilewright.lower.slots import Slot, Tiling, operand_names, tiling_slots, unsupported_tile
-from tilewright.lower.steps import Lowered
+from tilewright.lower.slots import Slot, Tiling, operand_names, tiling_slots
+from tilewright.lower.steps import Lowered, LoweredTiles
 from tilewright.operands import kernel_access
 from tilewright.operator import Operator
 from tilewright.platform import Platform
 from tilewright.program import StepCode
 from tilewright.stages import Group, Step
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoweredTiles:
-    """A step's code; how many transfers one window can take, and how many of each may be in flight at once."""
-
-    lowered: Lowered
-    transfers: int
-    in_flight: int
 
 
 def is_team(platform: Platform) -> bool:
@@ -41,8 +31,6 @@ def lower_tiled_step(
     index: int, step: Step, group: Group, book: AddressBook, operators: Mapping[str, Operator], prefix: str, total: int
 ) -> LoweredTiles:
     """The step's function, and the functions it calls."""
-    if len(group.steps) > 1:
-        raise unsupported_tile(step, "several steps are tiled together")
     tiling = _tiling(index, step, group, book, operators, prefix, total)
     made = Pipeline()
     if any(bond.region.size_bytes for bond in tiling.bonds if bond.written):
@@ -97,6 +85,7 @@ def _tiling(
         platform=bound.platform,
         function=function,
         slots=tiling_slots(nest, bonds, names, step),
+        scratch=scratch_name(step),
     )
 
 

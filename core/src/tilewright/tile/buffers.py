@@ -9,20 +9,21 @@ from collections.abc import Iterator
 from tilewright.decisions import HopTile
 from tilewright.stages import Buffer, Group, Step
 from tilewright.tile.cost import cuts_of, scratch_bytes
+from tilewright.tile.fuse_buffers import group_buffers, tile_buffer_name
 from tilewright.tile.space import Space, WindowTable
 from tilewright.tile.spaces import Machine
 
-
-def tile_buffer_name(step: str, operand: str, memory: str, number: int) -> str:
-    """The name that everybody finds a tile buffer by."""
-    return f"{step}.{operand}@{memory}#{number}"
+__all__ = ["hop_spaces", "scratch_buffer", "tile_buffer_name", "tile_buffers"]
 
 
 def tile_buffers(machine: Machine, groups: tuple[Group, ...]) -> Iterator[Buffer]:
-    """The tile buffers of all groups, in order."""
+    """The tile buffers of all groups, in order; of groups of several steps their scratch, too."""
     index = {step.name: number for number, step in enumerate(machine.scheduled.steps)}
     steps = {step.name: step for step in machine.scheduled.steps}
     for group in groups:
+        if len(group.steps) > 1:
+            yield from group_buffers(machine, group)
+            continue
         life = index[group.steps[0]], index[group.steps[-1]]
         for name in group.steps:
             for hop, space in hop_spaces(machine, index[name], steps[name], group.tile.hops):

@@ -5,57 +5,37 @@ Does not know any tiler, and trusts none: sizes, windows and limits are worked o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
 from tilewright.access import Access, MapAccess, Window
 from tilewright.decisions import HopTile, TileCopy
-from tilewright.dtypes import DType
-from tilewright.graph import Node
 from tilewright.index import mentions
 from tilewright.kernel import Kernel
-from tilewright.layout import Layout, row_major, strides
-from tilewright.operands import input_operands, kernel_access
+from tilewright.operands import kernel_access
 from tilewright.operator import Operator
-from tilewright.platform import CopyPath, Platform
-from tilewright.stages import Buffer, Group, Tiled
+from tilewright.platform import Platform
+from tilewright.stages import Group, Tiled
+from tilewright.tile.check_operands import (
+    HomeOperand,
+    Plan,
+    bytes_of,
+    copy_path_of,
+    operands_of,
+    slices,
+    transfer_fault,
+)
+from tilewright.tile.fuse_check import group_faults
 
 Ranges = tuple[tuple[int, int], ...]  # of some loops, in a fixed order
 _LATER = np.iinfo(np.int64).max
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Operand:
-    """An operand and where its bytes are outside the near memories."""
-
-    name: str
-    shape: tuple[int, ...]
-    layout: Layout
-    item_bytes: int
-    memories: tuple[str, ...]  # it may come from any of these
-    buffer: str
-    offset_bytes: int
-    written: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    """What is checked, found by name."""
-
-    tiled: Tiled
-    operators: Mapping[str, Operator]
-    nodes: Mapping[str, Node]
-    buffers: Mapping[str, Buffer]
-    numbers: Mapping[str, int]  # of steps
-
-
 def check_tiles(tiled: Tiled, operators: Mapping[str, Operator]) -> tuple[str, ...]:
     """Everything that is wrong with the tilings of `tiled`; empty when nothing is."""
     found: list[str] = []
-    plan = _Plan(
+    plan = Plan(
         tiled=tiled,
         operators=operators,
         nodes={node.name: node for node in tiled.scheduled.bound.graph.nodes},
@@ -66,7 +46,7 @@ def check_tiles(tiled: Tiled, operators: Mapping[str, Operator]) -> tuple[str, .
         if not group.tile.hops:
             continue
         if len(group.steps) != 1:
-            found.append(f"group '{group.name}' has {len(group.steps)} steps, which nothing can check yet")
+            found.extend(f"group '{group.name}': {fault}" for fault in group_faults(plan, group))
             continue
         found.extend(f"step '{group.name}': {fault}" for fault in _StepCheck(plan, group).faults())
     return (*found, *_limit_faults(tiled))
@@ -89,7 +69,7 @@ def _limit_faults(tiled: Tiled) -> Iterator[str]:
 class _StepCheck:
     """One tiled step."""
 
-    def __init__(self, plan: _Plan, group: Group) -> None:
+    def __init__(self, plan: Plan, group: Group) -> None:
         self.tiled, self.group, self.tile = plan.tiled, group, group.tile
         bound = self.tiled.scheduled.bound
         self.platform: Platform = bound.platform
@@ -99,7 +79,7 @@ class _StepCheck:
         self.access: Access = kernel_access(operator, self.kernel, self.site)
         self.loops = {loop.name: loop for loop in self.access.loops}
         self.buffers, self.number = plan.buffers, plan.numbers[node.name]
-        self.operands = self._operands(operator)
+        self.operands = operands_of(plan, node)
 
     def faults(self) -> Iterator[str]:
         """What is wrong, cheap things first."""
@@ -110,43 +90,6 @@ class _StepCheck:
         for operand in self.operands:
             yield from self._operand_faults(operand)
         yield from self._overwriting_faults()
-
-    def _operands(self, operator: Operator) -> tuple[_Operand, ...]:
-        found = [
-            self._constant(source.operand, self.binding.constants[source.operand])
-            if source.operand in self.binding.constants
-            else self._value(source.operand, source.tensor, written=False)
-            for source in input_operands(operator, self.kernel, self.site)
-        ]
-        outputs = zip(operator.outputs, self.site.node.outputs, strict=False)
-        return (*found, *(self._value(name, value, written=True) for name, value in outputs if value))
-
-    def _constant(self, operand: str, name: str) -> _Operand:
-        array = self.tiled.scheduled.bound.constants[name]
-        return _Operand(
-            name=operand,
-            shape=tuple(array.shape),
-            layout=row_major(array.ndim),
-            item_bytes=DType.from_numpy(array.dtype).size_bytes,
-            memories=self.buffers[name].memories,
-            buffer=name,
-            offset_bytes=0,
-            written=False,
-        )
-
-    def _value(self, operand: str, name: str, *, written: bool) -> _Operand:
-        scheduled = self.tiled.scheduled
-        tensor, storage = scheduled.bound.graph.tensors[name], scheduled.storage[name]
-        return _Operand(
-            name=operand,
-            shape=tensor.shape,
-            layout=scheduled.bound.layouts[name],
-            item_bytes=tensor.dtype.size_bytes,
-            memories=self.buffers[storage.buffer].memories,
-            buffer=storage.buffer,
-            offset_bytes=storage.offset_bytes,
-            written=written,
-        )
 
     def _form_faults(self) -> Iterator[str]:
         """Loops, sizes, depths and names that mean something."""
@@ -193,7 +136,7 @@ class _StepCheck:
             found[name] = ranges
         return found
 
-    def _tiles(self, operand: _Operand, depths: Sequence[int]) -> dict[Ranges, Window]:
+    def _tiles(self, operand: HomeOperand, depths: Sequence[int]) -> dict[Ranges, Window]:
         """The windows of an operand by the ranges of the loops that move it."""
         ranges = self._ranges(depths)
         moving = self._moving(operand)
@@ -203,7 +146,7 @@ class _StepCheck:
             for chosen in product(*(ranges[name] for name in moving))
         }
 
-    def _moving(self, operand: _Operand) -> tuple[str, ...]:
+    def _moving(self, operand: HomeOperand) -> tuple[str, ...]:
         if not isinstance(self.access, MapAccess):
             return ()
         axes = self.access.axes[operand.name]
@@ -214,7 +157,7 @@ class _StepCheck:
 
     # --- one operand
 
-    def _operand_faults(self, operand: _Operand) -> Iterator[str]:
+    def _operand_faults(self, operand: HomeOperand) -> Iterator[str]:
         if 0 in operand.shape:
             return
         tiles = self._tiles(operand, self._full())
@@ -237,7 +180,7 @@ class _StepCheck:
                 yield from self._once_faults(operand, held.values(), f"stored from '{hop.near}'")
             room, memories = new_room, (hop.near,)
 
-    def _reach_faults(self, operand: _Operand, windows: Iterable[Window]) -> Iterator[str]:
+    def _reach_faults(self, operand: HomeOperand, windows: Iterable[Window]) -> Iterator[str]:
         """Windows inside the operand; outside only where the map says that padding is read."""
         axes = self.access.axes[operand.name] if isinstance(self.access, MapAccess) else ()
         for window in windows:
@@ -249,16 +192,16 @@ class _StepCheck:
                     yield f"a tile reads {operand.name} outside, where there is no padding"
                     return
 
-    def _once_faults(self, operand: _Operand, windows: Iterable[Window], what: str) -> Iterator[str]:
+    def _once_faults(self, operand: HomeOperand, windows: Iterable[Window], what: str) -> Iterator[str]:
         counts = np.zeros(operand.shape, np.int32)
         for window in windows:
-            counts[_slices(window)] += 1
+            counts[slices(window)] += 1
         if not (counts == 1).all():
             wrong = tuple(int(index[0]) for index in np.nonzero(counts != 1))
             yield f"element {wrong} of {operand.name} is {what} {int(counts[wrong])} times"
 
     def _holding_faults(
-        self, operand: _Operand, hop: HopTile, tiles: Mapping[Ranges, Window], held: Mapping[Ranges, Window]
+        self, operand: HomeOperand, hop: HopTile, tiles: Mapping[Ranges, Window], held: Mapping[Ranges, Window]
     ) -> Iterator[str]:
         """The window of each tile lies in what its buffer holds."""
         ranges = [sorted({chosen[axis] for chosen in held}) for axis in range(len(self._moving(operand)))]
@@ -272,7 +215,9 @@ class _StepCheck:
                     yield f"a tile reads {operand.name} beyond what is in memory '{hop.near}'"
                     return
 
-    def _buffer_faults(self, operand: _Operand, hop: HopTile, copy: TileCopy, room: tuple[int, ...]) -> Iterator[str]:
+    def _buffer_faults(
+        self, operand: HomeOperand, hop: HopTile, copy: TileCopy, room: tuple[int, ...]
+    ) -> Iterator[str]:
         needed = operand.item_bytes * int(np.prod(room, dtype=np.int64))
         for number in range(copy.buffers):
             name = f"{self.group.name}.{operand.name}@{hop.near}#{number}"
@@ -286,14 +231,14 @@ class _StepCheck:
 
     def _copy_faults(
         self,
-        operand: _Operand,
+        operand: HomeOperand,
         hop: HopTile,
         windows: Iterable[Window],
         ends: tuple[tuple[str, ...], tuple[int, ...], tuple[int, ...], bool],
     ) -> Iterator[str]:
         """Every transfer within the limits of its path, wherever the operand may be placed."""
         memories, far_room, near_room, first = ends
-        paths = [(memory, _path(self.platform, memory, hop.near, operand.written)) for memory in memories]
+        paths = [(memory, copy_path_of(self.platform, memory, hop.near, operand.written)) for memory in memories]
         for memory, path in paths:
             if path is None:
                 yield f"nothing copies {operand.name} between '{memory}' and '{hop.near}'"
@@ -301,7 +246,7 @@ class _StepCheck:
         offset = operand.offset_bytes if first else 0
         for path in sorted(usable, key=lambda path: (path.source, path.target)):
             for window in windows:
-                fault = _transfer_fault(operand, window, path, (far_room, near_room, offset))
+                fault = transfer_fault(operand, window, path, (far_room, near_room, offset))
                 if fault:
                     yield fault
                     break
@@ -318,9 +263,9 @@ class _StepCheck:
                 size = self.buffers[one.buffer].size_bytes
                 fetched, stored = np.full(size, -1, np.int64), np.full(size, _LATER, np.int64)
                 for chosen, window in self._outer_tiles(one):
-                    fetched[_bytes(one, window)] = order[chosen]
+                    fetched[bytes_of(one, window)] = order[chosen]
                 for chosen, window in self._outer_tiles(other):
-                    at = _bytes(other, window)
+                    at = bytes_of(other, window)
                     stored[at] = np.minimum(stored[at], order[chosen])
                 if (fetched > stored).any():
                     yield f"{one.name} is read where {other.name} has been stored"
@@ -331,7 +276,7 @@ class _StepCheck:
         names = [name for name, _ in self.tile.hops[0].nest]
         return {chosen: number for number, chosen in enumerate(product(*(ranges[name] for name in names)))}
 
-    def _outer_tiles(self, operand: _Operand) -> Iterator[tuple[Ranges, Window]]:
+    def _outer_tiles(self, operand: HomeOperand) -> Iterator[tuple[Ranges, Window]]:
         """Every fetch or store over the outermost hop, in order, with the tile at whose time it happens.
 
         A fetch happens at the first tile of its block, a store at the last; operands that are not copied are touched
@@ -348,50 +293,3 @@ class _StepCheck:
             rest = tuple(ranges[name][end] for name in names[depth:])
             box = {**whole, **dict(zip(names, chosen, strict=False))}
             yield (*chosen, *rest), self.access.window(operand.name, box)
-
-
-def _slices(window: Window) -> tuple[slice, ...]:
-    return tuple(slice(span.low, span.high) for span in window)
-
-
-def _bytes(operand: _Operand, window: Window) -> npt.NDArray[np.int64]:
-    """Where the window's bytes are in the operand's buffer."""
-    place = np.zeros((), np.int64)
-    for span, step in zip(window, strides(operand.shape, operand.layout), strict=True):
-        place = np.add.outer(place, np.arange(span.low, span.high) * step)
-    place = np.add.outer(place * operand.item_bytes + operand.offset_bytes, np.arange(operand.item_bytes))
-    return place.reshape(-1)
-
-
-def _path(platform: Platform, far: str, near: str, written: bool) -> CopyPath | None:
-    ends = (near, far) if written else (far, near)
-    return next((path for path in platform.copies if (path.source, path.target) == ends), None)
-
-
-def _transfer_fault(
-    operand: _Operand, window: Window, path: CopyPath, sides: tuple[tuple[int, ...], tuple[int, ...], int]
-) -> str:
-    """What the copy engine would not take; empty when nothing. What is too long goes in pieces."""
-    far_room, near_room, offset = sides
-    extents = [span.extent for span in window]
-    if 0 in extents:
-        return ""
-    far, near = strides(far_room, operand.layout), strides(near_room, operand.layout)
-    run = 1
-    gaps: list[int] = []
-    for axis in reversed(operand.layout):  # innermost first: as long as both sides go on without a gap it is one run
-        if extents[axis] == 1:
-            continue
-        if not gaps and far[axis] == near[axis] == run:
-            run *= extents[axis]
-        else:
-            gaps.append(axis)
-    run_bytes = run * operand.item_bytes
-    if path.max_bytes is not None and (path.max_bytes < path.align or path.max_bytes < operand.item_bytes):
-        return f"no run of {operand.name} is short enough: '{path.source}' to '{path.target}' takes {path.max_bytes} B"
-    first = offset + sum(span.low * step for span, step in zip(window, far, strict=True)) * operand.item_bytes
-    steps = [side[axis] * operand.item_bytes for axis in gaps for side in (far, near)]
-    if any(number % path.align for number in (run_bytes, first, *steps)):
-        return f"a transfer of {operand.name} is not aligned to {path.align} B, as '{path.source}' to " \
-               f"'{path.target}' demands"  # fmt: skip
-    return ""

@@ -13,6 +13,8 @@ from tilewright.operator import Operator
 from tilewright.stages import Buffer, Group, Scheduled, Tiled
 from tilewright.tile.buffers import scratch_buffer, tile_buffers
 from tilewright.tile.engines import demand_near, engine_uses, reachable
+from tilewright.tile.fuse import copy_key
+from tilewright.tile.fuse_buffers import lasting
 from tilewright.tile.spaces import Machine
 from tilewright.tile.tiler import Buffering, Tiler, TilingRequest
 
@@ -48,7 +50,8 @@ def tile(
     machine = Machine(scheduled, operators, decisions)
     demands = _kernel_memories(machine, groups)
     values = tuple(
-        replace(buffer, memories=_candidates(buffer, machine, demands, decisions, kept)) for buffer in scheduled.buffers
+        replace(buffer, memories=_candidates(buffer, machine, demands, decisions, kept))
+        for buffer in lasting(scheduled.buffers, machine, groups)
     )
     buffers = (
         *values,
@@ -73,11 +76,15 @@ def _check_cover(groups: tuple[Group, ...], scheduled: Scheduled) -> None:
 
 def _kernel_memories(machine: Machine, groups: tuple[Group, ...]) -> dict[str, tuple[str, ...]]:
     """Value -> the memories its kernels can reach, where any kernel is particular and gets no copy."""
-    hops = {step: group.tile.hops for group in groups for step in group.steps}
+    group_of = {step: group for group in groups for step in group.steps}
     demands: dict[str, tuple[str, ...]] = {}
     for step in machine.scheduled.steps:
-        copied = {name for hop in hops[step.name][-1:] for name in hop.copies}
-        values = {item.name: item.value for item in machine.operands(step) if not item.constant}
+        tile, count = group_of[step.name].tile, len(group_of[step.name].steps)
+        travelling = {name for hop in tile.hops[-1:] for name in hop.copies}
+        operands = machine.operands(step)
+        copied = {item.name for item in operands if copy_key(step.name, item.name, count) in travelling}
+        copied |= {item.name for item in operands if item.value in tile.inner}
+        values = {item.name: item.value for item in operands if not item.constant}
         for operand, allowed in machine.bound.bindings[step.name].kernel.memories.items():
             value = values.get(operand, "")
             if value and operand not in copied:
@@ -115,9 +122,11 @@ def _pins(
 
 
 def _scratch(machine: Machine, groups: tuple[Group, ...]) -> list[Buffer]:
-    hops = {step: group.tile.hops for group in groups for step in group.steps}
+    hops = {group.name: group.tile.hops for group in groups if len(group.steps) == 1}
     found = [
-        scratch_buffer(machine, index, step, hops[step.name]) for index, step in enumerate(machine.scheduled.steps)
+        scratch_buffer(machine, index, step, hops[step.name])
+        for index, step in enumerate(machine.scheduled.steps)
+        if step.name in hops
     ]
     return [buffer for buffer in found if buffer is not None]
 
