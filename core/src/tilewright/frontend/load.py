@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
-from tilewright.frontend import qoperator, structural
+from tilewright.frontend import composed, qoperator, structural
 from tilewright.frontend.builder import GraphBuilder
 from tilewright.frontend.conversion import ImportTable, NodeImporter
 from tilewright.frontend.dims import check_declared, input_tensors
@@ -66,7 +66,8 @@ def _imported(
     graph = model.graph
     builder = GraphBuilder(operators, options.limits, Names(_values(graph)), Names(node.name for node in graph.nodes))
     imports = (each for operator in operators.values() for each in operator.imports)
-    table = ImportTable.of((*imports, *structural.IMPORTS, *qoperator.IMPORTS), structural.CONSTANT_ONLY)
+    known = (*imports, *structural.IMPORTS, *composed.IMPORTS, *qoperator.IMPORTS)
+    table = ImportTable.of(known, structural.CONSTANT_ONLY)
     files = ExternalFiles(folder=folder, allowed=options.allow_external)
     importer = NodeImporter(table, builder, files, options.limits)
     scope, inputs = _start(graph, builder, importer, options)

@@ -1,0 +1,169 @@
+"""Knows the float operators that are written with others: Pow by a small number, PRelu, sums of squares, DepthToSpace.
+Does not know how those others are computed. What is moved and not computed (Tile, DepthToSpace) keeps any type.
+
+Source: the definitions in ONNX's operator documentation; versions are those that changed a signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+from tilewright.frontend.importing import Conversion, Import, OnnxNode
+
+_POWERS: Mapping[float, tuple[str, ...]] = {  # exponent -> operators, first to last; Mul is with what went in
+    1.0: (),
+    2.0: ("Mul",),
+    3.0: ("Mul", "Mul"),
+    4.0: ("Mul", "Square"),
+    0.5: ("Sqrt",),
+    -0.5: ("Sqrt", "Reciprocal"),
+    -1.0: ("Reciprocal",),
+    -2.0: ("Mul", "Reciprocal"),
+}
+_AXES = {"axes": "INTS", "keepdims": "INT"}
+_AXES_INPUT = {"keepdims": "INT", "noop_with_empty_axes": "INT"}
+_MOST_COPIES = 64  # of a tensor, side by side
+
+
+def _pow(node: OnnxNode, graph: Conversion) -> None:
+    exponents = np.unique(graph.need_constant(node, 1).astype(np.float64))
+    if exponents.size != 1 or float(exponents[0]) not in _POWERS:
+        powers = ", ".join(f"{power:g}" for power in sorted(_POWERS))
+        raise graph.refuse(node, f"the exponent must be one number, of {powers}")
+    if len(graph.tensor(node.inputs[1]).shape) > len(graph.tensor(node.inputs[0]).shape):
+        raise graph.refuse(node, "the exponent has more axes than the base")
+    value = node.inputs[0]
+    for op in _POWERS[float(exponents[0])]:
+        operands = (value, node.inputs[0]) if op == "Mul" else (value, value) if op == "Square" else (value,)
+        value = graph.emit(node, "Mul" if op == "Square" else op, operands, hint=op.lower())
+    graph.rename(node, value)
+
+
+def _prelu(node: OnnxNode, graph: Conversion) -> None:
+    """max(x, 0) + slope * min(x, 0)."""
+    x, slope = node.inputs
+    zero = graph.add_constant(np.zeros((1,), np.float32), "zero")
+    above = graph.emit(node, "Max", (x, zero), hint="above")
+    below = graph.emit(node, "Min", (x, zero), hint="below")
+    graph.emit(node, "Add", (above, graph.emit(node, "Mul", (below, slope), hint="scaled")), node.outputs)
+
+
+def _mean(node: OnnxNode, graph: Conversion) -> None:
+    total = graph.apply(node, "Sum", 13, node.inputs, hint="sum")
+    share = graph.add_constant(np.full((1,), 1 / len(node.inputs), np.float32), "share")
+    graph.emit(node, "Mul", (total, share), node.outputs)
+
+
+def _reduced(
+    before: tuple[str, ...], after: tuple[str, ...], by_input: bool, node: OnnxNode, graph: Conversion
+) -> None:
+    """ReduceSum of something, and something of that."""
+    value = node.inputs[0]
+    for op in before:
+        value = graph.emit(node, op, (value, value) if op == "Mul" else (value,), hint=op.lower())
+    names = (value, *node.inputs[1:])
+    value = graph.apply(node, "ReduceSum", 13 if by_input else 1, names, attributes=node.attributes, hint="sum")
+    for op in after:
+        value = graph.emit(node, op, (value,), hint=op.lower())
+    graph.rename(node, value)
+
+
+def _blocks(to_space: bool, node: OnnxNode, graph: Conversion) -> None:
+    """DepthToSpace and SpaceToDepth: a Reshape that names the blocks, a Transpose, a Reshape that joins them."""
+    batch, channels, high, wide = _image(node, graph)
+    side = node.integer("blocksize")
+    if side < 1 or (channels % (side * side) if to_space else high % side or wide % side):
+        raise graph.refuse(node, f"blocks of {side} do not divide its input")
+    deep_first = node.text("mode", "DCR") == "DCR"  # blocks before channels
+    if to_space:
+        left = channels // (side * side)
+        split = (batch, side, side, left, high, wide) if deep_first else (batch, left, side, side, high, wide)
+        order = (0, 3, 4, 1, 5, 2) if deep_first else (0, 1, 4, 2, 5, 3)
+        joined: tuple[int, ...] = (batch, left, high * side, wide * side)
+    else:
+        split = (batch, channels, high // side, side, wide // side, side)
+        order = (0, 3, 5, 1, 2, 4) if deep_first else (0, 1, 3, 5, 2, 4)
+        joined = (batch, channels * side * side, high // side, wide // side)
+    apart = graph.emit(node, "Reshape", node.inputs, (), {"shape": split}, "apart")
+    moved = graph.emit(node, "Transpose", (apart,), (), {"perm": order}, "moved")
+    graph.emit(node, "Reshape", (moved,), node.outputs, {"shape": joined})
+
+
+def _image(node: OnnxNode, graph: Conversion) -> tuple[int, int, int, int]:
+    shape = graph.tensor(node.inputs[0]).shape
+    if len(shape) != 4:
+        raise graph.refuse(node, f"its input has {len(shape)} axes; four are supported: N, C, H, W")
+    batch, channels, high, wide = shape
+    return batch, channels, high, wide
+
+
+def _tile(node: OnnxNode, graph: Conversion) -> None:
+    repeats = [int(count) for count in graph.need_constant(node, 1).reshape(-1)]
+    if len(repeats) != len(graph.tensor(node.inputs[0]).shape):
+        raise graph.refuse(node, "it needs one count for each axis of its input")
+    graph.rename(node, _repeated(node, graph, node.inputs[0], repeats))
+
+
+def _expand(node: OnnxNode, graph: Conversion) -> None:
+    x, wanted = graph.tensor(node.inputs[0]).shape, tuple(int(n) for n in graph.need_constant(node, 1).reshape(-1))
+    try:
+        shape = np.broadcast_shapes(x, wanted)
+    except ValueError:
+        raise graph.refuse(node, f"{list(x)} does not broadcast to {list(wanted)}") from None
+    own = (*(1,) * (len(shape) - len(x)), *x)
+    value = node.inputs[0] if own == x else graph.emit(node, "Reshape", node.inputs[:1], (), {"shape": own}, "axes")
+    graph.rename(node, _repeated(node, graph, value, [all_ // one for all_, one in zip(shape, own, strict=True)]))
+
+
+def _repeated(node: OnnxNode, graph: Conversion, value: str, repeats: list[int]) -> str:
+    """Copies side by side, innermost axis first."""
+    for axis in reversed(range(len(repeats))):
+        if repeats[axis] > _MOST_COPIES or repeats[axis] < 1:
+            raise graph.refuse(
+                node, f"{repeats[axis]} copies along axis {axis} are too large; 1 to {_MOST_COPIES} are supported"
+            )
+        if repeats[axis] > 1:
+            value = graph.emit(node, "Concat", (value,) * repeats[axis], (), {"axis": axis}, f"copies_{axis}")
+    return value
+
+
+def _reduce(name: str, before: tuple[str, ...], after: tuple[str, ...]) -> tuple[Import, Import]:
+    by_attribute, by_input = (partial(_reduced, before, after, flag) for flag in (False, True))
+    return (
+        Import(op_type=name, since=1, attributes=_AXES, convert=by_attribute),
+        Import(op_type=name, since=18, attributes=_AXES_INPUT, convert=by_input, max_inputs=2),
+    )
+
+
+def _two(name: str, since: int, convert: Callable[[OnnxNode, Conversion], None]) -> Import:
+    return Import(op_type=name, since=since, attributes={}, convert=convert, min_inputs=2, max_inputs=2)
+
+
+IMPORTS = (
+    *(_two("Pow", since, _pow) for since in (7, 12)),
+    _two("PRelu", 7, _prelu),
+    _two("Tile", 6, _tile),
+    _two("Expand", 8, _expand),
+    Import(op_type="Mean", since=8, attributes={}, convert=_mean, max_inputs=2**31),
+    *_reduce("ReduceL1", ("Abs",), ()),
+    *_reduce("ReduceL2", ("Mul",), ("Sqrt",)),
+    *_reduce("ReduceSumSquare", ("Mul",), ()),
+    *_reduce("ReduceLogSum", (), ("Log",)),
+    Import(op_type="DepthToSpace", since=1, attributes={"blocksize": "INT"}, convert=partial(_blocks, True)),
+    Import(
+        op_type="DepthToSpace",
+        since=11,
+        attributes={"blocksize": "INT", "mode": "STRING"},
+        convert=partial(_blocks, True),
+    ),
+    Import(op_type="SpaceToDepth", since=1, attributes={"blocksize": "INT"}, convert=partial(_blocks, False)),
+    Import(
+        op_type="SpaceToDepth",
+        since=28,
+        attributes={"blocksize": "INT", "mode": "STRING"},
+        convert=partial(_blocks, False),
+    ),
+)

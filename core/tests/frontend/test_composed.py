@@ -1,0 +1,92 @@
+"""Operators written with others mean what ONNX says: its own cases through the front end and the references."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from onnx.backend.test.loader import load_model_tests
+
+from tilewright.errors import TilewrightError
+from tilewright.frontend.load import load
+from tilewright.operator import Operator
+from tilewright.operators.families import FAMILIES
+from tilewright.reference import run
+
+OPERATORS = (
+    "DepthToSpace", "Expand", "Mean", "PRelu", "Pow", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceSumSquare",
+    "SpaceToDepth", "Tile",
+)  # fmt: skip
+PARAMETERS = {"Expand", "Tile", "Pow", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceSumSquare"}  # input 1
+REFUSED = {"test_pow": "exponent must be one number"}  # part of a case's name -> of the reason
+
+
+@cache
+def cases() -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {name: [] for name in OPERATORS}
+    for case in load_model_tests(kind="node"):
+        if case.model is not None and len(case.model.graph.node) == 1:
+            found.get(case.model.graph.node[0].op_type, []).append(case)
+    return found
+
+
+@cache
+def vocabulary() -> dict[str, Operator]:
+    return {operator.name: operator for family in FAMILIES for operator in import_module(family).OPERATORS}
+
+
+def baked(model: onnx.ModelProto, values: dict[str, Any]) -> onnx.ModelProto:
+    """The model with its parameters as constants: a compiler cannot take them at run time."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    (node,) = copy.graph.node
+    fixed = node.input[1:] if node.op_type in PARAMETERS else ()
+    for value in [value for value in copy.graph.input if value.name in fixed]:
+        copy.graph.input.remove(value)
+        copy.graph.initializer.append(onnx.numpy_helper.from_array(values[value.name], value.name))
+    return copy
+
+
+def difference(case: Any) -> str:
+    """What is wrong with the result; "" when nothing is."""
+    inputs, (expected,) = case.data_sets[0]
+    values = dict(zip((value.name for value in case.model.graph.input), inputs, strict=True))
+    graph = load(baked(case.model, values).SerializeToString(), operators=vocabulary()).graph
+    got = run(graph, {name: values[name] for name in graph.inputs}, vocabulary())[case.model.graph.output[0].name]
+    if (got.dtype, got.shape) != (expected.dtype, expected.shape):
+        return f"{got.dtype}{got.shape}, expected {expected.dtype}{expected.shape}"
+    return "" if np.allclose(got, expected, rtol=case.rtol, atol=case.atol, equal_nan=True) else "another result"
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_cases(operator: str) -> None:
+    wrong, right = {}, 0
+    for case in cases()[operator]:
+        try:
+            problem = difference(case)
+        except TilewrightError as error:
+            reason = next((reason for part, reason in REFUSED.items() if part in case.name), None)
+            problem = "" if reason is not None and reason in str(error) else str(error)
+        else:
+            right += not problem
+        if problem:
+            wrong[case.name] = problem
+    assert not wrong
+    assert right or operator == "Pow"
+
+
+@pytest.mark.parametrize("exponent", [1.0, 2.0, 3.0, 4.0, 0.5, -0.5, -1.0, -2.0])
+def test_powers_by_a_small_number(exponent: float) -> None:
+    x = np.linspace(0.1, 3, 7, dtype=np.float32)
+    node = helper.make_node("Pow", ["x", "e"], ["y"])
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [7]) for name in "xy"]
+    constant = onnx.numpy_helper.from_array(np.float32(exponent), "e")
+    graph = helper.make_graph([node], "g", ends[:1], ends[1:], [constant])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
+    found = run(load(model.SerializeToString(), operators=vocabulary()).graph, {"x": x}, vocabulary())["y"]
+    np.testing.assert_allclose(found, x.astype(np.float64) ** exponent, rtol=1e-6)
