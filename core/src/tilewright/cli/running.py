@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,10 +30,13 @@ def trace_flag(command: Command) -> Command:
 
 
 def ready_runner(deployment: Deployment, name: str) -> Runner:
-    """The runner of that name, or with "" the target's first. TilewrightError TW7001 (exit 7): it cannot run here."""
+    """The runner of that name, or with "" the target's first. TilewrightError TW7001 (exit 7): it cannot run here.
+
+    A name may leave out what follows a dash where the target has one such runner: `qemu` for `qemu-riscv32`.
+    """
     from tilewright.plugins import load_named
 
-    wanted = name or deployment.platform.runners[0]
+    wanted = full_name(name, deployment.platform.runners)
     runner: Runner = load_named(("runner", wanted)).runners[wanted]
     missing = runner.available()
     if missing is not None:
@@ -41,6 +44,12 @@ def ready_runner(deployment: Deployment, name: str) -> Runner:
             "TW7001", f"runner '{wanted}' cannot run here", details=(missing,), fix=("tilewright doctor",)
         )
     return runner
+
+
+def full_name(name: str, runners: Sequence[str]) -> str:
+    """What `name` means for a target that has these runners; as it is where it means none of them, or several."""
+    longer = [runner for runner in runners if runner.startswith(f"{name}-")]
+    return longer[0] if name not in runners and len(longer) == 1 else name or runners[0]
 
 
 def write_trace(deployment: Deployment, result: RunResult, file: Path) -> None:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from tilewright.cli.main import tilewright
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
 from tilewright.options import Options
-from tilewright.platform import Platform
+from tilewright.platform import Memory, Platform
 from tilewright.plugins import load_for
 from tilewright.runners.runner import Job, RunResult
 from tilewright.stages import Artifact
@@ -46,13 +45,18 @@ WIDE = replace(
     copies=tuple(replace(path, channels=0) for path in CLUSTER.copies),
 )
 
+PLAIN = Platform(
+    name="plain-test",
+    summary="made up: one core, one memory",
+    memories=(Memory(name="ram", size_bytes=None), Memory(name="rom", size_bytes=None, kind="const")),
+)
+
 
 @cache
 def deployment(target: str = "siracusa", model: str = "digits_int8", tiled: bool = False, **how: Any) -> Deployment:
     registry = load_for(target="siracusa")
-    registry = replace(registry, platforms={**registry.platforms, CLUSTER.name: CLUSTER, WIDE.name: WIDE})
-    if target == "generic":
-        registry = load_for(target=target)
+    made_up = {platform.name: platform for platform in (CLUSTER, WIDE, PLAIN)}
+    registry = replace(registry, platforms={**registry.platforms, **made_up})
     memory = {"l1": SMALL + registry.platforms[target].runtime_bytes["l1"]} if tiled else {}
     return Deployment(DIGITS / f"{model}.onnx", target, Options(memory=memory, **how), registry)
 
@@ -132,7 +136,7 @@ def test_a_cluster_of_somebody_else(platform: Platform, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"const_format": "bin"}, {"io": "user"}], ids=str)
 def test_a_program_with_one_memory_runs_on_one_hart(options: dict[str, str], tmp_path: Path) -> None:
-    plan = deployment("generic", **options)
+    plan = deployment(PLAIN.name, **options)
     job = job_for(plan, sets=2)
     result = QUICK.run(job, tmp_path)
     demand_exact(plan, job, result)
@@ -140,8 +144,7 @@ def test_a_program_with_one_memory_runs_on_one_hart(options: dict[str, str], tmp
 
 
 def test_the_wheel_alone_builds_it_too(tmp_path: Path) -> None:
-    if find_spec("ziglang") is None:
-        pytest.skip("ziglang is not installed")
+    pytest.importorskip("ziglang")
     plan = deployment(tiled=True)
     job = job_for(plan)
     demand_exact(plan, job, replace(QUICK, builder=qemu_tools.zig()).run(job, tmp_path))
