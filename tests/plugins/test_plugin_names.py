@@ -100,16 +100,15 @@ def test_order_of_installation_does_not_matter(make_site: Any, make_plugin: Any,
 
 
 def test_names_that_are_not_installed(make_site: Any, healthy: Any) -> None:
-    known, near, unknown, tiler, blocked = make_site(healthy).probe(
-        "compile:snitch", "compile:helthy", "compile:zzz", "named:tiler.cpsat", "named:runner.nothing",
+    known, near, unknown, blocked = make_site(healthy).probe(
+        "compile:snitch", "compile:helthy", "compile:zzz", "named:runner.nothing",
         TILEWRIGHT_BLOCK="no-such-package",
     )  # fmt: skip
-    assert all(answer["exit"] == 8 for answer in (known, near, unknown, tiler, blocked))
+    assert all(answer["exit"] == 8 for answer in (known, near, unknown, blocked))
     assert "pip install tilewright-snitch" in known["error"]
     assert "did you mean 'healthy'?" in near["error"]
     assert "did you mean" not in unknown["error"]
     assert "healthy" in unknown["error"]
-    assert "pip install tilewright-cpsat" in tiler["error"]
     assert "runner 'nothing' is not installed" in blocked["error"]
 
 

@@ -68,6 +68,12 @@ if TYPE_CHECKING:
     from tilewright.layout import strides as strides
     from tilewright.operator import Alias as Alias
     from tilewright.operator import Operator as Operator
+    from tilewright.operators.nest import Nest as Nest
+    from tilewright.operators.nest import nest as nest
+    from tilewright.operators.walk import Walk as Walk
+    from tilewright.operators.walk import broadcast_steps as broadcast_steps
+    from tilewright.operators.walk import elementwise_walk as elementwise_walk
+    from tilewright.operators.walk import walk as walk
     from tilewright.operators.windows import Windows as Windows
     from tilewright.operators.windows import windows_of as windows_of
     from tilewright.platform import CopyPath as CopyPath
@@ -108,6 +114,11 @@ if TYPE_CHECKING:
     from tilewright.stages import Group as Group
     from tilewright.stages import Scheduled as Scheduled
     from tilewright.stages import Tiled as Tiled
+    from tilewright.tile.choices import Needs as Needs
+    from tilewright.tile.choices import TileBuffer as TileBuffer
+    from tilewright.tile.choices import TileChoices as TileChoices
+    from tilewright.tile.choices import Tiling as Tiling
+    from tilewright.tile.choices import asked_again as asked_again
     from tilewright.tile.tiler import Tiler as Tiler
     from tilewright.tile.tiler import TilingRequest as TilingRequest
     from tilewright.transform.code_pass import CodePass as CodePass
@@ -132,6 +143,8 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.kernel": "Call Kernel Operand TileShape",
         "tilewright.layout": "Layout channels_last row_major strides",
         "tilewright.operator": "Alias Operator",
+        "tilewright.operators.nest": "Nest nest",
+        "tilewright.operators.walk": "Walk broadcast_steps elementwise_walk walk",
         "tilewright.operators.windows": "Windows windows_of",
         "tilewright.platform": "CopyPath Engine Memory MemoryHierarchy Option Platform",
         "tilewright.plugins.hookspecs": "hookimpl",
@@ -144,6 +157,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.runners.runner": "Job RunResult Runner",
         "tilewright.runners.toolchain": "execute find_compiler missing_compiler",
         "tilewright.stages": "Allocated Artifact Group Scheduled Tiled",
+        "tilewright.tile.choices": "Needs TileBuffer TileChoices Tiling asked_again",
         "tilewright.tile.tiler": "Tiler TilingRequest",
         "tilewright.transform.code_pass": "CodePass CodePassContext",
     }

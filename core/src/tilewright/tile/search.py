@@ -148,12 +148,19 @@ class Search:
 
     def candidates(self, points: Integers) -> Iterator[Found]:
         """The best tiling of `points` for each order of loops."""
-        computes = np.array([self._compute(tuple(row)) for row in points.tolist()])
-        scratch = np.array([self._scratch_of(tuple(row)) for row in points.tolist()], float)
+        computes, scratch = self.computes(points), self.scratches(points)
         for order in orders(self.space):
-            found = _Order(self, order, points, computes, scratch).best()
+            found = Order(self, order, points, computes, scratch).best()
             if found is not None:
                 yield found
+
+    def computes(self, points: Integers) -> Numbers:
+        """Cycles of all calls together, of each point."""
+        return np.array([self._compute(tuple(row)) for row in points.tolist()])
+
+    def scratches(self, points: Integers) -> Numbers:
+        """Bytes of scratch of each point."""
+        return np.array([self._scratch_of(tuple(row)) for row in points.tolist()], float)
 
     def tables(self, item: Traveller, seen: Sequence[int], points: Integers) -> tuple[Numbers, ...]:
         """Bytes of a buffer, average bytes and cycles of a transfer, legality, where the loops `seen` are cut."""
@@ -230,7 +237,7 @@ class _Choice:
     legal: Numbers
 
 
-class _Order:
+class Order:
     """All depths and buffers for one order of the loops, over some points: arrays [depth of each operand..., point]."""
 
     def __init__(
@@ -247,19 +254,17 @@ class _Order:
     def best(self) -> Found | None:
         """The best of them; None where nothing fits."""
         doubled, used = self._buffers()
-        legal = used + self.scratch <= self.search.room
-        for choice in self.choices:
-            legal = legal & (choice.legal > 0)
+        legal = self.legal(used + self.scratch)
         if self.search.buffering == "double":
             for choice, twice in zip(self.choices, doubled, strict=True):
                 legal = legal & (twice | (choice.fetches <= 1))
         if not legal.any():
             return None
-        cycles = np.where(legal, self._cycles(doubled), np.inf)
+        cycles = np.where(legal, self.cycles(doubled), np.inf)
         moved = np.broadcast_to(total_of([choice.moved for choice in self.choices]), cycles.shape)
         score = cycles * (1 + _TRAFFIC * np.minimum(moved / self.search.bound, _MOST_TRAFFIC))
         at = np.unravel_index(np.argmin(score), score.shape)
-        return self._found(at, doubled, (float(cycles[at]), float(moved[at]), float(score[at])))
+        return self.found(at, doubled, (float(cycles[at]), float(moved[at]), float(score[at])))
 
     def _choices(self) -> list[_Choice]:
         space = self.search.space
@@ -297,17 +302,52 @@ class _Order:
         stacked = [np.stack(column).reshape(axes) for column in zip(*rows, strict=True)]
         return _Choice(item, tuple(depths), *stacked)
 
+    def legal(self, used: Numbers) -> npt.NDArray[np.bool_]:
+        """Where everything fits and every transfer can be done."""
+        legal = used <= self.search.room
+        for choice in self.choices:
+            legal = legal & (choice.legal > 0)
+        return legal
+
+    def doublings(self) -> Iterator[tuple[list[npt.NDArray[np.bool_]], Numbers]]:
+        """Sets of operands with two buffers, and the bytes of all buffers: those that gain most, one left out or none.
+
+        Where a set would hold an operand that gains nothing, that one keeps one buffer.
+        """
+        used = total_of([choice.buffer for choice in self.choices])
+        none = [np.zeros(used.shape, bool) for _ in self.choices]
+        if self.search.buffering != "double":
+            yield none, used
+        if self.search.buffering == "single" or not self.choices:
+            return
+        gains, bytes_each = self._gains(used.shape)
+        ranks = np.argsort(np.argsort(-gains, axis=0, kind="stable"), axis=0, kind="stable")
+        count = len(self.choices)
+        if self.search.buffering == "double":
+            doubled = gains > 0
+            yield list(doubled), used + np.where(doubled, bytes_each, 0).sum(axis=0)
+            return
+        for most in range(1, count + 1):
+            for hole in range(most):  # a hole at the end is the shorter prefix
+                without = hole if hole < most - 1 else count
+                doubled = (gains > 0) & (ranks < most) & (ranks != without)
+                yield list(doubled), used + np.where(doubled, bytes_each, 0).sum(axis=0)
+
+    def _gains(self, shape: tuple[int, ...]) -> tuple[Numbers, Numbers]:
+        """Of every operand, what a second buffer gains per byte, and what it takes."""
+        gains = [
+            np.broadcast_to((choice.fetches - 1) * choice.each / np.maximum(choice.buffer, 1), shape)
+            for choice in self.choices
+        ]
+        return np.stack(gains), np.stack([np.broadcast_to(choice.buffer, shape) for choice in self.choices])
+
     def _buffers(self) -> tuple[list[npt.NDArray[np.bool_]], Numbers]:
         """Which operands have two buffers, best gain per byte first while there is room; and the bytes of all."""
         used = total_of([choice.buffer for choice in self.choices])
         shape = used.shape
         if self.search.buffering == "single" or not self.choices:
             return [np.zeros(shape, bool) for _ in self.choices], used
-        gains = np.stack([
-            np.broadcast_to((choice.fetches - 1) * choice.each / np.maximum(choice.buffer, 1), shape)
-            for choice in self.choices
-        ])  # fmt: skip
-        bytes_each = np.stack([np.broadcast_to(choice.buffer, shape) for choice in self.choices])
+        gains, bytes_each = self._gains(shape)
         doubled = np.zeros(gains.shape, bool)
         left = self.search.room - used - self.scratch
         for rank in np.argsort(-gains, axis=0, kind="stable"):
@@ -319,7 +359,7 @@ class _Order:
             left, used = left - extra, used + extra
         return list(doubled), used
 
-    def _cycles(self, doubled: Sequence[npt.NDArray[np.bool_]]) -> Numbers:
+    def cycles(self, doubled: Sequence[npt.NDArray[np.bool_]]) -> Numbers:
         """Prologue, every change of tile with what travels meanwhile, epilogue."""
         tiles = self.above[:, -1]
         compute = self.computes / tiles
@@ -335,8 +375,8 @@ class _Order:
             total = total + changes * (np.maximum(compute, hidden) + exposed)
         return total
 
-    def _found(
-        self, at: tuple[np.intp, ...], doubled: Sequence[npt.NDArray[np.bool_]], costs: tuple[float, float, float]
+    def found(
+        self, at: Sequence[np.intp | int], doubled: Sequence[npt.NDArray[np.bool_]], costs: tuple[float, float, float]
     ) -> Found:
         point = self.points[at[-1]]
         cut = [(place, index) for place, index in enumerate(self.order) if self.trips[at[-1], place] > 1]
@@ -353,13 +393,12 @@ class _Order:
         return Found(nest=nest, copies=copies, cycles=cycles, moved_bytes=moved, score=score)
 
 
-def _own(at: Sequence[np.intp], array: Numbers) -> tuple[np.intp | int, ...]:
+def _own(at: Sequence[np.intp | int], array: Numbers) -> tuple[np.intp | int, ...]:
     """The place of one combination in an array that has only some of the axes."""
     return tuple(index if extent > 1 else 0 for index, extent in zip(at, array.shape, strict=True))
 
 
 def total_of(terms: Sequence[Numbers]) -> Numbers:
-    """The sum of arrays that broadcast; zeros where there are none."""
     total: Numbers = np.sum(np.broadcast_arrays(np.zeros(1), *terms), axis=0)
     return total
 

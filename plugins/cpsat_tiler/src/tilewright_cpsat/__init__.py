@@ -14,4 +14,6 @@ if TYPE_CHECKING:
 @hookimpl
 def tilewright_tilers() -> Iterable[Tiler]:
     """Tiles and places together."""
-    return ()
+    from tilewright_cpsat.tiler import CpsatTiler
+
+    return (CpsatTiler(),)

@@ -1,0 +1,171 @@
+"""Knows how tilings and values become the numbers of the joint problem, and how its answer becomes groups.
+Does not know how the problem is solved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import product
+from math import ceil
+
+from tilewright.api import Group, TileChoices, Tiling
+from tilewright_cpsat.problem import Answer, Choice, Joint, Option, Stay
+
+_MOST_STAYS = 4  # values that may stay, of those that one step touches: the largest
+
+Stays = tuple[tuple[str, str], ...]  # (value, memory), sorted
+Item = tuple[Stays, Tiling]
+
+
+class Menus:
+    """The joint problem of a request, and the tilings behind its numbers.
+
+    `quick` is another tiler's answer; it becomes a known solution where it is one of this problem.
+    """
+
+    def __init__(self, choices: TileChoices, quick: Sequence[Group]) -> None:
+        self.choices = choices
+        self.steps = choices.request.scheduled.steps
+        self.capacities = {name: choices.capacity(name) for name in choices.memories}
+        self.touched = [choices.touched(step) for step in range(len(self.steps))]
+        self.stays = {stay.name: stay for stay in (*self._free(), *self._pinned())}
+        self.items = [list(self._items(step)) for step in range(len(self.steps))]
+        self.known = self._known(quick)
+
+    @cached_property
+    def joint(self) -> Joint:
+        """In numbers."""
+        return Joint(
+            options=tuple(tuple(self._option(item) for item in items) for items in self.items),
+            stays=tuple(self.stays.values()),
+            capacities={name: size for name, size in self.capacities.items() if size is not None},
+            grains={name: self.choices.grain(name) for name in self.choices.memories},
+            touched=tuple(frozenset(self._movable(step)) for step in range(len(self.steps))),
+            longest=self.choices.request.longest,
+        )
+
+    def groups(self, answer: Answer) -> tuple[Group, ...]:
+        """The answer for a planner."""
+        offsets = self._offsets(answer)
+        found = []
+        for step, number in enumerate(answer.choice.options):
+            stays, tiling = self.items[step][number]
+            group = self.choices.group(step, tiling, dict(stays), offsets[step])
+            found.append(replace(group, claim=_claim(answer.gap(self.joint))))
+        return tuple(found)
+
+    def _free(self) -> Iterator[Stay]:
+        """Values that may stay, in no more than so many memories and steps as a step's menu can hold."""
+        if self.choices.request.longest == 1:
+            return
+        found: dict[str, Stay] = {}
+        for memory, capacity in self.capacities.items():
+            for buffer in self.choices.keepable(memory):
+                size = self.choices.kept_bytes(buffer, memory)
+                if capacity is None or size <= capacity:
+                    known = found.get(buffer.name)
+                    sizes = {**(known.sizes if known else {}), memory: size}
+                    found[buffer.name] = Stay(name=buffer.name, first=buffer.first, last=buffer.last, sizes=sizes)
+        for touched in self.touched:
+            inside = sorted((name for name in touched if name in found), key=lambda name: _largest(found[name]))
+            for name in inside[:-_MOST_STAYS]:
+                del found[name]
+        yield from found.values()
+
+    def _pinned(self) -> Iterator[Stay]:
+        for memory in self.capacities:
+            for buffer in self.choices.pinned(memory):
+                sizes = {memory: self.choices.kept_bytes(buffer, memory)}
+                yield Stay(name=buffer.name, first=buffer.first, last=buffer.last, sizes=sizes, pinned=memory)
+
+    def _movable(self, step: int) -> list[str]:
+        """Values of a step that may stay or not."""
+        return [name for name in self.touched[step] if name in self.stays and not self.stays[name].pinned]
+
+    def _items(self, step: int) -> Iterator[Item]:
+        names = self._movable(step)
+        for where in product(*(("", *self.stays[name].sizes) for name in names)):
+            stays = tuple(sorted((name, memory) for name, memory in zip(names, where, strict=True) if memory))
+            taken = dict.fromkeys(self.capacities, 0)
+            for name, memory in stays:
+                taken[memory] += self.stays[name].sizes[memory]
+            if all(capacity is None or taken[name] < capacity for name, capacity in self.capacities.items()):
+                yield from ((stays, tiling) for tiling in self._useful(step, dict(stays), taken))
+
+    def _useful(self, step: int, kept: Mapping[str, str], taken: Mapping[str, int]) -> Iterator[Tiling]:
+        """Those that fit beside what the step keeps and are better than all others that take no more."""
+        fitting = [
+            tiling
+            for tiling in self.choices.tilings(step, kept)
+            if all(
+                capacity is None or taken[memory] + tiling.bytes_in(memory) <= capacity
+                for memory, capacity in self.capacities.items()
+            )
+        ]
+        fitting.sort(key=lambda tiling: (tiling.cycles, tiling.moved_bytes))
+        better: list[tuple[int, ...]] = []
+        for tiling in fitting:
+            bytes_in = tuple(tiling.bytes_in(memory) for memory in self.capacities)
+            if not any(all(mine >= other for mine, other in zip(bytes_in, row, strict=True)) for row in better):
+                better.append(bytes_in)
+                yield tiling
+
+    def _option(self, item: Item) -> Option:
+        stays, tiling = item
+        sizes = {
+            memory: tuple(size for _, size in _buffers(tiling, memory, ""))
+            for memory, capacity in self.capacities.items()
+            if capacity is not None
+        }
+        return Option(cycles=ceil(tiling.cycles), moved_bytes=ceil(tiling.moved_bytes), stays=stays, sizes=sizes)
+
+    def _known(self, quick: Sequence[Group]) -> Choice | None:
+        """The other tiler's answer, its tilings put on the menus. None where it is no answer to this problem."""
+        storage = self.choices.request.scheduled.storage
+        kept = {storage[value].buffer: memory for group in quick for value, memory in group.tile.kept.items()}
+        if any(len(group.steps) > 1 for group in quick) or any(name not in self.stays for name in kept):
+            return None
+        chosen = []
+        for step, group in enumerate(quick):
+            stays = tuple(sorted((name, kept[name]) for name in self._movable(step) if name in kept))
+            tiling = self.choices.tiling(step, group.tile.hops, dict(stays))
+            self.items[step].append((stays, tiling))
+            chosen.append(len(self.items[step]) - 1)
+        stays_all = {name: memory for name, memory in kept.items() if not self.stays[name].pinned}
+        pinned = {name: stay.pinned for name, stay in self.stays.items() if stay.pinned}
+        return Choice(options=tuple(chosen), stays={**stays_all, **pinned})
+
+    def _offsets(self, answer: Answer) -> list[dict[str, int]]:
+        """By step, the places of its buffers and of what begins to stay. Where offsets are pinned, none: they may
+        contradict.
+        """
+        found: list[dict[str, int]] = [{} for _ in self.steps]
+        if self.choices.request.decisions.offsets:
+            return found
+        for step, number in enumerate(answer.choice.options):
+            _, tiling = self.items[step][number]
+            for memory in self.capacities:
+                for place, (name, _) in enumerate(_buffers(tiling, memory, self.steps[step].name)):
+                    if (memory, (step, place)) in answer.offsets:
+                        found[step][name] = answer.offsets[memory, (step, place)]
+        for name, memory in answer.choice.stays.items():
+            if (memory, name) in answer.offsets:
+                found[self.stays[name].first][name] = answer.offsets[memory, name]
+        return found
+
+
+def _buffers(tiling: Tiling, memory: str, step: str) -> Iterator[tuple[str, int]]:
+    """Name and bytes of every buffer of a tiling in one memory."""
+    for buffer in tiling.buffers:
+        if buffer.memory == memory:
+            yield from ((name, buffer.size_bytes) for name in buffer.names(step))
+
+
+def _largest(stay: Stay) -> tuple[int, str]:
+    return max(stay.sizes.values()), stay.name
+
+
+def _claim(gap: float) -> str:
+    return "optimal" if gap <= 0 else f"within {gap:.2%} of the optimum"

@@ -1,0 +1,163 @@
+"""The tiler on the made-up cluster: never slower than `cost`, sound, the same twice, exact on the twin."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tilewright.bind import bind
+from tilewright.decisions import Decisions
+from tilewright.deployment import Deployment
+from tilewright.dtypes import DType
+from tilewright.errors import Exit, TilewrightError
+from tilewright.graph import Graph, Node, Tensor
+from tilewright.options import Options
+from tilewright.plugins import load_for
+from tilewright.runners.runner import Job
+from tilewright.runners.twin import TwinRunner
+from tilewright.schedule import schedule
+from tilewright.stages import Scheduled, Tiled
+from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, cluster
+from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.random_layers import layers, schedule_on
+from tilewright.tile.stage import tile
+from tilewright.tile.strategies import TILERS
+from tilewright.tile.tiler import Buffering
+from tilewright.validation import judge_steps
+from tilewright.verify import verify_tiled
+from tilewright_cpsat.tiler import CpsatTiler
+
+CPSAT = CpsatTiler()
+COST = next(tiler for tiler in TILERS if tiler.name == "cost")
+DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits" / "digits_int8.onnx"
+
+
+def tiled(
+    scheduled: Scheduled,
+    tiler: Any,
+    buffering: Buffering = "auto",
+    pins: Decisions | None = None,
+    longest: int | None = None,
+) -> Tiled:
+    plan = tile(scheduled, vocabulary(), tiler, pins or Decisions(), buffering, 7, longest)
+    verify_tiled(plan, vocabulary())
+    return plan
+
+
+def cycles(plan: Tiled) -> float:
+    return sum(group.cycles for group in plan.groups)
+
+
+def convolutions(count: int, near_bytes: int, channels: int = 8, pins: Decisions | None = None) -> Scheduled:
+    """Float convolutions one after the other over 8 x 8 pixels."""
+    tensors: dict[str, Tensor] = {}
+    constants: dict[str, Any] = {}
+    nodes = []
+
+    def tensor(name: str, shape: tuple[int, ...]) -> str:
+        tensors[name] = Tensor(name=name, dtype=DType.F32, shape=shape)
+        return name
+
+    value = tensor("x0", (1, channels, 8, 8))
+    attributes = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 1}
+    for index in range(count):
+        weights = tensor(f"w{index}", (channels, channels, 3, 3))
+        constants[weights] = np.full((channels, channels, 3, 3), index, np.float32)
+        result = tensor(f"x{index + 1}", (1, channels, 8, 8))
+        nodes.append(
+            Node(name=f"conv{index}", op="Conv", inputs=(value, weights), outputs=(result,), attributes=attributes)
+        )
+        value = result
+    graph = Graph(
+        name="chain", inputs=("x0",), outputs=(value,), nodes=tuple(nodes), tensors=tensors, constants=constants
+    )
+    decisions = pins or Decisions()
+    bound = bind(graph, cluster(near_bytes), vocabulary(), portable_kernels(), decisions)
+    return schedule(bound, vocabulary(), decisions)
+
+
+@settings(max_examples=40, deadline=None)
+@given(layers(), st.sampled_from([600, 1500, 4096, 65536]), st.sampled_from(["single", "double", "auto"]))
+def test_one_layer_is_never_slower(layer: dict[str, Any], near_bytes: int, buffering: Buffering) -> None:
+    scheduled = schedule_on(layer, cluster(near_bytes))
+    try:
+        quick = tiled(scheduled, COST, buffering)
+    except TilewrightError as error:
+        with pytest.raises(TilewrightError) as caught:
+            tiled(scheduled, CPSAT, buffering)
+        assert caught.value.exit_code is Exit.DOES_NOT_FIT is error.exit_code
+        return
+    assert cycles(tiled(scheduled, CPSAT, buffering)) <= cycles(quick)
+
+
+@pytest.mark.parametrize("near_bytes", [3000, 9000])
+@pytest.mark.parametrize("longest", [None, 1, 2])
+def test_a_chain_is_never_slower_and_twice_the_same(near_bytes: int, longest: int | None) -> None:
+    scheduled = convolutions(4, near_bytes)
+    plan = tiled(scheduled, CPSAT, longest=longest)
+    assert plan == tiled(scheduled, CPSAT, longest=longest)
+    assert cycles(plan) <= cycles(tiled(scheduled, COST, longest=longest))
+    joined = [bool(group.tile.kept) for group in plan.groups]
+    if longest == 1:
+        assert not any(joined)
+    if longest == 2:
+        assert not any(one and other for one, other in pairwise(joined))
+
+
+def test_what_stays_has_a_place_of_its_own() -> None:
+    plan = tiled(convolutions(4, 9000), CPSAT)
+    kept = [value for group in plan.groups for value in group.tile.kept]
+    assert kept
+    sizes = {buffer.name: buffer for buffer in plan.buffers}
+    places = [(sizes[name], offset) for group in plan.groups for name, offset in group.offsets.items()]
+    assert set(kept) <= {buffer.name for buffer, _ in places}
+    for at, (buffer, offset) in enumerate(places):
+        assert offset % 8 == 0 and offset >= 0 and offset + buffer.size_bytes <= 9000 - RUNTIME_BYTES
+        for other, place in places[:at]:
+            apart = buffer.last < other.first or other.last < buffer.first
+            assert apart or offset + buffer.size_bytes <= place or place + other.size_bytes <= offset
+    assert {group.claim for group in plan.groups} == {"optimal"}
+
+
+def test_pinned_tiles_stay_as_they_are() -> None:
+    scheduled = convolutions(3, 6000)
+    plan = tiled(scheduled, COST, longest=1)
+    pinned = plan.groups[1]
+    again = tiled(scheduled, CPSAT, pins=Decisions(tiles={pinned.name: pinned.tile}))
+    assert again.groups[1].tile == pinned.tile
+
+
+def test_what_is_pinned_near_takes_its_room() -> None:
+    pins = Decisions(memories={"x2": "l1"})
+    plan = tiled(convolutions(4, 6000, pins=pins), CPSAT, pins=pins)
+    readers = {group.name: group.tile.hops[-1].copies for group in plan.groups}
+    assert "Y" not in readers["conv1"] and "X" not in readers["conv2"]
+
+
+@pytest.mark.parametrize("near_bytes", [2048, 4096, 16384])
+def test_exact_on_the_twin(near_bytes: int, tmp_path: Path) -> None:
+    registry = replace(load_for(target="generic", tiler="cpsat"), platforms={CLUSTER.name: CLUSTER})
+    options = Options(memory={"l1": near_bytes}, tiler="cpsat")
+    plan = Deployment(DIGITS, CLUSTER.name, options, registry)
+    numbers = np.random.default_rng(3)
+    inputs = {
+        name: numbers.integers(-100, 100, tensor.shape).astype(tensor.dtype.numpy)
+        for name, tensor in plan.inputs.items()
+    }
+    job = Job(artifact=plan.compile(), plan=plan.allocated, prefix=plan.prefix, input_sets=(inputs,), trace=True)
+    result = TwinRunner().run(job, tmp_path)
+    executed = [step.name for step in plan.scheduled.steps]
+    graph = plan.scheduled.bound.graph
+    verdicts = judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
+    assert [verdict.name for verdict in verdicts if not verdict.exact] == []
+    places = {name: place.offset_bytes for name, place in plan.allocated.placements.items()}
+    asked = {name: offset for group in plan.tiled.groups for name, offset in group.offsets.items()}
+    assert asked and asked.items() <= places.items()
+    assert plan.worst_case_buffer_size["l1"] + CLUSTER.runtime_bytes["l1"] <= near_bytes
