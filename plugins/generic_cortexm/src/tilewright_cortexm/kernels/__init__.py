@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from tilewright.api import Kernel
-from tilewright_cortexm.kernels import dsp_depthwise, dsp_products, mve_add, mve_depthwise, mve_products
+from tilewright_cortexm.kernels import (
+    dsp_depthwise,
+    dsp_elementwise,
+    dsp_pools,
+    dsp_products,
+    dsp_taps,
+    mve_add,
+    mve_depthwise,
+    mve_products,
+)
 
 KERNELS: tuple[Kernel, ...] = (
     *dsp_products.KERNELS,
     *dsp_depthwise.KERNELS,
+    *dsp_taps.KERNELS,
+    *dsp_elementwise.KERNELS,
+    *dsp_pools.KERNELS,
     *mve_products.KERNELS,
     *mve_depthwise.KERNELS,
     *mve_add.KERNELS,

@@ -4,12 +4,24 @@ Does not know instructions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import DType, Requant, RequantForm, Site, Windows, sum_bounds, sum_requant, windows_of
+from tilewright.api import (
+    DType,
+    Layout,
+    Requant,
+    RequantForm,
+    Site,
+    Windows,
+    channels_last,
+    sum_bounds,
+    sum_requant,
+    windows_of,
+)
 from tilewright_cortexm.kernels.products import BYTES, two_spatial_axes, zero_points
 
 if TYPE_CHECKING:
@@ -35,6 +47,58 @@ class Depthwise:
     requant: Requant
     form: RequantForm
 
+    @property
+    def taps(self) -> int:
+        """Positions of a window."""
+        return self.windows.kernel[0] * self.windows.kernel[1]
+
+    def fields(self) -> dict[str, int]:
+        """The geometry, as `tw_depthwise` of depthwise.h is given it."""
+        windows = self.windows
+        return {
+            "width": self.width,
+            "height": self.height,
+            "channels": self.channels,
+            "out_width": self.out_width,
+            "out_height": self.out_height,
+            "rows": windows.kernel[0],
+            "columns": windows.kernel[1],
+            "row_stride": windows.strides[0],
+            "column_stride": windows.strides[1],
+            "row_dilation": windows.dilations[0],
+            "column_dilation": windows.dilations[1],
+            "top": windows.before[0],
+            "left": windows.before[1],
+            "pad": self.pad & 255,
+        }
+
+    def call_values(self) -> dict[str, object]:
+        """What the call of every kernel needs."""
+        return {
+            "batches": self.batches,
+            "x_bytes": self.width * self.height * self.channels,
+            "y_bytes": self.out_width * self.out_height * self.channels,
+        }
+
+
+# `numbers` follow the geometry: what a kernel has of its own.
+CALL = """\
+% if batches > 1:
+for (int32_t n = 0; n < ${batches}; ++n)
+% endif
+<% at = lambda size: f" + n * {size}" if batches > 1 else "" %>\\
+${function}((tw_depthwise){
+% for name, value in fields.items():
+    .${name} = ${value},
+% endfor
+}, (const uint8_t *)${X}${at(x_bytes)}, ${W}, ${P}, (uint8_t *)${Y}${at(y_bytes)}, (void *)${scratch}, ${numbers});"""
+
+
+def requires(site: Site) -> Mapping[str, Layout]:
+    """Channels are neighbours."""
+    layout = channels_last(len(site.output.shape))
+    return {"X": layout, "Y": layout}
+
 
 def refused(site: Site) -> str | None:
     """Why a QConv is not one of these, or None. Each kernel adds its own limits."""
@@ -56,6 +120,9 @@ def refused(site: Site) -> str | None:
     if bits > 32:
         return f"the accumulator needs {bits} bits; this kernel has 32"
     layer = depthwise(site)
+    low, high = x.dtype.limits
+    if not low <= layer.pad <= high:
+        return f"positions outside count for {layer.pad}, which {x.dtype.value} does not hold"
     if np.abs(layer.bias).max() >= 2**31:
         return "the bias, with the zero points in it, needs more than 32 bits"
     if layer.weights.min() < -128 or layer.weights.max() > 127:

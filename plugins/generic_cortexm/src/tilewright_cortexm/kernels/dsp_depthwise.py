@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Layout, Site, TileShape, channels_last, whole
-from tilewright_cortexm.kernels.depthwise import Depthwise, depthwise, refused
+from tilewright.api import Access, Call, Kernel, Site, TileShape, whole
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, refused, requires
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.sources import c_text
@@ -71,11 +71,6 @@ def _access(site: Site) -> Access:
     return whole({"X": site.input(0).shape, "W": (9 * channels,), "P": (2 * channels,)}, {"Y": site.output.shape})
 
 
-def _requires(site: Site) -> Mapping[str, Layout]:
-    layout = channels_last(len(site.output.shape))
-    return {"X": layout, "Y": layout}
-
-
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer = depthwise(tile.site)
@@ -110,36 +105,11 @@ def _values(call: Call) -> Mapping[str, object]:
         **form.names,
         "low": requant.low,
         "high": requant.high,
-        "batches": layer.batches,
-        "x_bytes": layer.width * layer.height * layer.channels,
-        "y_bytes": layer.out_width * layer.out_height * layer.channels,
-        "fields": {
-            "width": layer.width,
-            "height": layer.height,
-            "channels": layer.channels,
-            "out_width": layer.out_width,
-            "out_height": layer.out_height,
-            "row_stride": layer.windows.strides[0],
-            "top": layer.windows.before[0],
-            "left": layer.windows.before[1],
-            "words": _words(layer),
-            "pad": layer.pad & 255,
-            "above": form.above,
-            "zero_point": requant.zero_point,
-        },
+        "fields": layer.fields(),
+        "numbers": f"{_words(layer)}, {form.above}, {requant.zero_point}",
+        **layer.call_values(),
     }
 
-
-_CALL = """\
-% if batches > 1:
-for (int32_t n = 0; n < ${batches}; ++n)
-% endif
-<% at = lambda size: f" + n * {size}" if batches > 1 else "" %>\\
-${function}((tw_dsp_depthwise){
-% for name, value in fields.items():
-    .${name} = ${value},
-% endfor
-}, (const uint8_t *)${X}${at(x_bytes)}, ${W}, ${P}, (uint8_t *)${Y}${at(y_bytes)}, (uint32_t *)(void *)${scratch});"""
 
 KERNELS = (
     Kernel(
@@ -149,14 +119,14 @@ KERNELS = (
         engine="dsp",
         accepts=_accepts,
         access=_access,
-        requires=_requires,
+        requires=requires,
         pack=_pack,
         scratch_bytes=lambda tile: _scratch(depthwise(tile.site)),
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("dsp.h", "dsp_depthwise.c"),
-        call=_CALL,
+        source=c_text("dsp.h", "depthwise.h", "dsp_row.c", "dsp_depthwise.c"),
+        call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),
 )

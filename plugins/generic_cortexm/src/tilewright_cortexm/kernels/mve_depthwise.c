@@ -88,8 +88,8 @@ static void ${block}(const tw_mve_pixel *b)
 #endif
 #endif
 </%def>\
-#ifndef TW_MVE_DEPTHWISE
-#define TW_MVE_DEPTHWISE
+#ifndef TW_MVE_PIXEL
+#define TW_MVE_PIXEL
 typedef struct {
     uintptr_t base; /* of the pixel's window in x */
     const uintptr_t *table; /* of each tap: bytes from the base, modulo the size of an address */
@@ -99,30 +99,6 @@ typedef struct {
     int32_t groups; /* of eight channels */
     int32_t zero_point;
 } tw_mve_pixel;
-
-typedef struct {
-    int32_t width, height, channels; /* of x */
-    int32_t out_width, out_height;
-    int32_t rows, columns; /* of the kernel */
-    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
-    int32_t pad; /* value outside */
-    int32_t zero_point;
-} tw_mve_depthwise;
-
-/* Where the taps of a window are that begins at (top, left) of x; those outside are at `outside`. */
-TW_KERNEL void tw_mve_taps(const tw_mve_depthwise *p, uintptr_t base, uintptr_t outside, int32_t top, int32_t left,
-        int32_t edge, uintptr_t *table)
-{
-    for (int32_t i = 0; i < p->rows; ++i) {
-        const int32_t row = top + i * p->row_dilation;
-        for (int32_t j = 0; j < p->columns; ++j) {
-            const int32_t column = left + j * p->column_dilation;
-            const int32_t inside = row >= 0 && row < p->height && column >= 0 && column < p->width;
-            *table++ = !edge || inside
-                ? (uintptr_t)((i * p->row_dilation * p->width + j * p->column_dilation) * p->channels) : outside - base;
-        }
-    }
-}
 #endif
 
 % for shape in blocks:
@@ -130,13 +106,13 @@ ${block_of(**shape)}\
 % endfor
 
 /* scratch: two tables of taps, for pixels inside and at the edge, and one pixel of padding. */
-TW_KERNEL void ${function}(const tw_mve_depthwise p, const uint8_t *x, const int8_t *w, const int32_t *parameters,
-        uint8_t *y, uintptr_t *tables)
+TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t *w, const int32_t *parameters,
+        uint8_t *y, void *scratch, int32_t zero_point)
 {
-    uintptr_t *const edge_table = tables + ${taps};
+    uintptr_t *const tables = scratch, *const edge_table = tables + ${taps};
     int8_t *const outside = (int8_t *)(edge_table + ${taps});
     tw_mve_fill(outside, p.pad, p.channels);
-    tw_mve_taps(&p, 0, 0, 0, 0, 0, tables);
+    tw_taps_of(&p, 0, 0, 0, 0, 0, tables);
     for (int32_t i = 0; i < p.out_height; ++i) {
         const int32_t top = i * p.row_stride - p.top;
         const int32_t rows_inside = top >= 0 && top + (p.rows - 1) * p.row_dilation < p.height;
@@ -144,9 +120,9 @@ TW_KERNEL void ${function}(const tw_mve_depthwise p, const uint8_t *x, const int
             const int32_t left = j * p.column_stride - p.left;
             const int32_t inside = rows_inside && left >= 0 && left + (p.columns - 1) * p.column_dilation < p.width;
             tw_mve_pixel b = {.base = (uintptr_t)x + (uintptr_t)((top * p.width + left) * p.channels),
-                .table = inside ? tables : edge_table, .zero_point = p.zero_point};
+                .table = inside ? tables : edge_table, .zero_point = zero_point};
             if (!inside) {
-                tw_mve_taps(&p, b.base, (uintptr_t)outside, top, left, 1, edge_table);
+                tw_taps_of(&p, b.base, (uintptr_t)outside, top, left, 1, edge_table);
             }
 % for shape, (first, count) in zip(blocks, runs):
 % if first:

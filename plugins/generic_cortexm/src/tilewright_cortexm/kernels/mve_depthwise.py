@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Layout, Site, TileShape, channels_last, whole
-from tilewright_cortexm.kernels.depthwise import Depthwise, depthwise, refused
+from tilewright.api import Access, Call, DType, Kernel, Site, TileShape, whole
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, refused, requires
 from tilewright_cortexm.kernels.mve_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.sources import c_text
 
@@ -26,12 +26,8 @@ _MOST_TAPS = 32
 _ADDRESS_BYTES = 8  # on the widest machine that compiles this, for tests; on Arm half of it is used
 
 
-def _taps(layer: Depthwise) -> int:
-    return int(np.prod(layer.windows.kernel))
-
-
 def _scratch(layer: Depthwise) -> int:
-    return 2 * _taps(layer) * _ADDRESS_BYTES + layer.channels
+    return 2 * layer.taps * _ADDRESS_BYTES + layer.channels
 
 
 def _accepts(site: Site) -> str | None:
@@ -39,8 +35,8 @@ def _accepts(site: Site) -> str | None:
     if reason:
         return reason
     layer = depthwise(site)
-    if _taps(layer) > _MOST_TAPS:
-        return f"the kernel has {_taps(layer)} taps; code for at most {_MOST_TAPS} is written out"
+    if layer.taps > _MOST_TAPS:
+        return f"the kernel has {layer.taps} taps; code for at most {_MOST_TAPS} is written out"
     if _scratch(layer) > SCRATCH_LIMIT_BYTES:
         return f"needs {_scratch(layer)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
     return None
@@ -53,33 +49,28 @@ def _padded(layer: Depthwise) -> int:
 
 def _pack(site: Site) -> Mapping[str, Array]:
     layer = depthwise(site)
-    weights = np.zeros((_padded(layer), _taps(layer)), np.int8)
+    weights = np.zeros((_padded(layer), layer.taps), np.int8)
     weights[: layer.channels] = layer.weights.reshape(layer.channels, -1)
     scales = np.asarray(layer.requant.scales(layer.channels), np.float32).view(np.int32)
     parameters = np.zeros((2, _padded(layer)), np.int32)
     parameters[:, : layer.channels] = np.stack([layer.bias, scales])
     by_group = parameters.reshape(2, -1, CHANNELS // 2, 2)  # bias or scale, group, pair, even or odd
     return {
-        "W": weights.reshape(-1, CHANNELS, _taps(layer)).swapaxes(1, 2).reshape(-1),
+        "W": weights.reshape(-1, CHANNELS, layer.taps).swapaxes(1, 2).reshape(-1),
         "P": by_group.transpose(1, 0, 3, 2).reshape(-1),
     }
 
 
 def _access(site: Site) -> Access:
     layer = depthwise(site)
-    constants = {"W": (_padded(layer) * _taps(layer),), "P": (2 * _padded(layer),)}
+    constants = {"W": (_padded(layer) * layer.taps,), "P": (2 * _padded(layer),)}
     return whole({"X": site.input(0).shape, **constants}, {"Y": site.output.shape})
-
-
-def _requires(site: Site) -> Mapping[str, Layout]:
-    layout = channels_last(len(site.output.shape))
-    return {"X": layout, "Y": layout}
 
 
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer = depthwise(tile.site)
-    each = -(-layer.channels // CHANNELS) * (8 * _taps(layer) + 20) + 45
+    each = -(-layer.channels // CHANNELS) * (8 * layer.taps + 20) + 45
     return layer.batches * layer.out_width * layer.out_height * each
 
 
@@ -97,7 +88,7 @@ def _describe(site: Site) -> Mapping[str, object]:
 
 def _values(call: Call) -> Mapping[str, object]:
     layer = depthwise(call.site)
-    requant, windows, taps = layer.requant, layer.windows, _taps(layer)
+    requant, taps = layer.requant, layer.taps
     limits = f"{requant.low}_{requant.high}".replace("-", "m")
     widen = "u16" if call.site.input(0).dtype is DType.U8 else "s16"
     kind = f"{widen}_{taps}_{limits}"
@@ -110,39 +101,11 @@ def _values(call: Call) -> Mapping[str, object]:
         "high": requant.high,
         "blocks": [{"block": f"tw_mve_pixel_{size}_{kind}", "channels": size} for _, _, size in _blocks(layer)],
         "runs": [(first, count) for first, count, _ in _blocks(layer)],
-        "batches": layer.batches,
-        "x_bytes": layer.width * layer.height * layer.channels,
-        "y_bytes": layer.out_width * layer.out_height * layer.channels,
-        "fields": {
-            "width": layer.width,
-            "height": layer.height,
-            "channels": layer.channels,
-            "out_width": layer.out_width,
-            "out_height": layer.out_height,
-            "rows": windows.kernel[0],
-            "columns": windows.kernel[1],
-            "row_stride": windows.strides[0],
-            "column_stride": windows.strides[1],
-            "row_dilation": windows.dilations[0],
-            "column_dilation": windows.dilations[1],
-            "top": windows.before[0],
-            "left": windows.before[1],
-            "pad": layer.pad,
-            "zero_point": requant.zero_point,
-        },
+        "fields": layer.fields(),
+        "numbers": requant.zero_point,
+        **layer.call_values(),
     }
 
-
-_CALL = """\
-% if batches > 1:
-for (int32_t n = 0; n < ${batches}; ++n)
-% endif
-<% at = lambda size: f" + n * {size}" if batches > 1 else "" %>\\
-${function}((tw_mve_depthwise){
-% for name, value in fields.items():
-    .${name} = ${value},
-% endfor
-}, (const uint8_t *)${X}${at(x_bytes)}, ${W}, ${P}, (uint8_t *)${Y}${at(y_bytes)}, (uintptr_t *)(void *)${scratch});"""
 
 KERNELS = (
     Kernel(
@@ -152,14 +115,14 @@ KERNELS = (
         engine="mve",
         accepts=_accepts,
         access=_access,
-        requires=_requires,
+        requires=requires,
         pack=_pack,
         scratch_bytes=lambda tile: _scratch(depthwise(tile.site)),
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("mve.h", "mve_depthwise.c"),
-        call=_CALL,
+        source=c_text("mve.h", "depthwise.h", "depthwise_taps.c", "mve_depthwise.c"),
+        call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),
 )

@@ -1,0 +1,128 @@
+"""Knows how the DSP extension adds and multiplies element by element: sums in two MLA, rounded and clamped by one SSAT.
+Does not know how operands broadcast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tilewright.api import Call, Kernel, Site, TileShape, sum_requant
+from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
+from tilewright_cortexm.kernels.elementwise import (
+    NEST,
+    in_place,
+    limits,
+    refused,
+    refused_sum,
+    rows_of,
+    sum_of,
+)
+from tilewright_cortexm.kernels.sources import c_text
+
+_FULL = ((-128, 127), (0, 255))
+
+
+def _shared(call: Call, name: str) -> dict[str, object]:
+    """What both operators give the templates. `name` tells apart what the code depends on beside types and steps."""
+    rows, (low, high) = rows_of(call), limits(call.site)
+    types = [call.operands[operand].dtype for operand in ("A", "B", "Y")]
+    one_value = [operand.lower() for operand in ("A", "B") if rows.steps[operand] == 0]
+    label = "_".join((*(dtype.value for dtype in types), *(f"one_{operand}" for operand in one_value), name))
+    return {
+        "function": f"tw_dsp_{label}_{low}_{high}".replace("-", "m"),
+        "types": {operand: dtype.c_type for operand, dtype in zip("aby", types, strict=True)},
+        "one_value": one_value,
+        "low": low,
+        "high": high,
+        "nest": rows.outer,
+        "count": rows.count,
+        "steps": ", ".join(str(rows.steps[operand]) for operand in ("A", "B", "Y")),
+        "pointers": ", ".join(
+            rows.pointer(call, operand, f"{'' if operand == 'Y' else 'const '}{dtype.c_type} *")
+            for operand, dtype in zip(("A", "B", "Y"), types, strict=True)
+        ),
+    }
+
+
+# --- QAdd
+
+
+def _sum_values(call: Call) -> Mapping[str, object]:
+    form, zero_point = sum_of(call.site), call.site.node.integer("zero_point")
+    inside = not form.ties and abs(zero_point) << form.shift < 2**30  # then the whole sum stays below 2**31
+    offset = form.offset + (zero_point << form.shift if inside else 0)
+    return {
+        **_shared(call, f"sum{form.shift}{'t' if form.ties else ''}{'i' if inside else ''}"),
+        "shift": form.shift,
+        "ties": form.ties,
+        "inside": inside,
+        "numbers": f"{form.a_factor}, {form.b_factor}, {offset}, {zero_point}",
+    }
+
+
+def _sum_cycles(tile: TileShape) -> float:
+    """Executed instructions."""
+    site, form = tile.site, sum_of(tile.site)
+    extra = (4 if form.ties else 0) + (0 if limits(site) in _FULL else 6)
+    return (7.2 + extra) * site.output.elements + 60
+
+
+# --- QMul
+
+
+def _form(site: Site) -> DspForm:
+    return dsp_form(site.node.requant(), sum_requant(site))
+
+
+def _refused_product(site: Site) -> str | None:
+    return refused(site) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
+
+
+def _product_values(call: Call) -> Mapping[str, object]:
+    node, form = call.site.node, _form(call.site)
+    zeros = [node.integer(name) for name in ("a_zero_point", "b_zero_point")]
+    return {
+        **_shared(call, f"product_{form.label(node.requant())}"),
+        **form.names,
+        "numbers": f"{zeros[0]}, {zeros[1]}, {form.words[0]}, {form.above}, {node.requant().zero_point}",
+    }
+
+
+def _product_cycles(tile: TileShape) -> float:
+    """Executed instructions."""
+    extra = (5 if _form(tile.site).exact.any() else 0) + (0 if limits(tile.site) in _FULL else 6)
+    return (9.2 + extra) * tile.site.output.elements + 60
+
+
+_CALL = NEST + "${function}(${count}, ${steps}, ${pointers}, ${numbers});"
+
+KERNELS = (
+    Kernel(
+        name="cortex-m.dsp.qadd",
+        op="QAdd",
+        target="cortex-m",
+        engine="dsp",
+        accepts=refused_sum,
+        in_place=in_place,
+        cycles=_sum_cycles,
+        describe=lambda site: {"accumulator_bits": 32, "ties": sum_of(site).ties},
+        values=_sum_values,
+        source=c_text("dsp.h", "dsp_narrow.c", "dsp_sum.c"),
+        call=_CALL,
+        includes=("<stdint.h>", "<string.h>"),
+    ),
+    Kernel(
+        name="cortex-m.dsp.qmul",
+        op="QMul",
+        target="cortex-m",
+        engine="dsp",
+        accepts=_refused_product,
+        in_place=in_place,
+        cycles=_product_cycles,
+        describe=lambda site: {"accumulator_bits": 32, "requant": {"exact": int(_form(site).exact.sum())}},
+        values=_product_values,
+        source=c_text("dsp.h", "dsp_narrow.c", "dsp_product.c"),
+        call=_CALL,
+        includes=("<stdint.h>", "<string.h>"),
+    ),
+)

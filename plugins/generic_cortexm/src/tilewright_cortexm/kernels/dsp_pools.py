@@ -1,0 +1,134 @@
+"""Knows how the DSP extension pools: four channels in every word, largest by SSUB8 and SEL, sums by SXTAB16.
+Does not know fewer than four channels; those are portable C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import Access, Call, Kernel, Site, TileShape, whole
+from tilewright_cortexm.kernels import pools
+from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
+from tilewright_cortexm.kernels.pools import average, pool
+from tilewright_cortexm.kernels.sources import c_text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+_CHANNELS = 4
+_LONG = 255  # more 8-bit values than this overflow a sum of 16 bits
+
+
+def _accepts(site: Site) -> str | None:
+    reason = pools.refused(site)
+    if reason is None and pool(site).channels < _CHANNELS:
+        return f"has {pool(site).channels} channels; four are computed together"
+    return reason
+
+
+def _accepts_average(site: Site) -> str | None:
+    return _accepts(site) or pools.refused_scales(site)
+
+
+def _form(site: Site) -> DspForm:
+    one = average(site)
+    return dsp_form(one.requant, one.form)
+
+
+def _access(site: Site) -> Access:
+    return whole({"X": site.input(0).shape, "R": (len(average(site).form.words),)}, {"Y": site.output.shape})
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    return {"R": np.asarray(_form(site).words, np.int32)}
+
+
+def _max_cycles(tile: TileShape) -> float:
+    """Executed instructions."""
+    layer = pool(tile.site)
+    groups, windows = -(-layer.channels // _CHANNELS), pools.windows(layer)
+    return windows * (groups * (layer.taps * 6 + layer.windows.kernel[0] * 4 + 12) + 40)
+
+
+def _average_cycles(tile: TileShape) -> float:
+    """Executed instructions."""
+    layer = pool(tile.site)
+    groups, windows = -(-layer.channels // _CHANNELS), pools.windows(layer)
+    return windows * (groups * (layer.taps * 6 + layer.windows.kernel[0] * 4 + 40) + 60)
+
+
+def _max_values(call: Call) -> Mapping[str, object]:
+    widen = call.site.input(0).dtype.value
+    return {
+        "widen": widen,
+        "function": f"tw_dsp_max_pool_{widen}",
+        "more": "",
+        **pools.call_values(call, pool(call.site)),
+    }
+
+
+def _average_values(call: Call) -> Mapping[str, object]:
+    site, layer, one, form = call.site, pool(call.site), average(call.site), _form(call.site)
+    widen, words, long_windows = site.input(0).dtype.value, len(form.words), layer.taps > _LONG
+    kind = f"{min(words, 2)}{'p' if one.padding else ''}{'l' if long_windows else ''}"
+    numbers = (one.zero_point, form.above, one.requant.zero_point, *layer.counted)
+    return {
+        "widen": widen,
+        "function": f"tw_dsp_average_pool_{widen}_{kind}_{form.label(one.requant)}",
+        "words": words,
+        "padding": one.padding,
+        "long_windows": long_windows,
+        **form.names,
+        "low": one.requant.low,
+        "high": one.requant.high,
+        "more": f", {call.operands['R']}, {', '.join(map(str, numbers))}",
+        **pools.call_values(call, layer),
+    }
+
+
+def _describe(site: Site) -> Mapping[str, object]:
+    form = _form(site)
+    return {"accumulator_bits": 32, "requant": {"channels": len(form.words), "exact": int(form.exact.sum())}}
+
+
+def _average_kernel(op: str, name: str) -> Kernel:
+    return Kernel(
+        name=name,
+        op=op,
+        target="cortex-m",
+        engine="dsp",
+        accepts=_accepts_average,
+        access=_access,
+        requires=pools.requires,
+        pack=_pack,
+        cycles=_average_cycles,
+        describe=_describe,
+        values=_average_values,
+        source=c_text("dsp.h", "dsp_narrow.c", "pool_windows.c", "dsp_pool.c", "dsp_average_pool.c"),
+        call=pools.CALL,
+        includes=("<stdint.h>", "<string.h>"),
+    )
+
+
+KERNELS = (
+    Kernel(
+        name="cortex-m.dsp.max_pool",
+        op="MaxPool",
+        target="cortex-m",
+        engine="dsp",
+        accepts=_accepts,
+        requires=pools.requires,
+        cycles=_max_cycles,
+        values=_max_values,
+        source=c_text("dsp.h", "pool_windows.c", "dsp_pool.c", "dsp_max_pool.c"),
+        call=pools.CALL,
+        includes=("<stdint.h>", "<string.h>"),
+    ),
+    _average_kernel("QAveragePool", "cortex-m.dsp.qaverage_pool"),
+    _average_kernel("QReduceMean", "cortex-m.dsp.qreduce_mean"),
+)

@@ -1,0 +1,42 @@
+<%doc> Needs function, types, one_value (inputs with one element in a row), fixed (the form), shift, low, high. </%doc>\
+<%
+    of = {name: f"{name}_one" if name in one_value else f"({name}[{{i}} * {name}_step] - {name}_zero_point)" for name in "ab"}
+    narrow = f"{function}_narrow"
+%>\
+<%def name="element(i)">\
+<% product = f"{of['a']} * {of['b']}".format(i=i) %>\
+% if fixed:
+        y[${i} * y_step] = (${types["y"]})${narrow}(tw_dsp_mmla(${product}, word, above));
+% else:
+        y[${i} * y_step] = (${types["y"]})${narrow}(tw_dsp_round(${product}, word, zero_point));
+% endif
+</%def>\
+#ifndef ${function.upper()}
+#define ${function.upper()}
+${narrower(narrow, shift if fixed else 0, low, high)}\
+/* y = requant((a - a_zero_point) * (b - b_zero_point)); see QMul. */
+TW_KERNEL void ${function}(int32_t count, int32_t a_step, int32_t b_step, int32_t y_step,
+        const ${types["a"]} *a, const ${types["b"]} *b, ${types["y"]} *y,
+        int32_t a_zero_point, int32_t b_zero_point, int32_t word, int32_t above, int32_t zero_point)
+{
+% for name in one_value:
+    const int32_t ${name}_one = *${name} - ${name}_zero_point;
+% endfor
+    for (; count >= 4; count -= 4) {
+% for i in range(4):
+${element(i)}\
+% endfor
+        a += 4 * a_step;
+        b += 4 * b_step;
+        y += 4 * y_step;
+    }
+    for (; count > 0; --count) {
+${element(0)}\
+        a += a_step;
+        b += b_step;
+        y += y_step;
+    }
+    (void)above;
+    (void)zero_point;
+}
+#endif

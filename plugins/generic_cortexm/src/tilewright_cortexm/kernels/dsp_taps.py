@@ -1,0 +1,133 @@
+"""Knows how the DSP extension computes depthwise convolutions with any window: four channels of one tap at a time.
+Does not know the special form of 3x3, which takes neighbours of one channel and is faster (`dsp_depthwise`).
+
+Where the taps of a pixel are is a table of offsets; those outside point to a pixel of padding in scratch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import Access, Call, Kernel, Site, TileShape, whole
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, refused, requires
+from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
+from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
+from tilewright_cortexm.kernels.sources import c_text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+_CHANNELS = 4
+_UNROLLS = (7, 5, 4, 3, 2, 1)
+_ADDRESS_BYTES = 8  # on the widest machine that compiles this, for tests; on Arm half of it is used
+
+
+def _scratch(layer: Depthwise) -> int:
+    return 2 * layer.taps * _ADDRESS_BYTES + layer.channels
+
+
+def _form(layer: Depthwise) -> DspForm:
+    return dsp_form(layer.requant, layer.form)
+
+
+def _accepts(site: Site) -> str | None:
+    reason = refused(site)
+    if reason:
+        return reason
+    layer = depthwise(site)
+    if layer.channels < _CHANNELS:
+        return f"has {layer.channels} channels; four are computed together"
+    if _scratch(layer) > SCRATCH_LIMIT_BYTES:
+        return f"needs {_scratch(layer)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
+    return None
+
+
+def _groups(layer: Depthwise) -> list[range]:
+    """Channels computed together; the last four again where they do not come out even."""
+    firsts = (min(first, layer.channels - _CHANNELS) for first in range(0, layer.channels, _CHANNELS))
+    return [range(first, first + _CHANNELS) for first in firsts]
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    layer = depthwise(site)
+    weights = layer.weights.reshape(layer.channels, -1).astype(np.int8)
+    words = np.asarray(_form(layer).words)
+    groups = _groups(layer)
+    parameters = [part[group.start : group.stop] for group in groups for part in (layer.bias, words)]
+    return {
+        "W": np.concatenate([weights[group.start : group.stop].T.reshape(-1) for group in groups]).view(np.uint32),
+        "P": np.concatenate(parameters).astype(np.int32),
+    }
+
+
+def _access(site: Site) -> Access:
+    layer = depthwise(site)
+    groups = len(_groups(layer))
+    constants = {"W": (groups * layer.taps,), "P": (groups * 2 * _CHANNELS,)}
+    return whole({"X": site.input(0).shape, **constants}, {"Y": site.output.shape})
+
+
+def _cycles(tile: TileShape) -> float:
+    """Executed instructions."""
+    layer = depthwise(tile.site)
+    unroll, form = _unroll(layer.taps), _form(layer)
+    slow = 4 * 6 * float(form.exact.mean())
+    group = layer.taps * (11 + 5 / unroll) + 45 + slow
+    return layer.batches * layer.out_width * layer.out_height * (len(_groups(layer)) * group + 60)
+
+
+def _unroll(taps: int) -> int:
+    return next(count for count in _UNROLLS if taps % count == 0)
+
+
+def _describe(site: Site) -> Mapping[str, object]:
+    layer = depthwise(site)
+    exact = int(_form(layer).exact.sum())
+    return {
+        "accumulator_bits": 32,
+        "requant": {"channels": layer.channels, "exact": exact, "proved": sum(layer.form.proved)},
+    }
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    layer = depthwise(call.site)
+    form, requant = _form(layer), layer.requant
+    widen = call.site.input(0).dtype.value
+    return {
+        "function": f"tw_dsp_taps_{widen}_{layer.taps}_{form.label(requant)}",
+        "widen": widen,
+        "taps": layer.taps,
+        "unroll": _unroll(layer.taps),
+        **form.names,
+        "low": requant.low,
+        "high": requant.high,
+        "fields": layer.fields(),
+        "numbers": f"{form.above}, {requant.zero_point}",
+        **layer.call_values(),
+    }
+
+
+KERNELS = (
+    Kernel(
+        name="cortex-m.dsp.depthwise",
+        op="QConv",
+        target="cortex-m",
+        engine="dsp",
+        accepts=_accepts,
+        access=_access,
+        requires=requires,
+        pack=_pack,
+        scratch_bytes=lambda tile: _scratch(depthwise(tile.site)),
+        cycles=_cycles,
+        describe=_describe,
+        values=_values,
+        source=c_text("dsp.h", "dsp_narrow.c", "depthwise.h", "depthwise_taps.c", "dsp_taps.c"),
+        call=CALL,
+        includes=("<stdint.h>", "<string.h>"),
+    ),
+)
