@@ -27,4 +27,5 @@ FAMILIES = (
     "tilewright.operators.softmax",
     "tilewright.operators.transpose",
     "tilewright.operators.unary",
+    "tilewright.operators.upsample",
 )

@@ -19,7 +19,7 @@ from tilewright.rewrite.edit import Draft, origins, with_attributes
 from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, read
 from tilewright.rewrite.view import GraphView
 
-MOVING = ("Concat", "MaxPool", "Pad", "Reshape", "Slice", "Transpose")
+MOVING = ("Concat", "MaxPool", "Pad", "Reshape", "Slice", "Transpose", "Upsample")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
