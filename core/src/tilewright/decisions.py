@@ -45,6 +45,14 @@ class GroupTile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Staging:
+    """A copy of a constant in another memory: made once, by `NAME_init`, or by every step that reads it."""
+
+    memory: str
+    when: Literal["init", "use"] = "init"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decisions:
     """Partial or complete: what is absent is still open. Keys are names of the rewritten graph."""
 
@@ -58,7 +66,8 @@ class Decisions:
     )  # output value -> input value whose bytes it takes; "" forbids
     io: Mapping[str, Literal["pool", "user"]] = field(default_factory=dict)  # graph input or output -> whose memory
     memories: Mapping[str, str] = field(default_factory=dict)  # value -> memory
-    staged: Mapping[str, str] = field(default_factory=dict)  # constant -> memory it is copied to
+    staged: Mapping[str, Staging] = field(default_factory=dict)  # constant -> where and when it is copied
+    state: Mapping[str, str] = field(default_factory=dict)  # graph input -> graph output of the run before
     tiles: Mapping[str, GroupTile] = field(default_factory=dict)  # last node of a group -> tiling
     offsets: Mapping[str, int] = field(default_factory=dict)  # buffer -> bytes from the pool's start
     allocator: str = ""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.auto import EXACT, chosen
-from tilewright.allocate.limits import soft_limit_warnings
+from tilewright.allocate.limits import memory_bytes, soft_limit_warnings
 from tilewright.allocate.problem import Budget
 from tilewright.decisions import Decisions
 from tilewright.errors import Diagnostic
@@ -27,6 +27,7 @@ from tilewright.plugins import Registry, load_for
 from tilewright.plugins.offers import StageEvent
 from tilewright.pools import with_pools
 from tilewright.stages import Allocated, Artifact, Bound, Scheduled, Tiled
+from tilewright.streams import State, beginnings, initial_constants, states_of, states_of_plan
 
 if TYPE_CHECKING:
     from tilewright.emit import Vector
@@ -125,7 +126,9 @@ class Deployment:
         """Kernels, layouts, packed constants."""
         if isinstance(given := self._given.get(Bound), Bound):
             return given
-        return self._finished("bind", self.planner.bind(self.graph, self.platform, self._import_diagnostics))
+        bound = self.planner.bind(self.graph, self.platform, self._import_diagnostics)
+        initial = initial_constants(self.states)
+        return self._finished("bind", replace(bound, constants={**bound.constants, **initial}) if initial else bound)
 
     @cached_property
     def allocated(self) -> Allocated:
@@ -183,13 +186,23 @@ class Deployment:
 
     @property
     def inputs(self) -> Mapping[str, Tensor]:
-        """The graph's inputs by name."""
-        return {name: self.graph.tensors[name] for name in self.graph.inputs}
+        """The graph's inputs by name, without those that are state."""
+        kept = {state.input for state in self.states}
+        return {name: self.graph.tensors[name] for name in self.graph.inputs if name not in kept}
 
     @property
     def outputs(self) -> Mapping[str, Tensor]:
-        """The graph's outputs by name."""
-        return {name: self.graph.tensors[name] for name in self.graph.outputs}
+        """The graph's outputs by name, without those that are state."""
+        kept = {state.output for state in self.states}
+        return {name: self.graph.tensors[name] for name in self.graph.outputs if name not in kept}
+
+    @cached_property
+    def states(self) -> tuple[State, ...]:
+        """Outputs that are inputs of the next run."""
+        given = self._given.get(Allocated)
+        if isinstance(given, Allocated):
+            return states_of_plan(given)
+        return states_of(self.options.states, self.graph, self.options.states_folder)
 
     @property
     def number_of_ops(self) -> int:
@@ -199,8 +212,8 @@ class Deployment:
 
     @property
     def worst_case_buffer_size(self) -> Mapping[str, int]:
-        """Bytes that the plan takes of each memory."""
-        return {pool.memory: pool.used_bytes for pool in self.allocated.pools}
+        """Bytes that the plan takes of each memory, what lasts from run to run included."""
+        return {pool.memory: memory_bytes(self.allocated, pool.memory) for pool in self.allocated.pools}
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -248,15 +261,18 @@ class Deployment:
         from tilewright.vectors import random_vectors
 
         (drawn,) = random_vectors(self.inputs, 1, self.options.seed)
-        values = run(self.graph, drawn.inputs, self.registry.operators)
-        return (Vector(inputs=drawn.inputs, outputs={name: values[name] for name in self.graph.outputs}),)
+        values = run(self.graph, {**drawn.inputs, **beginnings(self.states)}, self.registry.operators)
+        return (Vector(inputs=drawn.inputs, outputs={name: values[name] for name in self.outputs}),)
 
     @property
     def _pins(self) -> Decisions:
         """What was asked for before the graph is bound."""
-        ends = (*self.graph.inputs, *self.graph.outputs)
+        ends = (*self.inputs, *self.outputs)
         demand_ends(self.options.io_of, ends)
-        flags = Decisions(io={**dict.fromkeys(ends, self.options.io), **self.options.io_of})
+        flags = Decisions(
+            io={**dict.fromkeys(ends, self.options.io), **self.options.io_of},
+            state={state.input: state.output for state in self.states},
+        )
         return flags.pinned_by(self.options.pins)
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from tilewright.boards import Board
@@ -26,6 +27,8 @@ class Options:
     io: Literal["pool", "user"] = "pool"  # where graph inputs and outputs live
     io_of: Mapping[str, Literal["pool", "user"]] = field(default_factory=dict)  # the same for single ones
     memory_pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors, layers or weights -> memory; the last counts
+    states: tuple[str, ...] = ()  # OUTPUT:INPUT[=BEGINNING]: outputs that are inputs of the next run
+    states_folder: Path = Path()  # where files named there are
     allocator: str = "auto"
     tiler: str = "auto"
     buffering: Literal["single", "double", "auto"] = "auto"  # tile buffers of an operand that travels more than once

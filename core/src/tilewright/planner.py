@@ -80,7 +80,7 @@ class Planner:
         if self.pins.order or len(given) < _FEWEST_TO_ORDER:
             return
         yield frugal
-        theirs = [value for value, whose in self.pins.io.items() if whose == "user"]
+        theirs = [*self.pins.state, *(value for value, whose in self.pins.io.items() if whose == "user")]
         task = order_task(bound, self.operators, theirs)
         position = {name: index for index, name in enumerate(task.nodes)}
         found = search_order(task, self.budget.work // _ORDER_SHARE, ([position[name] for name in frugal],))
@@ -151,7 +151,9 @@ class Planner:
 
     def _ways_out(self, bound: Bound, failure: TilewrightError) -> tuple[str, ...]:
         """Changes after which the model fits, each proved by planning with it."""
-        ends: dict[str, Literal["pool", "user"]] = dict.fromkeys((*bound.graph.inputs, *bound.graph.outputs), "user")
+        kept = {*self.pins.state, *self.pins.state.values()}
+        tensors = [name for name in (*bound.graph.inputs, *bound.graph.outputs) if name not in kept]
+        ends: dict[str, Literal["pool", "user"]] = dict.fromkeys(tensors, "user")
 
         def plan(changed: Bound, theirs: bool, factor: int) -> Allocated | None:
             pins = replace(self.pins, io=ends) if theirs else self.pins

@@ -276,6 +276,16 @@ class KernelLicence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """Bytes of the state that `NAME_reset_state` copies from a constant; all others become zero."""
+
+    offset_bytes: int  # in the state
+    size_bytes: int
+    pool: str  # base of the pool of constants
+    source_bytes: int  # in that pool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
     """Everything that is printed. Code passes return a changed one; the plan it came from never changes."""
 
@@ -286,6 +296,7 @@ class Program:
     pools: tuple[Pool, ...]  # RAM
     constants: tuple[Pool, ...]
     state_bytes: int
+    beginnings: tuple[Beginning, ...] = ()  # of the state
     includes: tuple[str, ...]  # "<stdint.h>"
     sources: tuple[str, ...]  # C at file scope, each once, in the order of first use
     steps: tuple[StepCode, ...]

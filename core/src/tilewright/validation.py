@@ -65,14 +65,17 @@ def judge_steps(
     inputs: Sequence[Mapping[str, Array]],
     written: Sequence[Mapping[str, Array]],
 ) -> tuple[StepVerdict, ...]:
-    """Feed every step's reference with the very values that the run computed, and compare what it wrote."""
+    """Feed every step's reference with the very values that the run computed, and compare what it wrote.
+
+    A value that never exists whole, inside a group of steps, is what the reference says.
+    """
     worst: dict[str, StepVerdict] = {}
     for given, values in zip(inputs, written, strict=True):
         known: dict[str, Array] = {**graph.constants, **given}
         for site in graph.sites():
             arrays = [known[name] if name else None for name in site.node.inputs]
             references = operators[site.node.op].reference(site, arrays)
-            if site.node.name not in executed:
+            if site.node.name not in executed or any(name not in values for name in site.node.outputs):
                 known.update(zip(site.node.outputs, references, strict=True))
                 continue
             verdict = _judge_step(site, operators[site.node.op], arrays, references, values)
@@ -84,8 +87,8 @@ def judge_steps(
 def judge_outputs(
     graph: Graph, got: Sequence[Mapping[str, Array]], expected: Sequence[Mapping[str, Array]]
 ) -> tuple[OutputVerdict, ...]:
-    """Compare final outputs with expected ones; outputs without expectation are left out."""
-    names = [name for name in graph.outputs if all(name in values for values in expected)]
+    """Compare final outputs with expected ones; those without expectation, or kept as state, are left out."""
+    names = [name for name in graph.outputs if all(name in values for values in (*got, *expected))]
     return tuple(_judge_output(name, got, expected, graph.tensors[name].dtype.is_float) for name in names)
 
 

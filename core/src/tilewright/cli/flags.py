@@ -114,6 +114,7 @@ def options_from(flags: dict[str, Any]) -> Options:
         io=io,
         io_of=io_of,
         memory_pins=memory_pins_from(flags["pins"], described),
+        states=flags["states"],
         allocator=flags["allocator"],
         tiler=flags["tiler"],
         buffering=flags["buffering"],

@@ -64,6 +64,13 @@ def memory_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="PATTERN=POOL|FILE.json",
             help="Keep a tensor, layer or weight in a memory; or decisions that were exported.",
         ),
+        click.option(
+            "--state",
+            "states",
+            multiple=True,
+            metavar="OUT:IN[=VALUE]",
+            help="An output that is an input of the next run; VALUE (a number or FILE.npy) is what that is at first.",
+        ),
     )
     for flag in reversed(flags):
         command = flag(command)

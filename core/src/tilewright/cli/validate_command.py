@@ -82,17 +82,24 @@ def _vectors(deployment: Deployment, file: Path | None, sets: int) -> tuple[Vect
 
 
 def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResult) -> Verdict:
+    """With state the sets are frames of one stream; its steps are judged on the state that the run itself has made."""
     from tilewright.reference import run
+    from tilewright.streams import run_stream
     from tilewright.validation import Verdict, judge_outputs, judge_steps
 
     graph, operators = deployment.scheduled.bound.graph, deployment.registry.operators
-    expected = [item.outputs or run(graph, item.inputs, operators) for item in given]
+    frames, known = run_stream(
+        [item.inputs for item in given], deployment.states, lambda values: run(graph, values, operators)
+    )
+    for frame, before in zip(frames[1:], result.values, strict=False):
+        frame.update({one.input: before[one.output] for one in deployment.states if one.output in before})
+    expected = [item.outputs or values for item, values in zip(given, known, strict=True)]
     return Verdict(
         steps=judge_steps(
             graph,
             [step.name for step in deployment.scheduled.steps],
             operators,
-            [item.inputs for item in given],
+            frames,
             result.values,
         ),
         outputs=judge_outputs(graph, result.outputs, expected),

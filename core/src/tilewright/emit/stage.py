@@ -94,6 +94,7 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "assembler": form == "incbin" and bool(blobs),
         "sources": sources,
         "sections": _sections(program),
+        "state_align": _state_align(program),
         "limits": _limits(program),
         "far_bases": far_bases(program),
         "most_bytes": _most_bytes(program),
@@ -177,6 +178,11 @@ def _simple_parameters(inputs: tuple[PortText, ...], outputs: tuple[PortText, ..
 def _sections(program: Program) -> dict[str, str]:
     constants = {pool.base: pool.section or f".rodata.tw.{program.prefix}.{pool.base}" for pool in program.constants}
     return constants | {pool.base: pool.section or f".bss.tw.{pool.base}" for pool in program.pools}
+
+
+def _state_align(program: Program) -> int:
+    buffers = program.allocated.tiled.buffers
+    return max([16, *(buffer.align for buffer in buffers if buffer.kind == "state")])
 
 
 def _limits(program: Program) -> dict[str, int | None]:

@@ -76,7 +76,8 @@ class AddressBook:
     @property
     def bases(self) -> tuple[Parameter, ...]:
         """Everything that a step may be given."""
-        return (*self.memories.values(), *map(_parameter, self.alone.values()), *self.callers.values())
+        state = [STATE] if any(buffer.kind == "state" for buffer in self.buffers.values()) else []
+        return (*self.memories.values(), *map(_parameter, self.alone.values()), *self.callers.values(), *state)
 
 
 def members_of(graph: Graph, prefix: str) -> dict[str, str]:
@@ -199,7 +200,11 @@ def ports_of(allocated: Allocated, book: AddressBook, members: Mapping[str, str]
     graph = scheduled.bound.graph
     ranges = {value: _range(value, book, graph) for value in (*graph.inputs, *graph.outputs)}
     ports = []
+    states = allocated.decisions.state
+    kept = {*states} if struct == "inputs" else {*states.values()}
     for value in graph.inputs if struct == "inputs" else graph.outputs:
+        if value in kept:
+            continue
         tensor, buffer = graph.tensors[value], scheduled.storage[value].buffer
         pool, place = book.pool_of(buffer), book.of_value(value)
         mine = struct == "inputs" or book.owners.get(buffer) == value

@@ -11,6 +11,7 @@ from tilewright.errors import usage_error
 from tilewright.identifiers import comment_text, prefix_problem
 from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
 from tilewright.lower.fuse import group_text, lower_group
+from tilewright.lower.lasting import beginnings, going_on
 from tilewright.lower.steps import Lowered, LoweredTiles, lower_step
 from tilewright.lower.tiles import is_team, lower_tiled_step
 from tilewright.operator import Operator
@@ -42,6 +43,7 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
     total = len(scheduled.steps)
     lowered, helpers = _steps(book, operators, prefix)
     includes = {name for one in lowered for name in one.kernel.includes}
+    team = is_team(scheduled.bound.platform)
     return Program(
         allocated=allocated,
         prefix=prefix,
@@ -50,12 +52,13 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
         pools=book.pools,
         constants=book.constants,
         state_bytes=sum(use.used_bytes for use in allocated.pools if use.kind == "state"),
+        beginnings=beginnings(allocated, book),
         includes=tuple(sorted({*includes, *ALWAYS_INCLUDED})),
         sources=tuple(dict.fromkeys((*helpers, *(one.source for one in lowered if one.source)))),
         steps=tuple(one.code for one in lowered),
-        body=tuple(StepCall(step=index) for index in range(total)),
+        body=(*(StepCall(step=index) for index in range(total)), *going_on(allocated, book, team=team)),
         licences=_licences(lowered),
-        team=is_team(scheduled.bound.platform),
+        team=team,
     ).verify()
 
 

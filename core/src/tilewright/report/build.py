@@ -159,8 +159,9 @@ def _model(deployment: Deployment, bound: Bound) -> dict[str, Any]:
         "name": deployment.prefix,
         "sha256": hashlib.sha256(source).hexdigest(),
         "nodes": len(bound.graph.nodes),
-        "inputs": ends(bound.graph.inputs),
-        "outputs": ends(bound.graph.outputs),
+        "inputs": ends(tuple(deployment.inputs)),
+        "outputs": ends(tuple(deployment.outputs)),
+        "states": [{"input": state.input, "output": state.output} for state in deployment.states],
     }
 
 

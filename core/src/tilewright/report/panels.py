@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tilewright.report.text import LASTING
+
 if TYPE_CHECKING:
     from tilewright.allocate.problem import Problem, Solution
 
@@ -72,11 +74,12 @@ def panels_of_report(report: Mapping[str, Any]) -> tuple[Panel, ...]:
             _buffer_box(buffer, makers, len(times))
             for buffer in report["buffers"]
             if buffer["pool"] == pool["name"] and buffer["size_bytes"] and buffer["offset_bytes"] is not None
+            if buffer["kind"] == pool["kind"] or not {buffer["kind"], pool["kind"]} & {*LASTING}
         )
         if boxes:
             panels.append(
                 Panel(
-                    pool=pool["name"],
+                    pool=f"{pool['name']} ({LASTING[pool['kind']]})" if pool["kind"] in LASTING else pool["name"],
                     constant=pool["kind"] == "const",
                     used=pool["used_bytes"],
                     limit=pool["limit_bytes"],

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 
+STATE = "state"  # role of an area, and the name that steps have for it
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Area:
     """Guarded memory of the harness: a pool, the state, or a tensor. `assign`: the member that points to it."""
@@ -37,6 +40,7 @@ class Area:
     assign: str
     type: str
     memory: str = ""  # that it is in, where it is a part of the plan; the caller's memory otherwise
+    lasting: bool = False  # its bytes are kept from run to run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +99,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         constants=book.constants,
         records=records,
         sets=len(job.input_sets),
+        stream=any(area.lasting for area in areas),
         state="NULL" if state is None else f"areas[{state}].base",
         **names,
     )
@@ -164,7 +169,15 @@ def areas_of(job: Job, book: AddressBook, inputs: Sequence[Port], outputs: Seque
     ]
     if state:
         areas.append(
-            Area(name="state", role="state", size_bytes=state, assign="", type="void", memory=states[0].memory)
+            Area(
+                name=STATE,
+                role="state",
+                size_bytes=state,
+                assign="",
+                type="void",
+                memory=states[0].memory,
+                lasting=True,
+            )
         )
     for role, ports in (("input", inputs), ("output", outputs)):
         areas.extend(
@@ -182,17 +195,19 @@ def areas_of(job: Job, book: AddressBook, inputs: Sequence[Port], outputs: Seque
 
 
 def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str]) -> tuple[Record, ...]:
-    scheduled = book.allocated.tiled.scheduled
-    graph = scheduled.bound.graph
+    tiled = book.allocated.tiled
+    scheduled = tiled.scheduled
+    graph, inner = scheduled.bound.graph, {value for group in tiled.groups for value in group.tile.inner}
     nodes = {node.name: node for node in graph.nodes}
-    index_of = {area.assign: index for index, area in enumerate(areas)}
+    index_of = {area.assign or area.role: index for index, area in enumerate(areas)}
     records = []
     for index, step in enumerate(scheduled.steps):
-        for value in (value for value in nodes[step.nodes[-1]].outputs if value):
+        for value in (value for value in nodes[step.nodes[-1]].outputs if value and value not in inner):
             storage = scheduled.storage[value]
             place = book.of_value(value)
             owner = book.owners.get(storage.buffer)
             key = f"outputs.{members[f'outputs.{owner}']}" if owner else f"pools.{place.parameter.name}"
+            key = STATE if place.parameter.name == STATE else key
             records.append(
                 Record(
                     step=index,

@@ -12,6 +12,7 @@ from tilewright.errors import usage_error
 from tilewright.graph import Graph, Node
 from tilewright.operator import Operator
 from tilewright.schedule.order import given_order
+from tilewright.schedule.states import join_states
 from tilewright.schedule.storage import Sharing, in_place_pair, view_aliases
 from tilewright.stages import Bound, Buffer, BufferKind, Scheduled, Step, Storage
 
@@ -23,10 +24,11 @@ def schedule(bound: Bound, operators: Mapping[str, Operator], decisions: Decisio
     """
     order = _nodes_in_order(bound.graph, decisions.order)
     bound = replace(bound, graph=replace(bound.graph, nodes=order))
-    sharing = Sharing(bound.graph)
+    sharing = Sharing(bound.graph, pins=decisions.memories)
     executed = [node for node in order if not _is_view(node, bound, operators, sharing)]
     in_place = _in_place_pairs(executed, bound, operators, sharing, decisions)
-    buffers = _buffers(executed, bound, sharing)
+    in_place |= join_states(executed, bound, operators, sharing, decisions)
+    buffers = _buffers(executed, bound, sharing, decisions)
     storage = {}
     for value in bound.layouts:
         root, offset = sharing.root(value)
@@ -92,7 +94,7 @@ def _last_reads(executed: Sequence[Node]) -> dict[str, int]:
     return {value: step for step, node in enumerate(executed) for value in node.inputs if value}
 
 
-def _buffers(executed: Sequence[Node], bound: Bound, sharing: Sharing) -> tuple[Buffer, ...]:
+def _buffers(executed: Sequence[Node], bound: Bound, sharing: Sharing, decisions: Decisions) -> tuple[Buffer, ...]:
     graph = bound.graph
     final = max(len(executed) - 1, 0)
     touched: dict[str, list[int]] = {}
@@ -106,22 +108,24 @@ def _buffers(executed: Sequence[Node], bound: Bound, sharing: Sharing) -> tuple[
     buffers = []
     for root, values in members.items():
         steps = touched.get(root, [0])
-        kind = _kind(values, graph)
+        kind = _kind(values, graph, decisions)
         buffers.append(
             Buffer(
                 name=root,
                 kind=kind,
                 size_bytes=max(sharing.bytes_of(value)[1] for value in values),
                 align=max(bound.platform.buffer_align, graph.tensors[root].dtype.size_bytes),
-                first=0 if kind == "input" else min(steps),
-                last=final if kind == "output" else max(steps),
+                first=0 if kind in ("input", "state") else min(steps),
+                last=final if kind in ("output", "state") else max(steps),
                 values=tuple(values),
             )
         )
     return tuple(sorted(buffers, key=lambda buffer: (buffer.first, buffer.name)))
 
 
-def _kind(values: Sequence[str], graph: Graph) -> BufferKind:
+def _kind(values: Sequence[str], graph: Graph, decisions: Decisions) -> BufferKind:
+    if any(value in decisions.state for value in values):
+        return "state"
     if any(value in graph.inputs for value in values):
         return "input"
     return "output" if any(value in graph.outputs for value in values) else "activation"

@@ -20,6 +20,7 @@ class Sharing:
 
     graph: Graph
     parents: dict[str, tuple[str, int]] = field(default_factory=dict)  # value -> (value it lives in, byte offset)
+    pins: Mapping[str, str] = field(default_factory=dict)  # value -> memory: what is pinned apart shares no bytes
 
     def root(self, value: str) -> tuple[str, int]:
         """The value that owns the buffer, and how far `value` is from its start, in bytes."""
@@ -38,6 +39,11 @@ class Sharing:
         offset = self.root(value)[1]
         return offset, offset + self.graph.tensors[value].size_bytes
 
+    def pinned_apart(self, one: str, other: str) -> bool:
+        """Whether the buffers of two values hold values that are pinned to different memories."""
+        members = (*self.members(self.root(one)[0]), *self.members(self.root(other)[0]))
+        return len({self.pins[name] for name in members if name in self.pins}) > 1
+
     def add_all(self, aliases: tuple[Alias, ...]) -> bool:
         """Accept all aliases of one node, or none of them."""
         before = dict(self.parents)
@@ -53,7 +59,7 @@ class Sharing:
         value, home = alias.value, self.root(alias.of)[0]
         if value in self.parents or value in self.graph.constants or alias.of in self.graph.constants:
             return False
-        if self.root(value)[0] == home:
+        if self.root(value)[0] == home or self.pinned_apart(value, home):
             return False
         fixed = {*self.graph.inputs, *self.graph.outputs}
         mine = fixed.intersection(self.members(value))
@@ -91,7 +97,7 @@ def _may_overwrite(
     source: str, target: str, bound: Bound, sharing: Sharing, last_read: Mapping[str, int], step: int
 ) -> bool:
     graph = bound.graph
-    if source in graph.constants or target in sharing.parents:
+    if source in graph.constants or target in sharing.parents or sharing.pinned_apart(source, target):
         return False
     one, other = graph.tensors[source], graph.tensors[target]
     if one.size_bytes != other.size_bytes or one.shape != other.shape:

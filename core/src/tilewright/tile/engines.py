@@ -87,8 +87,9 @@ def _all_uses(machine: Machine, groups: tuple[Group, ...]) -> Iterator[tuple[str
                 name = operand.value if operand.constant else storage[operand.value].buffer
                 yield name, engine, "rw" if operand.written else "ro"
         yield f"{step.name}.scratch", engine, "rw"
+    runs = machine.platform.engines[0].name
+    yield from ((storage[value].buffer, runs, "rw") for value in machine.decisions.state)
     if machine.platform.copies:
         return
-    runs = machine.platform.engines[0].name
     yield from ((storage[value].buffer, runs, "rw") for value in graph.inputs)
     yield from ((storage[value].buffer, runs, "ro") for value in graph.outputs if value in storage)

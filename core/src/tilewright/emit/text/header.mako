@@ -23,7 +23,7 @@ ${banner(f"{p}.h", "sizes, types and functions")}
 #define ${P}_CONST_${pool.base.upper()}_ALIGN ${max(pool.align, 16)}u
 % endfor
 #define ${P}_STATE_SIZE ${program.state_bytes}u
-#define ${P}_STATE_ALIGN 16u
+#define ${P}_STATE_ALIGN ${state_align}u
 
 % for port in ports:
 /* ${port.sentence} */
@@ -136,7 +136,13 @@ ${" " * (len(p) + 16)}const tw_hooks *hooks);
 % endif
 tw_status ${p}_run(${p}_ctx *ctx, const ${p}_inputs *inputs, const ${p}_outputs *outputs);
 
+% if program.state_bytes:
+/* Put the state to its beginning: before the first run, at the beginning of a stream, and after a run that failed. The
+ * state is ${P}_STATE_SIZE bytes, aligned to ${P}_STATE_ALIGN, that are the network's alone.
+ */
+% else:
 /* Put the state to its beginning; needed once before the first run if ${P}_STATE_SIZE is not 0. */
+% endif
 tw_status ${p}_reset_state(${p}_ctx *ctx);
 % if mapped:
 

@@ -37,6 +37,9 @@ ${"##"} Memory of your own
 % for pool in program.pools:
 static TW_ALIGNED(${P}_POOL_${pool.base.upper()}_ALIGN) uint8_t ${pool.base}[${P}_POOL_${pool.base.upper()}_SIZE];
 % endfor
+% if program.state_bytes:
+static TW_ALIGNED(${P}_STATE_ALIGN) uint8_t state[${P}_STATE_SIZE]; /* keeps its bytes from run to run */
+% endif
 % for port in (*inputs, *outputs):
 static ${port.type} ${port.member}[${port.macro}_ELEMENTS];
 % endfor
@@ -47,6 +50,11 @@ ${p}_inputs inputs = {${", ".join(port.member for port in inputs) or "NULL"}};
 ${p}_outputs outputs = {${", ".join(port.member for port in outputs) or "NULL"}};
 
 tw_status status = ${p}_init(&ctx, &pools, ${"state" if program.state_bytes else "NULL"}, ${"&constants" if program.constants and not constants_linked else "NULL"}, NULL);
+% if program.state_bytes:
+if (status == TW_OK) {
+    status = ${p}_reset_state(&ctx); /* once: at the beginning of every stream */
+}
+% endif
 if (status == TW_OK) {
     status = ${p}_run(&ctx, &inputs, &outputs);
 }

@@ -18,7 +18,7 @@ static ${P}_POOL_${pool.base.upper()}_ATTR TW_ALIGNED(${pool.align}) uint8_t ${p
 % endfor
 % endif
 % if program.state_bytes:
-static TW_ALIGNED(16) uint8_t state[${P}_STATE_SIZE];
+static TW_ALIGNED(${state_align}) uint8_t state[${P}_STATE_SIZE];
 % endif
 % for index, vector in enumerate(vectors):
 

@@ -345,6 +345,9 @@ tw_status ${p}_reset_state(${p}_ctx *ctx)
     }
 % if program.state_bytes:
     memset(ctx->state, 0, ${P}_STATE_SIZE);
+% for one in program.beginnings:
+    memcpy((uint8_t *)ctx->state + ${one.offset_bytes}, (const uint8_t *)ctx->constants.${one.pool} + ${one.source_bytes}, ${one.size_bytes}u);
+% endfor
 % endif
     return TW_OK;
 }

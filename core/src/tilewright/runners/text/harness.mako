@@ -35,6 +35,9 @@ static struct area areas[] = {
     {"", 0u, NULL},
 };
 enum { AREAS = ${len(areas)} };
+% if stream:
+static const int lasting[] = {${", ".join(str(int(area.lasting)) for area in areas)}};
+% endif
 
 static void fail(const char *what, const char *name)
 {
@@ -165,6 +168,20 @@ int main(void)
 % endif
 % endfor
     for (unsigned set = 0; set < ${sets}u; ++set) {
+% if stream:
+        status = TW_OK;
+        for (size_t i = 0; i < AREAS; ++i) {
+            if (set == 0u || !lasting[i]) {
+                memset(areas[i].base, (int)(0xA5u + 17u * set) & 0xFF, areas[i].bytes);
+            }
+        }
+        if (set == 0u) { /* the sets are one stream: what lasts is left alone after the first */
+            status = ${p}_init(&ctx, &pools, ${state}, &constants, &hooks);
+        }
+        if (set == 0u && status == TW_OK) {
+            status = ${p}_reset_state(&ctx);
+        }
+% else:
         for (size_t i = 0; i < AREAS; ++i) {
             memset(areas[i].base, (int)(0xA5u + 17u * set) & 0xFF, areas[i].bytes);
         }
@@ -172,6 +189,7 @@ int main(void)
         if (status == TW_OK) {
             status = ${p}_reset_state(&ctx);
         }
+% endif
 % for index, area in enumerate(areas):
 % if area.role == "input":
         read_file(source, areas[${index}].base, areas[${index}].bytes);

@@ -49,6 +49,11 @@ static const twin_machine machine = {
     ${machine.cores}u, ${int(machine.extra_mover)},
 };
 
+% for index, area in enumerate(areas):
+% if area.lasting:
+static uint8_t lasting_${index}[${area.size_bytes}u]; /* ${area.name}, from run to run */
+% endif
+% endfor
 static ${p}_ctx ctx;
 static ${p}_inputs inputs;
 static ${p}_outputs outputs;
@@ -175,10 +180,27 @@ int main(int argc, char **argv)
     twin_protect();
     for (unsigned set = 0; set < ${sets}u; ++set) {
         twin_begin();
+% if stream:
+        status = 0;
+% for index, area in enumerate(areas):
+% if area.lasting:
+        if (set > 0u) { /* the sets are one stream */
+            memcpy(arenas[${index}].base, lasting_${index}, sizeof lasting_${index});
+        }
+% endif
+% endfor
+        if (set == 0u) {
+            status = (int)${p}_init(&ctx, &pools, ${state.replace("areas[", "arenas[")}, &constants, asked);
+        }
+        if (set == 0u && status == 0) {
+            status = (int)${p}_reset_state(&ctx);
+        }
+% else:
         status = (int)${p}_init(&ctx, &pools, ${state.replace("areas[", "arenas[")}, &constants, asked);
         if (status == 0) {
             status = (int)${p}_reset_state(&ctx);
         }
+% endif
 % for index, area in enumerate(areas):
 % if area.role == "input":
         read_file(source, arenas[${index}].base, arenas[${index}].bytes);
@@ -193,6 +215,9 @@ int main(int argc, char **argv)
         }
         twin_end();
 % for index, area in enumerate(areas):
+% if area.lasting:
+        memcpy(lasting_${index}, arenas[${index}].base, sizeof lasting_${index});
+% endif
 % if area.role == "output":
         write_file(target, arenas[${index}].base, arenas[${index}].bytes);
 % endif

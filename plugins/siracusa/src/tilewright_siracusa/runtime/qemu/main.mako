@@ -133,6 +133,21 @@ static int on_hart(void)
 static void infer(unsigned set, int source, int target, const tw_hooks *hooks)
 {
     tw_status status;
+% if stream:
+    static const unsigned char lasting[] = {${", ".join(str(int(area.lasting)) for area in areas)}};
+    status = TW_OK;
+    for (size_t i = 0; i < AREAS; ++i) {
+        if (set == 0u || !lasting[i]) {
+            fill(&areas[i], (int)(0xA5u + 17u * set) & 0xFF);
+        }
+    }
+    if (set == 0u) { /* the sets are one stream */
+        status = ${p}_init(&ctx, &pools, ${state}, &constants, hooks);
+    }
+    if (set == 0u && status == TW_OK) {
+        status = ${p}_reset_state(&ctx);
+    }
+% else:
     for (size_t i = 0; i < AREAS; ++i) {
         fill(&areas[i], (int)(0xA5u + 17u * set) & 0xFF);
     }
@@ -140,6 +155,7 @@ static void infer(unsigned set, int source, int target, const tw_hooks *hooks)
     if (status == TW_OK) {
         status = ${p}_reset_state(&ctx);
     }
+% endif
 % for index, area in enumerate(areas):
 % if area.role == "input":
     board_read(source, areas[${index}].base, areas[${index}].bytes);

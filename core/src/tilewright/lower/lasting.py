@@ -1,0 +1,64 @@
+"""Knows the code about what lasts from run to run: how state begins and goes on, which constants are copied once.
+Does not know steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tilewright.lower.addresses import AddressBook
+from tilewright.program import Barrier, Beginning, Comment, CopyStart, If, Region, Statement
+from tilewright.stages import Allocated
+from tilewright.streams import initial_name
+
+
+def beginnings(allocated: Allocated, book: AddressBook) -> tuple[Beginning, ...]:
+    """The parts of the state that do not begin with zeros, and the constants that they begin with."""
+    found = []
+    for value in allocated.decisions.state:
+        name = initial_name(value)
+        if name in allocated.tiled.scheduled.bound.constants:
+            storage = allocated.tiled.scheduled.storage[value]
+            start = allocated.placements[storage.buffer].offset_bytes + storage.offset_bytes
+            source = book.of_buffer(name)
+            found.append(
+                Beginning(
+                    offset_bytes=start,
+                    size_bytes=allocated.tiled.scheduled.bound.constants[name].nbytes,
+                    pool=source.parameter.name,
+                    source_bytes=source.offset_bytes,
+                )
+            )
+    return tuple(found)
+
+
+def going_on(allocated: Allocated, book: AddressBook, *, team: bool) -> tuple[Statement, ...]:
+    """Copies, after the last step, of outputs that could not be written where the input of the next run is."""
+    copies = tuple(_copies(allocated.decisions.state, book))
+    if not copies:
+        return ()
+    comment = Comment(lines=("state of the next run",))
+    if team:
+        return (Barrier(), If(condition="tw_rt_core() == 0u", body=(comment, *copies)))
+    return (comment, *copies)
+
+
+def _copies(states: Mapping[str, str], book: AddressBook) -> Iterator[Statement]:
+    scheduled = book.allocated.tiled.scheduled
+    for present, following in states.items():
+        old, new = scheduled.storage[present], scheduled.storage[following]
+        size = scheduled.bound.graph.tensors[present].size_bytes
+        if old == new or not size:
+            continue
+        target, source = book.of_value(present), book.of_value(following)
+        yield CopyStart(
+            transfer="state",
+            text=f"memcpy({_address(target.parameter.argument, target.offset_bytes)}, "
+            f"{_address(source.parameter.argument, source.offset_bytes)}, {size}u);",
+            source=Region(buffer=new.buffer, offset_bytes=new.offset_bytes, size_bytes=size),
+            target=Region(buffer=old.buffer, offset_bytes=old.offset_bytes, size_bytes=size),
+        )
+
+
+def _address(base: str, offset: int) -> str:
+    return f"{base} + {offset}" if offset else base
