@@ -9,8 +9,9 @@ from tilewright_cortexm.kernels import (
     dsp_pools,
     dsp_products,
     dsp_taps,
-    mve_add,
     mve_depthwise,
+    mve_elementwise,
+    mve_pools,
     mve_products,
 )
 
@@ -22,5 +23,6 @@ KERNELS: tuple[Kernel, ...] = (
     *dsp_pools.KERNELS,
     *mve_products.KERNELS,
     *mve_depthwise.KERNELS,
-    *mve_add.KERNELS,
+    *mve_elementwise.KERNELS,
+    *mve_pools.KERNELS,
 )

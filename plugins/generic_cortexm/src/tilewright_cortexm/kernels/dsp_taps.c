@@ -66,7 +66,7 @@ static void ${function}_pixel(uintptr_t base, const uintptr_t *table, const uint
                 "smlatt %[s2], %[x], %[even], %[s2]\n\t"
                 "smlatt %[s3], %[v], %[odd], %[s3]\n\t"
 % endfor
-                : [at] "+r"(at), [w] "+r"(w), [s0] "+r"(s0), [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3),
+                : [at] "+&r"(at), [w] "+&r"(w), [s0] "+&r"(s0), [s1] "+&r"(s1), [s2] "+&r"(s2), [s3] "+&r"(s3),
                   [x] "=&r"(x), [v] "=&r"(v), [even] "=&r"(even), [odd] "=&r"(odd)
                 : [base] "r"(base) : "memory");
 #else

@@ -25,7 +25,7 @@ TW_KERNEL int8_t *tw_mve_copy(int8_t *to, const void *from, int32_t count, int32
         "vstrb.8 q0, [%0], #16\n\t"
         "letp lr, 1b\n\t"
         "2:"
-        : "+r"(at), "+r"(x) : "r"(count), "r"(flip) : "lr", "q0", "q1", "cc", "memory");
+        : "+&r"(at), "+&r"(x) : "r"(count), "r"(flip) : "lr", "q0", "q1", "cc", "memory");
     return to + count;
 }
 
@@ -39,7 +39,7 @@ TW_KERNEL int8_t *tw_mve_fill(int8_t *to, int32_t value, int32_t count)
         "vstrb.8 q0, [%0], #16\n\t"
         "letp lr, 1b\n\t"
         "2:"
-        : "+r"(at) : "r"(count), "r"(value) : "lr", "q0", "cc", "memory");
+        : "+&r"(at) : "r"(count), "r"(value) : "lr", "q0", "cc", "memory");
     return to + count;
 }
 #else
@@ -59,6 +59,7 @@ TW_KERNEL int8_t *tw_mve_fill(int8_t *to, int32_t value, int32_t count)
     }
     return to + count;
 }
+#endif
 
 /* clamp(rne(acc * scale) + zero_point, low, high) */
 TW_KERNEL int32_t tw_mve_requant(int32_t acc, float scale, int32_t zero_point, int32_t low, int32_t high)
@@ -72,5 +73,4 @@ TW_KERNEL int32_t tw_mve_requant(int32_t acc, float scale, int32_t zero_point, i
     const int32_t q = whole + up - down + zero_point;
     return q < low ? low : (q > high ? high : q);
 }
-#endif
 #endif

@@ -1,0 +1,130 @@
+"""Knows how Helium pools: the largest of sixteen channels at a time, sums of eight, or of four in long windows.
+Does not know integer forms of requantisation: the formula itself costs no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import Access, Call, DType, Kernel, Site, TileShape, whole
+from tilewright_cortexm.kernels import pools
+from tilewright_cortexm.kernels.pools import average, pool
+from tilewright_cortexm.kernels.sources import c_text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+_LONG = 255  # more 8-bit values than this overflow a sum of 16 bits
+
+
+def _accepts_average(site: Site) -> str | None:
+    return pools.refused(site) or pools.refused_scales(site)
+
+
+def _sign(site: Site) -> str:
+    return "u" if site.input(0).dtype is DType.U8 else "s"
+
+
+def _lanes(site: Site) -> int:
+    return 4 if pool(site).taps > _LONG else 8
+
+
+def _access(site: Site) -> Access:
+    return whole({"X": site.input(0).shape, "R": (len(average(site).form.words),)}, {"Y": site.output.shape})
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    scales = np.asarray(site.node.requant().scale, np.float32)
+    return {"R": scales[: len(average(site).form.words)].view(np.int32)}
+
+
+def _cycles(tile: TileShape, lanes: int, each: float) -> float:
+    layer = pool(tile.site)
+    blocks = -(-layer.channels // lanes)
+    return pools.windows(layer) * (blocks * (layer.taps * 5 + layer.windows.kernel[0] * 4 + each) + 30)
+
+
+def _max_cycles(tile: TileShape) -> float:
+    """Executed instructions."""
+    return _cycles(tile, 16, 14)
+
+
+def _average_cycles(tile: TileShape) -> float:
+    """Executed instructions."""
+    return _cycles(tile, _lanes(tile.site), 28)
+
+
+def _max_values(call: Call) -> Mapping[str, object]:
+    sign = _sign(call.site)
+    return {
+        "function": f"tw_mve_max_pool_{sign}",
+        "sign": sign,
+        "more": "",
+        **pools.call_values(call, pool(call.site)),
+    }
+
+
+def _average_values(call: Call) -> Mapping[str, object]:
+    site, layer, one = call.site, pool(call.site), average(call.site)
+    sign, lanes, words, requant = _sign(site), _lanes(site), len(one.form.words), one.requant
+    kind = f"{sign}{lanes}_{min(words, 2)}{'p' if one.padding else ''}_{requant.low}_{requant.high}"
+    numbers = (one.zero_point, requant.zero_point, *layer.counted)
+    return {
+        "function": f"tw_mve_average_pool_{kind}".replace("-", "m"),
+        "sign": sign,
+        "lanes": lanes,
+        "words": words,
+        "padding": one.padding,
+        "low": requant.low,
+        "high": requant.high,
+        "more": f", {call.operands['R']}, {', '.join(map(str, numbers))}",
+        **pools.call_values(call, layer),
+    }
+
+
+def _describe(site: Site) -> Mapping[str, object]:
+    scales = len(average(site).form.words)
+    return {"accumulator_bits": 32, "requant": {"channels": scales, "exact": scales}}
+
+
+def _average_kernel(op: str, name: str) -> Kernel:
+    return Kernel(
+        name=name,
+        op=op,
+        target="cortex-m",
+        engine="mve",
+        accepts=_accepts_average,
+        access=_access,
+        requires=pools.requires,
+        pack=_pack,
+        cycles=_average_cycles,
+        describe=_describe,
+        values=_average_values,
+        source=c_text("mve.h", "pool_windows.c", "mve_average_pool.c"),
+        call=pools.CALL,
+        includes=("<stdint.h>", "<string.h>"),
+    )
+
+
+KERNELS = (
+    Kernel(
+        name="cortex-m.mve.max_pool",
+        op="MaxPool",
+        target="cortex-m",
+        engine="mve",
+        accepts=pools.refused,
+        requires=pools.requires,
+        cycles=_max_cycles,
+        values=_max_values,
+        source=c_text("mve.h", "pool_windows.c", "mve_max_pool.c"),
+        call=pools.CALL,
+        includes=("<stdint.h>", "<string.h>"),
+    ),
+    _average_kernel("QAveragePool", "cortex-m.mve.qaverage_pool"),
+    _average_kernel("QReduceMean", "cortex-m.mve.qreduce_mean"),
+)
