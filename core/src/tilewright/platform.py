@@ -102,6 +102,7 @@ class Platform:
     )
     options: tuple[Option, ...] = ()
     configure_with: Callable[[Platform, Mapping[str, str]], Platform] | None = None
+    settle: Callable[[Platform], Platform] | None = None  # what depends on memory sizes, once they are known
     settings: Mapping[str, str] = field(default_factory=dict)  # as configured; part of the report
 
     def __post_init__(self) -> None:
@@ -168,12 +169,13 @@ class Platform:
                     details=(f"it has: {', '.join(sorted(names))}",),
                     fix=(f"tilewright targets {self.name}",),
                 )
-        return replace(
+        limited = replace(
             self,
             memories=tuple(
                 replace(memory, size_bytes=sizes.get(memory.name, memory.size_bytes)) for memory in self.memories
             ),
         )
+        return limited.settle(limited) if limited.settle else limited
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ INSTALL = "apt install gcc-riscv64-unknown-elf     (or: pip install ziglang)"
 CHOICE = "TILEWRIGHT_SIRACUSA_CC"  # gcc or zig; otherwise the first that is there
 CONTROLLER_STACK_BYTES = 4096  # in L2, of the core outside the cluster
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")
-COMMON = ("-O3", "-ffp-contract=off", "-ffreestanding", "-mabi=ilp32", "-mno-relax")
+COMMON = ("-O3", "-ffp-contract=off", "-ffreestanding", "-mabi=ilp32f", "-mno-relax")
 RUNTIME_ONLY = ("-fno-builtin",)  # or memcpy would call itself
 C_FILES = ("boot.c", "team.c", "copy.c", "external.c", "memory.c")
 SOURCES = ("start.S", *C_FILES)
@@ -51,7 +51,7 @@ def gcc() -> Toolchain:
         name="gcc",
         command=(GCC,),
         network=("-march=rv32imfc",),
-        runtime=("-march=rv32imc",),
+        runtime=("-march=rv32imfc",),
         link=("-nostdlib", "-Wl,--no-warn-rwx-segments", "-Wl,--gc-sections"),
         libraries=("-lgcc",),
     )
@@ -63,8 +63,8 @@ def zig() -> Toolchain:
         name="zig",
         command=(sys.executable, "-m", "ziglang", "cc", "-target", "riscv32-freestanding-none", "-fno-sanitize=all"),
         network=("-mcpu=generic_rv32+m+f+c+zicsr",),
-        runtime=("-mcpu=generic_rv32+m+c+zicsr",),
-        link=("-nostdlib", "-Wl,--gc-sections"),
+        runtime=("-mcpu=generic_rv32+m+f+c+zicsr",),
+        link=("-nostartfiles", "-Wl,--gc-sections"),
     )
 
 
@@ -140,7 +140,7 @@ def build(
     for source, target in zip((*sources, *own), objects, strict=True):
         kind = (*toolchain.runtime, *RUNTIME_ONLY) if source in own else toolchain.network
         _tool([*flags, *kind, "-c", "-o", target, source], folder, toolchain)
-    link = (*toolchain.command, *toolchain.network, "-mabi=ilp32", "-mno-relax", *toolchain.link, "-T", SCRIPT)
+    link = (*toolchain.command, *toolchain.network, "-mabi=ilp32f", "-mno-relax", *toolchain.link, "-T", SCRIPT)
     _tool([*link, "-o", ELF, *objects, *libraries, *toolchain.libraries], folder, toolchain)
     return folder / ELF
 

@@ -23,12 +23,14 @@ from tilewright_siracusa.machine import (
     MAX_COPY_BYTES,
     MAX_EXTERNAL_BYTES,
     PLAIN_MACS_PER_CYCLE,
+    SMALL_L1_BYTES,
+    SMALL_STACK_BYTES,
     STACK_BYTES,
     cluster_copy_cycles,
     external_copy_cycles,
 )
 
-FLAGS = ("-march=rv32imfc", "-mabi=ilp32", "-mno-relax")
+FLAGS = ("-march=rv32imfc", "-mabi=ilp32f", "-mno-relax")
 ENGINE = "cluster"
 LEAST_STACK_BYTES = 128
 UNREACHABLE: Mapping[str, Literal["rw", "ro", "none"]] = {ENGINE: "none"}
@@ -93,20 +95,28 @@ def _prelude(isa: str) -> str:
     )
 
 
-def _stack_bytes(text: str) -> int:
+def _demand_stack(text: str) -> None:
     size = int(text) if text.isdecimal() else 0
-    if size < LEAST_STACK_BYTES or size % 16:
+    if text != "auto" and (size < LEAST_STACK_BYTES or size % 16):
         raise usage_error(
             "TW1102",
             f"setting 'stack' of target 'siracusa' cannot be '{text}'",
             details=(f"it is the bytes of each core's stack in L1: a multiple of 16, {LEAST_STACK_BYTES} or more",),
             fix=(f"--set stack={STACK_BYTES}",),
         )
-    return size
+
+
+def _with_stacks(platform: Platform) -> Platform:
+    """Every core's stack is in L1, which may be small: what generated code needs, or as much as leaves half of it."""
+    wanted, cores = platform.settings.get("stack", "auto"), platform.engines[0].cores
+    small = (platform.memory("l1").size_bytes or 0) < SMALL_L1_BYTES
+    size = int(wanted) if wanted != "auto" else SMALL_STACK_BYTES if small else STACK_BYTES
+    return replace(platform, runtime_bytes={"l1": cores * size})
 
 
 def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
-    home, cores, stack = settings["home"], int(settings["cores"]), _stack_bytes(settings["stack"])
+    home, cores = settings["home"], int(settings["cores"])
+    _demand_stack(settings["stack"])
     weights = home if settings["weights"] == "home" else settings["weights"]
     if (home, weights) == ("l2", "l3"):
         raise usage_error(
@@ -115,7 +125,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
             details=("nothing copies from l3 on the way from l2 to l1",),
             fix=("--set home=l3", "--set weights=l2"),
         )
-    return replace(
+    configured = replace(
         platform,
         memories=_memories(home, weights),
         copies=_copies(home, weights),
@@ -124,9 +134,9 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         ),
         home=home,
         near="l1",
-        runtime_bytes={"l1": cores * stack},
         prelude=_prelude(settings["isa"]),
     )
+    return _with_stacks(configured)
 
 
 _OPTIONS = (
@@ -144,7 +154,12 @@ _OPTIONS = (
         default="xpulp",
         choices=("xpulp", "portable"),
     ),
-    Option(name="stack", help="bytes of each core's stack, in l1", default=str(STACK_BYTES)),
+    Option(
+        name="stack",
+        help=f"bytes of each core's stack, in l1; auto: {STACK_BYTES}, or {SMALL_STACK_BYTES} where l1 has less than"
+        f" {SMALL_L1_BYTES >> 10} KiB",
+        default="auto",
+    ),
 )
 
 SIRACUSA = _configured(
@@ -156,6 +171,7 @@ SIRACUSA = _configured(
         compile_flags=FLAGS,
         options=_OPTIONS,
         configure_with=_configured,
+        settle=_with_stacks,
     ),
     {option.name: option.default for option in _OPTIONS},
 )
