@@ -2,8 +2,9 @@
 
     python benchmarks/tiling.py [NETWORK ...]
 
-Without networks: the trained ones beside the checkout. Three tables: bytes and time for each size of the near memory,
-the smallest near memory, and the CPU seconds of tiling chains of more and more layers.
+Without networks: the trained ones beside the checkout. Four tables: bytes and time layer by layer for each size of the
+near memory; the same at 64 KiB where values stay there between the steps of longer and longer chains; the smallest near
+memory; and the CPU seconds of tiling chains of more and more layers.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from tilewright.tile.strategies import TILERS
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 SIZES = (256, 64, 32, 16, 8)
 CHAINS = (50, 100, 200, 400)
+GROUPS = (1, 2, 4, None)
 
 
 def main() -> int:
@@ -46,6 +48,10 @@ def main() -> int:
     for network in networks:
         for size in SIZES:
             print(row(network, size << 10), flush=True)
+    print("\n| network | bytes over layer-wise bound, chains of 1 | 2 | 4 | any | cycles of any over those of 1 |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for network in networks:
+        print(groups_row(network), flush=True)
     print("\n| network | least operand data, B | cycles there over cycles at 64 KiB | at 4,096 B | at 2,048 B |")
     print("|---|---:|---:|---:|---:|")
     for network in networks:
@@ -59,10 +65,10 @@ def main() -> int:
     return 0
 
 
-def planned(network: Path, near_bytes: int, tiler: str = "auto") -> Deployment:
-    """A deployment on the made-up cluster with this near memory, the runtime's part included."""
+def planned(network: Path, near_bytes: int, tiler: str = "auto", groups: int | None = 1) -> Deployment:
+    """A deployment on the made-up cluster with this near memory, the runtime's part included; layer by layer."""
     registry = replace(load_for(target="generic", tiler=tiler), platforms={"cluster-test": cluster(near_bytes)})
-    return Deployment(network, "cluster-test", Options(tiler=tiler), registry=registry)
+    return Deployment(network, "cluster-test", Options(tiler=tiler, groups=groups), registry=registry)
 
 
 def totals(deployment: Deployment) -> dict[str, float]:
@@ -96,8 +102,15 @@ def row(network: Path, near_bytes: int) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def least_row(network: Path) -> str:
+def groups_row(network: Path) -> str:
     """One line of the second table."""
+    found = [totals(planned(network, 64 << 10, groups=groups)) for groups in GROUPS]
+    ratios = " | ".join(f"{one['bytes'] / found[0]['bound']:.3f}" for one in found)
+    return f"| {network.stem} | {ratios} | {found[-1]['total'] / found[0]['total']:.3f} |"
+
+
+def least_row(network: Path) -> str:
+    """One line of the third table."""
     smallest = planned(network, 256 << 10, "min")
     operands = next(pool.used_bytes for pool in smallest.allocated.pools if pool.memory == "l1")
     reference = totals(planned(network, 64 << 10))["total"]

@@ -70,11 +70,11 @@ def keep(cutter: Cutter, longest: int | None) -> Plan | int:
     if longest == 1:
         return best
     for way in reversed(machine.hops):
-        best = _kept_in(_Choice(cutter, way.near, best.kept, longest, alone), best)
+        best = _kept_in(Choice(cutter, way.near, best.kept, longest, alone), best)
     return best
 
 
-def _kept_in(choice: _Choice, before: Plan) -> Plan:
+def _kept_in(choice: Choice, before: Plan) -> Plan:
     """`before`, with more values kept in one memory."""
     if not choice.buffers:
         return before
@@ -95,11 +95,11 @@ def keepable(machine: Machine, memory: str, kept: Mapping[str, str]) -> Iterator
     decisions = machine.decisions
     refused = {*decisions.memories, *decisions.offsets}
     for step in machine.scheduled.steps:
-        allowed = machine.bound.bindings[step.name].kernel.memories
+        binding = machine.bound.bindings[step.name]
+        settled = step.name in decisions.tiles or not machine.platform.memory(memory).lets(binding.engine, "rw")
+        allowed = binding.kernel.memories
         refused.update(
-            item.buffer
-            for item in machine.operands(step)
-            if step.name in decisions.tiles or memory not in allowed.get(item.name, (memory,))
+            item.buffer for item in machine.operands(step) if settled or memory not in allowed.get(item.name, (memory,))
         )
     for buffer in machine.scheduled.buffers:
         free = buffer.name not in kept and refused.isdisjoint((buffer.name, *buffer.values))
@@ -107,7 +107,7 @@ def keepable(machine: Machine, memory: str, kept: Mapping[str, str]) -> Iterator
             yield buffer
 
 
-class _Choice:
+class Choice:
     """What is kept in one memory, beside what is kept elsewhere already."""
 
     def __init__(
@@ -155,12 +155,12 @@ class _Choice:
             rest = frozenset(name for name in here if self.buffers[name].last > index)
             if rest and self.longest is not None and joined >= self.longest:
                 continue
-            cut = self._cut(here, index)
+            cut = self.cut(here, index)
             if cut is not None:
-                score = state.score + cut.cycles + traffic * self._traffic(index, cut)
+                score = state.score + cut.cycles + traffic * self.traffic(index, cut)
                 yield _State(score, rest, joined if rest else 0, cut, state, here)
 
-    def _cut(self, here: frozenset[str], index: int) -> Cut | None:
+    def cut(self, here: frozenset[str], index: int) -> Cut | None:
         taken = dict(self.beside[index])
         taken[self.memory] = taken.get(self.memory, 0) + sum(self.bytes[name] for name in here)
         kept = {
@@ -170,7 +170,7 @@ class _Choice:
         }
         return self.cutter.cut(index, kept, {memory: size for memory, size in taken.items() if size})
 
-    def _traffic(self, index: int, cut: Cut) -> float:
+    def traffic(self, index: int, cut: Cut) -> float:
         """What a step moves, in cycles: as many as the step takes alone for as much as it must move alone."""
         alone = self.alone[index]
         return alone.cycles * min(cut.moved_bytes / max(alone.bound_bytes, 1), _MOST_TRAFFIC)
