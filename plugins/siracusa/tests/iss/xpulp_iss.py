@@ -18,7 +18,7 @@ import numpy as np
 Step = Callable[[], int]  # executes, returns the next address
 MASK = 0xFFFFFFFF
 STOP = 0xFFFFFFF0  # where the program's first return goes
-LOADS = frozenset({"lb", "lh", "lw", "lbu", "lhu", "flw", "p.lb", "p.lbu", "p.lw", "p.lw.r"})
+LOADS = frozenset({"lb", "lh", "lw", "lbu", "lhu", "flw", "p.lb", "p.lbu", "p.lw"})
 MULH_CYCLES = 5
 DIVIDE_CYCLES = 20
 
@@ -151,8 +151,8 @@ class Machine:
     memory: bytearray
     x: list[int] = field(default_factory=lambda: [0] * 32)
     f: list[int] = field(default_factory=lambda: [0] * 32)
-    loop: tuple[int, int] = (0, 0)  # first and last instruction of hardware loop 0
-    trips: int = 0
+    loops: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0), (0, 0)])  # first and last instruction
+    trips: list[int] = field(default_factory=lambda: [0, 0])  # of the hardware loops, that are left
     instructions: int = 0
     cycles: int = 0
     executed: Counter[str] = field(default_factory=Counter)
@@ -177,9 +177,8 @@ class Machine:
             self.x[0] = 0
             if after != pc + 4:
                 self.cycles += 1 if name in ("jal", "jalr") else 2
-            elif self.trips and pc == self.loop[1]:
-                self.trips -= 1
-                after = self.loop[0] if self.trips else after
+            else:
+                after = self._loop_back(pc, after)
             pc = after
             self.instructions += 1
             if self.instructions > most:
@@ -187,6 +186,15 @@ class Machine:
         for address, count in counts.items():
             self.executed[decoded[address][1]] += count
         return self.x[10]
+
+    def _loop_back(self, pc: int, after: int) -> int:
+        """Where a hardware loop goes from its last instruction; the inner one is number 0."""
+        for number, (first, last) in enumerate(self.loops):
+            if pc == last and self.trips[number]:
+                self.trips[number] -= 1
+                if self.trips[number]:
+                    return first
+        return after
 
     def load(self, address: int, size: int, is_signed: bool) -> int:
         if not 0 < address <= len(self.memory) - size:
@@ -214,6 +222,8 @@ def _reads(i: Fields) -> tuple[int, ...]:
         return (i.rs1, 32 + i.rs2)
     if i.opcode in (0x13, 0x03, 0x67, 0x07, 0x7B) or (i.opcode == 0x0B and i.funct3 != 7):
         return (i.rs1,)
+    if i.opcode == 0x2B:
+        return (i.rs1, i.rs2, i.rd)
     accumulates = (i.opcode == 0x57 and i.funct7 in (0x5C, 0x50, 0x54, 0x64)) or (
         i.opcode == 0x33 and i.funct7 == 0x21
     )
@@ -306,19 +316,23 @@ def _load(m: Machine, i: Fields, pc: int) -> Decoded:
     return _to(m, i, pc, f"l{name}", lambda: m.load((x[a] + imm) & MASK, size, is_signed))
 
 
+_BY_REGISTER = {0b0000000: 0, 0b0010000: 2, 0b0100000: 4}  # funct7 -> funct3 of the form with an immediate
+
+
 def _post_load(m: Machine, i: Fields, pc: int) -> Decoded:
     x, a, b, imm = m.x, i.rs1, i.rs2, i.imm_i
     by_register = i.funct3 == 0b111
-    if by_register and i.funct7 != 0b0010000:
+    kind = _BY_REGISTER.get(i.funct7, -1) if by_register else i.funct3
+    if kind not in _SIZES:
         return "", lambda: 0, -1
-    name, size, is_signed = _SIZES[2 if by_register else i.funct3]
+    name, size, is_signed = _SIZES[kind]
 
     def value() -> int:
         read = m.load(x[a], size, is_signed)
         x[a] = (x[a] + (x[b] if by_register else imm)) & MASK
         return read
 
-    return _to(m, i, pc, f"p.l{name}{'.r' if by_register else ''}", value)
+    return _to(m, i, pc, f"p.l{name}", value)
 
 
 def _store(m: Machine, i: Fields, pc: int) -> Decoded:
@@ -332,14 +346,17 @@ def _store(m: Machine, i: Fields, pc: int) -> Decoded:
 
 
 def _post_store(m: Machine, i: Fields, pc: int) -> Decoded:
-    x, a, b, imm, size = m.x, i.rs1, i.rs2, i.imm_s, 1 << i.funct3
+    """p.sb, moving by a register."""
+    x, a, b, by = m.x, i.rs1, i.rs2, i.rd
+    if (i.funct3, i.funct7) != (0b100, 0):
+        return "", lambda: 0, -1
 
     def step() -> int:
-        m.store(x[a], size, x[b])
-        x[a] = (x[a] + imm) & MASK
+        m.store(x[a], 1, x[b])
+        x[a] = (x[a] + x[by]) & MASK
         return pc + 4
 
-    return f"p.s{'bhw'[i.funct3]}", step, -1
+    return "p.sb", step, -1
 
 
 def _branch(m: Machine, i: Fields, pc: int) -> Decoded:
@@ -380,13 +397,14 @@ def _jalr(m: Machine, i: Fields, pc: int) -> Decoded:
 def _loop(m: Machine, i: Fields, pc: int) -> Decoded:
     """lp.setup: the body begins at the next instruction; its last one is twice the immediate from here."""
     x, a, last = m.x, i.rs1, pc + 2 * i.bits(31, 20)
-    if i.funct3 != 0b100 or i.rd & 1:
+    if i.funct3 != 0b100:
         return "", lambda: 0, -1
+    number = i.rd & 1
 
     def step() -> int:
         if x[a] == 0:
             raise IllegalInstructionError(f"a hardware loop of no trips at {pc:#x}")
-        m.loop, m.trips = (pc + 4, last), x[a]
+        m.loops[number], m.trips[number] = (pc + 4, last), x[a]
         return pc + 4
 
     return "lp.setup", step, -1

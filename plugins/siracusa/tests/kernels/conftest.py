@@ -12,7 +12,7 @@ from tilewright.graph import Site
 from tilewright.kernel import Kernel
 from tilewright.operands import kernel_access
 from tilewright.operator import Operator
-from tilewright.testing.kernel_checks import random_cuts
+from tilewright.testing.kernel_checks import random_cuts, random_layouts
 from tilewright.testing.kernel_run import STRICT, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
 
@@ -27,7 +27,8 @@ def _check(tmp_path_factory: pytest.TempPathFactory) -> Check:
         operator: Operator, kernel: Kernel, site: Site, inputs: Sequence[Array | None], rng: np.random.Generator
     ) -> None:
         folder = tmp_path_factory.mktemp("c")
-        layouts = {**kernel.prefers(site), **kernel.requires(site)}
+        free = {name: order for name, order in random_layouts(operator, site, rng).items() if name not in kernel.pack(site)}
+        layouts = {**free, **kernel.prefers(site), **kernel.requires(site)}
         (wanted,) = operator.reference(site, inputs)
         (found,) = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)
         assert np.array_equal(found, wanted)

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from tilewright.api import Kernel
-from tilewright_siracusa.kernels import depthwise, pools, products
+from tilewright_siracusa.kernels import add, depthwise, matmul, pools, products
 
-KERNELS: tuple[Kernel, ...] = (*products.KERNELS, *depthwise.KERNELS, *pools.KERNELS)
+KERNELS: tuple[Kernel, ...] = (
+    *products.KERNELS,
+    *depthwise.KERNELS,
+    *matmul.KERNELS,
+    *add.KERNELS,
+    *pools.KERNELS,
+)

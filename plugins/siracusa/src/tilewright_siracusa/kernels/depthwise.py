@@ -108,7 +108,7 @@ DEPTHWISE = Kernel(
     parallel=("o", "h", "w", "n"),
     describe=lambda site: described(layer_of(site)),
     values=_values,
-    source=c_text("finish.c", "windows.c", "turn.c", "lanes.c"),
+    source=c_text("finish.c", "windows.c", "turned.c", "turn.c", "lanes.c"),
     call=WINDOWS_CALL.format(arguments="(const uint8_t *)${X}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}"),
     includes=("<stdint.h>", "<string.h>"),
 )

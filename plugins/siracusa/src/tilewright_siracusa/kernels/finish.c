@@ -17,14 +17,16 @@ TW_KERNEL uint8_t tw_xp_finished_${limit}(float value, tw_xp_limits to)
 TW_KERNEL void tw_xp_finish_${limit}(int32_t pixels, const int32_t *acc, const int32_t *b, int32_t count,
         tw_xp_limits to, uint8_t *y0, uint8_t *y1)
 {
-    if (count < 4) {
-        for (int32_t j = 0; j < count; ++j) {
-            const float scale = tw_xp_scale(b + 4 + j);
-            y0[j] = tw_xp_finished_${limit}((float)acc[j] * scale, to);
+    if (count < 4) { /* no index into acc is a variable: it stays in registers */
+% for j in range(3):
+        if (count > ${j}) {
+            const float scale = tw_xp_scale(b + ${4 + j});
+            y0[${j}] = tw_xp_finished_${limit}((float)acc[${j}] * scale, to);
             if (pixels == 2) {
-                y1[j] = tw_xp_finished_${limit}((float)acc[4 + j] * scale, to);
+                y1[${j}] = tw_xp_finished_${limit}((float)acc[${4 + j}] * scale, to);
             }
         }
+% endfor
         return;
     }
     const float s0 = tw_xp_scale(b + 4), s1 = tw_xp_scale(b + 5), s2 = tw_xp_scale(b + 6), s3 = tw_xp_scale(b + 7);

@@ -96,9 +96,9 @@ TW_KERNEL void ${function}(const tw_xp_windows p, int32_t zero, int32_t scales, 
                             * tw_xp_taps_before(left, p.column_taps, p.column_dilation, column_end);
                     const int32_t s = b[scales == 1 || counted < 1 ? 0 : counted - 1];
                     const int32_t scale[8] = {0, 0, 0, 0, s, s, s, s};
-                    for (int32_t k = 0; k < 4; ++k) {
-                        acc[k] -= inside * zero;
-                    }
+% for j in range(4):
+                    acc[${j}] -= inside * zero;
+% endfor
                     tw_xp_finish_${limit}(1, acc, scale, lanes, p.to, to, to);
 % endif
                     to += p.y_column;

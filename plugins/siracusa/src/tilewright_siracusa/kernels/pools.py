@@ -119,7 +119,7 @@ AVERAGE = Kernel(
     multiples={"c": BLOCK},
     parallel=("c", "h", "w", "n"),
     values=_average_values,
-    source=c_text("finish.c", "windows.c", "turn.c", "lanes.c"),
+    source=c_text("finish.c", "windows.c", "turned.c", "turn.c", "lanes.c"),
     call=WINDOWS_CALL.format(
         arguments="${zero}, ${scales}, ${padding}, ${row_end}, ${column_end}, (const uint8_t *)${X}, ${R}, "
         "(uint8_t *)${Y}"

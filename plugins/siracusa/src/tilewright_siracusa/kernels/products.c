@@ -1,5 +1,6 @@
 <%doc>
-Needs function, kind (see dot.c), limit (see finish.c), direct (windows are read where they are; else copied to columns), padded.
+Needs function, kind (see dot.c), limit (see finish.c), direct (windows are read where they are; else copied to columns),
+edges (taps may lie outside, or apart from each other), runs (of a window, at most).
 </%doc>\
 #ifndef TW_XP_PIXEL
 #define TW_XP_PIXEL
@@ -13,38 +14,7 @@ typedef struct {
 
 #ifndef ${function.upper()}
 #define ${function.upper()}
-% if direct:
-/* Sums of `pixels` windows, 1 or 2, with four channels. `whole`: no tap lies outside. */
-TW_KERNEL void ${function}_sums(const tw_xp_windows *p, int32_t pixels, int32_t whole, const tw_xp_pixel *at,
-        const uint8_t *x, const uint8_t *w, int32_t *acc)
-{
-    const int32_t row = p->row_dilation * p->x_row, column = p->column_dilation * p->x_column;
-    if (whole && p->joined) {
-        const int32_t words = p->column_taps * p->channels / 4;
-        for (int32_t kr = 0; kr < p->row_taps; ++kr) {
-            const uint8_t *const x0 = x + (at[0].x + kr * row);
-            w = pixels == 2 ? tw_xp_dot2_${kind}(words, x0, 4, x + (at[1].x + kr * row), 4, w, acc)
-                            : tw_xp_dot1_${kind}(words, x0, 4, w, acc);
-        }
-        return;
-    }
-    const uint32_t padding = p->padding;
-    const uint8_t *const pad = (const uint8_t *)&padding;
-    for (int32_t kr = 0; kr < p->row_taps; ++kr) {
-        for (int32_t kc = 0; kc < p->column_taps; ++kc) {
-            const int32_t tap = kr * row + kc * column, words = p->channels / 4;
-            const int32_t in0 = whole || (at[0].rows >> kr & at[0].columns >> kc & 1);
-            const uint8_t *const x0 = in0 ? x + (at[0].x + tap) : pad;
-            if (pixels == 2) {
-                const int32_t in1 = whole || (at[1].rows >> kr & at[1].columns >> kc & 1);
-                w = tw_xp_dot2_${kind}(words, x0, 4 * in0, in1 ? x + (at[1].x + tap) : pad, 4 * in1, w, acc);
-            } else {
-                w = tw_xp_dot1_${kind}(words, x0, 4 * in0, w, acc);
-            }
-        }
-    }
-}
-% else:
+% if not direct:
 /* A window as one run of bytes, what lies outside filled with padding. */
 TW_KERNEL void ${function}_column(const tw_xp_windows *p, const tw_xp_pixel *at, const uint8_t *x, uint8_t *to)
 {
@@ -52,7 +22,7 @@ TW_KERNEL void ${function}_column(const tw_xp_windows *p, const tw_xp_pixel *at,
     const uint32_t all = (UINT32_C(2) << (p->column_taps - 1)) - 1;
     for (int32_t kr = 0; kr < p->row_taps; ++kr) {
         const int32_t row = at->x + kr * p->row_dilation * p->x_row;
-% if padded:
+% if edges:
         const uint32_t inside = at->rows >> kr & 1 ? at->columns : 0;
 % else:
         const uint32_t inside = all;
@@ -71,55 +41,93 @@ TW_KERNEL void ${function}_column(const tw_xp_windows *p, const tw_xp_pixel *at,
         }
     }
 }
-% endif
 
-/* Every channel of `pixels` pixels, 1 or 2. */
-TW_KERNEL void ${function}_pixels(const tw_xp_windows *p, int32_t pixels, const tw_xp_pixel *at, const uint8_t *x,
-        const uint8_t *w, const int32_t *b, uint8_t *columns)
+% elif edges:
+/* Where the taps of `pixels` windows begin, 1 or 2, row by row: those outside at `pad`. */
+TW_XP_APART void ${function}_taps(const tw_xp_windows *p, int32_t pixels, const tw_xp_pixel *at, const uint8_t *x,
+        const uint8_t *pad, int32_t taps, const uint8_t **runs)
 {
-% if direct and padded:
-    const uint32_t rows = (UINT32_C(2) << (p->row_taps - 1)) - 1, taps = (UINT32_C(2) << (p->column_taps - 1)) - 1;
-    const int32_t whole = at[0].rows == rows && at[0].columns == taps
-        && (pixels == 1 || (at[1].rows == rows && at[1].columns == taps));
-% elif not direct:
+    const int32_t row = p->row_dilation * p->x_row, column = p->column_dilation * p->x_column;
+    for (int32_t i = 0; i < pixels; ++i, ++at) {
+        const uint8_t **run = runs + i;
+        for (int32_t kr = 0; kr < p->row_taps; ++kr) {
+            const uint32_t inside = at->rows >> kr & 1 ? at->columns : 0;
+            int32_t tap = at->x + kr * row;
+            for (int32_t kc = 0; kc < taps; ++kc, tap += column, run += pixels) {
+                *run = inside >> kc & 1 ? x + tap : pad;
+            }
+        }
+    }
+}
+
+% endif
+/* Every channel of `pixels` pixels, 1 or 2. */
+TW_KERNEL void ${function}_pixels(const tw_xp_windows *p, ${"const tw_xp_windows *apart, " if direct and edges else ""}\
+int32_t pixels, const tw_xp_pixel *at, const uint8_t *x,
+        const uint8_t *w, const int32_t *b, ${"uint8_t *columns" if not direct else "const uint8_t *pad"})
+{
+    const uint8_t *runs[${2 * runs + 2}];
+% if not direct:
+    const int32_t count = 1, words = p->column / 4;
     for (int32_t i = 0; i < pixels; ++i) {
         ${function}_column(p, at + i, x, columns + i * p->column);
+        runs[i] = columns + i * p->column;
+    }
+% else:
+    const int32_t row = p->row_dilation * p->x_row;
+    int32_t count = p->row_taps, words = p->column_taps * p->channels / 4;
+% if edges:
+    const uint32_t all = (UINT32_C(2) << (p->column_taps - 1)) - 1, all_rows = (UINT32_C(2) << (p->row_taps - 1)) - 1;
+    const uint32_t columns = at[0].columns & at[pixels - 1].columns, rows = at[0].rows & at[pixels - 1].rows;
+    if (!p->joined || columns != all) {
+        count *= p->column_taps;
+        words = p->channels / 4;
+        ${function}_taps(apart, pixels, at, x, pad, p->column_taps, runs);
+    } else if (rows != all_rows) {
+        ${function}_taps(apart, pixels, at, x, pad, 1, runs);
+    } else
+% else:
+    (void)pad;
+% endif
+    for (int32_t kr = 0; kr < p->row_taps; ++kr) {
+        runs[kr * pixels] = x + (at[0].x + kr * row);
+        runs[kr * pixels + pixels - 1] = x + (at[pixels - 1].x + kr * row);
     }
 % endif
     for (int32_t o = 0; o < p->outputs; o += 4, b += 8, w += 4 * p->column) {
         int32_t acc[8] = {b[0], b[1], b[2], b[3], b[0], b[1], b[2], b[3]};
-% if direct:
-        ${function}_sums(p, pixels, ${"whole" if padded else "1"}, at, x, w, acc);
-% else:
         if (pixels == 2) {
-            tw_xp_dot2_${kind}(p->column / 4, columns, 4, columns + p->column, 4, w, acc);
+            tw_xp_dot2_${kind}(count, runs, words, w, acc);
         } else {
-            tw_xp_dot1_${kind}(p->column / 4, columns, 4, w, acc);
+            tw_xp_dot1_${kind}(count, runs, words, w, acc);
         }
-% endif
-        tw_xp_finish_${limit}(pixels, acc, b, p->outputs - o, p->to, at[0].y + o, at[1].y + o);
+        tw_xp_finish_${limit}(pixels, acc, b, p->outputs - o, p->to, at[0].y + o, at[pixels - 1].y + o);
     }
-% if direct:
-    (void)columns;
-% endif
 }
 
+<%
+    apart = "&apart, " if direct and edges else ""
+    last = "columns" if not direct else "pad"
+%>\
 TW_KERNEL void ${function}(const tw_xp_windows p, const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y,
-        uint8_t *columns)
+        ${"uint8_t *columns" if not direct else "const uint8_t *pad"})
 {
     tw_xp_pixel at[2];
     int32_t held = 0;
+% if apart:
+    const tw_xp_windows apart = p; /* p itself stays what the compiler knows */
+% endif
     for (int32_t n = 0; n < p.batches; ++n) {
         for (int32_t i = 0; i < p.rows; ++i) {
             const int32_t top = i * p.row_stride - p.top;
-% if padded:
+% if edges:
             const uint32_t rows = tw_xp_inside(top, p.row_taps, p.row_dilation, p.in_rows);
 % endif
             for (int32_t j = 0; j < p.columns; ++j) {
                 const int32_t left = j * p.column_stride - p.left;
                 at[held].x = n * p.x_batch + top * p.x_row + left * p.x_column;
                 at[held].y = y + n * p.y_batch + i * p.y_row + j * p.y_column;
-% if padded:
+% if edges:
                 at[held].rows = rows;
                 at[held].columns = tw_xp_inside(left, p.column_taps, p.column_dilation, p.in_columns);
 % else:
@@ -127,14 +135,14 @@ TW_KERNEL void ${function}(const tw_xp_windows p, const uint8_t *x, const uint8_
 % endif
                 held += 1;
                 if (held == 2) {
-                    ${function}_pixels(&p, 2, at, x, w, b, columns);
+                    ${function}_pixels(&p, ${apart}2, at, x, w, b, ${last});
                     held = 0;
                 }
             }
         }
     }
     if (held) {
-        ${function}_pixels(&p, 1, at, x, w, b, columns);
+        ${function}_pixels(&p, ${apart}1, at, x, w, b, ${last});
     }
 }
 #endif

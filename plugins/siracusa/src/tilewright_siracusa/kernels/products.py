@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 WORD = 4
+MOST_RUNS = 25  # of a window: where they begin is on the stack
 MOST_LEADING = 3  # axes of a fully connected layer's rows
 
 
@@ -50,24 +51,21 @@ class Form:
     taps: tuple[int, int]
     column_bytes: int  # of a window, a multiple of four
     joined: bool  # taps of a row are neighbours
-
-    @property
-    def runs(self) -> int:
-        """Inner loops of one window, none of its taps outside."""
-        if not self.direct:
-            return 1
-        return self.taps[0] if self.joined else self.taps[0] * self.taps[1]
+    runs: int  # of a window, at most
 
 
 def form_of(layer: Layer) -> Form:
     """The form of a layer."""
     _, rows, columns, inputs = layer.weights.shape
+    joined = layer.windows.dilations[1] == 1 or columns == 1
+    runs = rows * columns if layer.padded or not joined else rows
     return Form(
-        direct=inputs % WORD == 0,
+        direct=inputs % WORD == 0 and runs <= MOST_RUNS,
+        runs=runs,
         tap_bytes=inputs,
         taps=(rows, columns),
         column_bytes=-(-rows * columns * inputs // WORD) * WORD,
-        joined=layer.windows.dilations[1] == 1 or columns == 1,
+        joined=joined,
     )
 
 
@@ -90,12 +88,22 @@ def _pack(site: Site) -> Mapping[str, Array]:
     filled = np.zeros((layer.blocks * BLOCK, form.column_bytes), np.int8)
     filled[: layer.outputs, : form.taps[0] * form.taps[1] * form.tap_bytes] = layer.weights.reshape(layer.outputs, -1)
     words = filled.reshape(layer.blocks, BLOCK, -1, WORD).swapaxes(1, 2)
-    return {"W": np.ascontiguousarray(words).reshape(layer.blocks, -1), "P": bias_and_scale(layer)}
+    packed = {"W": np.ascontiguousarray(words).reshape(layer.blocks, -1), "P": bias_and_scale(layer)}
+    if _needs_padding(layer):
+        packed["Z"] = np.full(_packed_shapes(site)["Z"], layer.pad & 255, np.uint8)
+    return packed
+
+
+def _needs_padding(layer: Layer) -> bool:
+    """Whether taps that lie outside are read from a row of padding."""
+    return layer.padded and form_of(layer).direct
 
 
 def _packed_shapes(site: Site) -> dict[str, tuple[int, ...]]:
     layer = layer_of(site)
-    return {"W": (layer.blocks, BLOCK * form_of(layer).column_bytes), "P": (layer.blocks, 2 * BLOCK)}
+    form = form_of(layer)
+    shapes: dict[str, tuple[int, ...]] = {"W": (layer.blocks, BLOCK * form.column_bytes), "P": (layer.blocks, 2 * BLOCK)}
+    return {**shapes, "Z": (form.taps[1] * form.tap_bytes,)} if _needs_padding(layer) else shapes
 
 
 def _conv_access(site: Site) -> Access:
@@ -103,7 +111,7 @@ def _conv_access(site: Site) -> Access:
     outs, taps = windows.output_loops, windows.tap_loops
     text = (
         f"n o {' '.join(outs)} c {' '.join(f'{tap}<k{tap}' for tap in taps)} : "
-        f"X[n,c,{','.join(windows.map_indices())}] W[o//{BLOCK},:] P[o//{BLOCK},:] -> Y[n,o,{','.join(outs)}]"
+        f"X[n,c,{','.join(windows.map_indices())}] W[o//{BLOCK},:] P[o//{BLOCK},:] Z[:] -> Y[n,o,{','.join(outs)}]"
     )
     shapes = {"X": site.input(0).shape, "Y": site.output.shape, **_packed_shapes(site)}
     return parse_map(text).bind(shapes, windows.map_values())
@@ -170,13 +178,15 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
 def _values(call: Call, x: Operand, rows: Mapping[str, object]) -> Mapping[str, object]:
     layer = layer_of(call.site)
     form, windows = form_of(layer), layer.windows
+    edges, runs = layer.padded or not form.joined, form.runs if form.direct else 1
     kind, limit = "us" if x.dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
     return {
-        "function": f"tw_xp_products_{kind}_{limit}_{'direct' if form.direct else 'columns'}_{int(layer.padded)}",
+        "function": f"tw_xp_products_{kind}_{limit}_{'direct' if form.direct else 'columns'}_{int(edges)}_{runs}",
         "limit": limit,
         "kind": kind,
         "direct": form.direct,
-        "padded": layer.padded,
+        "edges": edges,
+        "runs": runs,
         "fields": {
             **rows,
             **tap_fields(windows),
@@ -187,11 +197,15 @@ def _values(call: Call, x: Operand, rows: Mapping[str, object]) -> Mapping[str, 
             "to": limits(layer.requant, limit),
         },
         "x": x,
-        "columns": call.operands["scratch"] if not form.direct else "(uint8_t *)0",
+        "last": call.operands["Z"] if _needs_padding(layer) else _last(call, form),
     }
 
 
-_CALL = WINDOWS_CALL.format(arguments="(const uint8_t *)${x}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}, ${columns}")
+def _last(call: Call, form: Form) -> object:
+    return "(const uint8_t *)0" if form.direct else call.operands["scratch"]
+
+
+_CALL = WINDOWS_CALL.format(arguments="(const uint8_t *)${x}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}, ${last}")
 
 
 CONV = Kernel(

@@ -1,31 +1,12 @@
 <%doc>
 Needs kind (see dot.c), weighted (a filter for every channel; else all weights are 1).
 
-Channels lie in the four bytes of a word, taps in successive words: turned by a quarter, four taps of one channel are
-a word, and the dot product of bytes adds them up.
+Four taps of one channel are a word once they are turned (turned.c), and the dot product of bytes adds them up.
 </%doc>\
 <%
     from itertools import product
     instruction = {"ss": "SDOTSP", "us": "SDOTUSP"}[kind]
 %>\
-#ifndef TW_XP_TURN
-#define TW_XP_TURN
-#define TW_XP_EVEN UINT32_C(0x05010400)
-#define TW_XP_ODD UINT32_C(0x07030602)
-#define TW_XP_UPPER UINT32_C(0x07060302)
-#ifndef TW_XP_ASM
-/* Byte j of t[i] is byte i of r[j]. */
-TW_KERNEL void tw_xp_turn(const uint32_t *r, uint32_t *t)
-{
-    const uint32_t low01 = tw_xp_shuffle(r[0], r[1], TW_XP_EVEN), high01 = tw_xp_shuffle(r[0], r[1], TW_XP_ODD);
-    const uint32_t low23 = tw_xp_shuffle(r[2], r[3], TW_XP_EVEN), high23 = tw_xp_shuffle(r[2], r[3], TW_XP_ODD);
-    t[0] = tw_xp_pack(low01, low23);
-    t[1] = tw_xp_shuffle(low01, low23, TW_XP_UPPER);
-    t[2] = tw_xp_pack(high01, high23);
-    t[3] = tw_xp_shuffle(high01, high23, TW_XP_UPPER);
-}
-#endif
-#endif
 % for pixels, taps in product((1, 2) if weighted else (1,), (1, 2, 3, 4)):
 <% name = f"tw_xp_{'taps' if weighted else 'ones'}{pixels}x{taps}_{kind}" %>\
 

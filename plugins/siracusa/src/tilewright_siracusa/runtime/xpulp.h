@@ -2,19 +2,30 @@
  * Define TW_XPULP for cores that have them; assemblers need not know them. */
 #ifndef TW_XP
 #define TW_XP
+#if defined(__GNUC__) /* what is rare does not take registers of what is not */
+#  define TW_XP_APART static __attribute__((noinline, unused))
+#else
+#  define TW_XP_APART static
+#endif
 #if defined(TW_XPULP) && TW_XPULP && defined(__riscv)
 #  define TW_XP_ASM 1
 /* lp.setup: what follows, `count` instructions of four bytes, runs as often as operand [trips] says, once at least. */
 #  define TW_XP_LOOP(count) \
     ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
 #  define TW_XP_LOOP_END ".option pop"
+/* Two of them, one inside the other: [inner] times the first `count` instructions, then `rest` more, two at least or one
+ * and nothing around it; all of that [outer] times. */
+#  define TW_XP_LOOPS(count, rest) \
+    ".option push\n\t.option norvc\n\t.balign 4\n\t" \
+    ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t" \
+    ".insn i 0x7b, 4, x0, %[inner], 2 * (" #count ")\n\t"
 /* p.lw: a word from rs1, which then moves by a number of bytes, or by what a register holds. */
 #  define TW_XP_LW(rd, rs1, bytes) ".insn i 0x0b, 2, " #rd ", " #rs1 ", " #bytes "\n\t"
 #  define TW_XP_LW_BY(rd, rs1, rs2) ".insn r 0x0b, 7, 0x10, " #rd ", " #rs1 ", " #rs2 "\n\t"
-/* p.lb, p.lbu, p.sb: the same for bytes. */
-#  define TW_XP_LB(rd, rs1, bytes) ".insn i 0x0b, 0, " #rd ", " #rs1 ", " #bytes "\n\t"
-#  define TW_XP_LBU(rd, rs1, bytes) ".insn i 0x0b, 4, " #rd ", " #rs1 ", " #bytes "\n\t"
-#  define TW_XP_SB(rs2, rs1, bytes) ".insn s 0x2b, 0, " #rs2 ", " #bytes "(" #rs1 ")\n\t"
+/* p.lb, p.lbu, p.sb: the same for bytes, moving by what a register holds. */
+#  define TW_XP_LB_BY(rd, rs1, rs2) ".insn r 0x0b, 7, 0x00, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_XP_LBU_BY(rd, rs1, rs2) ".insn r 0x0b, 7, 0x20, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_XP_SB_BY(rs2, rs1, rs3) ".insn r 0x2b, 4, 0x00, " #rs3 ", " #rs1 ", " #rs2 "\n\t"
 /* Four products of bytes of rs1 and rs2, added to rd: both signed, both unsigned, rs1 unsigned and rs2 signed. */
 #  define TW_XP_SDOTSP(rd, rs1, rs2) ".insn r 0x57, 1, 0x5c, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_XP_SDOTUP(rd, rs1, rs2) ".insn r 0x57, 1, 0x50, " #rd ", " #rs1 ", " #rs2 "\n\t"
@@ -24,7 +35,13 @@
 #  define TW_XP_MAX(rd, rs1, rs2) ".insn r 0x33, 6, 0x02, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_XP_MIN(rd, rs1, rs2) ".insn r 0x33, 4, 0x02, " #rd ", " #rs1 ", " #rs2 "\n\t"
 
+/* p.clip, p.clipu: between -128 and 127, between 0 and 255. */
+#  define TW_XP_CLIP_I8(rd, rs1) ".insn r 0x33, 1, 0x0a, " #rd ", " #rs1 ", x8\n\t"
+#  define TW_XP_CLIP_U8(rd, rs1) ".insn r 0x33, 2, 0x0a, " #rd ", " #rs1 ", x9\n\t"
+/* pv.shuffle2.b, pv.pack.h, and what every core has. */
 #  define TW_XP_MV(rd, rs1) "mv " #rd ", " #rs1 "\n\t"
+#  define TW_XP_ADD(rd, rs1, rs2) "add " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_XP_SRA(rd, rs1, rs2) "sra " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_XP_SLL(rd, rs1, rs2) "sll " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_XP_SHUFFLE2(rd, rs1, rs2) ".insn r 0x57, 1, 0x64, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_XP_PACK(rd, rs1, rs2) ".insn r 0x57, 0, 0x68, " #rd ", " #rs1 ", " #rs2 "\n\t"
@@ -94,18 +111,17 @@ TW_KERNEL uint32_t tw_xp_max_u8(uint32_t a, uint32_t b)
     return word;
 }
 
-/* p.clip and p.clipu with an immediate: between -128 and 127, between 0 and 255. */
 TW_KERNEL int32_t tw_xp_clip_i8(int32_t value)
 {
     int32_t clipped;
-    __asm__(".insn r 0x33, 1, 0x0a, %0, %1, x8" : "=r"(clipped) : "r"(value));
+    __asm__(TW_XP_CLIP_I8(%0, %1) : "=r"(clipped) : "r"(value));
     return clipped;
 }
 
 TW_KERNEL int32_t tw_xp_clip_u8(int32_t value)
 {
     int32_t clipped;
-    __asm__(".insn r 0x33, 2, 0x0a, %0, %1, x9" : "=r"(clipped) : "r"(value));
+    __asm__(TW_XP_CLIP_U8(%0, %1) : "=r"(clipped) : "r"(value));
     return clipped;
 }
 

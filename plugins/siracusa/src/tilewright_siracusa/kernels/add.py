@@ -1,0 +1,73 @@
+"""Knows how the cluster adds two tensors of bytes: two elements per step, in the 32-bit form that is proved equal.
+Does not know sums that need 64 bits or fall on halves; portable C has those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tilewright.api import Call, DType, Kernel, Site, elementwise_walk, nest, scaled_sum_form
+from tilewright_siracusa.kernels.layers import BYTES
+from tilewright_siracusa.kernels.limits import WHOLE
+from tilewright_siracusa.kernels.sources import c_text
+
+LEADING = ("_lead1", "_lead0", "_lead2", "_lead3", "_lead4", "_lead5")  # rows of an image first, then columns
+
+
+def _accepts(site: Site) -> str | None:
+    if any(tensor.dtype not in BYTES for tensor in (site.input(0), site.input(1), site.output)):
+        return "values must be i8 or u8"
+    form = scaled_sum_form(site)
+    if form is None or form.bits > 32 or form.ties:
+        return "the sum has no 32-bit form without ties"
+    return "has no elements" if 0 in site.output.shape else None
+
+
+def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
+    pairs = (("A", site.input(0)), ("B", site.input(1)))
+    return tuple((name, "Y") for name, tensor in pairs if tensor.shape == site.output.shape)
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    node, form = call.site.node, scaled_sum_form(call.site)
+    if form is None:
+        raise ValueError(f"{node.name}: accepts() was not asked")
+    low, high = node.integer("low"), node.integer("high")
+    limit = WHOLE.get((low, high), "any")
+    walk = elementwise_walk(call.operands, "Y", ("A", "B"))
+    outer = nest(walk, 1)
+    signs = {name.lower(): call.operands[name].dtype is DType.I8 for name in ("A", "B")}
+    letters = "".join("s" if signed else "u" for signed in signs.values())
+    return {
+        "function": f"tw_xp_add_{letters}_{limit}",
+        "signs": signs,
+        "limit": limit,
+        "nest": outer.headers,
+        "at": outer.offsets,
+        "count": walk.extents[-1],
+        "steps": {name: steps[-1] for name, steps in walk.steps.items()},
+        "form": form,
+        "to": f"{{.low = {low}, .high = {high}, .zero_point = {node.integer('zero_point')}}}",
+    }
+
+
+QADD = Kernel(
+    name="siracusa.qadd",
+    op="QAdd",
+    target="siracusa",
+    accepts=_accepts,
+    in_place=_in_place,
+    parallel=LEADING,
+    values=_values,
+    source=c_text("add.c"),
+    call="""\
+% for line in nest:
+${line}
+% endfor
+${function}(${count}, (const uint8_t *)${A}${at["A"]}, ${steps["A"]}, (const uint8_t *)${B}${at["B"]}, ${steps["B"]},
+    (uint8_t *)${Y}${at["Y"]}, ${steps["Y"]}, (tw_xp_sum){.a_factor = ${form.a_factor}, .b_factor = ${form.b_factor},
+    .offset = ${form.offset}, .shift = ${form.shift}, .to = ${to}});""",
+    includes=("<stdint.h>", "<string.h>"),
+)
+
+KERNELS = (QADD,)

@@ -1,0 +1,111 @@
+"""Knows how the cluster multiplies two tensors of bytes that are both computed: columns of B are packed in scratch.
+Does not know products with constant weights, which are packed at compile time.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+
+from tilewright.api import Call, DType, Kernel, Layout, Site, TileShape, broadcast_steps, nest, row_major, sum_bounds, walk
+from tilewright_siracusa.kernels.layers import BLOCK, BYTES, zero_points
+from tilewright_siracusa.kernels.limits import limit_of, limits
+from tilewright_siracusa.kernels.sources import c_text
+
+WORD = 4
+MOST_DEPTH = 8192  # parts of a sum are added up in 32 bits
+
+
+def _accepts(site: Site) -> str | None:
+    if any(tensor.dtype not in BYTES for tensor in (site.input(0), site.input(1), site.output)):
+        return "values must be i8 or u8"
+    if len(zero_points(site, "b_zero_point")) > 1 or len(site.node.requant().scale) > 1:
+        return "columns with zero points or scales of their own need constant weights (QGemm)"
+    if 0 in site.input(0).shape or 0 in site.output.shape:
+        return "has no elements"
+    depth = site.input(0).shape[-1]
+    if depth > MOST_DEPTH:
+        return f"a sum has {depth} products; {MOST_DEPTH} are supported"
+    bits = sum_bounds(site).bits
+    return f"the accumulator needs {bits} bits; this kernel has 32" if bits > 32 else None
+
+
+def _row_sums(site: Site) -> bool:
+    """Whether a zero point of B makes sums of A's rows part of the result."""
+    return bool(zero_points(site, "b_zero_point")[0])
+
+
+def _whole(site: Site) -> bool:
+    return site.input(0).shape[-1] % WORD == 0
+
+
+def _scratch(tile: TileShape) -> int:
+    site = tile.site
+    words = -(-site.input(0).shape[-1] // WORD)
+    copies = 0 if _whole(site) else 2 * WORD * words
+    sums = WORD * tile.extent("m") if _row_sums(site) else 0
+    return BLOCK * WORD * words + copies + sums
+
+
+def _requires(site: Site) -> Mapping[str, Layout]:
+    tensors = {"A": site.input(0), "B": site.input(1), "Y": site.output}
+    return {name: row_major(len(tensor.shape)) for name, tensor in tensors.items()}
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    site, a, b, y = call.site, call.operands["A"], call.operands["B"], call.operands["Y"]
+    node, requant, bounds = site.node, site.node.requant(), sum_bounds(site)
+    reach = max(abs(bounds.lowest[0]), abs(bounds.highest[0])) * requant.scale[0]
+    kind = "".join("s" if operand.dtype is DType.I8 else "u" for operand in (a, b))
+    limit, whole, sums = limit_of(requant, reach), _whole(site), _row_sums(site)
+    steps = {"A": broadcast_steps(a, y)[:-2], "B": broadcast_steps(b, y)[:-2], "Y": y.strides[:-2]}
+    outer = nest(walk(y.extents[:-2], steps, "Y"), 0)
+    (scale,) = struct.unpack("<i", struct.pack("<f", requant.scale[0]))
+    return {
+        "function": f"tw_xp_matmul_{kind}_{limit}_{int(whole)}{int(sums)}",
+        "kind": kind,
+        "weighted": False,
+        "limit": limit,
+        "whole": whole,
+        "sums": sums,
+        "nest": outer.headers,
+        "at": outer.offsets,
+        "fields": {
+            "rows": y.extents[-2],
+            "columns": y.extents[-1],
+            "depth": a.shape[-1],
+            "a_row": a.strides[-2],
+            "b_row": b.strides[-2],
+            "y_row": y.strides[-2],
+            "a_zero_point": node.integer("a_zero_point"),
+            "b_zero_point": int(zero_points(site, "b_zero_point")[0]),
+            "scale": scale,
+            "to": limits(requant, limit),
+        },
+    }
+
+
+MATMUL = Kernel(
+    name="siracusa.qmatmul",
+    op="QMatMul",
+    target="siracusa",
+    accepts=_accepts,
+    requires=_requires,
+    scratch_bytes=_scratch,
+    multiples={"n": BLOCK},
+    parallel=("n", "m", "_lead0", "_lead1"),
+    values=_values,
+    source=c_text("dot.c", "finish.c", "turned.c", "matmul.c"),
+    call="""\
+% for line in nest:
+${line}
+% endfor
+${function}((tw_xp_matmul){
+% for name, value in fields.items():
+    .${name} = ${value},
+% endfor
+}, (const uint8_t *)${A}${at["A"]}, (const uint8_t *)${B}${at["B"]}, (uint8_t *)${Y}${at["Y"]}, ${scratch});""",
+    includes=("<stdint.h>", "<string.h>"),
+)
+
+KERNELS = (MATMUL,)
