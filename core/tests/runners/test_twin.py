@@ -51,7 +51,7 @@ def test_outputs_and_every_step(toy: Any, tmp_path: Path, io: str, form: Any) ->
     for given, outputs, values in zip(SETS, result.outputs, result.values, strict=True):
         np.testing.assert_array_equal(outputs["scores"], toy.expected(graph, given["mfcc:0"]))
         np.testing.assert_array_equal(values["biased"], given["mfcc:0"] + graph.constants["b"])
-    assert result.kind == "measured"
+    assert result.kind == "estimate"
     assert "twin" in result.clock
     assert set(result.step_counts) == {node.name for node in graph.nodes}
     assert result.timeline is not None

@@ -239,7 +239,7 @@ def _counted(result: RunResult, job: Job, machine: Machine, folder: Path) -> Run
         result,
         counts=totals,
         step_counts=steps | ({OUTSIDE: _step_counts(last, machine)} if any(path[0] for path in last["paths"]) else {}),
-        kind="measured",
+        kind="estimate",
         clock=CLOCK,
         timeline=_timeline(report, names, machine, folder) if job.timeline else None,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tilewright.api import hookimpl
 
 if TYPE_CHECKING:
-    from tilewright.api import Kernel, Platform, Runner
+    from tilewright.api import Exporter, Kernel, Platform, Runner
 
 
 @hookimpl
@@ -33,3 +33,11 @@ def tilewright_kernels() -> Iterable[Kernel]:
     from tilewright_siracusa.kernels import KERNELS
 
     return KERNELS
+
+
+@hookimpl
+def tilewright_exporters() -> Iterable[Exporter]:
+    """A program for the bare machine, and the runtime for the PULP SDK."""
+    from tilewright_siracusa.exporters import EXPORTERS
+
+    return EXPORTERS

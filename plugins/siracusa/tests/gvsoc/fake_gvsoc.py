@@ -1,8 +1,8 @@
 """Knows as much of Siracusa as start-up, event unit, copies and semihosting take, on Unicorn's RISC-V cores.
 Does not know time, Xpulp, or what GVSoC does elsewhere: `cycles` only say how often counters were read.
 
-Used as `gvsoc`: `fake_gvsoc.py --target=siracusa --work-dir=W --binary=X.elf run`. Copies arrive when their status is asked
-for the second time, never earlier. A fault ends with status 70 and a line on stderr.
+Used as `gvsoc --target=siracusa --work-dir=W --binary=X.elf run`. Copies arrive when their status is asked for the
+second time, never earlier. A fault ends with status 70 and a line on stderr.
 """
 
 from __future__ import annotations

@@ -1,0 +1,53 @@
+# The network ${prefix} as a program for the bare machine Siracusa.
+#   make                   with riscv64-unknown-elf-gcc
+#   make TOOLCHAIN=zig     with clang out of the wheel ziglang (pip install ziglang)
+#   make run               on GVSoC, where that is installed
+HERE := $$(dir $$(lastword $$(MAKEFILE_LIST)))
+BUILD ?= $$(HERE)build
+TOOLCHAIN ?= gcc
+PYTHON ?= python3
+GVSOC ?= gvsoc
+
+ifeq ($$(TOOLCHAIN),zig)
+COMMAND := $$(PYTHON) -m ziglang cc -target riscv32-freestanding-none -fno-sanitize=all -mcpu=generic_rv32+m+f+c+zicsr
+LINK := -nostartfiles
+LIBRARIES :=
+else
+COMMAND := riscv64-unknown-elf-gcc -march=rv32imfc
+LINK := -nostdlib -Wl,--no-warn-rwx-segments
+LIBRARIES := -lgcc
+endif
+FLAGS := -std=c11 -O3 -ffp-contract=off -ffreestanding -mabi=ilp32f -mno-relax ${macros} \
+  -I$$(HERE).. -I$$(HERE)runtime -I$$(HERE)runtime/libc
+
+NETWORK := ${network}
+RUNTIME := start.S ${runtime}
+ELF := $$(BUILD)/${prefix}.elf
+OBJECTS := $$(NETWORK:%=$$(BUILD)/network/%.o) $$(RUNTIME:%=$$(BUILD)/runtime/%.o) $$(BUILD)/main.c.o
+HEADERS := $$(wildcard $$(HERE)../*.h $$(HERE)runtime/*.h $$(HERE)runtime/libc/*.h)
+
+.PHONY: all run clean
+all: $$(ELF)
+
+$$(ELF): $$(OBJECTS) $$(HERE)${script}
+	$$(COMMAND) -mabi=ilp32f -mno-relax $$(LINK) -Wl,--gc-sections -T $$(HERE)${script} -o $$@ $$(OBJECTS) $$(LIBRARIES)
+
+# memcpy must not become a call of itself
+$$(BUILD)/runtime/%.o: $$(HERE)runtime/% $$(HEADERS)
+	@mkdir -p $$(dir $$@)
+	$$(COMMAND) $$(FLAGS) -fno-builtin -c -o $$@ $$<
+
+$$(BUILD)/network/%.o: $$(HERE)../% $$(HEADERS)
+	@mkdir -p $$(dir $$@)
+	$$(COMMAND) $$(FLAGS) -c -o $$@ $$<
+
+$$(BUILD)/main.c.o: $$(HERE)main.c $$(HEADERS) $$(wildcard $$(HERE)../*_selftest.c)
+	@mkdir -p $$(dir $$@)
+	$$(COMMAND) $$(FLAGS) -c -o $$@ $$<
+
+run: $$(ELF)
+	@mkdir -p $$(BUILD)/gvsoc
+	$$(GVSOC) --target=siracusa --work-dir=$$(BUILD)/gvsoc --binary=$$(ELF) run
+
+clean:
+	rm -rf $$(BUILD)
