@@ -29,6 +29,7 @@ from tilewright_siracusa.runners.qemu import QemuRiscvRunner
 
 DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"
 SMALL = 1024  # bytes of L1 beside the stacks: several tiles in a step
+STACK_BYTES = 512  # of each core of siracusa
 QUICK = QemuRiscvRunner(run_seconds=60.0)
 
 
@@ -57,8 +58,11 @@ def deployment(target: str = "siracusa", model: str = "digits_int8", tiled: bool
     registry = load_for(target="siracusa")
     made_up = {platform.name: platform for platform in (CLUSTER, WIDE, PLAIN)}
     registry = replace(registry, platforms={**registry.platforms, **made_up})
-    memory = {"l1": SMALL + registry.platforms[target].runtime_bytes["l1"]} if tiled else {}
-    return Deployment(DIGITS / f"{model}.onnx", target, Options(memory=memory, **how), registry)
+    machine = registry.platforms[target]
+    stacks = STACK_BYTES * machine.engines[0].cores if target == "siracusa" else machine.runtime_bytes.get("l1", 0)
+    settings = {"stack": str(STACK_BYTES)} if target == "siracusa" else {}
+    memory = {"l1": SMALL + stacks} if tiled else {}
+    return Deployment(DIGITS / f"{model}.onnx", target, Options(memory=memory, settings=settings, **how), registry)
 
 
 def job_for(plan: Deployment, *, sets: int = 1, trace: bool = True, artifact: Artifact | None = None) -> Job:
