@@ -38,7 +38,8 @@ def plan_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> tupl
     return (
         *_layout_faults(allocated, operators),
         *_scratch_faults(allocated, operators),
-        *_access_faults(allocated, operators),
+        *_access_faults(allocated),
+        *_copy_faults(allocated),
         *_Replay(allocated, operators).faults(),
     )
 
@@ -152,7 +153,30 @@ def _scratch_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> 
             yield f"step '{step.name}' needs {needed} B of scratch and has {given}"
 
 
-def _access_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[str]:
+def _stored(constant: str, step: str, allocated: Allocated) -> str:
+    """The buffer from which a step reads a constant."""
+    staging = allocated.decisions.staged.get(constant)
+    if staging is None:
+        return constant
+    return f"{constant}@{staging.memory}" + (f"#{step}" if staging.when == "use" else "")
+
+
+def _copy_faults(allocated: Allocated) -> Iterator[str]:
+    """Every copy of a constant that a step reads is there: as large, alive then, and in the memory that was decided."""
+    bound, buffers = allocated.tiled.scheduled.bound, {buffer.name: buffer for buffer in allocated.tiled.buffers}
+    for index, step in enumerate(allocated.tiled.scheduled.steps):
+        for constant in bound.bindings[step.name].constants.values():
+            name = _stored(constant, step.name, allocated)
+            buffer, place = buffers.get(name), allocated.placements.get(name)
+            if buffer is None or place is None:
+                yield f"constant '{name}' of '{step.name}' is nowhere"
+            elif buffer.size_bytes != bound.constants[constant].nbytes or not buffer.first <= index <= buffer.last:
+                yield f"constant '{name}' of '{step.name}' is not all there at step {index}"
+            elif name != constant and place.memory != allocated.decisions.staged[constant].memory:
+                yield f"copy '{name}' is in '{place.memory}'"
+
+
+def _access_faults(allocated: Allocated) -> Iterator[str]:
     """Engines compute where they can: on operands of steps in one piece, on scratch, in the tiles' near memory."""
     tiled = allocated.tiled
     bound, platform = tiled.scheduled.bound, tiled.scheduled.bound.platform
@@ -166,7 +190,7 @@ def _access_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> I
             continue
         read = [tiled.scheduled.storage[name].buffer for name in node.inputs if name in tiled.scheduled.storage]
         written = [tiled.scheduled.storage[name].buffer for name in node.outputs if name]
-        constants = [name for name in bound.bindings[step.name].constants.values()]
+        constants = [_stored(name, step.name, allocated) for name in bound.bindings[step.name].constants.values()]
         for name, use in (*((name, "ro") for name in (*read, *constants)), *((name, "rw") for name in written)):
             place = allocated.placements.get(name)
             if place is not None and platform.memory(place.memory).access_by(engine) not in ("rw", use):
@@ -280,9 +304,8 @@ class _Replay:
         for name in self.graph.inputs:
             self._write(name)
         yield from (fault for name in self.graph.inputs for fault in self._holds(name, "before the first step"))
-        together = {
-            name: group for group in self.allocated.tiled.groups if len(group.steps) > 1 for name in group.steps
-        }
+        several = [group for group in self.allocated.tiled.groups if len(group.steps) > 1]
+        together = {name: group for group in several for name in group.steps}
         for index, step in enumerate(self.scheduled.steps):
             group = together.get(step.name)
             if group is None and step.copies:

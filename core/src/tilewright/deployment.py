@@ -27,6 +27,7 @@ from tilewright.plugins import Registry, load_for
 from tilewright.plugins.offers import StageEvent
 from tilewright.pools import with_pools
 from tilewright.stages import Allocated, Artifact, Bound, Scheduled, Tiled
+from tilewright.staging import staged_constants
 from tilewright.streams import State, beginnings, initial_constants, states_of, states_of_plan
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class Deployment:
             buffering=self.options.buffering,
             longest=self.options.groups,
             budget=Budget(work=self.options.effort, seed=self.options.seed),
+            stage_constants=self.options.stage_auto,
         )
 
     @cached_property
@@ -279,10 +281,11 @@ class Deployment:
     def _decided(self) -> Decisions:
         """The same, and what patterns of names decide once the graph is bound."""
         pins, platform = self._pins, self.platform
-        if not self.options.memory_pins:
+        if not self.options.memory_pins and not self.options.stages:
             return pins
         memories = pinned_memories(self.options.memory_pins, self._names, platform, pins.io)
-        return Decisions(memories=memories).pinned_by(pins)
+        staged = staged_constants(self.options.stages, self._names, platform)
+        return Decisions(memories=memories, staged=staged).pinned_by(pins)
 
     @cached_property
     def _names(self) -> Names:

@@ -10,6 +10,7 @@ from typing import Literal
 from tilewright.boards import Board
 from tilewright.decisions import Decisions
 from tilewright.pools import PoolSpec
+from tilewright.staging import StageRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,8 @@ class Options:
     io: Literal["pool", "user"] = "pool"  # where graph inputs and outputs live
     io_of: Mapping[str, Literal["pool", "user"]] = field(default_factory=dict)  # the same for single ones
     memory_pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors, layers or weights -> memory; the last counts
+    stages: tuple[StageRule, ...] = ()  # constants that are copied to another memory; the last rule counts
+    stage_auto: bool = False  # the cost model chooses further ones
     states: tuple[str, ...] = ()  # OUTPUT:INPUT[=BEGINNING]: outputs that are inputs of the next run
     states_folder: Path = Path()  # where files named there are
     allocator: str = "auto"

@@ -27,6 +27,7 @@ from tilewright.schedule.order import frugal_order, given_order
 from tilewright.schedule.order_search import search_order
 from tilewright.schedule.order_task import order_task
 from tilewright.stages import Allocated, Bound, Scheduled, Tiled
+from tilewright.staging_costs import proposals
 from tilewright.tile.stage import tile
 from tilewright.tile.tiler import Buffering, Tiler
 from tilewright.verify import verify_allocated, verify_bound, verify_scheduled, verify_tiled
@@ -48,6 +49,7 @@ class Planner:
     buffering: Buffering = "auto"
     longest: int | None = None  # chain of steps joined by values that stay in the near memory
     budget: Budget = field(default_factory=Budget)
+    stage_constants: bool = False  # copy constants where the memories' speeds favour it
     known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers
 
     def bind(self, graph: Graph, platform: Platform, diagnostics: tuple[Diagnostic, ...] = ()) -> Bound:
@@ -61,8 +63,20 @@ class Planner:
         """
         plans, failures = self._attempts(bound)
         if plans:
-            return min(plans, key=merit)  # the first of equals
+            best = min(plans, key=merit)  # the first of equals
+            return self._with_copies(bound, best) if self.stage_constants else best
         raise failures[0] if failures[0].fix else with_fix(failures[0], self._ways_out(bound, failures[0]))
+
+    def _with_copies(self, bound: Bound, plan: Allocated) -> Allocated:
+        """The plan with the best set of copies of constants that fits; itself where none does."""
+        for staged in proposals(plan, self.operators):
+            wanted = replace(self.pins, order=plan.decisions.order, staged={**self.pins.staged, **staged})
+            try:
+                return replace(self, pins=wanted).carry_out(bound, wanted)
+            except TilewrightError as error:
+                if error.exit_code is not Exit.DOES_NOT_FIT:
+                    raise
+        return plan
 
     def proposals(self, bound: Bound) -> Iterator[Decisions]:
         """Orders worth trying, the graph's own first."""

@@ -251,6 +251,12 @@ class Pool:
     align: int
     section: str = ""  # "" takes the default
     buffer: str = ""
+    copies: tuple[str, ...] = ()  # buffers with copies of constants: a pool that keeps its bytes from run to run
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """The only buffers that it has; () in the pool of a memory, which has all others."""
+        return (self.buffer,) if self.buffer else self.copies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,6 +303,7 @@ class Program:
     constants: tuple[Pool, ...]
     state_bytes: int
     beginnings: tuple[Beginning, ...] = ()  # of the state
+    initial: tuple[Statement, ...] = ()  # of the init function: constants that are copied once
     includes: tuple[str, ...]  # "<stdint.h>"
     sources: tuple[str, ...]  # C at file scope, each once, in the order of first use
     steps: tuple[StepCode, ...]
@@ -321,8 +328,8 @@ class Program:
         if place is None:
             return ""
         kinds = {one.name: one.kind for one in self.allocated.tiled.buffers}
-        bases = {pool.memory: pool.base for pool in (*self.pools, *self.constants) if not pool.buffer}
-        alone = {pool.buffer: pool.base for pool in self.pools if pool.buffer}
+        bases = {pool.memory: pool.base for pool in (*self.pools, *self.constants) if not pool.holds}
+        alone = {name: pool.base for pool in self.pools for name in pool.holds}
         base = "state" if kinds[buffer] == "state" else alone.get(buffer) or bases[place.memory]
         return f"{base} + {place.offset_bytes}" if place.offset_bytes else base
 
@@ -397,8 +404,8 @@ def _check_region(
 
 
 def _check_pools(program: Program, buffers: Mapping[str, Buffer]) -> None:
-    sizes = {pool.memory: pool.size_bytes for pool in (*program.pools, *program.constants) if not pool.buffer}
-    alone = {pool.buffer: pool.size_bytes for pool in program.pools if pool.buffer}
+    sizes = {pool.memory: pool.size_bytes for pool in (*program.pools, *program.constants) if not pool.holds}
+    alone = {name: pool.size_bytes for pool in program.pools for name in pool.holds}
     constant = {pool.memory for pool in program.constants}
     for name, placement in program.allocated.placements.items():
         end = placement.offset_bytes + buffers[name].size_bytes

@@ -13,10 +13,18 @@ import click
 from click.core import ParameterSource
 
 from tilewright.boards import read_board
-from tilewright.cli.memory_flags import decisions_from, io_from, memory_flags, memory_pins_from, pools_from
+from tilewright.cli.memory_flags import (
+    decisions_from,
+    io_from,
+    memory_flags,
+    memory_pins_from,
+    pools_from,
+    stages_from,
+)
 from tilewright.errors import usage_error
 from tilewright.options import Options
 from tilewright.pools import parse_bytes
+from tilewright.staging import AUTO
 
 
 def model_flags(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -114,6 +122,8 @@ def options_from(flags: dict[str, Any]) -> Options:
         io=io,
         io_of=io_of,
         memory_pins=memory_pins_from(flags["pins"], described),
+        stages=stages_from(flags["stages"], described),
+        stage_auto=AUTO in flags["stages"],
         states=flags["states"],
         allocator=flags["allocator"],
         tiler=flags["tiler"],

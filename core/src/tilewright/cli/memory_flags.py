@@ -14,6 +14,7 @@ from tilewright.boards import Board
 from tilewright.decisions import Decisions
 from tilewright.errors import usage_error
 from tilewright.pools import PoolSpec, parse_names, parse_pool, with_details
+from tilewright.staging import AUTO, StageRule, parse_stage
 
 Io = Literal["pool", "user"]
 
@@ -63,6 +64,13 @@ def memory_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             multiple=True,
             metavar="PATTERN=POOL|FILE.json",
             help="Keep a tensor, layer or weight in a memory; or decisions that were exported.",
+        ),
+        click.option(
+            "--stage",
+            "stages",
+            multiple=True,
+            metavar="PATTERN=POOL[,when=init|use]|auto",
+            help="Copy constants to a faster memory, once (init) or before each use; auto: where the costs favour it.",
         ),
         click.option(
             "--state",
@@ -121,6 +129,12 @@ def memory_pins_from(texts: Sequence[str], board: Board | None) -> tuple[tuple[s
     """The patterns of a board, then those of `--pin`: later ones overrule."""
     typed = [pair_of("--pin", text) for text in texts if not is_file(text)]
     return (*(board.pins if board else ()), *typed)
+
+
+def stages_from(texts: Sequence[str], board: Board | None) -> tuple[StageRule, ...]:
+    """The copies of a board, then those of `--stage`: later ones overrule. `auto` is none of them."""
+    asked = [f"{pattern}={pool}" for pattern, pool in (board.stages if board else ())]
+    return tuple(parse_stage(text) for text in (*asked, *texts) if text != AUTO)
 
 
 def decisions_from(texts: Sequence[str]) -> Decisions:

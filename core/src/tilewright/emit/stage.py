@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
@@ -95,6 +96,7 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "sources": sources,
         "sections": _sections(program),
         "state_align": _state_align(program),
+        "lasting": bool(program.initial),
         "limits": _limits(program),
         "far_bases": far_bases(program),
         "most_bytes": _most_bytes(program),
@@ -140,12 +142,15 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
 
 def _code_names(program: Program) -> Names:
     statements = [*walk(program.body), *(one for step in program.steps for one in step.statements)]
+    body = "\n".join(print_body(program.body, 1, program.steps))
     includes = {*program.includes, "<stddef.h>", *(["<float.h>"] if program.uses_float else [])}
     return {
         "includes": sorted(includes),
         "maths": "<math.h>" in includes,
         "steps": [print_step(step) for step in program.steps],
-        "body": "\n".join(print_body(program.body, 1, program.steps)),
+        "body": body,
+        "initial": "\n".join(print_body(program.initial, 1, program.steps)),
+        "used_constants": [pool for pool in program.constants if re.search(rf"\b{pool.base}\b", body)],
         "hooked": any(isinstance(one, Hook) for one in statements),
         "lifetimes": any(isinstance(one, (Live, Dead)) for one in statements),
     }
@@ -177,7 +182,8 @@ def _simple_parameters(inputs: tuple[PortText, ...], outputs: tuple[PortText, ..
 
 def _sections(program: Program) -> dict[str, str]:
     constants = {pool.base: pool.section or f".rodata.tw.{program.prefix}.{pool.base}" for pool in program.constants}
-    return constants | {pool.base: pool.section or f".bss.tw.{pool.base}" for pool in program.pools}
+    ram = {pool.base: pool.memory if pool.copies else pool.base for pool in program.pools}
+    return constants | {pool.base: pool.section or f".bss.tw.{ram[pool.base]}" for pool in program.pools}
 
 
 def _state_align(program: Program) -> int:

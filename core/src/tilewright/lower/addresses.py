@@ -11,7 +11,7 @@ from tilewright.errors import memory_error
 from tilewright.graph import Graph
 from tilewright.identifiers import unique_identifiers
 from tilewright.program import Parameter, Pool, Port
-from tilewright.stages import Allocated, Buffer, Scheduled
+from tilewright.stages import Allocated, Buffer, Placement, Scheduled
 
 RUN_LOCALS = ("ctx", "inputs", "outputs", "state", "hooks", "status")  # names the run function has already
 EXTERNAL_NAMES = (
@@ -45,7 +45,7 @@ class AddressBook:
     constants: tuple[Pool, ...]
     buffers: Mapping[str, Buffer]
     memories: Mapping[str, Parameter]  # by memory
-    alone: Mapping[str, Pool]  # by buffer that the application places
+    alone: Mapping[str, Pool]  # by buffer that is in no memory's pool: placed by the application, or a lasting copy
     callers: Mapping[str, Parameter]  # by buffer in the caller's memory
     owners: Mapping[str, str]
 
@@ -71,13 +71,14 @@ class AddressBook:
         placement = self.allocated.placements.get(buffer)
         if placement is None or buffer in self.alone:
             return self.alone.get(buffer)
-        return {pool.memory: pool for pool in self.pools}[placement.memory]
+        return {pool.memory: pool for pool in self.pools if not pool.holds}[placement.memory]
 
     @property
     def bases(self) -> tuple[Parameter, ...]:
         """Everything that a step may be given."""
         state = [STATE] if any(buffer.kind == "state" for buffer in self.buffers.values()) else []
-        return (*self.memories.values(), *map(_parameter, self.alone.values()), *self.callers.values(), *state)
+        alone = dict.fromkeys(map(_parameter, self.alone.values()))
+        return (*self.memories.values(), *alone, *self.callers.values(), *state)
 
 
 def members_of(graph: Graph, prefix: str) -> dict[str, str]:
@@ -95,8 +96,8 @@ def address_book(allocated: Allocated, members: Mapping[str, str]) -> AddressBoo
     """Name every base. `members` is what `members_of` returns."""
     buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
     pools, constants = _pools(allocated, buffers)
-    alone = {pool.buffer: pool for pool in pools if pool.buffer}
-    memories = {pool.memory: _parameter(pool) for pool in pools if not pool.buffer}
+    alone = {name: pool for pool in pools for name in pool.holds}
+    memories = {pool.memory: _parameter(pool) for pool in pools if not pool.holds}
     memories |= {
         pool.memory: Parameter(type="const uint8_t *", name=pool.base, argument=pool.base) for pool in constants
     }
@@ -134,12 +135,15 @@ def _callers(
 
 def _pools(allocated: Allocated, buffers: Mapping[str, Buffer]) -> tuple[tuple[Pool, ...], tuple[Pool, ...]]:
     platform = allocated.tiled.scheduled.bound.platform
-    used = {place.memory for name, place in allocated.placements.items() if buffers[name].kind != "state"}
-    sizes = {use.memory: use.used_bytes for use in allocated.pools if use.kind != "state"}
+    lasting = ("state", "resident")
+    used = {place.memory for name, place in allocated.placements.items() if buffers[name].kind not in lasting}
+    sizes = {use.memory: use.used_bytes for use in allocated.pools if use.kind not in lasting}
+    copies = {use.memory: use.used_bytes for use in allocated.pools if use.kind == "resident"}
     present = [memory for memory in platform.memories if memory.name in used]
     managed = {memory.name for memory in platform.of_kind("ram") if memory.managed_by == "application"}
     alone = [name for name, place in allocated.placements.items() if place.memory in managed]
-    bases = unique_identifiers((*(memory.name for memory in present), *alone), taken=RUN_LOCALS, fallback="m")
+    named = (*(memory.name for memory in present), *alone, *map(copies_base, copies))
+    bases = unique_identifiers(named, taken=RUN_LOCALS, fallback="m")
     made = {
         memory.name: Pool(
             memory=memory.name,
@@ -152,10 +156,30 @@ def _pools(allocated: Allocated, buffers: Mapping[str, Buffer]) -> tuple[tuple[P
         if memory.name not in managed
     }
     own = (_own_pool(buffers[name], bases[name], allocated) for name in alone)
+    kept = (
+        Pool(
+            memory=name,
+            base=bases[copies_base(name)],
+            size_bytes=size,
+            align=platform.memory(name).align,
+            section=platform.memory(name).section,
+            copies=tuple(one for one, place in allocated.placements.items() if _is_copy(buffers[one], place, name)),
+        )
+        for name, size in copies.items()
+    )
     return (
-        (*(made[memory.name] for memory in present if memory.kind == "ram" and memory.name in made), *own),
+        (*(made[memory.name] for memory in present if memory.kind == "ram" and memory.name in made), *own, *kept),
         tuple(made[memory.name] for memory in present if memory.kind == "const"),
     )
+
+
+def copies_base(memory: str) -> str:
+    """What the pool of the lasting copies in a memory is called, where nothing else is called so."""
+    return f"{memory}_copies"
+
+
+def _is_copy(buffer: Buffer, place: Placement, memory: str) -> bool:
+    return buffer.kind == "resident" and place.memory == memory
 
 
 def _own_pool(buffer: Buffer, base: str, allocated: Allocated) -> Pool:

@@ -17,6 +17,7 @@ from tilewright.operands import input_operands
 from tilewright.operator import Operator
 from tilewright.program import Region
 from tilewright.stages import Binding, Step
+from tilewright.staging import read_as
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -42,7 +43,7 @@ def bonds_of(
     bonds: list[Bond] = []
     for source in input_operands(operator, binding.kernel, site):
         if source.operand in binding.constants:
-            bonds.append(_constant(source.operand, binding.constants[source.operand], book))
+            bonds.append(_constant(source.operand, binding.constants[source.operand], binding.node, book))
         else:
             bonds.append(_value(source.operand, source.tensor, book, inner, written=False))
     outputs = zip(operator.outputs, site.node.outputs, strict=False)
@@ -73,13 +74,14 @@ def scratch_operand(step: Step, book: AddressBook) -> Operand:
     )
 
 
-def _constant(operand: str, name: str, book: AddressBook) -> Bond:
+def _constant(operand: str, name: str, step: str, book: AddressBook) -> Bond:
     array = book.allocated.tiled.scheduled.bound.constants[name]
+    stored = read_as(name, book.allocated.decisions, step)
     return Bond(
         operand=operand,
         what=name,
-        place=book.of_buffer(name),
-        region=Region(buffer=name, offset_bytes=0, size_bytes=array.nbytes),
+        place=book.of_buffer(stored),
+        region=Region(buffer=stored, offset_bytes=0, size_bytes=array.nbytes),
         dtype=DType.from_numpy(array.dtype),
         shape=tuple(array.shape),
         layout=row_major(array.ndim),

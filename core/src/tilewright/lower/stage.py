@@ -10,6 +10,7 @@ from importlib.resources import files
 from tilewright.errors import usage_error
 from tilewright.identifiers import comment_text, prefix_problem
 from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
+from tilewright.lower.copies import copies_at_start
 from tilewright.lower.fuse import group_text, lower_group
 from tilewright.lower.lasting import beginnings, going_on
 from tilewright.lower.steps import Lowered, LoweredTiles, lower_step
@@ -53,6 +54,7 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
         constants=book.constants,
         state_bytes=sum(use.used_bytes for use in allocated.pools if use.kind == "state"),
         beginnings=beginnings(allocated, book),
+        initial=copies_at_start(book),
         includes=tuple(sorted({*includes, *ALWAYS_INCLUDED})),
         sources=tuple(dict.fromkeys((*helpers, *(one.source for one in lowered if one.source)))),
         steps=tuple(one.code for one in lowered),

@@ -15,6 +15,7 @@ from tilewright.layout import strides
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.bonds import Bond, bonds_of, scratch_name, scratch_operand
 from tilewright.lower.comments import step_comment
+from tilewright.lower.copies import copies_before
 from tilewright.operands import kernel_access
 from tilewright.operator import Operator
 from tilewright.program import KernelCall, KernelWait, Parameter, Region, Statement, StepCode
@@ -67,12 +68,14 @@ def lower_step(
             ),
             *([KernelWait(kernel=binding.kernel.name, text=wait)] if wait else []),
         )
+    copies, given = copies_before(step, book) if body else ((), ())
+    parameters = (*_parameters(bonds, step, book), *given) if body else ()
     code = StepCode(
         step=step.name,
         function=function,
         comment=step_comment(index, total, site, binding, bonds, book, step),
-        parameters=_parameters(bonds, step, book) if body else (),
-        body=body,
+        parameters=tuple(sorted(dict.fromkeys(parameters), key=lambda parameter: parameter.name)),
+        body=(*copies, *body),
     )
     return Lowered(code=code, source=render_source(binding.kernel, call) if body else "", kernel=binding.kernel)
 

@@ -16,6 +16,8 @@ from tilewright.errors import Diagnostic
 from tilewright.operator import Operator
 from tilewright.report.tiles import level, traffic_ratio, work
 from tilewright.stages import Allocated, Bound, Buffer, Group, PoolUse
+from tilewright.staging import copies_of
+from tilewright.staging_costs import copy_cycles
 from tilewright.tile.measure import step_costs
 
 SCHEMA = "https://tilewright.dev/schema/report-1.json"
@@ -43,6 +45,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
         "traffic_ratio": traffic_ratio(steps),
         "allocation": _allocation(deployment, allocated),
+        "staged": _staged(allocated),
         "pools": [_pool(pool, allocated) for pool in allocated.pools],
         "levels": [level(memory, allocated) for memory in bound.platform.memories],
         "steps": steps,
@@ -118,6 +121,33 @@ def _allocation(deployment: Deployment, allocated: Allocated) -> dict[str, Any]:
         "effort": deployment.options.effort,
         "seed": deployment.options.seed,
     }
+
+
+def _staged(allocated: Allocated) -> list[dict[str, Any]]:
+    """Constants that are copied to another memory."""
+    bound = allocated.tiled.scheduled.bound
+    found = []
+    for name, staging in copies_of(allocated.decisions, bound.constants):
+        source = bound.platform.memory(allocated.placements[name].memory)
+        target = bound.platform.memory(staging.memory)
+        readers = [step.name for step in allocated.tiled.scheduled.steps if name in _read_by(step.name, bound)]
+        cycles = copy_cycles(bound.constants[name].nbytes, source, target)
+        found.append(
+            {
+                "constant": name,
+                "from": source.name,
+                "to": target.name,
+                "when": staging.when,
+                "size_bytes": bound.constants[name].nbytes,
+                "steps": readers,
+                "copy_cycles": round(cycles) * (len(readers) if staging.when == "use" else 1),
+            }
+        )
+    return found
+
+
+def _read_by(step: str, bound: Bound) -> tuple[str, ...]:
+    return tuple(bound.bindings[step].constants.values())
 
 
 def _pool(pool: PoolUse, allocated: Allocated) -> dict[str, Any]:

@@ -164,6 +164,7 @@ def areas_of(job: Job, book: AddressBook, inputs: Sequence[Port], outputs: Seque
             assign=f"pools.{pool.base}",
             type="void",
             memory=pool.memory,
+            lasting=bool(pool.copies),
         )
         for pool in book.pools
     ]

@@ -11,6 +11,7 @@ from typing import Literal
 from tilewright.errors import unsupported_error
 from tilewright.platform import Platform
 from tilewright.stages import Buffer, Group
+from tilewright.staging import copies_of, copy_name, copying, read_as
 from tilewright.tile.spaces import Machine
 
 Use = Literal["ro", "rw"]
@@ -84,11 +85,17 @@ def _all_uses(machine: Machine, groups: tuple[Group, ...]) -> Iterator[tuple[str
         copied = set(group.tile.hops[-1].copies) if group.tile.hops else set()
         for operand in machine.operands(step):
             if operand.name not in copied and (not copied or len(group.steps) == 1):
-                name = operand.value if operand.constant else storage[operand.value].buffer
+                stored = read_as(operand.value, machine.decisions, step.name)
+                name = stored if operand.constant else storage[operand.value].buffer
                 yield name, engine, "rw" if operand.written else "ro"
         yield f"{step.name}.scratch", engine, "rw"
     runs = machine.platform.engines[0].name
     yield from ((storage[value].buffer, runs, "rw") for value in machine.decisions.state)
+    yield from ((storage[value].buffer, runs, "ro") for value in machine.decisions.state.values())
+    for name, staging in copies_of(machine.decisions, machine.bound.constants):
+        if copying(machine.platform, staging.memory) == "memcpy":
+            yield name, runs, "ro"
+            yield from ((copy_name(name, staging, step.name), runs, "rw") for step in machine.scheduled.steps)
     if machine.platform.copies:
         return
     yield from ((storage[value].buffer, runs, "rw") for value in graph.inputs)

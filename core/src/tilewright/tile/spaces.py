@@ -106,14 +106,14 @@ class Machine:
         return tuple(found)
 
     def _constant(self, operand: str, name: str) -> OperandOf:
-        array = self.bound.constants[name]
+        array, staging = self.bound.constants[name], self.decisions.staged.get(name)
         return OperandOf(
             name=operand,
             value=name,
             shape=tuple(array.shape),
             layout=row_major(array.ndim),
             item_bytes=DType.from_numpy(array.dtype).size_bytes,
-            memory=self.decisions.memories.get(name, self.constant_memory),
+            memory=staging.memory if staging else self.decisions.memories.get(name, self.constant_memory),
             offset_bytes=0,
             written=False,
             constant=True,

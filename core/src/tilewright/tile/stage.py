@@ -12,6 +12,7 @@ from tilewright.decisions import Decisions
 from tilewright.operator import Operator
 from tilewright.stages import Buffer, Group, Scheduled, Tiled
 from tilewright.tile.buffers import scratch_buffer, tile_buffers
+from tilewright.tile.copies import constant_copies
 from tilewright.tile.engines import demand_near, engine_uses, reachable
 from tilewright.tile.fuse import copy_key
 from tilewright.tile.fuse_buffers import lasting
@@ -58,6 +59,7 @@ def tile(
         *tile_buffers(machine, groups),
         *_scratch(machine, groups),
         *_constants(machine, decisions),
+        *constant_copies(machine),
     )
     demand_near(machine, groups)
     uses = engine_uses(machine, groups)

@@ -121,6 +121,11 @@ extern const uint8_t ${p}_const_${pool.base}[${P}_CONST_${pool.base.upper()}_SIZ
 /* Threads: one context is used by one thread at a time. Contexts whose pools and states are disjoint may run at the
  * same time. Pools hold nothing between two runs, mapped inputs and outputs excepted, so networks that never run at
  * the same time may share them.
+% for pool in program.pools:
+% if pool.copies:
+ * Not so `${pool.base}`: ${p}_init copies constants there, which stay.
+% endif
+% endfor
  */
 
 /* Prepare a context. `state` may be NULL if ${P}_STATE_SIZE is 0; `constants` NULL takes the linked ones; `hooks` may be

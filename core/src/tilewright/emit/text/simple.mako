@@ -12,7 +12,12 @@ static ${P}_POOL_${pool.base.upper()}_ATTR TW_ALIGNED(${pool.align}) uint8_t ${p
 
 tw_status ${p}(${simple_parameters})
 {
+% if lasting:
+    static ${p}_ctx tw_ctx; /* kept, so that constants are copied once */
+    static int tw_ready;
+% else:
     ${p}_ctx tw_ctx;
+% endif
     ${p}_pools tw_pools;
     ${p}_inputs tw_in;
     ${p}_outputs tw_out;
@@ -36,6 +41,11 @@ tw_status ${p}(${simple_parameters})
 % if not outputs:
     tw_out.none = NULL;
 % endif
+% if lasting:
+    tw_result = tw_ready ? TW_OK : ${p}_init(&tw_ctx, &tw_pools, NULL, NULL, NULL);
+    tw_ready = tw_result == TW_OK;
+% else:
     tw_result = ${p}_init(&tw_ctx, &tw_pools, NULL, NULL, NULL);
+% endif
     return tw_result == TW_OK ? ${p}_run(&tw_ctx, &tw_in, &tw_out) : tw_result;
 }

@@ -249,6 +249,9 @@ ${" " * (len(p) + 16)}const tw_hooks *hooks)
     (void)constants;
     ctx->constants.none = NULL;
 % endif
+% if initial:
+${initial}
+% endif
     ctx->plan = ${P}_PLAN_ID;
     return TW_OK;
 }
@@ -278,7 +281,7 @@ tw_status ${p}_run(${p}_ctx *ctx, const ${p}_inputs *inputs, const ${p}_outputs 
 % for pool in program.pools:
     uint8_t *const ${pool.base} = (uint8_t *)ctx->pools.${pool.base};
 % endfor
-% for pool in program.constants:
+% for pool in used_constants:
     const uint8_t *const ${pool.base} = (const uint8_t *)ctx->constants.${pool.base};
 % endfor
 % if program.state_bytes:
