@@ -245,4 +245,5 @@ def _complete(tiled: Tiled, decisions: Decisions, placements: Mapping[str, Place
     }
     offsets = {name: place.offset_bytes for name, place in placements.items() if place.memory not in application}
     tiles = {group.name: group.tile for group in tiled.groups if group.tile.hops or group.tile.kept}
-    return replace(decisions, memories=memories, offsets=offsets, tiles=tiles, allocator=allocator)
+    groups = tuple(group.steps for group in tiled.groups if len(group.steps) > 1) or decisions.groups
+    return replace(decisions, memories=memories, offsets=offsets, groups=groups, tiles=tiles, allocator=allocator)

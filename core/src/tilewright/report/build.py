@@ -86,7 +86,7 @@ def _steps(allocated: Allocated, operators: Mapping[str, Operator]) -> list[dict
                 "engine": binding.engine,
                 "kernel": binding.kernel.name,
                 "macs": operators[site.node.op].macs(site),
-                **work(groups[step.name], costs[step.name]),
+                **work(step.name, groups[step.name], costs[step.name]),
                 "peak_bytes": live[index],
                 "outputs": [
                     {"name": tensor.name, "type": tensor.dtype.value, "shape": list(tensor.shape)}
@@ -104,6 +104,7 @@ def _tiles(group: Group) -> dict[str, Any]:
     return {
         "group": group.name,
         "kept": dict(group.tile.kept),
+        "inner": dict(group.tile.inner),
         "tile_shape": [
             {"far": hop.far, "near": hop.near, "nest": [[loop, size] for loop, size in hop.nest]}
             for hop in group.tile.hops

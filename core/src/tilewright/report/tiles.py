@@ -10,10 +10,14 @@ from tilewright.stages import Allocated, Group
 from tilewright.tile.cost import HopCost
 
 
-def work(group: Group, costs: tuple[HopCost, ...]) -> dict[str, Any]:
-    """Tiles, bytes and cycles of a step. Copies are those between the near memory and the one before it."""
+def work(step: str, group: Group, costs: tuple[HopCost, ...]) -> dict[str, Any]:
+    """Tiles, bytes and cycles of a step. Copies are those between the near memory and the one before it.
+
+    Of several steps tiled together the last has everything.
+    """
     if not costs:
-        cycles = {"compute": group.cycles, "copy": 0.0, "total": group.cycles, "kind": "estimate"}
+        spent = group.cycles if step == group.name else 0.0
+        cycles = {"compute": spent, "copy": 0.0, "total": spent, "kind": "estimate"}
         return {"tiles": 1, "copies": {"in_bytes": 0, "out_bytes": 0}, "bound_bytes": 0, "cycles": cycles, "hops": []}
     hops = [
         {
@@ -40,6 +44,7 @@ def work(group: Group, costs: tuple[HopCost, ...]) -> dict[str, Any]:
             "kind": "estimate",
         },
         "hops": hops,
+        **({"claim": group.claim} if group.claim else {}),
     }
 
 

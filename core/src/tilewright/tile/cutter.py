@@ -90,7 +90,7 @@ class Cutter:
 
     def _parts(self, index: int, kept: Mapping[str, str], taken: Mapping[str, int]) -> list[_Part] | Blocked:
         pinned = self.machine.decisions.tiles.get(self.machine.scheduled.steps[index].name)
-        if pinned is not None:
+        if pinned is not None and not pinned.inner:
             return self._pinned(index, pinned)
         parts: list[_Part] = []
         for way in self.machine.hops:

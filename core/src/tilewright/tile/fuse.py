@@ -11,8 +11,8 @@ from tilewright.access import MapAccess
 from tilewright.graph import Graph
 from tilewright.index import Index, bare_loop
 from tilewright.stages import Step
-from tilewright.tile.space import Space
-from tilewright.tile.spaces import Machine, OperandOf
+from tilewright.tile.space import Space, touched_bytes
+from tilewright.tile.spaces import NOTHING, Machine, OperandOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +65,13 @@ def copy_key(step: str, operand: str, steps: int) -> str:
     return operand if steps == 1 else f"{step}.{operand}"
 
 
-def chain_of(machine: Machine, index: int, steps: Sequence[Step]) -> Chain | str:
-    """The steps from `index` on as a group, or a sentence that says why they are none."""
+def chain_of(
+    machine: Machine, index: int, steps: Sequence[Step], kept: Mapping[str, str] = NOTHING, taken_bytes: int = 0
+) -> Chain | str:
+    """The steps from `index` on as a group, or a sentence that says why they are none.
+
+    `kept` has buffers that are elsewhere than decided, and their memory; they take `taken_bytes` of the near one.
+    """
     if len(machine.hops) != 1:
         return "several steps are tiled together only where one copy leads from the home memory to the near one"
     made = {output: number for number, step in enumerate(steps) for output in machine.site(step).node.outputs}
@@ -74,8 +79,13 @@ def chain_of(machine: Machine, index: int, steps: Sequence[Step]) -> Chain | str
         reason = _unfit(machine, step) or (_unheld(machine, step, steps) if number + 1 < len(steps) else "")
         if reason:
             return f"step '{step.name}': {reason}"
-    members = tuple(_member(machine, index + number, number, steps, made) for number in range(len(steps)))
-    chain = Chain(members=members, room_bytes=_room(machine, members), grain=members[0].space.grain)
+    members = tuple(_member(machine, index + number, number, steps, made, kept) for number in range(len(steps)))
+    room = _room(machine, members)
+    chain = Chain(
+        members=members,
+        room_bytes=None if room is None else room - taken_bytes,
+        grain=members[0].space.grain,
+    )
     return _in_each_others_way(machine, chain) or chain
 
 
@@ -124,10 +134,18 @@ def _readers(graph: Graph, value: str) -> list[str]:
     return [node.name for node in graph.nodes if value in node.inputs]
 
 
-def _member(machine: Machine, index: int, number: int, steps: Sequence[Step], made: Mapping[str, int]) -> Member:
+def _member(
+    machine: Machine,
+    index: int,
+    number: int,
+    steps: Sequence[Step],
+    made: Mapping[str, int],
+    kept: Mapping[str, str],
+) -> Member:
     (hop,) = machine.hops
     step = steps[number]
-    space, operands = machine.space(index, step, (hop.far, hop.near)), machine.operands(step)
+    space = machine.space(index, step, (hop.far, hop.near), kept=kept)
+    operands = machine.operands(step, kept)
     inside = {item.name: made[item.value] for item in operands if not item.written and item.value in made}
     output = next(item for item in operands if item.written)
     at_home = {*inside, *([output.name] if number + 1 < len(steps) else [])}
@@ -141,11 +159,22 @@ def _member(machine: Machine, index: int, number: int, steps: Sequence[Step], ma
     return Member(
         index=index,
         step=step,
-        space=replace(space, travellers=tuple(item for item in space.travellers if item.name not in at_home)),
+        space=_without(space, at_home),
         output=output,
         inside=inside,
         readers=readers,
         loops=tuple(bare_loop(axis) for axis in axes),
+    )
+
+
+def _without(space: Space, at_home: set[str]) -> Space:
+    """The space with operands that stay in the group: they do not travel, but would, layer by layer."""
+    spared = (item for item in space.travellers if item.name in at_home)
+    return replace(
+        space,
+        travellers=tuple(item for item in space.travellers if item.name not in at_home),
+        spared_bytes=space.spared_bytes
+        + sum(touched_bytes(space.access, item.name, item.item_bytes) for item in spared),
     )
 
 

@@ -33,11 +33,10 @@ def group_chain(machine: Machine, group: Group) -> Chain:
 
 def not_together(steps: Sequence[Step], reason: str) -> TilewrightError:
     """TW4042 (exit 2): these steps cannot be one group, and why."""
-    names = ", ".join(f"'{step.name}'" for step in steps)
     return TilewrightError(
         "TW4042",
-        f"{len(steps)} steps cannot be tiled together: {reason}",
-        where=f"group {names}",
+        f"a group of several steps cannot be tiled together: {reason}",
+        where=f"group {', '.join(repr(step.name) for step in steps)}" if steps else "",
         fix=("remove the group from the pinned decisions, or end it before that step",),
     )
 

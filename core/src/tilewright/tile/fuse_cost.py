@@ -56,7 +56,11 @@ def group_cost(chain: Chain, tile: GroupTile) -> HopCost:
     """Play the program of the group: what the mover and the cores do, and who waits for whom."""
     (hop,) = tile.hops
     boxes = boxes_of(chain, hop.nest, tile.inner)
-    traffic = tuple(traffic_of(chain, boxes, hop.copies))
+    return cost_of(chain, boxes, tuple(traffic_of(chain, boxes, hop.copies)))
+
+
+def cost_of(chain: Chain, boxes: Boxes, traffic: Sequence[Traffic]) -> HopCost:
+    """The same, boxes and transfers being known."""
     computes = compute_cycles(chain, boxes)
     ways = {written: [one for one in traffic if one.item.written is written] for written in (False, True)}
     return HopCost(

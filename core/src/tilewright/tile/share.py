@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from tilewright.access import Access, MapAccess
 from tilewright.kernel import Kernel
 
+_ABOUT = 1.1  # what a loop that is named earlier may cost more than the best
 ANY = "*"  # in `Kernel.parallel`: every parallel loop of the access, outermost first
 
 
@@ -31,17 +32,19 @@ def parallel_loops(kernel: Kernel, access: Access) -> tuple[str, ...]:
 
 
 def share(kernel: Kernel, access: Access, extents: Mapping[str, int], cores: int) -> Share:
-    """How `cores` cores share a tile with these extents.
-
-    Along the first loop with a trip for every core; where there is none, along the longest.
-    """
+    """How `cores` cores share a tile with these extents: along the first loop that divides it about as evenly as any."""
     loops = parallel_loops(kernel, access)
     if cores < 2 or not loops:
         return Share()
-    long_enough = [name for name in loops if extents[name] >= cores]
-    loop = long_enough[0] if long_enough else max(loops, key=lambda name: extents[name])
-    if extents[loop] < 2:
+    some = (name for name in loops if extents[name] > 1)
+    trips = {name: _largest(extents[name], cores, kernel.multiples.get(name, 1)) for name in some}
+    if not trips:
         return Share()
-    grain = kernel.multiples.get(loop, 1)
-    trips = -(-extents[loop] // (cores * grain)) * grain
-    return Share(loop=loop, trips=trips)
+    parts = {name: trips[name] / extents[name] for name in trips}
+    loop = next(name for name in trips if parts[name] <= min(parts.values()) * _ABOUT)
+    return Share(loop=loop, trips=trips[loop]) if parts[loop] < 1 else Share()
+
+
+def _largest(extent: int, cores: int, grain: int) -> int:
+    """The trips that the first core takes."""
+    return -(-extent // (cores * grain)) * grain

@@ -7,11 +7,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tilewright.decisions import GroupTile
 from tilewright.errors import TilewrightError
 from tilewright.stages import Group
 from tilewright.tile.cutter import Cutter
-from tilewright.tile.keep import decided, keep, kept_values
+from tilewright.tile.fuse_plan import Fuser
+from tilewright.tile.keep import decided, keep
 from tilewright.tile.misfit import does_not_fit
 from tilewright.tile.pick import pick
 from tilewright.tile.search import Found, Search
@@ -41,12 +41,14 @@ class StepTiler:
         plan = keep(cutter, request.longest if steady else 1)
         if isinstance(plan, int):
             raise _misfit(machine, cutter, plan)
-        groups = []
-        for index, (step, cut) in enumerate(zip(request.scheduled.steps, plan.cuts, strict=True)):
-            made = GroupTile(hops=cut.hops, kept=kept_values(machine, plan.kept, index))
-            tile = decisions.tiles.get(step.name, made)
-            groups.append(Group(name=step.name, steps=(step.name,), tile=tile, cycles=cut.cycles))
-        return tuple(groups)
+        fuser = Fuser(
+            cutter=cutter,
+            plan=plan,
+            buffering=request.buffering,
+            longest=request.longest,
+            known=request.known.setdefault("groups", {}),
+        )
+        return fuser.groups(request.decisions.groups, search=steady and request.longest != 1)
 
     def _found(self, space: Space, request: TilingRequest, index: int) -> Found | None:
         """Where not every operand that travels again can have two buffers, those have them that gain most."""

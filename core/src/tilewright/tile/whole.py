@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.stages import Group
+from tilewright.tile.fuse_buffers import not_together
 from tilewright.tile.tiler import TilingRequest
 
 
@@ -20,6 +21,8 @@ class WholeTiler:
     def plan(self, request: TilingRequest) -> tuple[Group, ...]:
         """See `Tiler.plan`."""
         bindings = request.scheduled.bound.bindings
+        if any(len(names) > 1 for names in request.decisions.groups):
+            raise not_together([], "this machine has no near memory that they would stay in")
         groups = []
         for step in request.scheduled.steps:
             binding = bindings[step.name]

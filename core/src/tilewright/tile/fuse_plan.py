@@ -1,0 +1,220 @@
+"""Knows which steps of a schedule are tiled together: the cheapest way to divide it into groups.
+Does not know how a group's tiles are found.
+
+Dynamic programming over segments: the best way to do the first steps, for every number of them. A segment is one step
+as it was decided before, or a group where that beats its steps done one after the other. Where nothing inside a segment
+travels, there is nothing to gain, and it is not tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tilewright.decisions import GroupTile
+from tilewright.stages import Group, Step
+from tilewright.tile.cutter import Cut, Cutter
+from tilewright.tile.fuse import Chain, chain_of
+from tilewright.tile.fuse_buffers import not_together
+from tilewright.tile.fuse_cost import group_cost
+from tilewright.tile.fuse_search import MOST_TRAFFIC, FoundGroup, best_groups
+from tilewright.tile.keep import Plan, kept_values
+from tilewright.tile.spaces import Machine, structural_key
+from tilewright.tile.tiler import Buffering
+
+MOST_STEPS = 4  # of a group that is looked for
+_WEIGHTS = (0.2, 0.05, 0.01, 0.0)  # what moving less may cost, as a part of the time; the first that costs no time
+_MUCH_SLOWER = 1.03  # than its steps alone: a group that moves less may be that, where others make up for it
+
+_Way = tuple[float, tuple[Group, ...]]  # a division of the first steps, and its score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fuser:
+    """A plan step by step, and what groups may be made of it. `known` is what was found before for equal steps."""
+
+    cutter: Cutter
+    plan: Plan
+    buffering: Buffering
+    longest: int | None
+    known: dict[Hashable, Any]
+    _tried: dict[tuple[int, int], tuple[FoundGroup, ...]] = field(default_factory=dict)
+
+    @property
+    def machine(self) -> Machine:
+        """Where all this runs."""
+        return self.cutter.machine
+
+    def groups(self, pinned: Sequence[tuple[str, ...]], *, search: bool) -> tuple[Group, ...]:
+        """Groups that cover every step once: those that are pinned, and with `search` what is cheapest around them.
+
+        TilewrightError TW4042 (exit 2) for a pinned group that cannot be one, or that does not fit.
+        """
+        fixed = self._fixed(pinned)
+        plain = self._divided(fixed, 1, 0.0)
+        time = max(sum(group.cycles for group in plain), self._alone())
+        for weight in _WEIGHTS if search else ():
+            groups = self._divided(fixed, MOST_STEPS, weight)
+            if sum(group.cycles for group in groups) <= time:
+                return groups
+        return plain
+
+    def _alone(self) -> float:
+        """Cycles of all steps, layer by layer and with nothing kept."""
+        cuts = [self.cutter.cut(index) for index in range(len(self.plan.cuts))]
+        return sum(cut.cycles for cut in cuts if cut is not None)
+
+    def _fixed(self, pinned: Sequence[tuple[str, ...]]) -> dict[int, int]:
+        """Pinned groups of several steps, by one after their last step: the first."""
+        index = {step.name: number for number, step in enumerate(self.machine.scheduled.steps)}
+        fixed: dict[int, int] = {}
+        for names in pinned:
+            if len(names) > 1:
+                at = [index.get(name, -1) for name in names]
+                if at[0] < 0 or at != list(range(at[0], at[0] + len(at))):
+                    raise not_together([], f"{', '.join(names)} are not successive steps of the schedule")
+                fixed[at[-1] + 1] = at[0]
+        return fixed
+
+    def _divided(self, fixed: Mapping[int, int], most: int, weight: float) -> tuple[Group, ...]:
+        """The schedule in segments of at most `most` steps, and those that are given."""
+        settled = {at for end, first in fixed.items() for at in range(first, end)}
+        best: list[_Way] = [(0.0, ())]
+        for end in range(1, len(self.machine.scheduled.steps) + 1):
+            ways: list[_Way] = []
+            if end in fixed:
+                score, groups = best[fixed[end]]
+                ways.append((score, (*groups, self._pinned(fixed[end], end - fixed[end]))))
+            for first in range(end - 1, max(end - most, 0) - 1, -1):
+                if first in settled:
+                    break
+                ways.extend(self._ways(first, end - first, best[first], weight))
+            best.append(min(ways, key=lambda way: way[0]) if ways else (float("inf"), ()))
+        return best[-1][1]
+
+    def _ways(self, first: int, count: int, before: _Way, weight: float) -> list[_Way]:
+        score, groups = before
+        alone = self.plan.cuts[first : first + count]
+        if count == 1:
+            own = _score(alone[0].cycles, alone[0].moved_bytes, alone, weight)
+            return [(score + own, (*groups, self.single(first)))]
+        ways = []
+        for one in self._worth(first, count):
+            own = _score(one.cost.total_cycles, one.cost.in_bytes + one.cost.out_bytes, alone, weight)
+            ways.append((score + own, (*groups, self._group(first, count, one.tile, one.cost.total_cycles))))
+        return ways
+
+    def single(self, index: int) -> Group:
+        """One step as it was decided."""
+        step, cut = self.machine.scheduled.steps[index], self.plan.cuts[index]
+        made = GroupTile(hops=cut.hops, kept=kept_values(self.machine, self.plan.kept, index))
+        tile = self.machine.decisions.tiles.get(step.name, made)
+        if tile.inner:
+            raise not_together([step], f"the tiles of '{step.name}' are pinned for a group, which is not pinned")
+        return Group(name=step.name, steps=(step.name,), tile=tile, cycles=cut.cycles)
+
+    def _group(self, first: int, count: int, tile: GroupTile, cycles: float) -> Group:
+        steps = self.machine.scheduled.steps[first : first + count]
+        kept = kept_values(self.machine, self.plan.kept, first + count - 1)
+        return Group(
+            name=steps[-1].name,
+            steps=tuple(step.name for step in steps),
+            tile=replace(tile, kept={**tile.kept, **kept}),
+            cycles=cycles,
+        )
+
+    def _pinned(self, first: int, count: int) -> Group:
+        steps = self.machine.scheduled.steps[first : first + count]
+        chain = self._chain(first, steps)
+        if isinstance(chain, str):
+            raise not_together(steps, chain)
+        tile = self.machine.decisions.tiles.get(steps[-1].name)
+        if tile is not None:
+            return self._group(first, count, tile, group_cost(chain, tile).total_cycles)
+        found = best_groups(chain, self._ends(), self.buffering)
+        if not found:
+            raise not_together(steps, "no tiles of them fit the near memory")
+        return self._group(first, count, found[0].tile, found[0].cost.total_cycles)
+
+    def _worth(self, first: int, count: int) -> tuple[FoundGroup, ...]:
+        """Good tilings of a segment, where it can be a group and something inside it travels."""
+        if (first, count) not in self._tried:
+            self._tried[first, count] = self._searched(first, count)
+        return self._tried[first, count]
+
+    def _searched(self, first: int, count: int) -> tuple[FoundGroup, ...]:
+        steps = self.machine.scheduled.steps[first : first + count]
+        pinned = any(step.name in self.machine.decisions.tiles for step in steps)
+        if pinned or not self._gains(steps):
+            return ()
+        if self.longest is not None and (count > self.longest or self._joined(steps)):
+            return ()
+        chain = self._chain(first, steps)
+        if isinstance(chain, str):
+            return ()
+        most = _MUCH_SLOWER * sum(cut.cycles for cut in self.plan.cuts[first : first + count])
+        key = _key(chain), self.buffering, most
+        if key not in self.known:
+            self.known[key] = best_groups(chain, self._ends(), self.buffering, _WEIGHTS[::3], most), _names(chain)
+        found, names = self.known[key]
+        return tuple(replace(one, tile=_renamed(one.tile, names, chain)) for one in found)
+
+    def _gains(self, steps: Sequence[Step]) -> bool:
+        """Whether any value between the steps travels as it was decided before."""
+        made = [self.machine.site(step).node.outputs for step in steps[:-1]]
+        storage = self.machine.scheduled.storage
+        values = [value for outputs in made for value in outputs if value in storage]
+        return any(storage[value].buffer not in self.plan.kept for value in values)
+
+    def _joined(self, steps: Sequence[Step]) -> bool:
+        """Whether a kept value joins the steps to others."""
+        return any(item.buffer in self.plan.kept for step in steps for item in self.machine.operands(step))
+
+    def _chain(self, first: int, steps: Sequence[Step]) -> Chain | str:
+        made = {value for step in steps[:-1] for value in self.machine.site(step).node.outputs}
+        near, last = self.machine.platform.near, first + len(steps) - 1
+        kept, taken = {}, 0
+        for buffer in self.machine.scheduled.buffers:
+            memory = self.plan.kept.get(buffer.name, "")
+            if memory and not made.issuperset(buffer.values):
+                kept[buffer.name] = memory
+                if memory == near and buffer.first <= last and buffer.last >= first:
+                    grain = max(buffer.align, self.machine.grain(near))
+                    taken += -(-buffer.size_bytes // grain) * grain
+        return chain_of(self.machine, first, steps, kept, taken)
+
+    def _ends(self) -> tuple[str, str]:
+        (hop,) = self.machine.hops
+        return hop.far, hop.near
+
+
+def _score(cycles: float, moved_bytes: int, alone: Sequence[Cut], weight: float) -> float:
+    """Cycles, a little dearer the more is moved: as much again as the steps alone must move is worth `weight`."""
+    moved = moved_bytes / max(sum(cut.bound_bytes for cut in alone), 1)
+    return cycles + weight * sum(cut.cycles for cut in alone) * min(moved, MOST_TRAFFIC)
+
+
+def _key(chain: Chain) -> Hashable:
+    return tuple(
+        (structural_key(member.space), member.readers, tuple(member.inside.items())) for member in chain.members
+    ), chain.room_bytes
+
+
+def _names(chain: Chain) -> tuple[tuple[str, str], ...]:
+    return tuple((member.step.name, member.output.value) for member in chain.members)
+
+
+def _renamed(tile: GroupTile, names: Sequence[tuple[str, str]], chain: Chain) -> GroupTile:
+    """A tiling found for equal steps, with the names of these."""
+    steps = {old: member.step.name for (old, _), member in zip(names, chain.members, strict=True)}
+    values = {old: member.output.value for (_, old), member in zip(names, chain.members, strict=True)}
+    (hop,) = tile.hops
+    copies = {_moved(key, steps): copy for key, copy in hop.copies.items()}
+    inner = {values[value]: mode for value, mode in tile.inner.items()}
+    return replace(tile, hops=(replace(hop, copies=copies),), inner=inner)
+
+
+def _moved(key: str, steps: Mapping[str, str]) -> str:
+    step, _, operand = key.rpartition(".")
+    return f"{steps[step]}.{operand}"
