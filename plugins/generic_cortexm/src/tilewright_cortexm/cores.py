@@ -30,9 +30,10 @@ class Core:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """For gcc and clang."""
+        """For gcc and clang. Unaligned words are named because clang, where there is no system, would avoid them."""
         unit = () if self.fpu in ("", "auto") else (f"-mfpu={self.fpu}",)
-        return ("-mthumb", f"-mcpu={self.cpu}", *unit, f"-mfloat-abi={'hard' if self.fpu else 'soft'}")
+        words = ("-munaligned-access",) if self.unaligned else ()
+        return ("-mthumb", f"-mcpu={self.cpu}", *unit, f"-mfloat-abi={'hard' if self.fpu else 'soft'}", *words)
 
     @property
     def engines(self) -> tuple[str, ...]:

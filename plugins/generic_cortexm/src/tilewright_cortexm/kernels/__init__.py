@@ -6,22 +6,26 @@ from tilewright.api import Kernel
 from tilewright_cortexm.kernels import (
     dsp_depthwise,
     dsp_elementwise,
+    dsp_matmul,
     dsp_pools,
     dsp_products,
     dsp_taps,
     mve_depthwise,
     mve_elementwise,
+    mve_matmul,
     mve_pools,
     mve_products,
 )
 
 KERNELS: tuple[Kernel, ...] = (
     *dsp_products.KERNELS,
+    *dsp_matmul.KERNELS,
     *dsp_depthwise.KERNELS,
     *dsp_taps.KERNELS,
     *dsp_elementwise.KERNELS,
     *dsp_pools.KERNELS,
     *mve_products.KERNELS,
+    *mve_matmul.KERNELS,
     *mve_depthwise.KERNELS,
     *mve_elementwise.KERNELS,
     *mve_pools.KERNELS,

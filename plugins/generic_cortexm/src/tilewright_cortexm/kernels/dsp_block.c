@@ -3,9 +3,10 @@ One block of code for each use: the dot products of `pixels` columns with every 
 Needs fixed, exact (which forms occur), shift, low, high.
 
 Registers: r0 columns, r1 weights, r2 and r3 four widened values, r4..r9 sums, r10 to r12 and lr weights.
-Stack: the fields of tw_dsp_block in their order.
+Stack: the fields of tw_dsp_block in their order, up to zero_point; with `more`, what columns differ by, then where the
+struct is.
 </%doc>\
-<%def name="block_of(block, pixels, channels, unroll)">\
+<%def name="block_of(block, pixels, channels, unroll, more=False)">\
 <%
     sums = [[f"r{4 + p * channels + c}" for c in range(channels)] for p in range(pixels)]
     pairs = [list(range(c, min(c + 2, channels))) for c in range(0, channels, 2)]
@@ -55,6 +56,9 @@ TW_ASSEMBLER void ${block}(const tw_dsp_block *b __attribute__((unused)))
 {
     __asm__ volatile(
 ${line("push {r4-r11, lr}")}\
+% if more:
+${line("push {r0}")}\
+% endif
 ${line("ldmia r0, {r1-r9}")}\
 ${line("push {r1-r9}")}\
 ${line("mov r1, r3")}\
@@ -67,9 +71,19 @@ ${line(f"ldrd {sums[0][pair[0]]}, {sums[0][pair[1]]}, [r2, #{4 * pair[0]}]")}\
 ${line(f"ldr {sums[0][pair[0]]}, [r2, #{4 * pair[0]}]")}\
 % endif
 % endfor
-% for p in range(1, pixels):
+% if more:
+${line("ldr r12, [sp, #36]")}\
+% endif
+% for p in reversed(range(pixels)):
+% if more:
+${line(f"ldr r10, [r12, #{36 + 4 * p}]")}\
+% endif
 % for c in range(channels):
+% if more:
+${line(f"add {sums[p][c]}, {sums[0][c]}, r10")}\
+% elif p:
 ${line(f"mov {sums[p][c]}, {sums[0][c]}")}\
+% endif
 % endfor
 % endfor
 ${line("ldr r0, [sp]")}\
@@ -149,7 +163,7 @@ ${line("ldr r2, [sp, #24]")}\
 ${line("subs r2, #1")}\
 ${line("str r2, [sp, #24]")}\
 ${line("bne 1b")}\
-${line("add sp, #36")}\
+${line(f"add sp, #{40 if more else 36}")}\
         "pop {r4-r11, pc}"
         ::: "memory");
 }
@@ -161,7 +175,7 @@ static void ${block}(const tw_dsp_block *b)
         const int32_t *const p = b->parameters + i * ${2 * channels};
         for (int32_t j = 0; j < ${pixels}; ++j) {
             for (int32_t c = 0; c < ${channels}; ++c) {
-                int32_t sum = p[c];
+                int32_t sum = p[c]${' + b->more[j]' if more else ''};
                 const uint32_t *v = w + c;
                 for (const uint32_t *x = b->columns + 2 * j; x < b->end; x += ${2 * pixels}, v += ${channels}) {
                     sum = tw_dsp_mlad(x[0], tw_dsp_even_i8(*v), sum);

@@ -122,6 +122,7 @@ KERNELS = (
         target="cortex-m",
         engine="dsp",
         accepts=_accepts,
+        access=pools.access,
         requires=pools.requires,
         cycles=_max_cycles,
         values=_max_values,

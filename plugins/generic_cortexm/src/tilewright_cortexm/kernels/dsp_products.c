@@ -1,16 +1,6 @@
 <%doc> Needs what dsp_block.c needs, for the blocks in `blocks`, and widen ("i8" or "u8"). </%doc>\
 #ifndef TW_DSP_PRODUCTS
 #define TW_DSP_PRODUCTS
-typedef struct {
-    const uint32_t *columns, *end; /* widened values, four of each column in turn */
-    const uint32_t *w; /* four bytes of each channel of a block in turn */
-    const int32_t *parameters; /* of each block: biases, then multipliers */
-    uint8_t *y;
-    int32_t apart; /* bytes between the results of neighbouring columns */
-    int32_t blocks;
-    int32_t above, zero_point; /* see tw_dsp_requant */
-} tw_dsp_block;
-
 typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
     int32_t width, height, channels; /* of x */
     int32_t out_width, pixels, outputs; /* pixels: of one image of y */
@@ -21,30 +11,8 @@ typedef struct { /* a convolution over a channels-last tensor; a matrix product 
     int32_t above, zero_point;
 } tw_dsp_conv;
 #endif
-#ifndef TW_DSP_WIDEN_${widen.upper()}
-#define TW_DSP_WIDEN_${widen.upper()}
-/* `count` bytes become pairs of 16-bit halves (bytes 0 and 2, then 1 and 3), zero after the last; words to `to`,
- * two in every `apart`. */
-TW_KERNEL uint32_t *tw_dsp_widen_${widen}(const uint8_t *x, int32_t count, uint32_t *to, int32_t apart)
-{
-    const uint8_t *const end = x + (count & ~3);
-    while (x != end) {
-        const uint32_t v = tw_dsp_load(x);
-        x += 4;
-        to[0] = tw_dsp_even_${widen}(v);
-        to[1] = tw_dsp_odd_${widen}(v);
-        to += apart;
-    }
-    if (count & 3) {
-        const uint32_t v = (uint32_t)x[0] | ((count & 2) ? (uint32_t)x[1] << 8 : 0)
-            | ((count & 3) == 3 ? (uint32_t)x[2] << 16 : 0);
-        to[0] = tw_dsp_even_${widen}(v);
-        to[1] = tw_dsp_odd_${widen}(v);
-        to += apart;
-    }
-    return to;
-}
-
+#ifndef TW_DSP_COLUMN_${widen.upper()}
+#define TW_DSP_COLUMN_${widen.upper()}
 /* One run at the edge of a row: taps outside read the padding value. */
 static uint32_t *tw_dsp_edge_${widen}(const tw_dsp_conv *p, const uint8_t *row, int32_t column, uint32_t *to,
         int32_t apart, uint8_t *bytes)

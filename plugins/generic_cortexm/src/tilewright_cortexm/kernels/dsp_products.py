@@ -196,7 +196,7 @@ def _fields(layer: Products, form: DspForm) -> Mapping[str, int]:
     }
 
 
-_SOURCE = c_text("dsp.h", "dsp_block.c", "dsp_products.c")
+_SOURCE = c_text("dsp.h", "dsp_columns.c", "dsp_block.c", "dsp_products.c")
 _CALL = """\
 % if batches > 1:
 for (int32_t n = 0; n < ${batches}; ++n)

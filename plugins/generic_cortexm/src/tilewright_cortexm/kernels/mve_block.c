@@ -3,10 +3,11 @@ One block of code for each use: the dot products of `pixels` runs of bytes with 
 requantised and stored. Needs low, high.
 
 Registers: r1 and r3 values, r5 weights, r9 parameters, r7 results, r11 counts; even ones are sums (VMLADAV demands it).
-Stack: the fields of tw_mve_block in their order.
+Stack: the fields of tw_mve_block in their order, up to zero_point; with `more`, what pixels differ by, then where the
+struct is.
 The formula of requantisation itself is used: VCVT, VMUL and VCVTN round as it does, in every lane.
 </%doc>\
-<%def name="block_of(block, pixels, channels, unroll, tail)">\
+<%def name="block_of(block, pixels, channels, unroll, tail, more=False)">\
 <%
     sums = [["r0", "r2", "r4", "r6"], ["r8", "r10", "r12", "lr"]]
     values = ["r1", "r3"]
@@ -31,6 +32,9 @@ TW_ASSEMBLER void ${block}(const tw_mve_block *b __attribute__((unused)))
 {
     __asm__ volatile(
 ${line("push {r4-r11, lr}")}\
+% if more:
+${line("push {r0}")}\
+% endif
 ${line("ldmia r0, {r1-r9}")}\
 ${line("push {r1-r9}")}\
 ${line("mov r7, r5")}\
@@ -40,11 +44,19 @@ ${line("1:")}\
 ${line("ldrd r1, r3, [sp]")}\
 ${line("ldrd r0, r2, [r9], #8")}\
 ${line("ldrd r4, r6, [r9], #8")}\
-% if pixels == 2:
-% for c in range(channels):
-${line(f"mov {sums[1][c]}, {sums[0][c]}")}\
-% endfor
+% for p in reversed(range(pixels)):
+% if more:
+${line("ldr r11, [sp, #36]")}\
+${line(f"ldr r11, [r11, #{36 + 4 * p}]")}\
 % endif
+% for c in range(channels):
+% if more:
+${line(f"add {sums[p][c]}, {sums[0][c]}, r11")}\
+% elif p:
+${line(f"mov {sums[p][c]}, {sums[0][c]}")}\
+% endif
+% endfor
+% endfor
 % if unroll:
 ${line("ldr r11, [sp, #28]")}\
 ${line("2:")}\
@@ -117,7 +129,7 @@ ${line("ldr r11, [sp, #24]")}\
 ${line("subs r11, #1")}\
 ${line("str r11, [sp, #24]")}\
 ${line("bne 1b")}\
-${line("add sp, #36")}\
+${line(f"add sp, #{40 if more else 36}")}\
         "pop {r4-r11, pc}"
         ::: "memory");
 }
@@ -131,7 +143,7 @@ static void ${block}(const tw_mve_block *b)
         const int32_t count = ${"b->steps * %d" % (16 * unroll) if unroll else "0"};
         for (int32_t j = 0; j < ${pixels}; ++j) {
             for (int32_t c = 0; c < ${channels}; ++c) {
-                int32_t sum = p[c];
+                int32_t sum = p[c]${' + b->more[j]' if more else ''};
                 float scale;
                 for (int32_t k = 0; k < count; ++k) {
                     sum += x[j][k] * w[(k / 16 * ${channels} + c) * 16 + k % 16];

@@ -1,4 +1,4 @@
-<%doc> Needs row (name for `widen` "s16" or "u16", `taps`, low, high), blocks, runs, function. </%doc>\
+<%doc> Needs function, widen ("s16" or "u16"), taps, unroll and trips, of which they are the product, low, high, blocks, runs. </%doc>\
 <%def name="block_of(block, channels)">\
 <%
     full = (low, high) in ((-128, 127), (0, 255))
@@ -14,7 +14,7 @@
 TW_ASSEMBLER void ${block}(const tw_mve_pixel *b __attribute__((unused)))
 {
     __asm__ volatile(
-${line("push {r4-r7}")}\
+${line("push {r4-r7, lr}")}\
 ${line("vpush {d8-d11}")}\
 ${line("ldmia r0, {r0-r5, r7}")}\
 % if channels < 8:
@@ -24,8 +24,14 @@ ${line("vctp.16 r6")}\
 ${line("1:")}\
 ${line("vldrw.u32 q0, [r3], #16")}\
 ${line("vldrw.u32 q1, [r3], #16")}\
-% for tap in range(taps):
-${line(f"ldr r6, [r1, #{4 * tap}]")}\
+% if trips > 1:
+${line("mov r12, r1")}\
+${line(f"mov lr, #{trips}")}\
+${line("dls lr, lr")}\
+${line("2:")}\
+% endif
+% for tap in range(unroll):
+${line("ldr r6, [r12], #4" if trips > 1 else f"ldr r6, [r1, #{4 * tap}]")}\
 ${line("add r6, r0")}\
 % if channels < 8:
 ${line("vpst")}\
@@ -37,6 +43,9 @@ ${line("vmullt.s16 q5, q2, q3")}\
 ${line("vadd.i32 q0, q0, q4")}\
 ${line("vadd.i32 q1, q1, q5")}\
 % endfor
+% if trips > 1:
+${line("le lr, 2b")}\
+% endif
 ${line("vldrw.u32 q2, [r3], #16")}\
 ${line("vldrw.u32 q3, [r3], #16")}\
 % for text in ("vcvt.f32.s32 {q}, {q}", "vmul.f32 {q}, {q}, {s}", "vcvtn.s32.f32 {q}, {q}", "vqadd.s32 {q}, {q}, r7"):
@@ -65,8 +74,7 @@ ${line("subs r5, #1")}\
 ${line("bne 1b")}\
 % endif
 ${line("vpop {d8-d11}")}\
-${line("pop {r4-r7}")}\
-        "bx lr"
+        "pop {r4-r7, pc}"
         ::: "memory");
 }
 #else

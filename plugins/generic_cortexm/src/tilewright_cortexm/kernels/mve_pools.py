@@ -118,6 +118,7 @@ KERNELS = (
         target="cortex-m",
         engine="mve",
         accepts=pools.refused,
+        access=pools.access,
         requires=pools.requires,
         cycles=_max_cycles,
         values=_max_values,

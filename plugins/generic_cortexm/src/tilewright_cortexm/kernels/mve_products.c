@@ -1,17 +1,6 @@
 <%doc> Needs what mve_block.c needs, for the blocks in `blocks`; pixels, direct, flip (128 where x is unsigned, or 0). </%doc>\
 #ifndef TW_MVE_PRODUCTS
 #define TW_MVE_PRODUCTS
-typedef struct {
-    const int8_t *x, *other; /* values of two pixels, in one run each */
-    const int8_t *w; /* sixteen of each channel of a block in turn, then what is left of each */
-    const int32_t *parameters; /* of each block: four biases, then four scales as they are stored */
-    uint8_t *y;
-    int32_t apart; /* bytes between the results of the two */
-    int32_t blocks;
-    int32_t steps; /* trips of the inner loop */
-    int32_t zero_point;
-} tw_mve_block;
-
 typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
     int32_t width, height, channels; /* of x */
     int32_t out_width, pixels, outputs; /* pixels: of one image of y */

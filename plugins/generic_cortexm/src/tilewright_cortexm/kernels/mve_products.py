@@ -215,7 +215,7 @@ def _kernel(op: str, name: str) -> Kernel:
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("mve.h", "mve_block.c", "mve_products.c"),
+        source=c_text("mve.h", "mve_values.c", "mve_block.c", "mve_products.c"),
         call=_CALL,
         includes=("<stdint.h>", "<string.h>"),
     )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tilewright.api import (
+    Access,
     Call,
     Layout,
     Requant,
@@ -18,6 +19,7 @@ from tilewright.api import (
     channels_last,
     row_major,
     sum_requant,
+    whole,
     windows_of,
 )
 from tilewright_cortexm.kernels.products import BYTES, two_spatial_axes
@@ -98,6 +100,11 @@ def requires(site: Site) -> Mapping[str, Layout]:
         last = reduced_axes(site)[-1] == x - 1
         return {"X": channels_last(x) if last else row_major(x), "Y": row_major(y)}
     return {"X": channels_last(x), "Y": channels_last(y)}
+
+
+def access(site: Site) -> Access:
+    """Whole images."""
+    return whole({"X": site.input(0).shape}, {"Y": site.output.shape})
 
 
 def pool(site: Site) -> Pool:

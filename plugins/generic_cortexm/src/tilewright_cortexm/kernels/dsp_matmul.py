@@ -1,0 +1,105 @@
+"""Knows how the DSP extension multiplies two activations: three rows and two columns at a time, as layers are.
+Does not know fewer than three rows, where bringing B into form would cost more than it saves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tilewright.api import Call, Kernel, Site, TileShape
+from tilewright_cortexm.kernels import matmul as form_of
+from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
+from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
+from tilewright_cortexm.kernels.matmul import MatMul, matmul
+from tilewright_cortexm.kernels.sources import c_text
+
+_ROWS, _BLOCK = 3, 2
+_UNROLLS = (4, 3, 2, 1)
+
+
+def _groups(layer: MatMul) -> int:
+    return -(-layer.depth // 4)
+
+
+def _scratch(layer: MatMul, columns: int) -> int:
+    """Three widened rows, the panel and its parameters, one row of A as bytes, results of three rows."""
+    groups = _groups(layer)
+    return groups * (_ROWS * 8 + 4) + columns * (groups * 4 + 8 + _ROWS)
+
+
+def _panel(layer: MatMul) -> int:
+    """Columns of B in scratch: as many blocks as fit. 0 where not even one does."""
+    room = SCRATCH_LIMIT_BYTES - _scratch(layer, 0)
+    fit = room // (_scratch(layer, 1) - _scratch(layer, 0)) // _BLOCK * _BLOCK
+    return max(0, min(fit, -(-layer.columns // _BLOCK) * _BLOCK))
+
+
+def _form(layer: MatMul) -> DspForm:
+    return dsp_form(layer.requant, layer.form)
+
+
+def _accepts(site: Site) -> str | None:
+    reason = form_of.refused(site)
+    if reason:
+        return reason
+    layer = matmul(site)
+    if layer.rows < _ROWS:
+        return f"has {layer.rows} rows; three are computed together"
+    return None if _panel(layer) else f"rows have {layer.depth} elements; two columns of B do not fit in scratch"
+
+
+def _cycles(tile: TileShape) -> float:
+    """Executed instructions."""
+    layer = matmul(tile.site)
+    groups, panels = _groups(layer), -(-layer.columns // _panel(layer))
+    blocks, triples = -(-layer.columns // _BLOCK), -(-layer.rows // _ROWS)
+    block = groups * 20 + 3 * groups / _unroll(groups) + 46 + (36 if _form(layer).exact.any() else 0)
+    rows = _ROWS * (groups * (12 if layer.b_zero else 7) + 30) + 60
+    packed = layer.columns * (groups * 30 + 30)
+    return layer.batches * (triples * (blocks * block + panels * rows) + packed + 60)
+
+
+def _unroll(groups: int) -> int:
+    return next(count for count in _UNROLLS if groups % count == 0)
+
+
+def _describe(site: Site) -> Mapping[str, object]:
+    return {"accumulator_bits": 32, "requant": {"channels": 1, "exact": int(_form(matmul(site)).exact.sum())}}
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    layer = matmul(call.site)
+    form, requant, unroll = _form(layer), layer.requant, _unroll(_groups(layer))
+    kind, widen = f"u{unroll}_{form.label(requant)}", call.site.input(0).dtype.value
+    return {
+        "function": f"tw_dsp_matmul_{widen}_{kind}",
+        "widen": widen,
+        "blocks": [
+            {"block": f"tw_dsp_rows_3x{size}_{kind}", "pixels": _ROWS, "channels": size, "unroll": unroll, "more": True}
+            for size in (_BLOCK, 1)
+        ],
+        **form.names,
+        "low": requant.low,
+        "high": requant.high,
+        "numbers": f"{_panel(layer)}, {form.words[0]}, {form.above}, {requant.zero_point}",
+        **form_of.call_values(call),
+    }
+
+
+KERNELS = (
+    Kernel(
+        name="cortex-m.dsp.qmatmul",
+        op="QMatMul",
+        target="cortex-m",
+        engine="dsp",
+        accepts=_accepts,
+        access=form_of.access,
+        scratch_bytes=lambda tile: _scratch(matmul(tile.site), _panel(matmul(tile.site))),
+        cycles=_cycles,
+        describe=_describe,
+        values=_values,
+        source=c_text("dsp.h", "dsp_columns.c", "matmul.h", "dsp_block.c", "dsp_matmul.c"),
+        call=form_of.CALL,
+        includes=("<stdint.h>", "<string.h>"),
+    ),
+)

@@ -1,0 +1,125 @@
+"""Knows how Helium multiplies two activations: two rows and four columns at a time, as layers are.
+Does not know requantisation in integers; the formula itself is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tilewright.api import Call, DType, Kernel, Site, TileShape
+from tilewright_cortexm.kernels import matmul as form_of
+from tilewright_cortexm.kernels.matmul import MatMul, matmul
+from tilewright_cortexm.kernels.mve_products import CHANNELS, LANES, SCRATCH_LIMIT_BYTES
+from tilewright_cortexm.kernels.sources import c_text
+
+_UNROLLS = (4, 3, 2, 1)
+
+
+def _rows(layer: MatMul) -> int:
+    """Computed together."""
+    return 2 if layer.rows > 1 else 1
+
+
+def _steps(layer: MatMul) -> int:
+    """Of sixteen values."""
+    return -(-layer.depth // LANES)
+
+
+def _scratch(layer: MatMul, columns: int) -> int:
+    """Rows of A, the panel and its parameters, results."""
+    room = _steps(layer) * LANES
+    return _rows(layer) * room + columns * (room + 8 + _rows(layer))
+
+
+def _panel(layer: MatMul) -> int:
+    """Columns of B in scratch: as many blocks as fit. 0 where not even one does."""
+    room = SCRATCH_LIMIT_BYTES - _scratch(layer, 0)
+    fit = room // (_scratch(layer, 1) - _scratch(layer, 0)) // CHANNELS * CHANNELS
+    return max(0, min(fit, -(-layer.columns // CHANNELS) * CHANNELS))
+
+
+def _accepts(site: Site) -> str | None:
+    reason = form_of.refused(site)
+    if reason:
+        return reason
+    layer = matmul(site)
+    if not _panel(layer):
+        return f"rows have {layer.depth} elements; four columns of B do not fit in scratch"
+    return _refused_lanes(site)
+
+
+def _refused_lanes(site: Site) -> str | None:
+    """Offsets of eight neighbours are 16-bit numbers; they are at most as far apart as a tensor is large."""
+    largest = max(site.input(0).elements, site.input(1).elements)
+    return f"a tensor has {largest} elements; offsets in it need more than 16 bits" if largest >= 2**16 else None
+
+
+def _unroll(layer: MatMul) -> int:
+    return next(count for count in _UNROLLS if _steps(layer) % count == 0)
+
+
+def _cycles(tile: TileShape) -> float:
+    """Executed instructions."""
+    layer = matmul(tile.site)
+    rows, steps = _rows(layer), _steps(layer)
+    blocks, panels = -(-layer.columns // CHANNELS), -(-layer.columns // _panel(layer))
+    block = steps * (rows * 5 + 4 + 2 / _unroll(layer)) + 14 + 17 * rows
+    row = steps * 45 + 90
+    packed = layer.columns * (steps * 55 + 40)
+    turns = -(-layer.rows // rows)
+    return layer.batches * (turns * (blocks * block + panels * (rows * row + 30)) + packed + 200)
+
+
+def _describe(site: Site) -> Mapping[str, object]:
+    return {"accumulator_bits": 32, "requant": {"channels": 1, "exact": 1}}
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    layer = matmul(call.site)
+    rows, requant, unroll, rest = _rows(layer), layer.requant, _unroll(layer), layer.columns % CHANNELS
+    kind = f"u{unroll}_{requant.low}_{requant.high}".replace("-", "m")
+    a_flip = 128 if call.site.input(0).dtype is DType.U8 else 0
+    bits = int(np.float32(requant.scale[0]).view(np.int32))
+    return {
+        "function": f"tw_mve_matmul_{rows}_{rest}_{'u' if a_flip else 's'}_{kind}",
+        "a_flip": a_flip,
+        "pixels": rows,
+        "rest": rest,
+        "blocks": [
+            {
+                "block": f"tw_mve_rows_{rows}x{size}_{kind}",
+                "pixels": rows,
+                "channels": size,
+                "unroll": unroll,
+                "tail": 0,
+                "more": True,
+            }
+            for size in (CHANNELS, rest)
+            if size
+        ],
+        "low": requant.low,
+        "high": requant.high,
+        "numbers": f"{_panel(layer)}, {_steps(layer) // unroll}, {bits}, {requant.zero_point}",
+        **form_of.call_values(call),
+    }
+
+
+KERNELS = (
+    Kernel(
+        name="cortex-m.mve.qmatmul",
+        op="QMatMul",
+        target="cortex-m",
+        engine="mve",
+        accepts=_accepts,
+        access=form_of.access,
+        scratch_bytes=lambda tile: _scratch(matmul(tile.site), _panel(matmul(tile.site))),
+        cycles=_cycles,
+        describe=_describe,
+        values=_values,
+        source=c_text("mve.h", "matmul.h", "mve_values.c", "mve_block.c", "mve_matmul.c"),
+        call=form_of.CALL,
+        includes=("<stdint.h>", "<string.h>"),
+    ),
+)
