@@ -61,7 +61,7 @@ class CopyPath:
 
     source: str
     target: str
-    start: str
+    start: str = ""
     wait: str = ""  # "" when `start` returns after the last byte has arrived
     max_bytes: int | None = None  # of one transfer
     align: int = 1  # of both addresses and the length
