@@ -12,8 +12,10 @@ import pytest
 
 from tilewright.errors import Exit, TilewrightError
 from tilewright.folder import write_folder
-from tilewright.group import GroupFile, SharedPool, deployments, group_files, read_group, share_pools
+from tilewright.group import GroupFile, deployments, group_files, read_group, shared_pools
+from tilewright.group_pools import SharedPool, soft_warnings
 from tilewright.options import Options
+from tilewright.pools import parse_pool
 from tilewright.reference import run as run_reference
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
@@ -63,7 +65,7 @@ int main(int argc, char **argv)
 def shared(concurrent: tuple[tuple[str, ...], ...]) -> tuple[dict[str, int], SharedPool]:
     group = GroupFile(name="app", target="generic", models=MODELS, concurrent=concurrent)
     members = deployments(group, Options())
-    (pool,) = share_pools(group, members)
+    (pool,) = shared_pools(group, members)
     return {prefix: member.worst_case_buffer_size["ram"] for prefix, member in members.items()}, pool
 
 
@@ -97,7 +99,7 @@ def test_the_program_runs_and_is_clean(
 ) -> None:
     group = GroupFile(name="app", target="generic", models=MODELS, concurrent=concurrent)
     members = deployments(group, Options())
-    write_folder(tmp_path, group_files(group, members, share_pools(group, members)))
+    write_folder(tmp_path, group_files(group, members, shared_pools(group, members)))
     (tmp_path / "main.c").write_text(MAIN, encoding="utf-8")
     image = np.load(DIGITS / "digits_test.npz")["images"][7]
     (tmp_path / "image.bin").write_bytes(image.astype(np.float32).tobytes())
@@ -117,7 +119,7 @@ def test_the_program_runs_and_is_clean(
 def test_a_model_that_was_generated_anew_does_not_compile(tmp_path: Path, tool: Callable[[str], str]) -> None:
     group = GroupFile(name="app", target="generic", models={"one": MODELS["one"]})
     members = deployments(group, Options())
-    write_folder(tmp_path, group_files(group, members, share_pools(group, members)))
+    write_folder(tmp_path, group_files(group, members, shared_pools(group, members)))
     header = tmp_path / "one" / "one.h"
     plan = f"0x{members['one'].allocated.plan_id:08x}u"
     header.write_text(header.read_text(encoding="utf-8").replace(plan, "0x00000001u"), encoding="utf-8")
@@ -131,7 +133,7 @@ def test_a_group_that_does_not_fit_says_who_needs_what() -> None:
     group = GroupFile(name="app", target="generic", models=MODELS, concurrent=(("one", "two"),))
     members = deployments(group, Options(memory={"ram": 3_000}))
     with pytest.raises(TilewrightError) as caught:
-        share_pools(group, members)
+        shared_pools(group, members)
     assert caught.value.exit_code is Exit.DOES_NOT_FIT
     assert caught.value.code == "TW5030"
     assert "one, two" in str(caught.value)
@@ -158,6 +160,10 @@ def test_the_file_is_read(tmp_path: Path) -> None:
         ('target = "generic"\nconcurrent = [["a", "b"]]\n[models]\na = "a.onnx"', "names 'b'"),
         ('target = "generic"\n[models]\nint = "a.onnx"', "'int' cannot begin"),
         ('target = "generic"\n[models]\na = 3', "models.a must be"),
+        ('target = "generic"\n[models.a]\nfile = "a.onnx"\nspeed = 1', "no key 'speed'"),
+        ('target = "generic"\n[models.a]\nfile = "a.onnx"\nstate = "h:h"', "must be a list"),
+        ('target = "generic"\n[models.a]\nfile = "a.onnx"\nio = { x = "mine" }', "pool or user"),
+        ('target = "generic"\n[models.a]\nfile = "a.onnx"\npin = ["x"]', "table of names"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, content: str, reason: str) -> None:
@@ -199,3 +205,28 @@ def test_without_a_group_a_model_is_needed(tmp_path: Path, tool: Callable[[str],
     )
     assert result.returncode == Exit.USAGE
     assert "Missing argument 'MODEL'" in result.stderr
+
+
+def test_settings_of_one_model(tmp_path: Path) -> None:
+    file = tmp_path / "app.toml"
+    file.write_text(
+        'target = "generic"\n[models.kws]\nfile = "kws.onnx"\nio = { x = "user" }\npin = { "conv*" = "dtcm" }\n'
+        'stage = { "fc" = "dtcm,when=use" }\nstate = ["h2:h"]\n',
+        encoding="utf-8",
+    )
+    group = read_group(file)
+    assert group.models == {"kws": tmp_path / "kws.onnx"}
+    own = group.settings["kws"]
+    assert (own.io, own.pin, own.state) == ({"x": "user"}, (("conv*", "dtcm"),), ("h2:h",))
+    options = deployments(group, Options(states=("a:b",)), tmp_path)["kws"].options
+    assert (options.states, options.io_of, options.states_folder) == (("a:b", "h2:h"), {"x": "user"}, tmp_path)
+    assert [rule.when for rule in options.stages] == ["use"]
+
+
+def test_a_soft_limit_of_a_group_is_a_warning() -> None:
+    group = GroupFile(name="app", target="generic", models=MODELS, concurrent=(("one", "two"),))
+    members = deployments(group, Options(pools=(parse_pool("ram:2600,soft"),)))
+    pools = shared_pools(group, members)
+    (warning,) = soft_warnings(pools, {prefix: one.allocated for prefix, one in members.items()})
+    assert (warning.code, warning.severity) == ("TW5031", "warning")
+    assert f"{pools[0].size_bytes - 2600:,} B more" in warning.message

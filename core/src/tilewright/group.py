@@ -1,9 +1,5 @@
-"""Knows several networks in one program: which may run at the same time, and the memory that they share.
-Does not know how any one of them is planned; each is a `Deployment` of its own.
-
-Networks that never run together share bytes, those that may run at the same time do not. That is an allocation
-problem with conflicts instead of lifetimes, so an allocator solves it: the maximum where everything is exclusive, the
-sum where everything is concurrent, and the right value in between.
+"""Knows several networks in one program: the file that names them, and the files that they become.
+Does not know how any one of them is planned (each is a `Deployment`), nor the memory that they share (`group_pools`).
 """
 
 from __future__ import annotations
@@ -12,21 +8,31 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.check import violations
-from tilewright.allocate.problem import Block, Budget, Pool, Problem
 from tilewright.emit.stage import text
-from tilewright.errors import TilewrightError, memory_error, usage_error
+from tilewright.errors import TilewrightError, usage_error
+from tilewright.group_pools import SharedPool, share_pools
 from tilewright.identifiers import prefix_problem
 from tilewright.options import Options
 from tilewright.rendering import template
+from tilewright.staging import StageRule, parse_stage
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
 
 KEYS = ("name", "target", "models", "concurrent")
+MODEL_KEYS = ("file", "io", "pin", "stage", "state")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """What the flags of the same names say, for one model of a group."""
+
+    io: Mapping[str, Literal["pool", "user"]] = field(default_factory=dict)
+    pin: tuple[tuple[str, str], ...] = ()
+    stage: tuple[StageRule, ...] = ()
+    state: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,18 +42,8 @@ class GroupFile:
     name: str
     target: str
     models: Mapping[str, Path]  # prefix -> model file
+    settings: Mapping[str, ModelSettings] = field(default_factory=dict)  # prefix -> what holds for that model alone
     concurrent: tuple[tuple[str, ...], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedPool:
-    """One memory shared by the group. Offsets are those of each model's own pool in it."""
-
-    memory: str
-    size_bytes: int
-    align: int
-    lower_bound_bytes: int
-    offsets: Mapping[str, int] = field(default_factory=dict)  # prefix -> bytes from the start
 
 
 def read_group(file: Path) -> GroupFile:
@@ -71,64 +67,46 @@ def read_group(file: Path) -> GroupFile:
             raise _wrong(file, f"'{prefix}' cannot begin the names of the generated C: {problem}")
     if name in models:
         raise _wrong(file, f"'{name}' is both the group's name and a model's")
-    paths = {prefix: _path(file, prefix, value) for prefix, value in models.items()}
+    tables = {prefix: value if isinstance(value, dict) else {"file": value} for prefix, value in models.items()}
+    paths = {prefix: _path(file, prefix, value) for prefix, value in tables.items()}
     return GroupFile(
-        name=name, target=target, models=paths, concurrent=_concurrent(file, data.get("concurrent", []), paths)
+        name=name,
+        target=target,
+        models=paths,
+        settings={prefix: _settings(file, prefix, value) for prefix, value in tables.items()},
+        concurrent=_concurrent(file, data.get("concurrent", []), paths),
     )
 
 
-def deployments(group: GroupFile, options: Options) -> dict[str, Deployment]:
-    """One deployment for each model, in the file's order, with the group's prefix as its name."""
+def deployments(group: GroupFile, options: Options, folder: Path = Path()) -> dict[str, Deployment]:
+    """One deployment for each model, in the file's order, with the group's prefix as its name.
+
+    Files that the models' settings name are looked for in `folder`, the group file's.
+    """
     from tilewright.deployment import Deployment
 
     return {
-        prefix: Deployment(path, group.target, replace(options, name=prefix)) for prefix, path in group.models.items()
+        prefix: Deployment(path, group.target, _for_model(options, group.settings.get(prefix), prefix, folder))
+        for prefix, path in group.models.items()
     }
 
 
-def share_pools(group: GroupFile, members: Mapping[str, Deployment]) -> tuple[SharedPool, ...]:
-    """The memories that all members together need.
+def _for_model(options: Options, settings: ModelSettings | None, prefix: str, folder: Path) -> Options:
+    own = settings or ModelSettings()
+    return replace(
+        options,
+        name=prefix,
+        io_of={**options.io_of, **own.io},
+        memory_pins=(*options.memory_pins, *own.pin),
+        stages=(*options.stages, *own.stage),
+        states=(*options.states, *own.state),
+        states_folder=folder,
+    )
 
-    Raises TilewrightError TW5030 (exit 5) when the group does not fit although every member does.
-    """
-    platform = next(iter(members.values())).platform
-    sizes = {prefix: member.worst_case_buffer_size for prefix, member in members.items()}
-    pools = []
-    for memory in platform.of_kind("ram"):
-        users = [prefix for prefix in members if sizes[prefix].get(memory.name)]
-        if not users:
-            continue
-        problem = Problem(
-            blocks=tuple(
-                Block(
-                    name=prefix, size_bytes=sizes[prefix][memory.name], align=memory.align, lifetimes=(), pools=("p",)
-                )
-                for prefix in users
-            ),
-            pools=(Pool(name="p", capacity_bytes=None, align=memory.align),),
-            conflicts=tuple(
-                (one, other)
-                for index, one in enumerate(users)
-                for other in users[index + 1 :]
-                if any(one in together and other in together for together in group.concurrent)
-            ),
-        )
-        solution = BestFit().solve(problem, Budget())
-        if violations(problem, solution):
-            raise RuntimeError(f"the shared pool is wrong: {violations(problem, solution)[0]}")
-        size = max(solution.places[prefix].offset_bytes + sizes[prefix][memory.name] for prefix in users)
-        if memory.size_bytes is not None and size > memory.size_bytes:
-            raise _does_not_fit(group, memory.name, size, memory.size_bytes, {p: sizes[p][memory.name] for p in users})
-        pools.append(
-            SharedPool(
-                memory=memory.name,
-                size_bytes=size,
-                align=memory.align,
-                lower_bound_bytes=_lower_bound({prefix: sizes[prefix][memory.name] for prefix in users}, group),
-                offsets={prefix: solution.places[prefix].offset_bytes for prefix in users},
-            )
-        )
-    return tuple(pools)
+
+def shared_pools(group: GroupFile, members: Mapping[str, Deployment]) -> tuple[SharedPool, ...]:
+    """The memories that all members together need. TilewrightError TW5030 (exit 5) where they do not fit."""
+    return share_pools(group.name, group.concurrent, {prefix: one.allocated for prefix, one in members.items()})
 
 
 def group_files(group: GroupFile, members: Mapping[str, Deployment], pools: tuple[SharedPool, ...]) -> dict[str, bytes]:
@@ -143,6 +121,7 @@ def group_files(group: GroupFile, members: Mapping[str, Deployment], pools: tupl
         "APP": group.name.upper(),
         "pools": pools,
         "members": {prefix: member.allocated.plan_id for prefix, member in members.items()},
+        "states": {prefix: (pool.memory, offset) for pool in pools for prefix, offset in pool.state.items()},
         "together": group.concurrent,
     }
     for target, source in (
@@ -152,12 +131,6 @@ def group_files(group: GroupFile, members: Mapping[str, Deployment], pools: tupl
     ):
         files[target] = str(template(text(source)).render(**names)).encode("ascii")
     return dict(sorted(files.items()))
-
-
-def _lower_bound(sizes: Mapping[str, int], group: GroupFile) -> int:
-    """No arrangement needs less than its largest model, or than models that may all run at the same time."""
-    together = (sum(sizes.get(prefix, 0) for prefix in names) for names in group.concurrent)
-    return max((*sizes.values(), *together))
 
 
 def group_report(group: GroupFile, members: Mapping[str, Deployment], pools: tuple[SharedPool, ...]) -> dict[str, Any]:
@@ -174,7 +147,13 @@ def group_report(group: GroupFile, members: Mapping[str, Deployment], pools: tup
                 "used_bytes": pool.size_bytes,
                 "lower_bound_bytes": pool.lower_bound_bytes,
                 "offsets": dict(pool.offsets),
-                "models": {prefix: members[prefix].worst_case_buffer_size[pool.memory] for prefix in pool.offsets},
+                "copies": dict(pool.copies),
+                "state": dict(pool.state),
+                "models": {
+                    prefix: members[prefix].worst_case_buffer_size[pool.memory]
+                    for prefix in members
+                    if prefix in {*pool.offsets, *pool.copies, *pool.state}
+                },
             }
             for pool in pools
         ],
@@ -182,10 +161,34 @@ def group_report(group: GroupFile, members: Mapping[str, Deployment], pools: tup
     }
 
 
-def _path(file: Path, prefix: str, value: object) -> Path:
-    if not isinstance(value, str):
-        raise _wrong(file, f"models.{prefix} must be the name of a file")
-    return file.parent / value
+def _path(file: Path, prefix: str, table: Mapping[str, Any]) -> Path:
+    if not isinstance(table.get("file"), str):
+        raise _wrong(file, f"models.{prefix} must be the name of a file, or a table with a file")
+    return file.parent / str(table["file"])
+
+
+def _settings(file: Path, prefix: str, table: Mapping[str, Any]) -> ModelSettings:
+    odd = sorted(set(table) - set(MODEL_KEYS))
+    if odd:
+        raise _wrong(file, f"models.{prefix} has no key '{odd[0]}'; there are {', '.join(MODEL_KEYS)}")
+    io, pins, stages = (_texts(file, prefix, key, table.get(key, {})) for key in ("io", "pin", "stage"))
+    states = table.get("state", [])
+    if not isinstance(states, list) or not all(isinstance(one, str) for one in states):
+        raise _wrong(file, f"models.{prefix}.state must be a list of OUTPUT:INPUT")
+    if not all(whose in ("pool", "user") for _, whose in io):
+        raise _wrong(file, f"models.{prefix}.io must say pool or user of each tensor")
+    return ModelSettings(
+        io=cast(Mapping[str, Literal["pool", "user"]], dict(io)),
+        pin=pins,
+        stage=tuple(parse_stage(f"{pattern}={memory}") for pattern, memory in stages),
+        state=tuple(states),
+    )
+
+
+def _texts(file: Path, prefix: str, key: str, value: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+        raise _wrong(file, f"models.{prefix}.{key} must be a table of names and texts")
+    return tuple(value.items())
 
 
 def _concurrent(file: Path, value: Any, models: Mapping[str, Path]) -> tuple[tuple[str, ...], ...]:
@@ -205,18 +208,4 @@ def _wrong(file: Path, reason: str) -> TilewrightError:
         where=str(file),
         details=(reason,),
         fix=("see docs/howto/several-models.md for its form",),
-    )
-
-
-def _does_not_fit(
-    group: GroupFile, memory: str, needed: int, available: int, users: Mapping[str, int]
-) -> TilewrightError:
-    details = tuple(f"{prefix:20} {size:>12,} B" for prefix, size in users.items())
-    together = "; ".join(", ".join(names) for names in group.concurrent) or "none"
-    return memory_error(
-        "TW5030",
-        f"group '{group.name}' does not fit: memory '{memory}' needs {needed:,} B, has {available:,} B "
-        f"({needed - available:,} B too many)",
-        details=(*details, f"may run at the same time: {together}"),
-        fix=("let fewer models run at the same time (concurrent), or give the group a larger memory",),
     )

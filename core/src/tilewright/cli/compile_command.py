@@ -126,12 +126,14 @@ def _compile_group(
 ) -> None:
     """Every model in a folder of its own, and the memory they share."""
     from tilewright.folder import write_folder
-    from tilewright.group import deployments, group_files, group_report, read_group, share_pools
+    from tilewright.group import deployments, group_files, group_report, read_group, shared_pools
+    from tilewright.group_pools import soft_warnings
     from tilewright.report.text import align
 
     group = read_group(file)
-    members = deployments(group, options)
-    pools = share_pools(group, members)
+    members = deployments(group, options, file.parent)
+    pools = shared_pools(group, members)
+    show_diagnostics(soft_warnings(pools, {prefix: one.allocated for prefix, one in members.items()}), strict)
     for member in members.values():
         show_diagnostics(member.diagnostics, strict)
     report = group_report(group, members, pools)

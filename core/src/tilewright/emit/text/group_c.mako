@@ -6,7 +6,7 @@
 
 % for pool in pools:
 #ifndef ${APP}_POOL_${pool.memory.upper()}_ATTR
-#  define ${APP}_POOL_${pool.memory.upper()}_ATTR TW_SECTION(".bss.tw.${pool.memory}")
+#  define ${APP}_POOL_${pool.memory.upper()}_ATTR TW_SECTION("${pool.section or f".bss.tw.{pool.memory}"}")
 #endif
 static ${APP}_POOL_${pool.memory.upper()}_ATTR TW_ALIGNED(${pool.align}) uint8_t ${app}_${pool.memory}[${APP}_POOL_${pool.memory.upper()}_SIZE];
 
@@ -30,7 +30,17 @@ ${prefix}_pools ${app}_${prefix}_pools(const ${app}_pools *pools)
 % if prefix in pool.offsets:
     part.${pool.memory} = (uint8_t *)pools->${pool.memory} + ${pool.offsets[prefix]}u;
 % endif
+% if prefix in pool.copies:
+    part.${pool.memory}_copies = (uint8_t *)pools->${pool.memory} + ${pool.copies[prefix]}u;
+% endif
 % endfor
     return part;
+}
+% endfor
+% for prefix, (memory, offset) in states.items():
+
+void *${app}_${prefix}_state(const ${app}_pools *pools)
+{
+    return (uint8_t *)pools->${memory} + ${offset}u;
 }
 % endfor

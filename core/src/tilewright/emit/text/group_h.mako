@@ -45,6 +45,13 @@ ${app}_pools ${app}_static_pools(void);
 % for prefix in members:
 ${prefix}_pools ${app}_${prefix}_pools(const ${app}_pools *pools);
 % endfor
+% if states:
+
+/* What each network keeps from run to run, as its NAME_init is given. Nobody else uses these bytes. */
+% for prefix in states:
+void *${app}_${prefix}_state(const ${app}_pools *pools);
+% endfor
+% endif
 
 #ifdef __cplusplus
 }
