@@ -279,20 +279,20 @@ def test_a_stack_overflow_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "code"),
+    ("change", "code"),
     [
-        (r"tw_rt_barrier\(\);(.*?tw_rt_barrier\(\);)", "TW7112"),
-        (r"(tw_rt_barrier\(\);.*?)tw_rt_barrier\(\);", "TW7112"),
-        (r"tw_arrived\(&\w+\[[^;]*\]\);()", "TW7108"),
+        (put(r"tw_rt_barrier\(\);(.*?tw_rt_barrier\(\);)", r"\1"), "TW7112"),
+        (put(r"(tw_rt_barrier\(\);.*?)tw_rt_barrier\(\);", r"\1"), "TW7112"),
+        (lambda text: re.sub(r"tw_arrived\([^;]*\);", "", text), "TW7103|TW7108|TW7112"),
     ],
-    ids=["barrier before", "barrier behind", "wait"],
+    ids=["barrier before", "barrier behind", "waits"],
 )
-def test_a_missing_barrier_or_wait_is_found(pattern: str, code: str, tmp_path: Path) -> None:
+def test_a_missing_barrier_or_wait_is_found(change: Callable[[str], str], code: str, tmp_path: Path) -> None:
     plan = deployment(tiled=True)
-    job = job_for(plan, artifact=changed(plan, put(pattern, r"\1"), "for (int32_t t = 0"))
+    job = job_for(plan, artifact=changed(plan, change, "for (int32_t t = 0"))
     with pytest.raises(TilewrightError) as found:
         QUICK.run(job, tmp_path)
-    assert found.value.code == code
+    assert re.fullmatch(code, found.value.code), str(found.value)
 
 
 def test_a_program_that_never_ends_is_stopped(tmp_path: Path) -> None:
