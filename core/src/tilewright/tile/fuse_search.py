@@ -1,18 +1,18 @@
 """Knows how the tiles of several steps together are found: sizes of the sink's loops, what is kept, buffers.
 Does not know which steps are tried together.
 
-Rows are cut first: the loop of the sink's outermost stored axis that reaches the steps before it. Where single rows do
-not fit, the next such loop is cut, too. Few sizes are tried: the largest for each number of tiles, each number a
-quarter more than the one before.
+One loop of the sink is cut, any that reaches the steps before it; where no tile of one loop fits, two. Few sizes are
+tried, each a good deal smaller than the one before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations, product
 
 from tilewright.decisions import GroupTile, HopTile, TileCopy
-from tilewright.index import bare_loop, mentions
+from tilewright.index import mentions
 from tilewright.tile.cost import HopCost
 from tilewright.tile.fuse import Chain, copy_key
 from tilewright.tile.fuse_boxes import Boxes, Mode, boxes_of
@@ -21,6 +21,8 @@ from tilewright.tile.space import sizes
 from tilewright.tile.tiler import Buffering
 
 MOST_TRAFFIC = 2.0  # times what must be moved: beyond, only time counts
+_MOST_LOOPS = 2  # that are cut
+_MANY, _FEW = 12, 4  # sizes tried of the innermost loop, and of one around it
 _MODES: tuple[Mode, ...] = ("slide", "recompute")
 
 
@@ -53,8 +55,9 @@ def best_groups(
     """
     best: dict[float, FoundGroup] = {}
     loops = _rows(chain)
-    for count in range(len(loops) + 1):
-        for nest in _nests(chain, loops[:count]):
+    most = _MOST_LOOPS if most_cycles == float("inf") else 1  # more calls take too long to be worth looking for
+    for count in range(min(len(loops), most) + 1):
+        for nest in (nest for order in permutations(loops, count) for nest in _nests(chain, order)):
             for mode in _MODES:
                 inner: dict[str, Mode] = dict.fromkeys(chain.inner, mode)
                 boxes = boxes_of(chain, nest, inner)
@@ -79,13 +82,12 @@ def score(cost: HopCost, weight: float) -> float:
 
 
 def _rows(chain: Chain) -> list[str]:
-    """Loops of the sink that may be cut and reach a step before it, in the order in which its output is stored."""
+    """Loops of the sink that may be cut and reach a step before it."""
     sink = chain.sink
     cuts = {loop.name for loop in sink.space.cuts}
     read = [axis.index for operand in sink.inside for axis in sink.access.axes[operand]]
-    axes = sink.access.axes[sink.output.name]
-    ordered = [bare_loop(axes[axis]) for axis in sink.output.layout]
-    return [loop for loop in ordered if loop in cuts and any(mentions(index, loop) for index in read)][:3]
+    ordered = [sink.loops[axis] for axis in sink.output.layout]
+    return [loop for loop in ordered if loop in cuts and any(mentions(index, loop) for index in read)]
 
 
 def _nests(chain: Chain, loops: Sequence[str]) -> Iterator[tuple[tuple[str, int], ...]]:
@@ -95,14 +97,25 @@ def _nests(chain: Chain, loops: Sequence[str]) -> Iterator[tuple[tuple[str, int]
         yield ()
         return
     multiples = space.kernel.multiples
-    around = tuple((loop, multiples.get(loop, 1)) for loop in loops[:-1])
-    last = loops[-1]
-    tried = [size for size in sizes(space.extents[last], multiples.get(last, 1)) if size < space.extents[last]]
-    before = float("inf")
-    for size in tried:
-        if size <= before * 0.8 or size == tried[-1]:
-            before = size
-            yield (*around, (last, size))
+    *outer, last = loops
+    tried = {
+        loop: _spread(sizes(space.extents[loop], multiples.get(loop, 1))[1:], _FEW if loop in outer else _MANY)
+        for loop in loops
+    }
+    for around in product(*(tried[loop] for loop in outer)):
+        yield from ((*zip(outer, around, strict=True), (last, size)) for size in tried[last])
+
+
+def _spread(choices: Sequence[int], most: int) -> list[int]:
+    """Some of these sizes: first and last, and between them each a good deal smaller than the one before."""
+    if len(choices) <= 2:
+        return list(choices)
+    ratio = (choices[-1] / choices[0]) ** (1 / (most - 1))
+    found = [choices[0]]
+    for size in choices[1:-1]:
+        if size <= found[-1] * ratio * 1.01 and size > choices[-1] / ratio * 0.99:
+            found.append(size)
+    return [*found, choices[-1]]
 
 
 def _found(
