@@ -50,7 +50,8 @@ def _pack(site: Site) -> Mapping[str, Array]:
     wide = -(-columns // TAPS) * TAPS
     filled = np.zeros((layer.blocks * BLOCK, rows, wide), np.int8)
     filled[: layer.outputs, :, :columns] = layer.weights[..., 0]
-    words = filled.reshape(layer.blocks, BLOCK, tap_words(layer), TAPS).swapaxes(1, 2)
+    # [block, channel, row, group, tap] -> [block, group, row, channel, tap]
+    words = filled.reshape(layer.blocks, BLOCK, rows, wide // TAPS, TAPS).transpose(0, 3, 2, 1, 4)
     return {"W": np.ascontiguousarray(words).reshape(layer.blocks, -1), "P": bias_and_scale(layer)}
 
 
@@ -79,14 +80,15 @@ def _values(call: Call) -> Mapping[str, object]:
     layer = layer_of(call.site)
     kind = "us" if call.operands["X"].dtype is DType.U8 else "ss"
     limit, pair = limit_of(layer.requant, layer.reach), pair_taps(layer)
-    loads = min(layer.windows.kernel[1], TAPS)
+    taps = layer.windows.kernel[1]
     return {
-        "function": f"tw_xp_depthwise_{kind}_{limit}_{loads}_{pair}",
+        "function": f"tw_xp_depthwise_{kind}_{limit}_{taps}_{pair}{int(layer.padded)}",
         "kind": kind,
         "limit": limit,
         "weighted": True,
-        "loads": loads,
+        "taps": taps,
         "pair": pair,
+        "edges": layer.padded,
         "fields": {
             **image_fields(call),
             **tap_fields(layer.windows),

@@ -1,106 +1,228 @@
 <%doc>
 Needs function, kind (see dot.c), limit (see finish.c), weighted (a filter for every channel; else all weights are 1),
-loads (taps of a row that one window reads, or 4 where it reads more), pair (taps that two neighbouring windows read, 0
-where they are more than four).
+taps (of a row), pair (taps that two neighbouring windows read, 0 where they are more than four), edges (taps may lie
+outside). A row is read in groups of four taps, or what is left; weights are stored group by group.
 </%doc>\
 <%
     block = f"tw_xp_{'taps' if weighted else 'ones'}"
-    weights = "w, " if weighted else ""
+    groups = [(first, min(4, taps - first)) for first in range(0, taps, 4)]
+    parameters = "const uint8_t *w, " if weighted else "const tw_xp_counts *counts, "
+    arguments = "w, " if weighted else "&counts, "
+    first_sums = ", ".join(f"b[{j % 4}]" if weighted else "0" for j in range(8))
 %>\
+#ifndef TW_XP_ROWS
+#define TW_XP_ROWS
+typedef struct {
+    int32_t first, last; /* taps first to last - 1 lie inside */
+} tw_xp_rows;
+
+TW_KERNEL tw_xp_rows tw_xp_rows_inside(const tw_xp_windows *p, int32_t top)
+{
+    const tw_xp_rows rows = {
+        .first = tw_xp_taps_before(top, p->row_taps, p->row_dilation, 0),
+        .last = tw_xp_taps_before(top, p->row_taps, p->row_dilation, p->in_rows),
+    };
+    return rows;
+}
+
+/* What an average is divided by: `scales` is 1, or one for every count of elements. With `padding`, positions before
+ * `row_end` and `column_end` count. */
+typedef struct {
+    int32_t zero_point, scales, padding, row_end, column_end;
+} tw_xp_counts;
+#endif
+
 #ifndef ${function.upper()}
 #define ${function.upper()}
-% for pixels, taps in ((1, loads), (2, pair)) if pair else ((1, loads),):
-<% shift = "8 * p->column_stride, " if pixels == 2 else "" %>\
-/* Sums of ${"two neighbouring windows" if pixels == 2 else "one window"} over four channels, or the first `lanes` of them. */
-TW_KERNEL void ${function}_sums${pixels}(const tw_xp_windows *p, int32_t lanes, uint32_t rows, uint32_t columns,
-        const uint8_t *x, int32_t start, ${"const uint8_t *w, " if weighted else ""}int32_t *acc)
-{
-    const int32_t taps = p->column_taps${" + p->column_stride" if pixels == 2 else ""};
-    const int32_t step = p->column_dilation * p->x_column, row = p->row_dilation * p->x_row;
-    const uint32_t all = (UINT32_C(2) << (taps - 1)) - 1, all_rows = (UINT32_C(2) << (p->row_taps - 1)) - 1;
-    if (columns == all && rows == all_rows && lanes == 4 && taps == ${taps}) {
-        ${block}${pixels}x${taps}_${kind}(p->row_taps, x + start, step, row - ${taps - 1} * step, ${weights}${shift}acc);
-        return;
-    }
-<%def name="gathered(k)">\
-            uint32_t r[4] = {0, 0, 0, 0}; /* what lies outside, and what no weight belongs to */
-            for (int32_t j = 0; j < 4 && ${k} + j < taps; ++j) {
-                r[j] = inside >> (${k} + j) & 1 ? tw_xp_load_lanes(x + (at + (${k} + j) * step), lanes) : p->padding;
-            }
-</%def>\
+<%def name="finish(pixels, p, lanes, at)">\
 % if weighted:
-    for (int32_t kr = 0; kr < p->row_taps; ++kr) {
-        const uint32_t inside = rows >> kr & 1 ? columns : 0;
-        const int32_t at = start + kr * row;
-        for (int32_t k = 0; k < taps; k += 4, w += 16) {
-${gathered("k")}\
-            ${block}${pixels}x4_${kind}(1, (const uint8_t *)r, 4, 0, ${weights}${shift}acc);
+                tw_xp_finish_${limit}(${pixels}, acc, b, ${lanes}, ${p}to, ${at}, ${at}${f" + {p}y_column" if pixels == 2 else ""});
+% else:
+                const int32_t inside = (rows.last - rows.first)
+                    * tw_xp_taps_inside(left, ${p}column_taps, ${p}column_dilation, ${p}in_columns);
+                const int32_t counted = !counts${p[1:]}padding ? inside
+                    : tw_xp_taps_before(top, ${p}row_taps, ${p}row_dilation, counts${p[1:]}row_end)
+                        * tw_xp_taps_before(left, ${p}column_taps, ${p}column_dilation, counts${p[1:]}column_end);
+                const int32_t s = b[counts${p[1:]}scales == 1 || counted < 1 ? 0 : counted - 1];
+                const int32_t scale[8] = {0, 0, 0, 0, s, s, s, s};
+% for j in range(4):
+                acc[${j}] -= inside * counts${p[1:]}zero_point;
+% endfor
+                tw_xp_finish_${limit}(1, acc, scale, ${lanes}, ${p}to, ${at}, ${at});
+% endif
+</%def>\
+/* Column `j` of the output, the first `lanes` of four channels. */
+TW_XP_APART void ${function}_column(const tw_xp_windows *p, int32_t lanes, int32_t j, const uint8_t *x, \
+${parameters}const int32_t *b, uint8_t *y)
+{
+    const int32_t step = p->column_dilation * p->x_column, row = p->row_dilation * p->x_row;
+    const int32_t left = j * p->column_stride - p->left;
+    const uint32_t columns = tw_xp_inside(left, p->column_taps, p->column_dilation, p->in_columns);
+    for (int32_t n = 0; n < p->batches; ++n) {
+        for (int32_t i = 0; i < p->rows; ++i) {
+            const int32_t top = i * p->row_stride - p->top;
+            const tw_xp_rows rows = tw_xp_rows_inside(p, top);
+            const int32_t start = n * p->x_batch + top * p->x_row + left * p->x_column;
+            uint8_t *const to = y + n * p->y_batch + i * p->y_row + j * p->y_column;
+            int32_t acc[8] = {${first_sums}};
+            for (int32_t k = 0; k < p->column_taps; k += 4) {
+                for (int32_t kr = 0; kr < p->row_taps; ++kr) {
+                    const uint32_t inside = kr >= rows.first && kr < rows.last ? columns : 0;
+                    const uint8_t *const from = x + (start + kr * row + k * step);
+                    uint32_t r[4] = {0, 0, 0, 0}; /* what no weight belongs to */
+% for tap in range(4):
+                    if (k + ${tap} < p->column_taps) {
+                        r[${tap}] = inside >> (k + ${tap}) & 1 ? tw_xp_load_lanes(from + ${tap} * step, lanes) : p->padding;
+                    }
+% endfor
+                    ${block}1x4_${kind}(1, (const uint8_t *)r, 4, 0, \
+${"w + 16 * (k / 4 * p->row_taps + kr), " if weighted else ""}acc);
+                }
+            }
+${finish(1, "p->", "lanes", "to")}\
         }
     }
+}
+
+% if edges:
+/* The same over four channels. */
+TW_XP_APART void ${function}_edge(const tw_xp_windows *p, int32_t j, const uint8_t *x, ${parameters}const int32_t *b,
+        uint8_t *y)
+{
+    const int32_t step = p->column_dilation * p->x_column, row = p->row_dilation * p->x_row;
+    const int32_t left = j * p->column_stride - p->left;
+    const uint32_t columns = tw_xp_inside(left, p->column_taps, p->column_dilation, p->in_columns);
+    const uint32_t padding = p->padding;
+    const uint8_t *const pad = (const uint8_t *)&padding;
+    for (int32_t n = 0; n < p->batches; ++n) {
+        for (int32_t i = 0; i < p->rows; ++i) {
+            const int32_t top = i * p->row_stride - p->top;
+            const tw_xp_rows rows = tw_xp_rows_inside(p, top);
+            const int32_t at = n * p->x_batch + (top + rows.first * p->row_dilation) * p->x_row + left * p->x_column;
+            const int32_t count = rows.last - rows.first;
+            uint8_t *const to = y + n * p->y_batch + i * p->y_row + j * p->y_column;
+            int32_t acc[8] = {${first_sums}};
+% for number, (first, some) in enumerate(groups):
+<%
+    places = ", ".join(
+        f"columns >> {first + tap} & 1 ? x + (at + {first + tap} * step) : pad, columns >> {first + tap} & 1 ? row : 0"
+        if tap < some else "pad, 0" for tap in range(4))
+    begin = f"w + 16 * {number} * p->row_taps" if number else "w"
+%>\
+% if weighted:
+            if (rows.first > 0) {
+                ${block}1x${some}_${kind}(rows.first, pad, 0, 0, ${begin}, acc);
+            }
+            if (count > 0) {
+                ${block}_apart_${kind}(count, ${places},
+                    ${begin} + 16 * rows.first, acc);
+            }
+            if (rows.last < p->row_taps) {
+                ${block}1x${some}_${kind}(p->row_taps - rows.last, pad, 0, 0, ${begin} + 16 * rows.last, acc);
+            }
 % else:
-    for (int32_t k = 0; k < taps; k += 4) {
-        if (columns == all && rows == all_rows && lanes == 4 && k + 4 <= taps) {
-            ${block}1x4_${kind}(p->row_taps, x + (start + k * step), step, row - 3 * step, acc);
-            continue;
+            if (count > 0) {
+                ${block}_apart_${kind}(count, ${places}, acc);
+            }
+% endif
+% endfor
+${finish(1, "p->", 4, "to")}\
         }
-        for (int32_t kr = 0; kr < p->row_taps; ++kr) {
-            const uint32_t inside = rows >> kr & 1 ? columns : 0;
-            const int32_t at = start + kr * row;
-${gathered("k")}\
-            ${block}1x4_${kind}(1, (const uint8_t *)r, 4, 0, acc);
-        }
+    }
+}
+
+% endif
+% for pixels, reads in ((1, groups), (2, [(0, pair)])) if pair else ((1, groups),):
+<% shift = "8 * p->column_stride, " if pixels == 2 else "" %>\
+/* ${"Two neighbouring windows" if pixels == 2 else "One window"} over four channels; none of their taps lies left or right of the input. */
+TW_KERNEL void ${function}_sums${pixels}(const tw_xp_windows *p, tw_xp_rows rows, const uint8_t *x, int32_t start,
+        ${"const uint8_t *w, " if weighted else ""}int32_t *acc)
+{
+    const int32_t step = p->column_dilation * p->x_column, row = p->row_dilation * p->x_row;
+    const uint8_t *const from = x + (start + rows.first * row);
+% if edges:
+    const int32_t count = rows.last - rows.first;
+% else:
+    const int32_t count = p->row_taps;
+% endif
+% if edges and weighted:
+    const uint32_t padding = p->padding;
+    const uint8_t *const pad = (const uint8_t *)&padding;
+% endif
+% for number, (first, some) in enumerate(reads):
+<%
+    begin = f"w + 16 * {number} * p->row_taps" if number else "w"
+    inside = (f"{begin} + 16 * rows.first, " if edges else f"{begin}, ") if weighted else ""
+    call = f"{block}{pixels}x{some}_{kind}(count, from{f' + {first} * step' if first else ''}, step, row - {some - 1} * step, {inside}{shift}acc);"
+%>\
+% if edges and weighted:
+    if (rows.first > 0) {
+        ${block}${pixels}x${some}_${kind}(rows.first, pad, 0, 0, ${begin}, ${shift}acc);
     }
 % endif
+% if edges:
+    if (count > 0) {
+        ${call}
+    }
+% else:
+    ${call}
+% endif
+% if edges and weighted:
+    if (rows.last < p->row_taps) {
+        ${block}${pixels}x${some}_${kind}(p->row_taps - rows.last, pad, 0, 0, ${begin} + 16 * rows.last, ${shift}acc);
+    }
+% endif
+% endfor
 }
 
 % endfor
-% if weighted:
-TW_KERNEL void ${function}(const tw_xp_windows p, const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y)
-% else:
-/* `zero` is the zero point of x. `b` has one scale for all windows, or one for every count of elements. With `padding`,
- * positions before `row_end` and `column_end` count. */
-TW_KERNEL void ${function}(const tw_xp_windows p, int32_t zero, int32_t scales, int32_t padding, int32_t row_end,
-        int32_t column_end, const uint8_t *x, const int32_t *b, uint8_t *y)
-% endif
+TW_KERNEL void ${function}(const tw_xp_windows p, ${"" if weighted else "const tw_xp_counts counts, "}const uint8_t *x, \
+${"const uint8_t *w, " if weighted else ""}const int32_t *b, uint8_t *y)
 {
-    for (int32_t c = 0; c < p.outputs; c += 4) {
+    const tw_xp_windows apart = p; /* p itself stays what the compiler knows */
+    for (int32_t c = 0; c < p.outputs; c += 4, x += 4, y += 4) {
         const int32_t lanes = p.outputs - c < 4 ? p.outputs - c : 4;
-        for (int32_t n = 0; n < p.batches; ++n) {
+        /* the columns whose windows lie inside */
+        const int32_t room = p.in_columns + p.left - (p.column_taps - 1) * p.column_dilation;
+        const int32_t begin = (p.left + p.column_stride - 1) / p.column_stride;
+        const int32_t stop = room <= 0 ? 0 : (room - 1) / p.column_stride + 1;
+        const int32_t first = begin < p.columns ? begin : p.columns;
+        const int32_t last = lanes < 4 || stop <= first ? first : (stop < p.columns ? stop : p.columns);
+        for (int32_t j = 0; j < p.columns; ++j) {
+            if (j == first) {
+                j = last;
+            }
+            if (j >= p.columns) {
+                break;
+            }
+% if edges:
+            if (lanes == 4) {
+                ${function}_edge(&apart, j, x, ${arguments}b, y);
+                continue;
+            }
+% endif
+            ${function}_column(&apart, lanes, j, x, ${arguments}b, y);
+        }
+        for (int32_t n = 0; first < last && n < p.batches; ++n) {
             for (int32_t i = 0; i < p.rows; ++i) {
                 const int32_t top = i * p.row_stride - p.top;
-                const uint32_t rows = tw_xp_inside(top, p.row_taps, p.row_dilation, p.in_rows);
-                uint8_t *to = y + n * p.y_batch + i * p.y_row + c;
-                for (int32_t j = 0; j < p.columns;) {
+                const tw_xp_rows rows = tw_xp_rows_inside(&p, top);
+                uint8_t *to = y + n * p.y_batch + i * p.y_row + first * p.y_column;
+                for (int32_t j = first; j < last;) {
                     const int32_t left = j * p.column_stride - p.left;
-                    const int32_t start = n * p.x_batch + top * p.x_row + left * p.x_column + c;
-                    int32_t acc[8] = {${", ".join("b[%d]" % (j % 4) if weighted else "0" for j in range(8))}};
+                    const int32_t start = n * p.x_batch + top * p.x_row + left * p.x_column;
+                    int32_t acc[8] = {${first_sums}};
 % if pair:
-                    if (j + 1 < p.columns) {
-                        const uint32_t both = tw_xp_inside(left, p.column_taps + p.column_stride, 1, p.in_columns);
-                        ${function}_sums2(&p, lanes, rows, both, x, start, w, acc);
-                        tw_xp_finish_${limit}(2, acc, b, lanes, p.to, to, to + p.y_column);
+                    if (j + 1 < last) {
+                        ${function}_sums2(&p, rows, x, start, w, acc);
+${finish(2, "p.", 4, "to")}\
                         to += 2 * p.y_column;
                         j += 2;
                         continue;
                     }
 % endif
-                    const uint32_t columns = tw_xp_inside(left, p.column_taps, p.column_dilation, p.in_columns);
-                    ${function}_sums1(&p, lanes, rows, columns, x, start, ${"w, " if weighted else ""}acc);
-% if weighted:
-                    tw_xp_finish_${limit}(1, acc, b, lanes, p.to, to, to);
-% else:
-                    const int32_t inside = tw_xp_taps_inside(top, p.row_taps, p.row_dilation, p.in_rows)
-                        * tw_xp_taps_inside(left, p.column_taps, p.column_dilation, p.in_columns);
-                    const int32_t counted = !padding ? inside
-                        : tw_xp_taps_before(top, p.row_taps, p.row_dilation, row_end)
-                            * tw_xp_taps_before(left, p.column_taps, p.column_dilation, column_end);
-                    const int32_t s = b[scales == 1 || counted < 1 ? 0 : counted - 1];
-                    const int32_t scale[8] = {0, 0, 0, 0, s, s, s, s};
-% for j in range(4):
-                    acc[${j}] -= inside * zero;
-% endfor
-                    tw_xp_finish_${limit}(1, acc, scale, lanes, p.to, to, to);
-% endif
+                    ${function}_sums1(&p, rows, x, start, ${"w, " if weighted else ""}acc);
+${finish(1, "p.", 4, "to")}\
                     to += p.y_column;
                     j += 1;
                 }

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api import DType, Requant, Site, Windows, sum_bounds, windows_of
-
 from tilewright_siracusa.kernels.windows import two_axes
 
 if TYPE_CHECKING:

@@ -7,7 +7,19 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 
-from tilewright.api import Call, DType, Kernel, Layout, Site, TileShape, broadcast_steps, nest, row_major, sum_bounds, walk
+from tilewright.api import (
+    Call,
+    DType,
+    Kernel,
+    Layout,
+    Site,
+    TileShape,
+    broadcast_steps,
+    nest,
+    row_major,
+    sum_bounds,
+    walk,
+)
 from tilewright_siracusa.kernels.layers import BLOCK, BYTES, zero_points
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.sources import c_text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Layout, Site, channels_last, parse_map, windows_of
+from tilewright.api import Access, Call, DType, Kernel, Layout, Site, Windows, channels_last, parse_map, windows_of
 from tilewright_siracusa.kernels.layers import BLOCK, BYTES, MOST_TAPS
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.sources import c_text
@@ -76,26 +76,37 @@ def _average_values(call: Call) -> Mapping[str, object]:
     reach = 511.0 * max(scale * (index + 1) for index, scale in enumerate(requant.scale)) * windows.kernel[0]
     kind = "us" if x.dtype is DType.U8 else "ss"
     limit = limit_of(requant, reach * windows.kernel[1])
-    flat = len(x.shape) == 3
+    taps = windows.kernel[1]
+    edges = any((*windows.before, *windows.after)) or windows.ceil_mode
     return {
-        "function": f"tw_xp_average_pool_{kind}_{limit}_{min(windows.kernel[1], 4)}",
+        "function": f"tw_xp_average_pool_{kind}_{limit}_{taps}_{int(edges)}",
         "kind": kind,
         "limit": limit,
         "weighted": False,
-        "loads": min(windows.kernel[1], 4),
+        "taps": taps,
         "pair": 0,
+        "edges": edges,
         "fields": {
             **image_fields(call),
             **tap_fields(windows),
             "padding": 0,
             "to": limits(requant, limit),
         },
-        "zero": node.integer("x_zero_point"),
-        "scales": len(requant.scale),
+        "counts": _counts(call, windows),
+    }
+
+
+def _counts(call: Call, windows: Windows) -> str:
+    """A `tw_xp_counts` initialiser."""
+    node, x = call.site.node, call.operands["X"]
+    fields = {
+        "zero_point": node.integer("x_zero_point"),
+        "scales": len(node.requant().scale),
         "padding": int(bool(node.integer("count_include_pad"))),
-        "row_end": 1 if flat else f"{x.shape[2] + windows.after[0]} - ({x.origin[2]})",
+        "row_end": "1" if len(x.shape) == 3 else f"{x.shape[2] + windows.after[0]} - ({x.origin[2]})",
         "column_end": f"{x.shape[-1] + windows.after[1]} - ({x.origin[-1]})",
     }
+    return "{" + ", ".join(f".{name} = {value}" for name, value in fields.items()) + "}"
 
 
 def _max_values(call: Call) -> Mapping[str, object]:
@@ -121,8 +132,7 @@ AVERAGE = Kernel(
     values=_average_values,
     source=c_text("finish.c", "windows.c", "turned.c", "turn.c", "lanes.c"),
     call=WINDOWS_CALL.format(
-        arguments="${zero}, ${scales}, ${padding}, ${row_end}, ${column_end}, (const uint8_t *)${X}, ${R}, "
-        "(uint8_t *)${Y}"
+        arguments="(tw_xp_counts)${counts}, (const uint8_t *)${X}, ${R}, (uint8_t *)${Y}",
     ),
     includes=("<stdint.h>", "<string.h>"),
 )

@@ -102,7 +102,10 @@ def _needs_padding(layer: Layer) -> bool:
 def _packed_shapes(site: Site) -> dict[str, tuple[int, ...]]:
     layer = layer_of(site)
     form = form_of(layer)
-    shapes: dict[str, tuple[int, ...]] = {"W": (layer.blocks, BLOCK * form.column_bytes), "P": (layer.blocks, 2 * BLOCK)}
+    shapes: dict[str, tuple[int, ...]] = {
+        "W": (layer.blocks, BLOCK * form.column_bytes),
+        "P": (layer.blocks, 2 * BLOCK),
+    }
     return {**shapes, "Z": (form.taps[1] * form.tap_bytes,)} if _needs_padding(layer) else shapes
 
 
