@@ -16,6 +16,7 @@ from tilewright.bind import bind
 from tilewright.decisions import Decisions
 from tilewright.errors import TilewrightError
 from tilewright.planner import Planner
+from tilewright.platform import Memory
 from tilewright.stages import Bound
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.whole import WholeTiler
@@ -80,3 +81,38 @@ def test_nothing_is_promised_that_was_not_planned() -> None:
     with pytest.raises(TilewrightError) as caught:
         stuck.plan(bound)
     assert not any("--memory" in line or "--io" in line for line in caught.value.fix)
+
+
+def test_several_memories_and_pins_are_tried() -> None:
+    """Every line about two memories works; pins are suspected; what is told is what the plan takes."""
+    lines = 0
+    for seed in range(12):
+        bound = _bound(seed)
+        used = _planner().plan(bound).pools[0].used_bytes
+        small = Memory(name="dtcm", size_bytes=used // 3), Memory(name="sram", size_bytes=used // 3)
+        two = replace(bound, platform=replace(bound.platform, memories=(*small, *bound.platform.of_kind("const"))))
+        try:
+            _planner().plan(two)
+            continue
+        except TilewrightError as error:
+            told = error
+        assert "dtcm" in str(told)
+        for line in told.fix:
+            lines += 1
+            changed, planner = _typed(line, two)
+            planner.plan(changed)
+    assert lines > 10
+
+
+def test_pins_that_are_in_the_way() -> None:
+    bound = _bound(3)
+    used = _planner().plan(bound).pools[0].used_bytes
+    memories = Memory(name="dtcm", size_bytes=used // 2), Memory(name="sram", size_bytes=None)
+    two = replace(bound, platform=replace(bound.platform, memories=(*memories, *bound.platform.of_kind("const"))))
+    values = dict.fromkeys((name for name in bound.layouts if name not in bound.graph.constants), "dtcm")
+    planner = replace(_planner(), pins=Decisions(memories=values))
+    with pytest.raises(TilewrightError) as caught:
+        planner.plan(two)
+    assert any(line.startswith("without --pin") and "fits" in line for line in caught.value.fix)
+    assert any("pinned)" in detail for detail in caught.value.details)
+    assert _planner().plan(two)

@@ -31,7 +31,7 @@ from tilewright.staging_costs import proposals
 from tilewright.tile.stage import tile
 from tilewright.tile.tiler import Buffering, Tiler
 from tilewright.verify import verify_allocated, verify_bound, verify_scheduled, verify_tiled
-from tilewright.ways_out import ways_out
+from tilewright.ways_out import Change, ways_out
 
 _FEWEST_TO_ORDER = 3  # nodes, below which there is nothing to choose
 _ORDER_SHARE = 10  # of the budget goes into the search for an order
@@ -169,17 +169,28 @@ class Planner:
         tensors = [name for name in (*bound.graph.inputs, *bound.graph.outputs) if name not in kept]
         ends: dict[str, Literal["pool", "user"]] = dict.fromkeys(tensors, "user")
 
-        def plan(changed: Bound, theirs: bool, factor: int) -> Allocated | None:
-            pins = replace(self.pins, io=ends) if theirs else self.pins
-            budget = replace(self.budget, work=self.budget.work * factor)
+        def plan(changed: Bound, change: Change) -> Allocated | None:
+            pins = replace(
+                self.pins,
+                io=ends if change.users else self.pins.io,
+                memories={} if change.unpinned else self.pins.memories,
+                staged={} if change.unstaged else self.pins.staged,
+            )
+            budget = replace(self.budget, work=self.budget.work * change.effort)
             try:
                 plans, _ = replace(self, pins=pins, budget=budget)._attempts(changed)
             except TilewrightError:
                 return None  # the change itself is not possible
             return min(plans, key=merit, default=None)
 
-        placeable = any(MIGHT_FIT in detail for detail in failure.details)
-        return ways_out(bound, plan, placeable=placeable, effort=self.budget.work)
+        return ways_out(
+            bound,
+            plan,
+            placeable=any(MIGHT_FIT in detail for detail in failure.details),
+            effort=self.budget.work,
+            pinned=bool(self.pins.memories),
+            staged=bool(self.pins.staged),
+        )
 
 
 def merit(allocated: Allocated) -> tuple[float, int]:

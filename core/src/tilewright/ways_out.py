@@ -4,33 +4,56 @@ Does not know how planning works.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from tilewright.allocate.limits import memory_bytes
+from tilewright.platform import Platform
 from tilewright.stages import Allocated, Bound
 
-Plan = Callable[[Bound, bool, int], Allocated | None]  # bound, inputs and outputs with the caller, effort factor
-
 _MORE_EFFORT = 5
+_MOST_SIZES = 2  # lines about larger memories
+_HALVINGS = 5  # of what one memory of several would have to be larger
 
 
-def ways_out(bound: Bound, plan: Plan, *, placeable: bool, effort: int) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is done differently when a plan is tried again."""
+
+    users: bool = False  # inputs and outputs stay with the caller
+    unpinned: bool = False  # nothing is pinned to a memory
+    unstaged: bool = False  # no constant is copied
+    effort: int = 1  # times the budget
+
+
+Plan = Callable[[Bound, Change], Allocated | None]  # None: it still does not fit
+Sizes = dict[str, int]
+
+
+def ways_out(
+    bound: Bound, plan: Plan, *, placeable: bool, effort: int, pinned: bool = False, staged: bool = False
+) -> tuple[str, ...]:
     """Flags after which the model fits, with what the plan then takes. `plan` gives None where it still does not fit.
 
-    `placeable`: the buffers' lower bound is inside the limits, so that a more patient allocator might do.
+    `placeable`: the buffers' lower bound is inside the limits, so that a more patient allocator might do. `pinned`,
+    `staged`: there are pins of memories, or copies of constants, that could be left out.
     """
-    limits = {memory.name: memory.size_bytes for memory in bound.platform.memories}
     lines = []
-    if placeable and (found := plan(bound, False, _MORE_EFFORT)) is not None:
-        lines.append(f"--effort {effort * _MORE_EFFORT}     a more patient allocator -> {_taken(found, limits)}")
-    if (found := plan(bound, True, 1)) is not None:
-        lines.append(f"--io user     inputs and outputs stay in your buffers -> {_taken(found, limits)}")
-    larger = _with_more(bound, plan, limits, theirs=False)
-    users = None if found is not None else _with_more(bound, plan, limits, theirs=True)
-    if larger is not None:
-        lines.append(_grown(larger, limits))
-    if users is not None and (larger is None or sum(users.values()) < sum(larger.values())):
-        lines.append(f"--io user {_grown(users, limits)}")
+    if placeable and (found := plan(bound, Change(effort=_MORE_EFFORT))) is not None:
+        lines.append(f"--effort {effort * _MORE_EFFORT}     a more patient allocator -> {_taken(found)}")
+    users = plan(bound, Change(users=True))
+    if users is not None:
+        lines.append(f"--io user     inputs and outputs stay in your buffers -> {_taken(users)}")
+    if pinned and (found := plan(bound, Change(unpinned=True))) is not None:
+        lines.append(f"without --pin     nothing is pinned to a memory -> {_taken(found)}")
+    if staged and (found := plan(bound, Change(unstaged=True))) is not None:
+        lines.append(f"without --stage     constants stay where they are -> {_taken(found)}")
+    larger = _larger(bound, plan)
+    lines.extend(_grown(sizes, bound.platform) for sizes in larger[:_MOST_SIZES])
+    if users is None:
+        theirs = _with_more(bound, plan, _limited(bound.platform), Change(users=True))
+        if theirs is not None and (not larger or sum(theirs.values()) < sum(larger[0].values())):
+            lines.append(f"--io user {_grown(theirs, bound.platform)}")
     return tuple(lines)
 
 
@@ -42,29 +65,67 @@ def with_memories(bound: Bound, sizes: Mapping[str, int | None]) -> Bound:
     return replace(bound, platform=replace(bound.platform, memories=memories))
 
 
-def _with_more(bound: Bound, plan: Plan, limits: Mapping[str, int | None], *, theirs: bool) -> dict[str, int] | None:
-    """New sizes of the memories that are too small, with which the model was planned again; None: nothing helps."""
-    boundless = plan(with_memories(bound, dict.fromkeys(limits)), theirs, 1)
+def _limited(platform: Platform) -> tuple[str, ...]:
+    return tuple(memory.name for memory in platform.memories if memory.size_bytes is not None)
+
+
+def _larger(bound: Bound, plan: Plan) -> list[Sizes]:
+    """New sizes with which the model was planned again, those that add least first: of one memory, or of several."""
+    names = _limited(bound.platform)
+    tried = [(name,) for name in names] if len(names) > 1 else []
+    found: list[Sizes] = []
+    for some in (*tried, names):
+        sizes = _with_more(bound, plan, some, Change())
+        if sizes is not None and len(some) < len(names):
+            sizes = _smaller(bound, plan, sizes)
+        if sizes is not None and sizes not in found:
+            found.append(sizes)
+    return sorted(found, key=lambda sizes: (_added(sizes, bound.platform), len(sizes)))
+
+
+def _smaller(bound: Bound, plan: Plan, sizes: Sizes) -> Sizes:
+    """The same with less, where that still does: with more room a plan may take more of a memory than it must."""
+    ((name, high),) = sizes.items()
+    low = bound.platform.memory(name).size_bytes or 0
+    for _ in range(_HALVINGS):
+        middle = (low + high) // 2
+        found = plan(with_memories(bound, {name: middle}), Change())
+        if found is None:
+            low = middle
+        else:
+            high = memory_bytes(found, name) + bound.platform.runtime_bytes.get(name, 0)
+            high = max(high, low + 1)
+    return {name: high}
+
+
+def _with_more(bound: Bound, plan: Plan, names: Sequence[str], change: Change) -> Sizes | None:
+    """Sizes of some memories with which the model was planned again; None: nothing helps."""
+    boundless = plan(with_memories(bound, dict.fromkeys(names)), change)
     if boundless is None:
         return None
-    sizes = {
-        pool.memory: pool.used_bytes
-        for pool in boundless.pools
-        if (limit := limits[pool.memory]) is not None and pool.used_bytes > limit
-    }
-    return sizes if sizes and plan(with_memories(bound, sizes), theirs, 1) is not None else None
+    platform = bound.platform
+    needed = {name: memory_bytes(boundless, name) + platform.runtime_bytes.get(name, 0) for name in names}
+    sizes = {name: size for name, size in needed.items() if size > (platform.memory(name).size_bytes or 0)}
+    return sizes if sizes and plan(with_memories(bound, dict(sizes)), change) is not None else None
 
 
-def _grown(sizes: Mapping[str, int], limits: Mapping[str, int | None]) -> str:
+def _added(sizes: Sizes, platform: Platform) -> int:
+    return sum(size - (platform.memory(name).size_bytes or 0) for name, size in sizes.items())
+
+
+def _grown(sizes: Sizes, platform: Platform) -> str:
     flags = " ".join(f"--memory {name}={size}" for name, size in sizes.items())
-    more = ", ".join(f"{name} {size - (limits[name] or 0):,} B larger" for name, size in sizes.items())
+    more = ", ".join(
+        f"{name} {size - (platform.memory(name).size_bytes or 0):,} B larger" for name, size in sizes.items()
+    )
     return f"{flags}     {more} -> fits"
 
 
-def _taken(plan: Allocated, limits: Mapping[str, int | None]) -> str:
+def _taken(plan: Allocated) -> str:
+    platform = plan.tiled.scheduled.bound.platform
     taken = (
-        f"{pool.memory} {pool.used_bytes:,} of {limits[pool.memory]:,} B"
-        for pool in plan.pools
-        if limits[pool.memory] is not None and pool.used_bytes
+        f"{memory.name} {memory_bytes(plan, memory.name):,} of {memory.size_bytes:,} B"
+        for memory in platform.memories
+        if memory.size_bytes is not None and memory_bytes(plan, memory.name)
     )
     return "fits, " + ", ".join(taken)

@@ -24,6 +24,7 @@ class Overflow:
     lower_bound_bytes: int  # that no plan of these buffers can go below
     step: int  # where most bytes are alive in this memory; -1 for constants
     live: tuple[Buffer, ...]  # there, largest first
+    pinned: tuple[str, ...] = ()  # buffers that may not go to another of their memories
 
     @property
     def excess_bytes(self) -> int:
@@ -32,7 +33,13 @@ class Overflow:
 
 
 def overflow_of(
-    tiled: Tiled, memory: str, inside: tuple[Buffer, ...], needed: int, available: int, bound: int
+    tiled: Tiled,
+    memory: str,
+    inside: tuple[Buffer, ...],
+    needed: int,
+    available: int,
+    bound: int,
+    pinned: tuple[str, ...] = (),
 ) -> Overflow:
     """The overflow of `memory`, which would hold the buffers `inside`."""
     heaviest, step = 0, -1
@@ -49,16 +56,18 @@ def overflow_of(
         lower_bound_bytes=bound,
         step=step,
         live=tuple(sorted(live, key=lambda buffer: (-buffer.size_bytes, buffer.name))),
+        pinned=pinned,
     )
 
 
 def does_not_fit(tiled: Tiled, overflow: Overflow, fix: tuple[str, ...] = ()) -> TilewrightError:
     """The error TW5001 (exit 5) for an overflow; `fix` are the changes that were found to help."""
-    details = [_line(tiled, buffer) for buffer in overflow.live[:_MOST_SHOWN]]
+    details = [_line(tiled, buffer, buffer.name in overflow.pinned) for buffer in overflow.live[:_MOST_SHOWN]]
     rest = overflow.live[_MOST_SHOWN:]
     if rest:
         details.append(f"and {len(rest)} more, {sum(buffer.size_bytes for buffer in rest):,} B together")
-    if overflow.lower_bound_bytes <= overflow.available_bytes:
+    details.extend(_choices(tiled, overflow))
+    if overflow.lower_bound_bytes <= overflow.available_bytes and not _too_large(tiled, overflow):
         details.append(f"{MIGHT_FIT}: these buffers need at least {overflow.lower_bound_bytes:,} B")
     return memory_error(
         "TW5001",
@@ -70,6 +79,30 @@ def does_not_fit(tiled: Tiled, overflow: Overflow, fix: tuple[str, ...] = ()) ->
     )
 
 
+def _choices(tiled: Tiled, overflow: Overflow) -> list[str]:
+    """Where else the buffers may be, and which of them are too large for all of it."""
+    platform = tiled.scheduled.bound.platform
+    free = [buffer for buffer in overflow.live if buffer.name not in overflow.pinned]
+    names = [memory.name for memory in platform.memories if any(memory.name in buffer.memories for buffer in free)]
+    if len(names) < 2:
+        return []
+    limits = ((name, platform.plan_bytes(name)) for name in names)
+    shown = ", ".join(name if limit is None else f"{name} ({limit:,} B)" for name, limit in limits)
+    return [f"tried in this order: {shown}", *_too_large(tiled, overflow)]
+
+
+def _too_large(tiled: Tiled, overflow: Overflow) -> list[str]:
+    """Buffers that are larger than every memory they may be in."""
+    platform = tiled.scheduled.bound.platform
+    lines = []
+    for buffer in overflow.live:
+        names = [overflow.memory] if buffer.name in overflow.pinned else buffer.memories
+        limits = [platform.hard_bytes(name) for name in names]
+        if limits and all(limit is not None and limit < buffer.size_bytes for limit in limits):
+            lines.append(f"'{buffer.name}' alone is larger than {', '.join(names)}")
+    return lines
+
+
 def _where(tiled: Tiled, step: int) -> str:
     if step < 0:
         return "constants"
@@ -79,13 +112,15 @@ def _where(tiled: Tiled, step: int) -> str:
     return f"step {step} '{name}'{f' ({node.op}{origin})' if node is not None else ''}"
 
 
-def _line(tiled: Tiled, buffer: Buffer) -> str:
+def _line(tiled: Tiled, buffer: Buffer, pinned: bool) -> str:
     tensors = tiled.scheduled.bound.graph.tensors
     values = [tensors[name] for name in buffer.values if name in tensors]
     shown = max(values, key=lambda tensor: tensor.size_bytes, default=None)
     shape = "" if shown is None else f"  {'x'.join(map(str, shown.shape)) or 'scalar'} {shown.dtype.value}"
     name = buffer.name if shown is None else shown.name
-    life = "" if buffer.kind == "constant" else f"  (live {buffer.first}..{buffer.last})"
+    facts = [] if buffer.kind == "constant" else [f"live {buffer.first}..{buffer.last}"]
+    facts += ["pinned"] if pinned else []
+    life = f"  ({', '.join(facts)})" if facts else ""
     return f"{buffer.kind:10} {name}{shape}  {buffer.size_bytes:,} B{life}"
 
 

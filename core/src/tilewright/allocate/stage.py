@@ -155,10 +155,14 @@ def _overflow(tiled: Tiled, problem: Problem, solution: Solution, memory: str, l
     """Of what the memory has, the regions in it included."""
     lasting = {name: at for one in laid for name, at in one.places.items()}
     inside = _inside(tiled, {**solution.places, **lasting}, memory)
+    choices = {block.name: block.pools for block in problem.blocks}
     capacity = next(pool.capacity_bytes for pool in problem.pools if pool.name == memory)
     taken = taken_bytes(laid, tiled.scheduled.bound.platform.memory(memory))
     needed = peaks(problem, solution)[memory] + taken
-    return overflow_of(tiled, memory, inside, needed, (capacity or 0) + taken, solution.bounds[memory] + taken)
+    pinned = tuple(
+        buffer.name for buffer in inside if len(buffer.memories) > 1 and choices.get(buffer.name) == (memory,)
+    )
+    return overflow_of(tiled, memory, inside, needed, (capacity or 0) + taken, solution.bounds[memory] + taken, pinned)
 
 
 def _inside(tiled: Tiled, places: Mapping[str, Place], memory: str) -> tuple[Buffer, ...]:

@@ -66,7 +66,7 @@ def _pool_row(pool: Mapping[str, Any], pools: Sequence[Mapping[str, Any]]) -> tu
     elif pool["kind"] == "const":
         what = "constants"
     else:
-        gap = f", gap {100 * (pool['used_bytes'] - bound) / max(bound, 1):.1f} %"
+        gap = f", gap {100 * (pool['used_bytes'] - bound) / bound:.1f} %" if bound else ""
         what = f"activations and scratch (lower bound {bound:,}{': optimal' if pool['optimal'] else gap})"
     return (
         pool["name"],
