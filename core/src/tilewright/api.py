@@ -55,7 +55,9 @@ if TYPE_CHECKING:
     from tilewright.graph import Quantization as Quantization
     from tilewright.graph import Site as Site
     from tilewright.graph import Tensor as Tensor
+    from tilewright.integer_layers import refused_softmax as refused_softmax
     from tilewright.integer_layers import scaled_sum_form as scaled_sum_form
+    from tilewright.integer_layers import softmax_table as softmax_table
     from tilewright.integer_layers import sum_bounds as sum_bounds
     from tilewright.integer_layers import sum_requant as sum_requant
     from tilewright.kernel import Call as Call
@@ -139,7 +141,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "toolchain_error unsupported_error usage_error",
         "tilewright.frontend.importing": "Conversion Import OnnxNode",
         "tilewright.graph": "Graph Node Quantization Site Tensor",
-        "tilewright.integer_layers": "scaled_sum_form sum_bounds sum_requant",
+        "tilewright.integer_layers": "refused_softmax scaled_sum_form softmax_table sum_bounds sum_requant",
         "tilewright.kernel": "Call Kernel Operand TileShape",
         "tilewright.layout": "Layout channels_last row_major strides",
         "tilewright.operator": "Alias Operator",

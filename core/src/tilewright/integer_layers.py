@@ -7,6 +7,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from tilewright.arithmetic.bounds import AccumulatorBounds
     from tilewright.arithmetic.requant_form import RequantForm
     from tilewright.arithmetic.scaled_sum import SumForm
@@ -41,3 +44,17 @@ def scaled_sum_form(site: Site) -> SumForm | None:
     from tilewright.operators.qelementwise import add_form
 
     return add_form(site)
+
+
+def softmax_table(site: Site) -> npt.NDArray[np.uint32]:
+    """The exponentials of a QSoftmax, as its module defines them, without the zeros at their end."""
+    from tilewright.operators.qsoftmax import table_of
+
+    return table_of(site)
+
+
+def refused_softmax(site: Site) -> str | None:
+    """Why the integers of a QSoftmax would not be exact enough, or None."""
+    from tilewright.operators.qsoftmax import accepts
+
+    return accepts(site)

@@ -58,7 +58,8 @@ def exponentials(length: int, x_scale: float, y_scale: float) -> npt.NDArray[np.
     return trimmed
 
 
-def _table(site: Site) -> npt.NDArray[np.uint32]:
+def table_of(site: Site) -> npt.NDArray[np.uint32]:
+    """The table T of a node, without the zeros at its end."""
     node, length = site.node, site.input(0).shape[_axis(site)]
     return exponentials(length, node.number("x_scale"), node.number("y_scale"))
 
@@ -70,7 +71,7 @@ def _scale(site: Site) -> int:
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     node, axis, x = site.node, _axis(site), centred(inputs[0])
     table = np.zeros(256, np.int64)
-    table[: len(_table(site))] = _table(site)
+    table[: len(table_of(site))] = table_of(site)
     entries = table[x.max(axis=axis, keepdims=True) - x]
     divisor = (entries.sum(axis=axis, keepdims=True) * _scale(site) + 2**30) >> 31
     y = (entries + divisor // 2) // divisor + node.integer("zero_point")
@@ -90,11 +91,12 @@ def _access(site: Site) -> Access:
 
 
 def _packed_access(site: Site) -> Access:
-    shapes = {"X": site.input(0).shape, "T": _table(site).shape, "Y": site.output.shape}
+    shapes = {"X": site.input(0).shape, "T": table_of(site).shape, "Y": site.output.shape}
     return parse_map(_map(site, "T[:]")).bind(shapes)
 
 
-def _accepts(site: Site) -> str | None:
+def accepts(site: Site) -> str | None:
+    """Why a node is refused, or None."""
     length = site.input(0).shape[_axis(site)]
     x_scale, y_scale = site.node.number("x_scale"), site.node.number("y_scale")
     if not 1 <= length <= _LONGEST:
@@ -119,7 +121,7 @@ def _values(call: Call) -> Mapping[str, object]:
             "count": y.shape[axis],
             "x_step": x.strides[axis],
             "y_step": y.strides[axis],
-            "entries": len(_table(call.site)),
+            "entries": len(table_of(call.site)),
             "scale": f"UINT32_C({_scale(call.site)})",
             "zero_point": node.integer("zero_point"),
             "low": node.integer("low"),
@@ -142,9 +144,9 @@ QSOFTMAX_PORTABLE = Kernel(
     name="portable.qsoftmax",
     op="QSoftmax",
     parallel=("*",),
-    accepts=_accepts,
+    accepts=accepts,
     access=_packed_access,
-    pack=lambda site: {"T": _table(site)},
+    pack=lambda site: {"T": table_of(site)},
     in_place=lambda site: (("X", "Y"),),
     values=_values,
     source=c_source("qsoftmax.c"),

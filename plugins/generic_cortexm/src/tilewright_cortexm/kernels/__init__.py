@@ -10,11 +10,13 @@ from tilewright_cortexm.kernels import (
     dsp_pools,
     dsp_products,
     dsp_taps,
+    lookup,
     mve_depthwise,
     mve_elementwise,
     mve_matmul,
     mve_pools,
     mve_products,
+    mve_tables,
 )
 
 KERNELS: tuple[Kernel, ...] = (
@@ -29,4 +31,6 @@ KERNELS: tuple[Kernel, ...] = (
     *mve_depthwise.KERNELS,
     *mve_elementwise.KERNELS,
     *mve_pools.KERNELS,
+    *lookup.KERNELS,
+    *mve_tables.KERNELS,
 )

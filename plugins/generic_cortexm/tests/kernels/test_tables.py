@@ -1,0 +1,69 @@
+"""Tables and softmax, in their C forms: equal to the references, bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+
+from tilewright.dtypes import DType
+from tilewright.graph import Attribute, Site
+from tilewright.kernel import Kernel
+from tilewright.operator import Operator
+from tilewright.operators.qlookup import QLOOKUP
+from tilewright.operators.qsoftmax import QSOFTMAX
+from tilewright.testing.integer_values import byte_array
+from tilewright.testing.kernel_run import STRICT, run_kernel
+from tilewright.testing.operator_sites import site_of
+from tilewright_cortexm.kernels import KERNELS
+
+Array = npt.NDArray[np.generic]
+Case = tuple[Operator, Site, list[Array | None]]
+compiled = settings(
+    max_examples=20,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    phases=[Phase.generate],
+)
+UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
+BYTES = (DType.I8, DType.U8)
+
+
+@st.composite
+def lookups(draw: st.DrawFn) -> Case:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    shape = tuple(draw(st.integers(1, 9)) for _ in range(draw(st.integers(1, 4))))
+    x = byte_array(rng, draw(st.sampled_from(BYTES)), shape, draw(st.booleans()))
+    inputs: list[Array | None] = [x, byte_array(rng, draw(st.sampled_from(BYTES)), (256,), False)]
+    return QLOOKUP, site_of(QLOOKUP, inputs, {}, (1,)), inputs
+
+
+@st.composite
+def softmaxes(draw: st.DrawFn) -> Case:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    shape = tuple(draw(st.sampled_from([1, 2, 5, 16, 19])) for _ in range(draw(st.integers(1, 3))))
+    x = byte_array(rng, draw(st.sampled_from(BYTES)), shape, draw(st.booleans()))
+    low, high = draw(st.sampled_from([(-128, 127), (0, 255), (3, 90)]))
+    attributes: dict[str, Attribute] = {
+        "axis": draw(st.integers(-len(shape), len(shape) - 1)), "low": low, "high": high,
+        "x_scale": float(np.float32(draw(st.sampled_from([0.003, 0.1, 0.9, 40.0])))),
+        "y_scale": float(np.float32(draw(st.sampled_from([1 / 256, 1 / 255, 0.11, 2.0**-16, 1.7])))),
+        "zero_point": draw(st.sampled_from([low, 0, high])), "output_type": "i8" if low < 0 else "u8",
+    }  # fmt: skip
+    return QSOFTMAX, site_of(QSOFTMAX, [x], attributes), [x]
+
+
+@pytest.mark.parametrize("kernel", [k for k in KERNELS if k.op in ("QLookup", "QSoftmax")], ids=lambda k: k.name)
+@compiled
+@given(data=st.data())
+def test_equal_to_the_reference(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, data: st.DataObject) -> None:
+    operator, site, inputs = data.draw(lookups() if kernel.op == "QLookup" else softmaxes())
+    assume(kernel.accepts(site) is None)
+    shapes = {"X": site.input(0).shape, "Y": site.output.shape}
+    layouts = {name: tuple(data.draw(st.permutations(range(len(shape))))) for name, shape in shapes.items()}
+    folder = tmp_path_factory.mktemp("c")
+    (found,) = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)
+    assert np.array_equal(found, operator.reference(site, inputs)[0])
