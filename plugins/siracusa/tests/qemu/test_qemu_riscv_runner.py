@@ -43,7 +43,7 @@ WIDE = replace(
     CLUSTER,
     name="wide-test",
     engines=(replace(CLUSTER.engines[0], cores=3),),
-    copies=tuple(replace(path, channels=0) for path in CLUSTER.copies),
+    copies=tuple(replace(path, channels=3) for path in CLUSTER.copies),
 )
 
 PLAIN = Platform(

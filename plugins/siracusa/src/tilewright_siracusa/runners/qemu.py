@@ -39,7 +39,6 @@ PORTABLE = ("-DTW_XPULP=0",)  # kernels of Siracusa leave out what QEMU does not
 PAGE = 4096
 STACK_BYTES = 16384  # of each hart, with a guard of one page: board.h
 MIB = 1 << 20
-MOST_CHANNELS = 64
 ASCENDING, DESCENDING, AT_ONCE = 0, 1, 2  # board.h
 SCREEN = ("-bios", "none", "-display", "none", "-serial", "none", "-monitor", "none")
 HOSTING = ("-semihosting-config", "enable=on,target=native")
@@ -153,9 +152,7 @@ def _team(job: Job, *, extra_mover: bool) -> Team:
     if TEAM_HEADER not in job.artifact.files:
         return Team(cores=1, extra_mover=False, channels=1)
     channels = max((path.channels for path in platform.copies), default=1)
-    return Team(
-        cores=platform.engines[0].cores, extra_mover=extra_mover, channels=min(channels, MOST_CHANNELS) or MOST_CHANNELS
-    )
+    return Team(cores=platform.engines[0].cores, extra_mover=extra_mover, channels=max(channels, 1))
 
 
 def _platform(job: Job) -> Platform:
