@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
-from tilewright.errors import TilewrightError
+from tilewright.errors import Exit, TilewrightError
 from tilewright.stages import Buffer, BufferKind, Group, Step
 from tilewright.tile.fuse import Chain, chain_of
 from tilewright.tile.fuse_boxes import boxes_of
@@ -22,7 +22,7 @@ def tile_buffer_name(step: str, operand: str, memory: str, number: int) -> str:
 
 
 def group_chain(machine: Machine, group: Group) -> Chain:
-    """The steps of a group of several. TilewrightError TW4042 (exit 2) where they are none."""
+    """The steps of a group of several. TilewrightError TW4042 (exit 5) where they are none."""
     steps = machine.scheduled.steps
     first = next(index for index, step in enumerate(steps) if step.name == group.steps[0])
     chain = chain_of(machine, first, steps[first : first + len(group.steps)])
@@ -32,12 +32,13 @@ def group_chain(machine: Machine, group: Group) -> Chain:
 
 
 def not_together(steps: Sequence[Step], reason: str) -> TilewrightError:
-    """TW4042 (exit 2): these steps cannot be one group, and why."""
+    """TW4042 (exit 5): these steps cannot be one group, and why. Another order, or other in-place pairs, may do."""
     return TilewrightError(
         "TW4042",
         f"a group of several steps cannot be tiled together: {reason}",
         where=f"group {', '.join(repr(step.name) for step in steps)}" if steps else "",
         fix=("remove the group from the pinned decisions, or end it before that step",),
+        exit_code=Exit.DOES_NOT_FIT,
     )
 
 

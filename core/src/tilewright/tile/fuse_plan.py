@@ -49,7 +49,7 @@ class Fuser:
     def groups(self, pinned: Sequence[tuple[str, ...]], *, search: bool) -> tuple[Group, ...]:
         """Groups that cover every step once: those that are pinned, and with `search` what is cheapest around them.
 
-        TilewrightError TW4042 (exit 2) for a pinned group that cannot be one, or that does not fit.
+        TilewrightError TW4042 (exit 5) for a pinned group that cannot be one, or that does not fit.
         """
         fixed = self._fixed(pinned)
         plain = self._divided(fixed, 1, 0.0)

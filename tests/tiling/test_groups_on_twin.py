@@ -1,0 +1,94 @@
+"""Chains of the trained networks, tiled together by force and run on the twin: exact, and never beyond the near memory.
+
+Which groups pay is another matter (`core/tests/tile/test_fuse.py`); here every chain that can be a group is one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilewright.decisions import Decisions
+from tilewright.deployment import Deployment
+from tilewright.emit import EmitOptions, emit
+from tilewright.lower import lower
+from tilewright.options import Options
+from tilewright.plugins import load_for
+from tilewright.runners.runner import Job
+from tilewright.runners.twin import RACE, TwinRunner
+from tilewright.testing.cluster import CLUSTER
+from tilewright.tile.fuse import Chain, chain_of
+from tilewright.tile.fuse_search import best_groups
+from tilewright.tile.spaces import Machine
+from tilewright.transform import transform
+from tilewright.validation import judge_steps
+
+MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
+MOST_STEPS = 4
+
+pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
+
+
+def joined(name: str, near_bytes: int) -> Deployment:
+    """Layer by layer, except that every chain of up to four steps that can be a group and fits is one."""
+    registry = replace(load_for(target="generic"), platforms={CLUSTER.name: CLUSTER})
+    options = Options(memory={"l1": near_bytes}, groups=1)
+    alone = Deployment(MODELS / f"{name}.onnx", CLUSTER.name, options, registry).allocated
+    apart = dict.fromkeys(alone.tiled.scheduled.in_place, "")  # no output over what the group still reads
+    pins = Decisions(in_place=apart, order=alone.decisions.order)
+    free = Deployment(MODELS / f"{name}.onnx", CLUSTER.name, replace(options, pins=pins), registry).scheduled
+    machine = Machine(free, registry.operators, pins)
+    groups, at = [], 0
+    while at < len(free.steps):
+        count = next(count for count in range(MOST_STEPS, 0, -1) if count == 1 or _fits(machine, at, count))
+        groups.append(tuple(step.name for step in free.steps[at : at + count]))
+        at += count
+    pins = replace(pins, groups=tuple(names for names in groups if len(names) > 1))
+    return Deployment(MODELS / f"{name}.onnx", CLUSTER.name, replace(options, pins=pins), registry)
+
+
+def _fits(machine: Machine, first: int, count: int) -> bool:
+    steps = machine.scheduled.steps[first : first + count]
+    chain = chain_of(machine, first, steps) if len(steps) == count else ""
+    return isinstance(chain, Chain) and bool(best_groups(chain, ("l2", "l1"), "auto"))
+
+
+@pytest.mark.parametrize("near_kib", [64, 16])
+@pytest.mark.parametrize("name", ["kws_int8", "resnet8_int8", "vww_int8"])
+def test_forced_groups_are_exact(name: str, near_kib: int, tmp_path: Path) -> None:
+    plan = joined(name, near_kib << 10)
+    groups = [group for group in plan.tiled.groups if len(group.steps) > 1]
+    assert sum(len(group.steps) for group in groups) >= 6
+    assert plan.worst_case_buffer_size["l1"] + CLUSTER.runtime_bytes["l1"] <= near_kib << 10
+    job = job_of(name, plan)
+    result = TwinRunner(seeds=(0, 2), modes=("lazy",)).run(job, tmp_path)
+    hidden = {value for group in groups for value in group.tile.inner}
+    graph = plan.scheduled.bound.graph
+    executed = [step.name for step in plan.scheduled.steps]
+    verdicts = judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
+    assert [verdict.name for verdict in verdicts if not verdict.exact] == []
+    assert len(verdicts) + len(hidden) == len(executed)
+    estimate = sum(group.cycles for group in plan.tiled.groups)
+    assert result.counts["cycles"] == pytest.approx(estimate, rel=0.05)
+
+
+def test_groups_without_races(tmp_path: Path) -> None:
+    plan = joined("kws_int8", 16 << 10)
+    job = job_of("kws_int8", plan)
+    result = RACE.run(job, tmp_path)
+    for value in plan.scheduled.bound.graph.outputs:
+        assert value in result.outputs[0]
+
+
+def job_of(name: str, plan: Deployment) -> Job:
+    """With the marks of where tiles live."""
+    program = lower(plan.allocated, plan.registry.operators, plan.prefix)
+    marked = transform(program, tuple(plan.registry.code_passes.values()), ("lifetimes",))
+    with np.load(MODELS / f"{name}.io.npz") as archive:
+        inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
+    return Job(
+        artifact=emit(marked, EmitOptions()), plan=plan.allocated, prefix=plan.prefix, input_sets=(inputs,), trace=True
+    )
