@@ -69,8 +69,7 @@ def demand_exact(plan: Deployment, job: Job, result: RunResult) -> None:
     graph = plan.scheduled.bound.graph
     verdicts = judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
     assert [verdict.name for verdict in verdicts if not verdict.exact] == []
-    hidden = {value for group in plan.tiled.groups for value in group.tile.inner}
-    assert len(verdicts) + len(hidden) == len(executed)
+    assert len(verdicts) == len(executed)
 
 
 @dataclass(frozen=True)
@@ -135,9 +134,9 @@ def test_no_races(tmp_path: Path) -> None:
 STEP = "kws_int8_01_qconv"  # the depthwise convolution: X and Y are double buffered over three tiles of rows
 
 
-def cut(pattern: str) -> Callable[[str], str]:
-    """Leaves out the first match."""
-    return put(pattern, "")
+def cut(pattern: str, keep: str = "") -> Callable[[str], str]:
+    """Leaves out the first match, but for what is to be kept of it."""
+    return put(pattern, keep)
 
 
 def put(pattern: str, new: str) -> Callable[[str], str]:
@@ -151,13 +150,17 @@ def put(pattern: str, new: str) -> Callable[[str], str]:
     return change
 
 
-# One missing wait or barrier shows as whatever it spoils first.
+# A wait is one for everything that was started before, so a single missing one may do no harm; none at all does.
+# A missing wait or barrier shows as whatever it spoils first.
 SYNCHRONISATION = "TW710[3-9]|TW711[024]"
 
 FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
     "missing wait for a tile": (cut(r"tw_arrived\(&x\[t % 2\]\);"), SYNCHRONISATION),
-    "missing wait before a buffer is written": (cut(r"tw_arrived\(&y\[t % 2\]\);"), SYNCHRONISATION),
-    "missing wait for what is resident": (cut(r"tw_arrived\(&w\[0\]\);"), SYNCHRONISATION),
+    "missing waits before a tile": (
+        cut(r"(?:tw_arrived\(&x\[t % 2\]\);)(.*?)(?:tw_arrived\(&y\[t % 2\]\);)", keep=r"\1"),
+        SYNCHRONISATION,
+    ),
+    "missing waits for what is resident": (cut(r"(?:tw_arrived\(&\w+\[0\]\);\s*)+"), SYNCHRONISATION),
     "missing barrier before a tile": (cut(r"tw_rt_barrier\(\);"), SYNCHRONISATION),
     "missing barrier after a tile": (cut(r"(?<=bytes\);\n        )tw_rt_barrier\(\);"), SYNCHRONISATION),
     "rewritten source": (put(r"(store_y\(t, l2, &y\[t % 2\]\);)", r"\1 y[t % 2].bytes[1] ^= 1;"), "TW7104"),

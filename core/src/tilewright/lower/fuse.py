@@ -21,7 +21,7 @@ from tilewright.lower.fuse_boxes import BOX, GroupBox, group_box
 from tilewright.lower.parts import call_part, called, compute_part, declared, move_part, used
 from tilewright.lower.pipeline import Also, Mover, declarations, pointed, tile_loop, when
 from tilewright.lower.slots import STEP_LOCALS, Held, Slot, Tiling, unsupported_tile
-from tilewright.lower.steps import Lowered, LoweredTiles
+from tilewright.lower.steps import Lowered
 from tilewright.lower.sums import Sum
 from tilewright.operator import Operator
 from tilewright.program import (
@@ -79,7 +79,7 @@ def group_text() -> str:
 
 def lower_group(
     group: Group, book: AddressBook, operators: Mapping[str, Operator], prefix: str, total: int
-) -> tuple[LoweredTiles, ...]:
+) -> tuple[Lowered, ...]:
     """The steps of a group, in order: all code is the last one's. TilewrightError TW4041 where there is no code."""
     fused = _fused(group, book, operators, prefix, total)
     made = _pipeline(fused)
@@ -204,18 +204,15 @@ class _Made:
     body: tuple[Statement, ...]
     parts: tuple[Part, ...]
     sources: tuple[str, ...]  # of each step's kernel
-    transfers: int
 
 
 def _pipeline(fused: _Fused) -> _Made:
     level = fused.box.level
     movers: list[Mover] = []
-    transfers = 1
     for tiling in fused.tilings:
         for slot in tiling.slots[0]:
-            part, count = move_part(tiling, tiling.nest.levels[0], slot)
+            part = move_part(tiling, tiling.nest.levels[0], slot)
             movers.append(Mover(slot=slot, part=part, level=level))
-            transfers = max(transfers, count)
     keeps = [part for number in range(len(fused.tilings)) for part in _keep_part(fused, number)]
     computes = [compute_part(tiling) for tiling in fused.tilings]
     steps: list[Statement] = [call_part(part, {}) for part in keeps]
@@ -229,7 +226,7 @@ def _pipeline(fused: _Fused) -> _Made:
     body = (*declared(declarations(fused.book, level, movers), moves), *moves)
     boxes = (fused.box.part(),) if level.moving else ()
     parts = (*boxes, *(one.part for one in movers), *keeps, *(part for part, _ in computes))
-    return _Made(body=body, parts=called(parts, body), sources=tuple(text for _, text in computes), transfers=transfers)
+    return _Made(body=body, parts=called(parts, body), sources=tuple(text for _, text in computes))
 
 
 def _keep_part(fused: _Fused, number: int) -> Iterator[Part]:
@@ -324,7 +321,7 @@ def _mark(event: str, held: Held) -> Statement:
 # --- the steps
 
 
-def _code(fused: _Fused, number: int, made: _Made, total: int) -> LoweredTiles:
+def _code(fused: _Fused, number: int, made: _Made, total: int) -> Lowered:
     tiling, final = fused.tilings[number], number + 1 == len(fused.tilings)
     index = fused.chain.members[number].index
     bases = fused.book.bases
@@ -342,13 +339,7 @@ def _code(fused: _Fused, number: int, made: _Made, total: int) -> LoweredTiles:
         declarations=_struct(fused) if final else (),
         parts=made.parts if final else (),
     )  # fmt: skip
-    buffers = sum(len(slot.buffers) for one in fused.tilings for slot in one.slots[0])
-    channels = min((path.channels for path in tiling.platform.copies), default=1)
-    return LoweredTiles(
-        lowered=Lowered(code=code, source=made.sources[number], kernel=tiling.kernel),
-        transfers=made.transfers,
-        in_flight=max(1, channels // max(buffers, 1)),
-    )
+    return Lowered(code=code, source=made.sources[number], kernel=tiling.kernel)
 
 
 def _struct(fused: _Fused) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from tilewright.lower.nest import Level, box_value, extents_of
 from tilewright.lower.slots import Held, Slot, Tiling, extent_ranges, unsupported_tile
 from tilewright.lower.split import Portion, portion
 from tilewright.lower.sums import Sum
-from tilewright.lower.transfers import Side, WindowCopy, window_copy
+from tilewright.lower.transfers import Side, window_copy
 from tilewright.lower.transfers import extents_of as copy_extents
 from tilewright.platform import CopyPath
 from tilewright.program import (
@@ -66,8 +66,8 @@ def box_part(tiling: Tiling, level: Level) -> Part:
     )
 
 
-def move_part(tiling: Tiling, level: Level, slot: Slot) -> tuple[Part, int]:
-    """Starts the transfers of one operand's window; and how many transfers that can be."""
+def move_part(tiling: Tiling, level: Level, slot: Slot) -> Part:
+    """Starts the transfers of one operand's window."""
     bond, number = slot.bond, tiling.nest.levels.index(level)
     box = level.around(slot.copy.depth)
     far = tiling.held(bond, number)
@@ -76,20 +76,19 @@ def move_part(tiling: Tiling, level: Level, slot: Slot) -> tuple[Part, int]:
     base = "const uint8_t *const" if not bond.written else "uint8_t *const"
     inner: tuple[Statement, ...] = (
         Declare(type=base, name="far", value=_moved(far, _distance(tiling, bond, spans, box, far))),
-        *copied.body,
+        *copied,
     )
     body = (*_boxes(tiling, level, inner, spans), *_spans(spans, inner), *inner)
     role = "store" if bond.written else "fetch"
     verb = "Takes" if bond.written else "Brings"
     where = f"{'to' if bond.written else 'from'} {far.memory}"
-    part = Part(
+    return Part(
         role="store" if bond.written else "fetch",
         function=_named(tiling, f"{role}_{tiling.names[bond.operand]}", level),
         comment=(f"{verb} {bond.operand}{'' if slot.resident else f' of tile {level.counter}'} {where}.",),
         parameters=(*used(_scope(tiling, level, (far.parameter,)), body), SLOT),
         body=body,
     )
-    return part, copied.transfers
 
 
 def compute_part(tiling: Tiling) -> tuple[Part, str]:
@@ -149,9 +148,16 @@ def called(parts: Sequence[Part], body: Sequence[Statement]) -> tuple[Part, ...]
 
 
 def declared(statements: Iterable[Statement], body: Sequence[Statement]) -> tuple[Statement, ...]:
-    """Those declarations that `body` names."""
+    """Those declarations that `body` names, or a later one of them."""
     text = " ".join(_texts(body))
-    return tuple(one for one in statements if not isinstance(one, Declare) or _names(text, one.name.partition("[")[0]))
+    kept: list[Statement] = []
+    for one in reversed(tuple(statements)):
+        if isinstance(one, Declare):
+            if not _names(text, one.name.partition("[")[0]):
+                continue
+            text += f" {one.value}"
+        kept.append(one)
+    return tuple(reversed(kept))
 
 
 def used(parameters: Iterable[Parameter], body: Sequence[Statement]) -> tuple[Parameter, ...]:
@@ -213,7 +219,9 @@ def _spans(spans: Sequence[CSpan], body: Sequence[Statement]) -> tuple[Statement
     )
 
 
-def _copy(tiling: Tiling, slot: Slot, far: Held, spans: Sequence[CSpan], box: CBox, path: CopyPath) -> WindowCopy:
+def _copy(
+    tiling: Tiling, slot: Slot, far: Held, spans: Sequence[CSpan], box: CBox, path: CopyPath
+) -> tuple[Statement, ...]:
     bond, item = slot.bond, slot.bond.dtype.size_bytes
     ranges = extent_ranges(tiling.nest, bond, slot.level.ranges_around(slot.copy.depth))
     near = tiling.held(bond, tiling.nest.levels.index(slot.level) + 1)

@@ -39,15 +39,11 @@ NEVER = "never"  # a condition known not to hold
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """The statements of the step's function, the parts they call, the C that its kernel needs at file scope.
-
-    `transfers` is how many one window can take.
-    """
+    """The statements of the step's function, the parts they call, the C that its kernel needs at file scope."""
 
     body: tuple[Statement, ...] = ()
     parts: tuple[Part, ...] = ()
     source: str = ""
-    transfers: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,9 +127,7 @@ def pipeline(tiling: Tiling, number: int = 0) -> Pipeline:
         return Pipeline(body=(call_part(part, {}),), parts=(part,), source=source)
     level = tiling.nest.levels[number]
     moved = [move_part(tiling, level, slot) for slot in tiling.slots[number]]
-    movers = [
-        Mover(slot=slot, part=part, level=level) for slot, (part, _) in zip(tiling.slots[number], moved, strict=True)
-    ]
+    movers = [Mover(slot=slot, part=part, level=level) for slot, part in zip(tiling.slots[number], moved, strict=True)]
     inner = pipeline(tiling, number + 1)
     deepest = number + 1 == len(tiling.nest.levels)
     calls, own = (inner.body, ()) if deepest else _as_part(tiling, number, inner)
@@ -147,9 +141,8 @@ def pipeline(tiling: Tiling, number: int = 0) -> Pipeline:
     boxes = (box_part(tiling, level),) if level.moving else ()
     return Pipeline(
         body=body,
-        parts=(*boxes, *(part for part, _ in moved), *inner.parts, *own),
+        parts=(*boxes, *moved, *inner.parts, *own),
         source=inner.source,
-        transfers=max([inner.transfers, *(count for _, count in moved)]),
     )
 
 
@@ -177,16 +170,18 @@ def _as_part(tiling: Tiling, number: int, inner: Pipeline) -> tuple[tuple[Statem
 
 
 def declarations(book: AddressBook, level: Level, movers: Sequence[Mover]) -> Iterable[Statement]:
-    """Numbers of tiles where they vary, and the slots of the tile buffers."""
+    """Numbers of tiles where they vary, and the slots of the tile buffers with the queue of their transfers."""
     for cut in level.cuts:
         if cut.trips.number is None:
             around = level.outer[cut.loop][0]
             value = f"tw_tiles({str(around).removesuffix('.low')}, {cut.size})"
             yield Declare(type="const int32_t", name=str(cut.trips), value=value)
+    if movers:
+        yield Declare(type="tw_queue", name="copies", value="{.started = 0}")
     for mover in movers:
         places = [book.of_buffer(name) for name in mover.slot.buffers]
         starts = [place.parameter.name + (f" + {place.offset_bytes}" if place.offset_bytes else "") for place in places]
-        slots = ", ".join(f"{{.bytes = {start}}}" for start in starts)
+        slots = ", ".join(f"{{.bytes = {start}, .queue = &copies}}" for start in starts)
         yield Declare(type="tw_slot", name=f"{mover.slot.name}[{len(places)}]", value=f"{{{slots}}}")
 
 

@@ -26,7 +26,7 @@ from tilewright.program import Parameter, Region
 from tilewright.stages import Step
 from tilewright.tile.buffers import tile_buffer_name
 
-STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *"ijklmnop", "mine", "slot", "near", "far", "box")
+STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *"ijklmnop", "mine", "slot", "near", "far", "box", "copies")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,13 +13,13 @@ from tilewright.lower.addresses import AddressBook, address_book, members_of, po
 from tilewright.lower.copies import copies_at_start
 from tilewright.lower.fuse import group_text, lower_group
 from tilewright.lower.lasting import beginnings, going_on
-from tilewright.lower.steps import Lowered, LoweredTiles, lower_step
+from tilewright.lower.steps import Lowered, lower_step
 from tilewright.lower.tiles import is_team, lower_tiled_step
 from tilewright.operator import Operator
 from tilewright.program import KernelLicence, Program, StepCall
 from tilewright.stages import Allocated
 
-MOST_TRANSFERS = 4  # of one window, in flight at once; further ones wait for the oldest
+MOST_TRANSFERS = 16  # that one hop has in flight at once; further ones wait for the oldest
 ALWAYS_INCLUDED = ("<limits.h>", "<stdint.h>", "<string.h>")
 
 
@@ -70,19 +70,18 @@ def _steps(book: AddressBook, operators: Mapping[str, Operator], prefix: str) ->
     steps, total = tiled.scheduled.steps, len(tiled.scheduled.steps)
     if not is_team(tiled.scheduled.bound.platform):
         return [lower_step(index, step, book, operators, prefix, total) for index, step in enumerate(steps)], ()
-    made: list[LoweredTiles] = []
+    made: list[Lowered] = []
     for group in tiled.groups:
         if len(group.steps) > 1:
             made.extend(lower_group(group, book, operators, prefix, total))
         else:
             made.append(lower_tiled_step(len(made), steps[len(made)], group, book, operators, prefix, total))
-    wanted = max([one.transfers for one in made], default=1)
-    most = min([wanted, MOST_TRANSFERS, *(one.in_flight for one in made)])
+    most = min([MOST_TRANSFERS, *(path.channels for path in tiled.scheduled.bound.platform.copies)])
     text = (files("tilewright.lower") / "text" / "tiles.c").read_text(encoding="utf-8").strip("\n")
     helpers = [f"#define TW_TRANSFERS {most}u\n\n{text}"]
     if any(len(group.steps) > 1 for group in tiled.groups):
         helpers.append(group_text())
-    return [one.lowered for one in made], tuple(helpers)
+    return made, tuple(helpers)
 
 
 def _licences(lowered: list[Lowered]) -> tuple[KernelLicence, ...]:

@@ -32,15 +32,6 @@ class Lowered:
     kernel: Kernel
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoweredTiles:
-    """A step's code; how many transfers one window can take, and how many of each may be in flight at once."""
-
-    lowered: Lowered
-    transfers: int
-    in_flight: int
-
-
 def lower_step(
     index: int, step: Step, book: AddressBook, operators: Mapping[str, Operator], prefix: str, total: int
 ) -> Lowered:

@@ -14,7 +14,7 @@ from tilewright.lower.nest import Level, nest_of
 from tilewright.lower.parts import called, used
 from tilewright.lower.pipeline import Pipeline, pipeline, untiled
 from tilewright.lower.slots import Slot, Tiling, operand_names, tiling_slots
-from tilewright.lower.steps import Lowered, LoweredTiles
+from tilewright.lower.steps import Lowered
 from tilewright.operands import kernel_access
 from tilewright.operator import Operator
 from tilewright.platform import Platform
@@ -29,7 +29,7 @@ def is_team(platform: Platform) -> bool:
 
 def lower_tiled_step(
     index: int, step: Step, group: Group, book: AddressBook, operators: Mapping[str, Operator], prefix: str, total: int
-) -> LoweredTiles:
+) -> Lowered:
     """The step's function, and the functions it calls."""
     tiling = _tiling(index, step, group, book, operators, prefix, total)
     made = Pipeline()
@@ -49,18 +49,7 @@ def lower_tiled_step(
         declarations=_struct(tiling) if made.body else (),
         parts=called(made.parts, made.body),
     )  # fmt: skip
-    return LoweredTiles(
-        lowered=Lowered(code=code, source=made.source, kernel=tiling.kernel),
-        transfers=made.transfers,
-        in_flight=_in_flight(tiling),
-    )
-
-
-def _in_flight(tiling: Tiling) -> int:
-    """The channels of the narrowest path, divided among all tile buffers of the step."""
-    buffers = sum(len(slot.buffers) for slots in tiling.slots for slot in slots)
-    channels = min((path.channels for path in tiling.platform.copies), default=1)
-    return max(1, channels // max(buffers, 1))
+    return Lowered(code=code, source=made.source, kernel=tiling.kernel)
 
 
 def _tiling(

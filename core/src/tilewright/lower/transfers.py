@@ -46,14 +46,6 @@ class _Walk:
     target: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowCopy:
-    """The statements that start it, and the most transfers that they start."""
-
-    body: tuple[Statement, ...]
-    transfers: int
-
-
 def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps: Sequence[int]) -> tuple[Extent, ...]:
     """`ranges` are the least and most of each axis; an axis that cannot vary is a number. `steps`: see `Side.every`."""
     found = []
@@ -66,24 +58,23 @@ def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps:
 
 def window_copy(
     source: Side, target: Side, extents: Sequence[Extent], item_bytes: int, path: CopyPath, *, slot: str, name: str
-) -> WindowCopy:
+) -> tuple[Statement, ...]:
     """Copy `extents` elements from `source` to `target`; `slot` is the C pointer that remembers the transfers."""
     if any(extent.most == 0 for extent in extents):
-        return WindowCopy(body=(), transfers=0)
+        return ()
     loops = _walks(source, target, extents)
     run = _one(item_bytes)
     if loops and loops[-1].source == loops[-1].target == item_bytes:
         run = loops.pop()
     rows = loops.pop() if path.dimensions > 1 and loops else _one(0)
-    body, count = _limited(source, target, run, rows, item_bytes, loops, path, slot, name)
+    body = _limited(source, target, run, rows, item_bytes, loops, path, slot, name)
     for number, loop in reversed(list(enumerate(loops))):
         body = (Loop(variable=_index(number), start="0", stop=str(loop.extent.value), step="1", body=body),)
-        count *= loop.extent.most
     maybe_empty = [extent for extent in extents if extent.least == 0]
     if maybe_empty:
         condition = " && ".join(f"{extent.value.primary()} > 0" for extent in maybe_empty)
         body = (If(condition=condition, body=body),)
-    return WindowCopy(body=body, transfers=count)
+    return body
 
 
 def _one(stride: int) -> _Walk:
@@ -120,12 +111,12 @@ def _limited(
     path: CopyPath,
     slot: str,
     name: str,
-) -> tuple[tuple[Statement, ...], int]:
+) -> tuple[Statement, ...]:
     """The innermost statements: one transfer, or a loop over the parts of one that is too long for the path."""
     run_bytes, run_most = run.extent.value * item_bytes, run.extent.most * item_bytes
     here, there = _moved(source.pointer, loops, source=True), _moved(target.pointer, loops, source=False)
     if path.max_bytes is None or run_most * rows.extent.most <= path.max_bytes:
-        return _transfer(source, target, (there, here), (run_bytes, rows.extent.value), rows, slot, name), 1
+        return _transfer(source, target, (there, here), (run_bytes, rows.extent.value), rows, slot, name)
     if run_most > path.max_bytes:
         return _long_runs(source, target, run_bytes, run_most, rows, loops, path, slot, name)
     index, step = _index(len(loops)), path.max_bytes // run_most
@@ -133,7 +124,7 @@ def _limited(
     part = _part(index, rows.extent.value, step)
     body = _transfer(source, target, ends, (run_bytes, part), rows, slot, name)
     around = Loop(variable=index, start="0", stop=str(rows.extent.value), step=str(step), body=body)
-    return (around,), -(-rows.extent.most // step)
+    return (around,)
 
 
 def _long_runs(
@@ -146,7 +137,7 @@ def _long_runs(
     path: CopyPath,
     slot: str,
     name: str,
-) -> tuple[tuple[Statement, ...], int]:
+) -> tuple[Statement, ...]:
     """Rows that are too long: each in pieces of its own."""
     row, piece = _index(len(loops)), _index(len(loops) + 1)
     most = (path.max_bytes or run_most) // path.align * path.align
@@ -155,8 +146,7 @@ def _long_runs(
     single = _one(0)
     body = _transfer(source, target, (there, here), (_part(piece, run_bytes, most), Sum(1)), single, slot, name)
     body = (Loop(variable=piece, start="0", stop=str(run_bytes), step=str(most), body=body),)
-    body = (Loop(variable=row, start="0", stop=str(rows.extent.value), step="1", body=body),)
-    return body, -(-run_most // most) * rows.extent.most
+    return (Loop(variable=row, start="0", stop=str(rows.extent.value), step="1", body=body),)
 
 
 def _transfer(

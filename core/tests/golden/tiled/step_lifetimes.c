@@ -93,9 +93,10 @@ static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, co
 
 TW_STEP void net_0_conv(const uint8_t *flash, uint8_t *l1, uint8_t *l2)
 {
-    tw_slot x[2] = {{.bytes = l1}, {.bytes = l1 + 240}};
-    tw_slot w[1] = {{.bytes = l1 + 480}};
-    tw_slot y[2] = {{.bytes = l1 + 768}, {.bytes = l1 + 1056}};
+    tw_queue copies = {.started = 0};
+    tw_slot x[2] = {{.bytes = l1, .queue = &copies}, {.bytes = l1 + 240, .queue = &copies}};
+    tw_slot w[1] = {{.bytes = l1 + 480, .queue = &copies}};
+    tw_slot y[2] = {{.bytes = l1 + 768, .queue = &copies}, {.bytes = l1 + 1056, .queue = &copies}};
     if (tw_rt_is_mover()) {
         tw_rt_live(x[0].bytes, 240u);
         net_0_conv_fetch_x(0, l2, &x[0]);

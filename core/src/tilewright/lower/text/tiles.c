@@ -8,10 +8,15 @@ typedef struct {
     int32_t before, after; /* positions outside it, where padding is read */
 } tw_span;
 
-typedef struct { /* a tile buffer, and the transfers of its window that may still be on their way */
-    uint8_t *bytes;
-    uint32_t started;
+typedef struct { /* transfers between two memories that may still be on their way, in the order they were started */
+    uint32_t started, arrived;
     uint32_t transfer[TW_TRANSFERS];
+} tw_queue;
+
+typedef struct { /* a tile buffer, and how many of the queue's transfers must have arrived before it is touched */
+    uint8_t *bytes;
+    tw_queue *queue;
+    uint32_t after;
 } tw_slot;
 
 /* How many tiles of `size` trips there are in a range, and tile number `tile` of them. */
@@ -86,26 +91,32 @@ TW_KERNEL int32_t tw_mod_high(int32_t low, int32_t high, int32_t by)
     return turns == tw_floor_div(low, by) ? high - turns * by : by - 1;
 }
 
+/* Waits for the oldest transfer of a queue. */
+TW_KERNEL void tw_oldest_arrives(tw_queue *queue)
+{
+    tw_rt_wait(queue->transfer[queue->arrived % TW_TRANSFERS]);
+    ++queue->arrived;
+}
+
 /* Starts one more transfer of a window. Where TW_TRANSFERS are on their way, the oldest one must arrive first. */
 TW_KERNEL void tw_transfer(tw_slot *slot, void *dst, const void *src, int32_t bytes, int32_t rows, int32_t dst_stride,
                            int32_t src_stride)
 {
-    uint32_t *const number = &slot->transfer[slot->started % TW_TRANSFERS];
-    if (slot->started >= TW_TRANSFERS) {
-        tw_rt_wait(*number);
+    tw_queue *const queue = slot->queue;
+    if (queue->started - queue->arrived == TW_TRANSFERS) {
+        tw_oldest_arrives(queue);
     }
-    *number = tw_rt_copy(dst, src, (uint32_t)bytes, (uint32_t)rows, (uint32_t)dst_stride, (uint32_t)src_stride);
-    ++slot->started;
+    queue->transfer[queue->started % TW_TRANSFERS] =
+        tw_rt_copy(dst, src, (uint32_t)bytes, (uint32_t)rows, (uint32_t)dst_stride, (uint32_t)src_stride);
+    slot->after = ++queue->started;
 }
 
-/* Waits until everything that was started has arrived. */
-TW_KERNEL void tw_arrived(tw_slot *slot)
+/* Waits until everything that was started for the slot has arrived, and so whatever was started before. */
+TW_KERNEL void tw_arrived(const tw_slot *slot)
 {
-    const uint32_t waiting = slot->started < TW_TRANSFERS ? slot->started : TW_TRANSFERS;
-    for (uint32_t i = slot->started - waiting; i < slot->started; ++i) {
-        tw_rt_wait(slot->transfer[i % TW_TRANSFERS]);
+    while (slot->after > slot->queue->arrived) {
+        tw_oldest_arrives(slot->queue);
     }
-    slot->started = 0;
 }
 
 /* Charges `cycles`, which a tile of `whole` points takes, for `part` points. */
