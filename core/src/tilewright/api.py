@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tilewright.decisions import Decisions as Decisions
     from tilewright.decisions import GroupTile as GroupTile
     from tilewright.decisions import HopTile as HopTile
+    from tilewright.decisions import Staging as Staging
     from tilewright.decisions import TileCopy as TileCopy
     from tilewright.dtypes import DType as DType
     from tilewright.errors import Diagnostic as Diagnostic
@@ -135,7 +136,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.arithmetic.bounds": "AccumulatorBounds",
         "tilewright.arithmetic.requant_form": "RequantForm",
         "tilewright.arithmetic.scaled_sum": "SumForm",
-        "tilewright.decisions": "Decisions GroupTile HopTile TileCopy",
+        "tilewright.decisions": "Decisions GroupTile HopTile Staging TileCopy",
         "tilewright.dtypes": "DType",
         "tilewright.errors": "Diagnostic Exit Refusal TilewrightError memory_error model_error plugin_error "
         "toolchain_error unsupported_error usage_error",
