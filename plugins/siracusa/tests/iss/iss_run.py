@@ -23,9 +23,10 @@ from tilewright.rendering import render_call, render_source
 
 Array = npt.NDArray[np.generic]
 CODE, DATA, SIZE = 0x1000, 0x40000, 0x400000
+MACHINE = ("-march=rv32imf", "-mabi=ilp32f", "-DTW_XPULP")
 GCC = (
-    "-march=rv32imf", "-mabi=ilp32f", "-O3", "-std=c11", "-DTW_XPULP", "-ffreestanding", "-nostdlib", "-ffp-contract=off",
-    "-mno-relax", "-fno-tree-loop-distribute-patterns", f"-Wl,-Ttext={CODE:#x}", "-Wl,-e,tw_test", "-Wl,--build-id=none",
+    *MACHINE, "-O3", "-std=c11", "-ffreestanding", "-nostdlib", "-ffp-contract=off", "-mno-relax",
+    "-fno-tree-loop-distribute-patterns", f"-Wl,-Ttext={CODE:#x}", "-Wl,-e,tw_test", "-Wl,--build-id=none",
 )  # fmt: skip
 LIBRARY = """
 void *memcpy(void *to, const void *from, size_t bytes)

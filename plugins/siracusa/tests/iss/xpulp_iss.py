@@ -224,9 +224,7 @@ def _reads(i: Fields) -> tuple[int, ...]:
         return (i.rs1,)
     if i.opcode == 0x2B:
         return (i.rs1, i.rs2, i.rd)
-    accumulates = (i.opcode == 0x57 and i.funct7 in (0x5C, 0x50, 0x54, 0x64)) or (
-        i.opcode == 0x33 and i.funct7 == 0x21
-    )
+    accumulates = (i.opcode == 0x57 and i.funct7 in (0x5C, 0x50, 0x54, 0x64)) or (i.opcode == 0x33 and i.funct7 == 0x21)
     return (i.rs1, i.rs2, i.rd) if accumulates else (i.rs1, i.rs2)
 
 

@@ -27,7 +27,9 @@ def _check(tmp_path_factory: pytest.TempPathFactory) -> Check:
         operator: Operator, kernel: Kernel, site: Site, inputs: Sequence[Array | None], rng: np.random.Generator
     ) -> None:
         folder = tmp_path_factory.mktemp("c")
-        free = {name: order for name, order in random_layouts(operator, site, rng).items() if name not in kernel.pack(site)}
+        free = {
+            name: order for name, order in random_layouts(operator, site, rng).items() if name not in kernel.pack(site)
+        }
         layouts = {**free, **kernel.prefers(site), **kernel.requires(site)}
         (wanted,) = operator.reference(site, inputs)
         (found,) = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)

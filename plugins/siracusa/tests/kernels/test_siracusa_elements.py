@@ -46,7 +46,8 @@ def add_cases(draw: st.DrawFn) -> Case:
     a_type, b_type, y_type = (draw(st.sampled_from(BYTES)) for _ in range(3))
     shapes = draw(st.sampled_from(SHAPES))
     inputs: list[Array | None] = [
-        byte_array(rng, dtype, shape, draw(st.booleans())) for dtype, shape in zip((a_type, b_type), shapes, strict=True)
+        byte_array(rng, dtype, shape, draw(st.booleans()))
+        for dtype, shape in zip((a_type, b_type), shapes, strict=True)
     ]
     low, high = y_type.limits
     narrowed = draw(st.sampled_from([(low, high), (low, high), (low + 20, high), (low + 3, high - 90)]))
@@ -66,7 +67,8 @@ def matmul_cases(draw: st.DrawFn) -> Case:
     a_type, b_type, y_type = (draw(st.sampled_from(BYTES)) for _ in range(3))
     shapes = draw(st.sampled_from(PRODUCTS))
     inputs: list[Array | None] = [
-        byte_array(rng, dtype, shape, draw(st.booleans())) for dtype, shape in zip((a_type, b_type), shapes, strict=True)
+        byte_array(rng, dtype, shape, draw(st.booleans()))
+        for dtype, shape in zip((a_type, b_type), shapes, strict=True)
     ]
     reach = 255 * 255 * np.sqrt(shapes[0][-1])
     attributes: dict[str, Attribute] = {

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Layout, Site, channels_last, parse_map, windows_of
+from tilewright.api import Access, Call, DType, Kernel, Layout, Site, TileShape, channels_last, parse_map, windows_of
+from tilewright_siracusa.kernels.costs import lanes_cycles, layer_edges, trips
 from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of, refused
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.products import described
@@ -76,6 +77,12 @@ def _requires(site: Site) -> Mapping[str, Layout]:
     return {"X": layout, "Y": layout}
 
 
+def _cycles(tile: TileShape) -> float:
+    layer, windows = layer_of(tile.site), windows_of(tile.site.node)
+    edges = layer_edges(tile.site, windows)
+    return lanes_cycles(trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o"), layer, edges, pair_taps(layer))
+
+
 def _values(call: Call) -> Mapping[str, object]:
     layer = layer_of(call.site)
     kind = "us" if call.operands["X"].dtype is DType.U8 else "ss"
@@ -108,6 +115,7 @@ DEPTHWISE = Kernel(
     pack=_pack,
     multiples={"o": BLOCK},
     parallel=("o", "h", "w", "n"),
+    cycles=_cycles,
     describe=lambda site: described(layer_of(site)),
     values=_values,
     source=c_text("finish.c", "windows.c", "turned.c", "turn.c", "lanes.c"),

@@ -39,7 +39,7 @@ class Layer:
     @property
     def outputs(self) -> int:
         """Channels."""
-        return self.weights.shape[0]
+        return int(self.weights.shape[0])
 
     @property
     def blocks(self) -> int:
@@ -103,7 +103,7 @@ def bias_and_scale(layer: Layer) -> Array:
     """One row per block: four biases, then the bits of four scales."""
     scales = np.asarray(layer.requant.scales(layer.outputs), np.float32).view(np.int32)
     rows = np.zeros((layer.blocks, 2, BLOCK), np.int64)
-    for part, values in enumerate((layer.bias, scales)):
+    for part, values in enumerate((layer.bias, scales.astype(np.int64))):
         filled = np.zeros(layer.blocks * BLOCK, np.int64)
         filled[: layer.outputs] = values
         rows[:, part] = filled.reshape(-1, BLOCK)

@@ -20,6 +20,7 @@ from tilewright.api import (
     sum_bounds,
     walk,
 )
+from tilewright_siracusa.kernels.costs import leading_trips, matmul_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, BYTES, zero_points
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.sources import c_text
@@ -57,6 +58,12 @@ def _scratch(tile: TileShape) -> int:
     copies = 0 if _whole(site) else 2 * WORD * words
     sums = WORD * tile.extent("m") if _row_sums(site) else 0
     return BLOCK * WORD * words + copies + sums
+
+
+def _cycles(tile: TileShape) -> float:
+    depth = tile.site.input(0).shape[-1]
+    one = matmul_cycles(trips(tile, "m"), trips(tile, "n"), depth, row_sums=_row_sums(tile.site))
+    return leading_trips(tile) * one
 
 
 def _requires(site: Site) -> Mapping[str, Layout]:
@@ -106,6 +113,7 @@ MATMUL = Kernel(
     scratch_bytes=_scratch,
     multiples={"n": BLOCK},
     parallel=("n", "m", "_lead0", "_lead1"),
+    cycles=_cycles,
     values=_values,
     source=c_text("dot.c", "finish.c", "turned.c", "matmul.c"),
     call="""\

@@ -4,12 +4,26 @@ Does not know floats, nor other reductions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Layout, Site, Windows, channels_last, parse_map, windows_of
+from tilewright.api import (
+    Access,
+    Call,
+    DType,
+    Kernel,
+    Layout,
+    Site,
+    TileShape,
+    Windows,
+    channels_last,
+    parse_map,
+    windows_of,
+)
+from tilewright_siracusa.kernels.costs import average_cycles, max_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, BYTES, MOST_TAPS
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.sources import c_text
@@ -119,6 +133,16 @@ def _max_values(call: Call) -> Mapping[str, object]:
     }
 
 
+def _average_cycles(tile: TileShape) -> float:
+    kernel = two_axes(windows_of(tile.site.node)).kernel
+    return average_cycles(trips(tile, "n", "h", "w"), trips(tile, "c"), kernel)
+
+
+def _max_cycles(tile: TileShape) -> float:
+    taps = math.prod(windows_of(tile.site.node).kernel)
+    return max_cycles(trips(tile, "n", "h", "w"), trips(tile, "c"), taps)
+
+
 AVERAGE = Kernel(
     name="siracusa.qaverage_pool",
     op="QAveragePool",
@@ -129,6 +153,7 @@ AVERAGE = Kernel(
     pack=_pack,
     multiples={"c": BLOCK},
     parallel=("c", "h", "w", "n"),
+    cycles=_average_cycles,
     values=_average_values,
     source=c_text("finish.c", "windows.c", "turned.c", "turn.c", "lanes.c"),
     call=WINDOWS_CALL.format(
@@ -146,6 +171,7 @@ MAX = Kernel(
     requires=_requires,
     multiples={"c": BLOCK},
     parallel=("h", "w", "c", "n"),
+    cycles=_max_cycles,
     values=_max_values,
     source=c_text("windows.c", "max.c"),
     call=WINDOWS_CALL.format(arguments="(const uint8_t *)${X}, (uint8_t *)${Y}"),

@@ -27,6 +27,7 @@ from tilewright.api import (
     row_major,
     windows_of,
 )
+from tilewright_siracusa.kernels.costs import column_cycles, layer_edges, leading_trips, products_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of, refused
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.sources import c_text
@@ -131,6 +132,31 @@ def _scratch(tile: TileShape) -> int:
     return 0 if form.direct else 2 * form.column_bytes
 
 
+def _conv_cycles(tile: TileShape) -> float:
+    layer = layer_of(tile.site)
+    form, pixels, outputs = form_of(layer), trips(tile, "n", "h", "w"), trips(tile, "o")
+    words, (rows, columns) = form.column_bytes // WORD, form.taps
+    edges = layer_edges(tile.site, windows_of(tile.site.node))
+    if form.direct:
+        apart = edges.pairs if form.joined else 1.0  # pairs whose taps are read one by one
+        runs = rows * (columns * apart + 1 - apart)
+        pointers = 2 * rows * (columns * apart + edges.rows * (1 - apart)) if layer.padded or not form.joined else 0
+        return products_cycles(pixels, outputs, words, runs, pointers, bool(pointers))
+    outside = 1 - (1 - edges.columns) * (1 - edges.rows) if form.joined else 1.0
+    inside = rows * (1 + 0.75 * columns * form.tap_bytes)
+    return column_cycles(
+        pixels, outputs, words, (1 - outside) * inside + outside * rows * columns * (12 + 1.7 * form.tap_bytes)
+    )
+
+
+def _gemm_cycles(tile: TileShape) -> float:
+    form = form_of(layer_of(tile.site))
+    rows, outputs, words = leading_trips(tile), trips(tile, "n"), form.column_bytes // WORD
+    if form.direct:
+        return products_cycles(rows, outputs, words, 1, 0, False)
+    return column_cycles(rows, outputs, words, 6 + 0.75 * form.tap_bytes)
+
+
 def _conv_layouts(site: Site) -> Mapping[str, Layout]:
     layout = channels_last(len(site.output.shape))
     return {"X": layout, "Y": layout}
@@ -222,6 +248,7 @@ CONV = Kernel(
     scratch_bytes=_scratch,
     multiples={"o": BLOCK},
     parallel=("h", "w", "o", "n"),
+    cycles=_conv_cycles,
     describe=_describe,
     values=_conv_values,
     source=c_text("dot.c", "finish.c", "windows.c", "products.c"),
@@ -240,6 +267,7 @@ GEMM = Kernel(
     scratch_bytes=_scratch,
     multiples={"n": BLOCK},
     parallel=("*",),
+    cycles=_gemm_cycles,
     describe=_describe,
     values=_gemm_values,
     source=c_text("dot.c", "finish.c", "windows.c", "products.c"),

@@ -1,0 +1,119 @@
+"""Knows how many cycles a core of the cluster takes for its share of a tile, from the structure of each kernel's loops.
+Does not know how tiles are shared or copied.
+
+Inner loops count as their instructions. The other numbers were fitted to executions of the compiled kernels (gcc 12,
+-O3) on the simulator of tests/iss, which counts what an in-order core with four stages takes; that test holds every
+model to 15 % of the simulator. Waiting for banks of the near memory is not in them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tilewright.api import Site, TileShape, Windows
+from tilewright_siracusa.kernels.layers import BLOCK, Layer
+from tilewright_siracusa.kernels.windows import two_axes
+
+WORD = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Which part of a layer's output columns, neighbouring pairs of columns, and rows read outside the input."""
+
+    columns: float
+    pairs: float
+    rows: float
+
+
+@lru_cache(maxsize=1024)
+def edges_of(windows: Windows, extents: tuple[int, int], outputs: tuple[int, int]) -> Edges:
+    """The edges of windows over an image of these rows and columns."""
+    outside = [
+        [
+            start < 0 or start + windows.reach[axis] > extents[axis]
+            for start in range(-windows.before[axis], outputs[axis] * windows.strides[axis] - windows.before[axis],
+                               windows.strides[axis])
+        ]
+        for axis in range(2)
+    ]  # fmt: skip
+    rows, columns = outside
+    pairs = [any(columns[first : first + 2]) for first in range(0, len(columns), 2)]
+    return Edges(_part(columns), _part(pairs), _part(rows))
+
+
+def _part(flags: list[bool]) -> float:
+    return sum(flags) / len(flags)
+
+
+def layer_edges(site: Site, windows: Windows) -> Edges:
+    """The edges of a convolution or pool, over one or two axes."""
+    x, y = site.input(0).shape[2:], site.output.shape[2:]
+    return edges_of(two_axes(windows), (1, *x)[-2:], (1, *y)[-2:])
+
+
+def trips(tile: TileShape, *loops: str) -> int:
+    """The product of these loops' extents; those that the tile does not have count as 1."""
+    count = 1
+    for loop in loops:
+        low, high = tile.box.get(loop, (0, 1))
+        count *= high - low
+    return count
+
+
+def leading_trips(tile: TileShape) -> int:
+    """The product of all leading loops."""
+    return trips(tile, *(name for name in tile.box if name.startswith("_lead")))
+
+
+def products_cycles(pixels: int, outputs: int, words: int, runs: float, pointers: float, padded: bool) -> float:
+    """Windows of so many `words`, read in place in `runs` per pair of pixels; `pointers` are written at edges."""
+    pairs, single, blocks = pixels // 2, pixels % 2, -(-outputs // BLOCK)
+    block = pairs * (14 * words + 5 * runs + 75) + single * (9 * words + 4 * runs + 61)
+    return blocks * block + pixels * (75 if padded else 12) + 9 * pairs * pointers + 60
+
+
+def column_cycles(pixels: int, outputs: int, words: int, copying: float) -> float:
+    """Windows copied to columns first, which takes `copying` cycles for one."""
+    pairs, single, blocks = pixels // 2, pixels % 2, -(-outputs // BLOCK)
+    return blocks * (pairs * (14 * words + 92) + single * (9 * words + 75)) + pixels * (5 + copying) + 60
+
+
+def lanes_cycles(rows: int, columns: int, channels: int, layer: Layer, edges: Edges, pair: int) -> float:
+    """A depthwise convolution of `rows` times `columns` pixels."""
+    row_taps, taps = layer.windows.kernel
+    groups = -(-taps // WORD)
+    outside = columns * edges.columns
+    inside = columns - outside
+    pairs = inside // 2 if pair else 0
+    single = inside - 2 * pairs
+    calls = (pairs + single + outside) * groups * edges.rows
+    row = (
+        pairs * (row_taps * (26 + pair) + 82) + single * (row_taps * (18 * groups + taps) + 43)
+        + outside * (22 * row_taps * groups + 177) + 40 * calls
+    )  # fmt: skip
+    whole, rest = divmod(channels, BLOCK)
+    some = columns * (row_taps * groups * 95 + 150) if rest else 0
+    return rows * (whole * row + some) + 40 * (whole + 1)
+
+
+def average_cycles(pixels: int, channels: int, kernel: tuple[int, ...]) -> float:
+    """Averages over windows of this size."""
+    groups, (whole, rest) = -(-kernel[1] // WORD), divmod(channels, BLOCK)
+    one = kernel[0] * (14 * groups + kernel[1]) + 8 * (groups - 1) + 53
+    some = kernel[0] * groups * 95 + 100 if rest else 0
+    return pixels * (whole * one + some) + 20 * (whole + 1)
+
+
+def max_cycles(pixels: int, channels: int, taps: int) -> float:
+    """Largest elements of windows of so many taps."""
+    return pixels * -(-channels // BLOCK) * (13 + 1.4 * taps) + 40
+
+
+def matmul_cycles(rows: int, columns: int, depth: int, *, row_sums: bool) -> float:
+    """One product of two computed matrices."""
+    words, blocks = -(-depth // WORD), -(-columns // BLOCK)
+    copies = 7.7 * words if depth % WORD else 0
+    block = 44 * words + rows // 2 * (14 * words + 84) + rows % 2 * (9 * words + 70) + rows * copies
+    return blocks * block + (rows * words * 2.9 if row_sums else 0) + 60

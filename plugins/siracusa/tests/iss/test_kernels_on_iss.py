@@ -1,0 +1,201 @@
+"""The compiled kernels on the simulated core: equal to the references, as fast as the cost models say, and fast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from iss_run import Executed, run_on_iss
+
+from tilewright.graph import Attribute, Site
+from tilewright.kernel import Kernel, TileShape
+from tilewright.operands import kernel_access
+from tilewright.operator import Operator
+from tilewright.operators.pool import MAX_POOL
+from tilewright.operators.qconv import QCONV
+from tilewright.operators.qelementwise import QADD
+from tilewright.operators.qgemm import QGEMM, QMATMUL
+from tilewright.operators.qpool import QAVERAGE_POOL
+from tilewright.requant import Requant
+from tilewright.testing.operator_sites import site_of
+from tilewright_siracusa.kernels import add, depthwise, matmul, pools, products
+
+Array = npt.NDArray[np.generic]
+Made = tuple[Operator, Kernel, Site, list[Array | None]]
+CORES = 8
+
+
+@dataclass(frozen=True)
+class Case:
+    """A layer, and by how much its cost model may be wrong."""
+
+    name: str
+    make: Callable[[np.random.Generator], Made]
+    within: float = 0.15
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def random(rng: np.random.Generator, *shape: int, unsigned: bool = False) -> Array:
+    return rng.integers(0, 256, shape).astype(np.uint8) if unsigned else rng.integers(-128, 128, shape).astype(np.int8)
+
+
+def requant(outputs: int, scale: float = 2.0**-11, **changes: Any) -> Requant:
+    fields: dict[str, Any] = {"scale": (1.1 * scale,) * outputs, "zero_point": 3, "low": -128, "high": 127}
+    return Requant(**{**fields, **changes})
+
+
+def windows(kernel: tuple[int, int], pad: int = 0, stride: int = 1, dilation: int = 1) -> dict[str, Attribute]:
+    return {
+        "kernel_shape": kernel, "strides": (stride, stride), "dilations": (dilation, dilation), "pads": (pad,) * 4,
+        "ceil_mode": 0,
+    }  # fmt: skip
+
+
+def conv(inputs: int, outputs: int, rows: int, columns: int, kernel: int, **how: Any) -> Callable[..., Made]:
+    def make(rng: np.random.Generator) -> Made:
+        unsigned, depth = how.pop("unsigned", False), inputs * kernel * kernel
+        x, w = random(rng, 1, inputs, rows, columns, unsigned=unsigned), random(rng, outputs, inputs, kernel, kernel)
+        bias = rng.integers(-9999, 9999, outputs).astype(np.int32)
+        attributes: dict[str, Attribute] = {
+            **windows((kernel, kernel), **how), "group": 1, "requant": requant(outputs, 0.02 / depth**0.5),
+            "x_zero_point": -5, "pad_value": 7, "w_zero_point": (0,), "output_type": "i8",
+        }  # fmt: skip
+        return QCONV, products.CONV, site_of(QCONV, [x, w, bias], attributes, (1, 2)), [x, w, bias]
+
+    return make
+
+
+def lanes(channels: int, rows: int, columns: int, kernel: int, **how: Any) -> Callable[..., Made]:
+    def make(rng: np.random.Generator) -> Made:
+        x, w = random(rng, 1, channels, rows, columns), random(rng, channels, 1, kernel, kernel)
+        attributes: dict[str, Attribute] = {
+            **windows((kernel, kernel), **how), "group": channels, "requant": requant(channels, 2.0**-9),
+            "x_zero_point": -5, "pad_value": -5, "w_zero_point": (0,),
+        }  # fmt: skip
+        return QCONV, depthwise.DEPTHWISE, site_of(QCONV, [x, w, None], attributes, (1,)), [x, w, None]
+
+    return make
+
+
+def gemm(rows: int, depth: int, columns: int) -> Callable[..., Made]:
+    def make(rng: np.random.Generator) -> Made:
+        a, b = random(rng, rows, depth), random(rng, depth, columns)
+        attributes: dict[str, Attribute] = {"a_zero_point": 1, "b_zero_point": (0,), "requant": requant(columns)}
+        return QGEMM, products.GEMM, site_of(QGEMM, [a, b, None], attributes, (1,)), [a, b, None]
+
+    return make
+
+
+def product(rows: int, depth: int, columns: int, zero: int = 0) -> Callable[..., Made]:
+    def make(rng: np.random.Generator) -> Made:
+        a, b = random(rng, rows, depth), random(rng, depth, columns, unsigned=bool(zero))
+        attributes: dict[str, Attribute] = {
+            "a_zero_point": 3, "b_zero_point": (zero,), "requant": requant(1, 2.0**-10),
+        }  # fmt: skip
+        return QMATMUL, matmul.MATMUL, site_of(QMATMUL, [a, b], attributes), [a, b]
+
+    return make
+
+
+def average(channels: int, rows: int, columns: int, kernel: tuple[int, int]) -> Callable[..., Made]:
+    def make(rng: np.random.Generator) -> Made:
+        x = random(rng, 1, channels, rows, columns)
+        attributes: dict[str, Attribute] = {
+            **windows(kernel), "count_include_pad": 0, "x_zero_point": -5,
+            "requant": requant(1, 0.9 / (kernel[0] * kernel[1])),
+        }  # fmt: skip
+        return QAVERAGE_POOL, pools.AVERAGE, site_of(QAVERAGE_POOL, [x], attributes), [x]
+
+    return make
+
+
+def largest(channels: int, rows: int, columns: int, kernel: int) -> Callable[..., Made]:
+    def make(rng: np.random.Generator) -> Made:
+        x = random(rng, 1, channels, rows, columns)
+        return MAX_POOL, pools.MAX, site_of(MAX_POOL, [x], windows((kernel, kernel), pad=kernel // 2)), [x]
+
+    return make
+
+
+def total(*shape: int) -> Callable[..., Made]:
+    def make(rng: np.random.Generator) -> Made:
+        inputs: list[Array | None] = [random(rng, *shape), random(rng, *shape)]
+        attributes: dict[str, Attribute] = {
+            "a_scale": 0.3337, "b_scale": 0.7111, "a_zero_point": 2, "b_zero_point": -7, "zero_point": -128,
+            "low": -128, "high": 127,
+        }  # fmt: skip
+        return QADD, add.QADD, site_of(QADD, inputs, attributes), inputs
+
+    return make
+
+
+CASES = (
+    Case("3x3", conv(16, 32, 6, 8, 3)),
+    Case("3x3 padded", conv(16, 32, 6, 8, 3, pad=1)),
+    Case("3x3 of unsigned values, every second", conv(8, 12, 9, 9, 3, pad=1, stride=2, unsigned=True)),
+    Case("3x3 with holes", conv(4, 8, 9, 9, 3, pad=2, dilation=2), within=0.25),
+    Case("5x5 padded", conv(4, 4, 7, 7, 5, pad=2)),
+    Case("1x1", conv(64, 64, 2, 4, 1)),
+    Case("3x3 of three channels", conv(3, 16, 6, 8, 3, pad=1)),
+    Case("4x4 of one channel", conv(1, 8, 12, 8, 4)),
+    Case("1x1 of six channels, ten of them out", conv(6, 10, 5, 5, 1)),
+    Case("depthwise 3x3", lanes(8, 6, 18, 3)),
+    Case("depthwise 3x3 padded, narrow", lanes(4, 25, 5, 3, pad=1)),
+    Case("depthwise 3x3 padded, every second", lanes(8, 9, 33, 3, pad=1, stride=2)),
+    Case("depthwise 5x5 padded", lanes(4, 8, 8, 5, pad=2)),
+    Case("depthwise of ten channels", lanes(10, 6, 8, 3, pad=1), within=0.25),
+    Case("fully connected, one row", gemm(1, 640, 16)),
+    Case("fully connected, odd", gemm(5, 30, 10)),
+    Case("matrix product", product(16, 64, 8)),
+    Case("matrix product with a zero point", product(9, 30, 7, zero=9)),
+    Case("average of everything", average(16, 8, 8, (8, 8))),
+    Case("average 3x3", average(8, 8, 8, (3, 3))),
+    Case("average of rows of seven", average(8, 7, 7, (7, 7)), within=0.25),
+    Case("largest of 2x2", largest(16, 8, 8, 2), within=0.4),
+    Case("largest of 3x3", largest(16, 8, 8, 3), within=0.4),
+    Case("sum", total(1, 16, 8, 9)),
+)
+
+
+def executed(case: Case, folder: Path) -> tuple[Made, Executed]:
+    operator, kernel, site, inputs = made = case.make(np.random.default_rng(5))
+    found = run_on_iss(operator, kernel, site, inputs, folder)
+    assert np.array_equal(found.outputs[0], operator.reference(site, inputs)[0])
+    return made, found
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_exact_and_as_fast_as_estimated(case: Case, tmp_path: Path, tool: Callable[[str], str]) -> None:
+    tool("riscv64-unknown-elf-gcc")
+    (operator, kernel, site, _), found = executed(case, tmp_path)
+    access = kernel_access(operator, kernel, site)
+    assert kernel.cycles is not None
+    box = {loop.name: (0, loop.extent) for loop in access.loops}
+    estimate = kernel.cycles(TileShape(site=site, access=access, box=box))
+    assert estimate == pytest.approx(found.cycles, rel=case.within)
+
+
+@pytest.mark.parametrize(
+    ("case", "least"),
+    [
+        (Case("one core's share of a 64x64x64 product", gemm(8, 64, 64)), 12.0),
+        (Case("one core's share of a product of computed tensors", product(64, 64, 8)), 12.0),
+        (Case("3x3 convolution of 16 to 32 channels, one core's rows", conv(16, 32, 4, 18, 3, pad=1)), 10.0),
+        (Case("1x1 convolution", conv(64, 64, 2, 8, 1)), 12.0),
+        (Case("depthwise 3x3", lanes(16, 6, 18, 3)), 3.0),
+    ],
+    ids=str,
+)
+def test_products_per_cycle(case: Case, least: float, tmp_path: Path, tool: Callable[[str], str]) -> None:
+    """Of eight cores that do not wait for each other, requantisation and everything around the loops included."""
+    tool("riscv64-unknown-elf-gcc")
+    (operator, _, site, _), found = executed(case, tmp_path)
+    assert operator.macs is not None
+    assert CORES * operator.macs(site) / found.cycles >= least
