@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tilewright.cli.output import say, send_json
 from tilewright.report.text import align
+
+if TYPE_CHECKING:
+    from tilewright.platform import Platform
 
 
 @click.command("targets")
@@ -55,6 +58,18 @@ def _describe(name: str, json_target: str | None) -> None:
                     {"name": item.name, "kind": item.kind, "size_bytes": item.size_bytes, "align": item.align}
                     for item in platform.memories
                 ],
+                "copies": [
+                    {
+                        "source": item.source,
+                        "target": item.target,
+                        "max_bytes": item.max_bytes,
+                        "align": item.align,
+                        "dimensions": item.dimensions,
+                        "channels": item.channels,
+                    }
+                    for item in platform.copies
+                ],
+                "runtime_bytes": dict(platform.runtime_bytes),
                 "engines": [{"name": item.name, "cores": item.cores} for item in platform.engines],
                 "settings": [
                     {"name": item.name, "default": item.default, "choices": list(item.choices), "help": item.help}
@@ -66,11 +81,7 @@ def _describe(name: str, json_target: str | None) -> None:
             json_target,
         )
     say(f"{platform.name}: {platform.summary}")
-    table = [("memory", "kind", "size", "alignment")]
-    for memory in platform.memories:
-        size = "no limit" if memory.size_bytes is None else f"{memory.size_bytes:,} B"
-        table.append((memory.name, memory.kind, size, f"{memory.align} B"))
-    for line in align(table, right=(2,), indent=2):
+    for line in (*_memories(platform), *_copies(platform)):
         say(line)
     for engine in platform.engines:
         say(f"  engine {engine.name}: {engine.cores} core(s), {engine.operations_per_cycle:g} operations per cycle")
@@ -81,3 +92,27 @@ def _describe(name: str, json_target: str | None) -> None:
         say(f"  compile with: {' '.join(platform.compile_flags)}")
     say(f"  runs on: {', '.join(platform.runners)}")
     return None
+
+
+def _memories(platform: Platform) -> list[str]:
+    table: list[tuple[str, ...]] = [("memory", "kind", "size", "alignment", "runtime")]
+    for memory in platform.memories:
+        size = "no limit" if memory.size_bytes is None else f"{memory.size_bytes:,} B"
+        taken = platform.runtime_bytes.get(memory.name, 0)
+        table.append((memory.name, memory.kind, size, f"{memory.align} B", f"{taken:,} B" if taken else ""))
+    if not platform.runtime_bytes:
+        table = [row[:-1] for row in table]
+    return list(align(table, right=(2, 4), indent=2))
+
+
+def _copies(platform: Platform) -> list[str]:
+    """What every path takes in one transfer, and what a transfer of 1 KiB is taken to cost."""
+    if not platform.copies:
+        return []
+    table = [("copies", "at most", "alignment", "rows", "in flight", "1 KiB")]
+    for path in platform.copies:
+        most = "no limit" if path.max_bytes is None else f"{path.max_bytes:,} B"
+        rows = "strided" if path.dimensions > 1 else "one"
+        cycles = f"{path.cycles(1024, 1):,.0f} cycles"
+        table.append((f"{path.source} -> {path.target}", most, f"{path.align} B", rows, f"{path.channels}", cycles))
+    return list(align(table, right=(1, 4, 5), indent=2))

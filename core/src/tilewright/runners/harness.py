@@ -223,8 +223,8 @@ def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str
 
 
 def _blobs(job: Job, book: AddressBook) -> tuple[Blob, ...]:
-    if any(name.startswith(f"{job.prefix}_weights.") for name in job.artifact.files):
-        return ()
+    if any(f"{job.prefix}_weights{end}" in job.artifact.files for end in (".c", ".S")):
+        return ()  # linked in; `_weights.bin` may be the blob of a pool of that name
     return tuple(
         Blob(base=pool.base, file=f"{job.prefix}_{pool.base}.bin", size_bytes=pool.size_bytes)
         for pool in book.constants

@@ -56,10 +56,10 @@ class GvsocRunner:
         if program is None:
             raise toolchain_error("TW7001", f"runner '{self.name}' cannot run here", details=(self.available() or "",))
         toolchain = demand_toolchain()
-        harness = _prepare(job, folder)
+        harness = write_program(job, folder)
         bindings = job.plan.tiled.scheduled.bound.bindings.values()
         libraries = {library for binding in bindings for library in binding.kernel.libraries}
-        elf = build(toolchain, _platform(job), folder, _sources(job), sorted(libraries))
+        elf = build(toolchain, _platform(job), folder, program_sources(job), sorted(libraries))
         work = folder / "gvsoc"
         work.mkdir(exist_ok=True)
         command = [program, "--target=siracusa", f"--work-dir={work.resolve()}", f"--binary={elf.resolve()}", "run"]
@@ -73,7 +73,8 @@ def simulator() -> str | None:
     return (shutil.which(NAME, path=os.path.join(home, "bin")) if home else None) or shutil.which(NAME)
 
 
-def _prepare(job: Job, folder: Path) -> Harness:
+def write_program(job: Job, folder: Path) -> Harness:
+    """The network, a `main` around it, and the inputs, in `folder`."""
     platform = _platform(job)
     far = [memory.name for memory in platform.memories if "none" in memory.access.values()]
     steps = len(job.plan.tiled.scheduled.steps)
@@ -92,7 +93,7 @@ def _prepare(job: Job, folder: Path) -> Harness:
 
 def _linked(job: Job) -> bool:
     """Whether constants are part of the program rather than files beside it."""
-    return any(name.startswith(f"{job.prefix}_weights.") for name in job.artifact.files)
+    return any(f"{job.prefix}_weights{end}" in job.artifact.files for end in (".c", ".S"))
 
 
 def _included(symbol: str, file: str) -> str:
@@ -102,7 +103,8 @@ def _included(symbol: str, file: str) -> str:
     )
 
 
-def _sources(job: Job) -> list[str]:
+def program_sources(job: Job) -> list[str]:
+    """What of `folder` is compiled."""
     left_out = {f"{job.prefix}{end}" for end in LEFT_OUT}
     own = sorted(name for name in job.artifact.files if name.endswith((".c", ".S")) and name not in left_out)
     return [*own, "main.c", "linked.S"]

@@ -96,8 +96,8 @@ void tw_say_number(uint32_t number)
 void tw_say_bytes(const void *bytes, size_t size)
 {
     static const char digits[] = "0123456789abcdef";
+    static char text[65]; /* stacks are small */
     const uint8_t *next = (const uint8_t *)bytes;
-    char text[65];
     while (size) {
         size_t used = 0;
         while (size && used < sizeof text - 1) {

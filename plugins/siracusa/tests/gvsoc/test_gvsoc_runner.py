@@ -1,0 +1,242 @@
+"""The runner `gvsoc` against a stand-in that executes the very binary: start-up, event unit, copies, and their faults."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tilewright.cli.main import tilewright
+from tilewright.deployment import Deployment
+from tilewright.errors import Exit, TilewrightError
+from tilewright.options import Options
+from tilewright.reference import run as run_reference
+from tilewright.runners.runner import Job, RunResult
+from tilewright.stages import Artifact
+from tilewright.validation import StepVerdict, judge_steps
+from tilewright.vectors import random_vectors
+from tilewright_siracusa import baremetal
+from tilewright_siracusa.runners.gvsoc import GvsocRunner, simulator
+
+DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"
+STAND_IN = Path(__file__).with_name("fake_gvsoc.py")
+RUNNER = GvsocRunner(run_seconds=120.0)
+PORTABLE = {"isa": "portable"}  # the stand-in knows no Xpulp
+
+
+def program(folder: Path, *lines: str) -> None:
+    """A `gvsoc` in `folder`."""
+    folder.mkdir(parents=True)
+    file = folder / "gvsoc"
+    file.write_text("\n".join(("#!/bin/sh", *lines, "")), encoding="utf-8")
+    file.chmod(file.stat().st_mode | stat.S_IXUSR)
+
+
+@pytest.fixture(autouse=True)
+def _simulator(tool: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool("riscv64-unknown-elf-gcc")
+    program(tmp_path / "install" / "bin", f'exec "{sys.executable}" "{STAND_IN}" "$@"')
+    monkeypatch.setenv("GVSOC_INSTALL_DIR", str(tmp_path / "install"))
+
+
+@cache
+def deployment(model: str = "digits_int8", l1: int = 64 << 10, l2: int | None = None, **settings: str) -> Deployment:
+    memory = {"l1": l1} | ({"l2": l2} if l2 else {})
+    options = Options(settings={**PORTABLE, **settings}, memory=memory)
+    return Deployment(DIGITS / f"{model}.onnx", "siracusa", options)
+
+
+def job_for(plan: Deployment, *, sets: int = 1, trace: bool = False, artifact: Artifact | None = None) -> Job:
+    drawn = random_vectors(plan.inputs, sets, seed=5)
+    return Job(
+        artifact=artifact or plan.artifact,
+        plan=plan.allocated,
+        prefix=plan.prefix,
+        input_sets=tuple(one.inputs for one in drawn),
+        trace=trace,
+    )
+
+
+def demand_right(plan: Deployment, job: Job, result: RunResult) -> None:
+    assert [verdict for verdict in judged(plan, job, result) if not verdict.exact] == []
+
+
+def judged(plan: Deployment, job: Job, result: RunResult) -> tuple[StepVerdict, ...]:
+    executed = [step.name for step in plan.scheduled.steps]
+    graph = plan.scheduled.bound.graph
+    return judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "integers": {},
+    "floats": {"model": "digits_f32"},
+    "small": {"l1": 8 * 768 + 1024, "stack": "768"},
+    "cut twice": {"l1": 8 * 768 + 1024, "l2": 4096, "home": "l3", "stack": "768"},
+    "floats cut twice": {"model": "digits_f32", "l1": 8 * 768 + 4096, "l2": 8192, "home": "l3", "stack": "768"},
+    "constants near": {"home": "l3", "weights": "l2"},
+    "two cores": {"cores": "2"},
+    "alone": {"cores": "1"},
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "compiler"), [*((case, "gcc") for case in CASES), ("small", "zig"), ("floats cut twice", "zig")]
+)
+def test_every_step_is_right(case: str, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(baremetal.CHOICE, compiler)
+    plan = deployment(**CASES[case])
+    job = job_for(plan, sets=2, trace=True)
+    demand_right(plan, job, RUNNER.run(job, tmp_path / "work"))
+
+
+@pytest.mark.parametrize(("home", "form"), [("l2", "bin"), ("l3", "bin"), ("l3", "incbin")])
+def test_constants_in_other_forms(home: str, form: Any, tmp_path: Path) -> None:
+    base = deployment(home=home)
+    options = replace(base.options, const_format=form)
+    plan = Deployment(DIGITS / "digits_int8.onnx", "siracusa", options)
+    job = job_for(plan, trace=True)
+    demand_right(plan, job, RUNNER.run(job, tmp_path / "work"))
+
+
+def test_counts(tmp_path: Path) -> None:
+    plan = deployment()
+    job = job_for(plan)
+    result = RUNNER.run(job, tmp_path / "work")
+    assert result.kind == "measured"
+    assert "GVSoC" in result.clock
+    assert result.counts["cycles"] > 0
+    assert 200 < result.counts["stack_bytes"] < 1024
+    assert list(result.step_counts) == [step.name for step in plan.allocated.tiled.scheduled.steps]
+    assert all(counts["cycles"] > 0 for counts in result.step_counts.values())
+    values = run_reference(plan.graph, job.input_sets[0], plan.registry.operators)
+    for name, got in result.outputs[0].items():
+        np.testing.assert_array_equal(got, values[name])
+
+
+def broken(monkeypatch: pytest.MonkeyPatch, file: str, old: str, new: str) -> None:
+    """The runtime with a mistake in it."""
+    files = baremetal.runtime_files()
+    assert old.encode() in files[file]
+    files[file] = files[file].replace(old.encode(), new.encode())
+    monkeypatch.setattr(baremetal, "runtime_files", lambda: files)
+
+
+FAULTS: dict[str, tuple[str, str, str, str]] = {
+    "no cache of instructions": ("boot.c", "    CLUSTER_CACHE = 0xFFFFFFFFu;\n", "", "cache is off"),
+    "counters never freed": ("copy.c", "MCHAN_STATUS = counter;", "", "seventeenth copy"),
+    "freed while busy": ("copy.c", "while (MCHAN_STATUS & counter) {\n        }", "", "freed while in use"),
+    "event masked": ("team.c", "    EVENT_MASK_SET = BARRIER_EVENT;\n", "", "masked event"),
+    "wrong barrier": ("team.c", "BARRIER_WOKEN = EVERY_CORE", "BARRIER_WOKEN = 1u", "not those who are woken"),
+    "L1 beyond its end": (
+        "copy.c",
+        "(uintptr_t)one->near + near",
+        "(uintptr_t)one->near + 0x40000u + near",
+        "is not in L1",
+    ),
+    "HyperBus without a clock": ("external.c", "UDMA_CLOCKS |= 1u << HYPER_NUMBER", "(void)0", "has no clock"),
+    "odd bytes to the engine": ("external.c", "% WORD != 0u) {", "% WORD == 99u) {", "bytes from"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_of_the_runtime_are_caught(fault: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file, old, new, words = FAULTS[fault]
+    broken(monkeypatch, file, old, new)
+    plan = deployment(**CASES["cut twice"])
+    with pytest.raises(TilewrightError) as caught:
+        RUNNER.run(job_for(plan), tmp_path / "work")
+    assert (caught.value.code, caught.value.exit_code) == ("TW7003", Exit.TOOLCHAIN)
+    assert words in str(caught.value)
+
+
+def test_a_copy_that_nobody_waits_for_gives_other_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken(monkeypatch, "external.c", "while ((int32_t)(issued - waiting() - last) < 0) {", "while (0) {")
+    broken_again = baremetal.runtime_files()
+    broken_again["external.c"] = broken_again["external.c"].replace(
+        b"while (last == issued", b"while (0 && last == issued"
+    )
+    monkeypatch.setattr(baremetal, "runtime_files", lambda: broken_again)
+    plan = deployment(**CASES["cut twice"])
+    job = job_for(plan, trace=True)
+    try:
+        result = RUNNER.run(job, tmp_path / "work")
+    except TilewrightError as error:
+        assert error.code == "TW7003"
+        return
+    assert not all(verdict.exact for verdict in judged(plan, job, result))
+
+
+def test_a_stack_that_is_too_small_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TilewrightError) as caught:
+        RUNNER.run(job_for(deployment(stack="128")), tmp_path / "work")
+    assert caught.value.code == "TW7003"
+
+
+def test_where_it_is_not_installed_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("GVSOC_INSTALL_DIR")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert simulator() is None
+    said = RUNNER.available() or ""
+    assert "GVSOC_INSTALL_DIR" in said
+    with pytest.raises(TilewrightError) as refused:
+        RUNNER.run(job_for(deployment()), tmp_path / "work")
+    assert refused.value.code == "TW7001"
+
+
+def test_it_is_found_on_the_path_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("GVSOC_INSTALL_DIR")
+    monkeypatch.setenv("PATH", f"{tmp_path}/install/bin", prepend=":")
+    assert simulator() == str(tmp_path / "install" / "bin" / "gvsoc")
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (("echo TW cycles 5",), "before its last word"),
+        (("echo no such target >&2", "exit 3"), "no such target"),
+        (("echo", "echo TW output 00", "echo TW cycles 7", "echo TW stack 9"), "1 bytes where 40 were expected"),
+    ],
+    ids=["silent", "failing", "short"],
+)
+def test_a_simulator_that_says_something_else(
+    lines: tuple[str, ...], words: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program(tmp_path / "other" / "bin", *lines)
+    monkeypatch.setenv("GVSOC_INSTALL_DIR", str(tmp_path / "other"))
+    with pytest.raises(TilewrightError) as caught:
+        RUNNER.run(job_for(deployment()), tmp_path / "work")
+    assert caught.value.code == "TW7003"
+    assert words in str(caught.value)
+
+
+def test_what_it_is_started_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program(tmp_path / "other" / "bin", f'echo "$@" > "{tmp_path}/asked"', "exit 1")
+    monkeypatch.setenv("GVSOC_INSTALL_DIR", str(tmp_path / "other"))
+    with pytest.raises(TilewrightError):
+        RUNNER.run(job_for(deployment()), tmp_path / "work")
+    work = tmp_path / "work"
+    asked = (tmp_path / "asked").read_text().split()
+    assert asked == ["--target=siracusa", f"--work-dir={work}/gvsoc", f"--binary={work}/network.elf", "run"]
+
+
+def called(*arguments: object) -> Mapping[str, Any]:
+    words = [str(word) for word in (*arguments, "-t", "siracusa", "--set", "isa=portable", "--on", "gvsoc")]
+    result = CliRunner().invoke(tilewright, [*words, "--json", "-"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    said: Mapping[str, Any] = json.loads(result.stdout)
+    return said
+
+
+def test_on_the_command_line() -> None:
+    assert called("validate", DIGITS / "digits_int8.onnx")["status"] == "pass"
+    bench = called("bench", DIGITS / "digits_int8.onnx")
+    assert (bench["kind"], bench["runner"]) == ("measured", "gvsoc")
