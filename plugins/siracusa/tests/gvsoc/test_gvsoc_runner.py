@@ -1,4 +1,4 @@
-"""The runner `gvsoc` against a stand-in that executes the very binary: start-up, event unit, copies, and their faults."""
+"""The runner `gvsoc` against a stand-in that executes the very binary: start, event unit, copies, and their faults."""
 
 from __future__ import annotations
 

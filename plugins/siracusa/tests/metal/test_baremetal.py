@@ -106,7 +106,7 @@ def test_everything_is_where_the_machine_has_memory(
     assert loaded
     for one in loaded:
         assert one.stored == one.size, "a loader would have to clear memory"
-        assert L2_BASE <= one.address
+        assert one.address >= L2_BASE
         assert one.address + one.size <= L2_BASE + L2_BYTES
     assert loaded[0].address <= entry < loaded[0].address + loaded[0].size
     cores = int(settings.get("cores", "8"))

@@ -6,11 +6,9 @@
 #include "tw_rt_pmsis.h"
 #include "tw_rt.h"
 
-#include <string.h>
+#include "bsp/ram.h"
 
-#if defined(PMSIS_DRIVERS) || defined(__riscv) || defined(__riscv__)
-#  include "bsp/ram.h"
-#endif
+#include <string.h>
 
 enum { COMMANDS = 16, MOST_BYTES = 0xFFF0, RAM_COMMANDS = 4 };
 
