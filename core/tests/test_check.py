@@ -133,16 +133,40 @@ def test_a_place_that_cannot_be_is_seen(buffer: str, offset: int, memory: str, w
     assert words in _seen(_moved(_plan(_chain()), buffer, offset, memory))
 
 
-@pytest.mark.parametrize("kind", ["state", "constant"])
 @pytest.mark.parametrize("last", [True, False])
-def test_sharing_bytes_with_what_lasts_is_seen(kind: Literal["state", "constant"], last: bool) -> None:
+def test_sharing_bytes_with_a_constant_is_seen(last: bool) -> None:
+    wider = _with_lasting("constant", last)
+    assert _seen(_moved(wider, "kept", 400)) == ""
+    assert "'kept'" in _seen(_moved(wider, "kept", wider.placements["d:0"].offset_bytes))
+
+
+@pytest.mark.parametrize("kind", ["state", "resident"])
+def test_what_lasts_is_apart_from_the_pool_and_shares_bytes_with_nothing(kind: Literal["state", "resident"]) -> None:
+    one = _moved(_with_lasting(kind, True), "kept", 0)
+    assert _seen(one) == ""  # another array than the pool's
+    buffer = replace(one.tiled.buffers[-1], name="other")
+    two = replace(one, tiled=replace(one.tiled, buffers=(*one.tiled.buffers, buffer)))
+    assert _seen(_moved(two, "other", 8)) == ""
+    assert "'kept' and 'other' share bytes" in _seen(_moved(two, "other", 4))
+
+
+def test_arrays_of_one_memory_are_counted_together() -> None:
+    wider = _moved(_with_lasting("state", True), "kept", 0)
+    used = max(pool.used_bytes for pool in wider.pools)
+    scheduled = wider.tiled.scheduled
+    for size, words in ((-(-used // 16) * 16 + 8, ""), (used + 7, "has arrays of")):
+        memories = (replace(WORLD.platform.memory("sram"), size_bytes=size),)
+        bound = replace(scheduled.bound, platform=replace(WORLD.platform, memories=memories))
+        seen = _seen(_with_scheduled(wider, replace(scheduled, bound=bound)))
+        assert (words in seen) if words else seen == ""
+
+
+def _with_lasting(kind: Literal["state", "resident", "constant"], last: bool) -> Allocated:
     plan = _plan(_chain())
     final = len(plan.tiled.scheduled.steps) - 1
     lasting = Buffer(name="kept", kind=kind, size_bytes=8, align=4, first=0, last=final, memories=("sram",))
     buffers = (*plan.tiled.buffers, lasting) if last else (lasting, *plan.tiled.buffers)
-    wider = replace(plan, tiled=replace(plan.tiled, buffers=buffers))
-    assert _seen(_moved(wider, "kept", 400)) == ""
-    assert "'kept'" in _seen(_moved(wider, "kept", plan.placements["d:0"].offset_bytes))
+    return replace(plan, tiled=replace(plan.tiled, buffers=buffers))
 
 
 def test_a_buffer_without_a_place_is_seen() -> None:

@@ -84,7 +84,7 @@ def _crowding_faults(allocated: Allocated) -> Iterator[str]:
     ends: dict[str, dict[str, int]] = {memory.name: {} for memory in platform.memories}
     for buffer in allocated.tiled.buffers:
         place = allocated.placements.get(buffer.name)
-        if place is not None and platform.memory(place.memory).managed_by == "tilewright":
+        if place is not None and place.memory in ends and platform.memory(place.memory).managed_by == "tilewright":
             arrays, name = ends[place.memory], _region(buffer, place)
             arrays[name] = max(arrays.get(name, 0), place.offset_bytes + buffer.size_bytes)
     for memory in platform.memories:
