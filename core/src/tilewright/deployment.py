@@ -16,12 +16,12 @@ from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import memory_bytes, soft_limit_warnings
 from tilewright.allocate.problem import Budget
 from tilewright.decisions import Decisions
-from tilewright.errors import Diagnostic
+from tilewright.errors import Diagnostic, TilewrightError
 from tilewright.graph import Graph, Tensor
 from tilewright.naming import Names, names_of
 from tilewright.options import Options
 from tilewright.pins import demand_ends, pinned_memories
-from tilewright.planner import Planner
+from tilewright.planner import Planner, other_kernels
 from tilewright.platform import Platform
 from tilewright.plugins import Registry, load_for
 from tilewright.plugins.offers import StageEvent
@@ -128,9 +128,7 @@ class Deployment:
         """Kernels, layouts, packed constants."""
         if isinstance(given := self._given.get(Bound), Bound):
             return given
-        bound = self.planner.bind(self.graph, self.platform, self._import_diagnostics)
-        initial = initial_constants(self.states)
-        return self._finished("bind", replace(bound, constants={**bound.constants, **initial}) if initial else bound)
+        return self._finished("bind", self._bound_with({}))
 
     @cached_property
     def allocated(self) -> Allocated:
@@ -305,7 +303,32 @@ class Deployment:
             return planner.allocate(tiled, pins)
         if isinstance(scheduled := self._given.get(Scheduled), Scheduled):
             return planner.allocate(planner.tile(scheduled, pins), pins)
-        return planner.plan(self.bound)
+        return self._plan_with_kernels_that_fit(planner)
+
+    def _plan_with_kernels_that_fit(self, planner: Planner) -> Allocated:
+        """The best plan with the cheapest kernels; the next cheapest where no tile of one fits the near memory."""
+        bound, first = self.bound, None
+        refused: dict[str, frozenset[str]] = {}
+        while True:
+            try:
+                return planner.plan(bound)
+            except TilewrightError as error:
+                first = first or error
+                if error.subject not in bound.bindings:
+                    raise first from None
+                used = bound.bindings[error.subject].kernel.name
+                refused[error.subject] = refused.get(error.subject, frozenset()) | {used}
+                others = other_kernels(bound, refused, planner.pins)
+                if others is None:
+                    raise first from None
+                bound = self._bound_with(others)
+
+    def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
+        """The graph bound, these kernels (node -> name) taken unless others are pinned."""
+        planner = replace(self.planner, pins=Decisions(kernels=kernels).pinned_by(self._pins))
+        bound = planner.bind(self.graph, self.platform, self._import_diagnostics)
+        initial = initial_constants(self.states)
+        return replace(bound, constants={**bound.constants, **initial}) if initial else bound
 
     def _finished(self, stage: str, value: Value) -> Value:
         """Tell the observers, and hand `value` on."""

@@ -83,6 +83,7 @@ class TilewrightError(Exception):
     details: tuple[str, ...] = ()
     fix: tuple[str, ...] = ()
     exit_code: Exit = field(default=Exit.USAGE)
+    subject: str = ""  # the step or node it is about, by its name in the graph: for who may know another way
 
     def __str__(self) -> str:
         return self.diagnostic().render()

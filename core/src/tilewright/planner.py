@@ -193,6 +193,17 @@ class Planner:
         )
 
 
+def other_kernels(bound: Bound, refused: Mapping[str, frozenset[str]], pins: Decisions) -> dict[str, str] | None:
+    """For each step whose kernels in `refused` do not fit, the cheapest of the others. None: a step has no other."""
+    found: dict[str, str] = {}
+    for step, names in refused.items():
+        left = [one for one in bound.bindings[step].candidates if one.kernel.name not in names]
+        if not left or step in pins.kernels:
+            return None
+        found[step] = min(left, key=lambda one: one.cycles).kernel.name
+    return found
+
+
 def merit(allocated: Allocated) -> tuple[float, int]:
     """Smaller is better: time first where tiles travel between memories, then bytes."""
     tiled = allocated.tiled
@@ -218,4 +229,4 @@ def ram_bytes(allocated: Allocated) -> int:
 
 def with_fix(error: TilewrightError, fix: tuple[str, ...]) -> TilewrightError:
     """The same error with other next steps, where there are any."""
-    return TilewrightError(error.code, error.message, error.where, error.details, fix or error.fix, error.exit_code)
+    return replace(error, fix=fix or error.fix)

@@ -5,6 +5,7 @@ Does not know how tiles are searched; it asks with other limits.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tilewright.errors import TilewrightError, memory_error
 from tilewright.stages import Step
@@ -24,7 +25,7 @@ def does_not_fit(machine: Machine, step: Step, spaces: Sequence[Space], near: st
     needed = smallest_bytes(space, "single")
     origin = f", onnx {' + '.join(node.origin)}" if node.origin else ""
     text = f"its smallest tile needs {needed:,} B" if needed else "no tile of it is legal for the copy engine"
-    return memory_error(
+    error = memory_error(
         "TW5101",
         f"a step does not fit memory '{near}': {text}, there are {max(space.room_bytes or 0, 0):,} B",
         where=f"step '{step.name}' ({node.op}{origin})",
@@ -35,6 +36,7 @@ def does_not_fit(machine: Machine, step: Step, spaces: Sequence[Space], near: st
         ),
         fix=(_way_out(spaces, near, limit),) if needed else (),
     )
+    return replace(error, subject=step.name)
 
 
 def _way_out(spaces: Sequence[Space], near: str, limit: int) -> str:
