@@ -138,6 +138,18 @@ class TileChoices:
         """What one way to tile a step takes."""
         return self._steps.tiling(index, hops, kept)
 
+    def together(self, groups: Sequence[Group]) -> tuple[Group, ...]:
+        """A plan of single steps, with several tiled together where that is no slower than layer by layer."""
+        from tilewright.tile.regroup import regrouped
+
+        return regrouped(self.request, groups)
+
+    def near_buffers(self, groups: Sequence[Group]) -> tuple[Buffer, ...]:
+        """Everything of a plan that needs a place in `memories`, and in which: tiles, scratch, values that stay."""
+        from tilewright.tile.regroup import near_buffers
+
+        return tuple(near_buffers(self.request, groups))
+
     def needs(self, index: int) -> Needs | None:
         """Why step `index` has no tiling with nothing kept; None where it has one, or none is legal at all."""
         return self._steps.needs(index)

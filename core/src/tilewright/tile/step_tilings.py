@@ -22,8 +22,8 @@ from tilewright.tile.tiler import TilingRequest
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_MOST = 20  # tilings of one step over one hop
-_MOST_OUTER = 6  # of a hop that has another inside
+_MOST = 20  # tilings of one step over the only hop
+_MOST_NESTED = 6  # over each of several: their combinations are listed
 _PLAYED_TILES = 128  # up to so many tiles, cycles are played; beyond, the search's estimate will do
 _MOST_NEEDS = 64
 
@@ -43,6 +43,7 @@ class StepTilings:
     def __init__(self, machine: Machine, request: TilingRequest) -> None:
         self.request = request
         self._machine = machine
+        self._most = _MOST if len(machine.hops) == 1 else _MOST_NESTED
         self._menus: dict[Hashable, tuple[Found, ...]] = request.known.setdefault("menus", {})
         self._priced: dict[Hashable, tuple[float, float]] = request.known.setdefault("prices", {})
 
@@ -80,11 +81,11 @@ class StepTilings:
     def needs(self, index: int) -> Needs | None:
         """See `TileChoices.needs`."""
         outer: tuple[HopTile, ...] = ()
-        for at, way in enumerate(self._machine.hops):
+        for way in self._machine.hops:
             space = self._machine.space(index, self.request.scheduled.steps[index], (way.far, way.near), outer)
             if not space.travellers:
                 continue
-            found = self._menu(space, _MOST if at == len(self._machine.hops) - 1 else _MOST_OUTER)
+            found = self._menu(space, self._most)
             if not found:
                 return _needs(replace(space, room_bytes=None), way.near)
             outer = (*outer, found[0].on(way.far, way.near))
@@ -103,7 +104,7 @@ class StepTilings:
         if not space.travellers and not (innermost and space.spared_bytes):
             yield from self._ways(index, kept, outer, at + 1)
             return
-        for found in self._menu(space, _MOST if innermost else _MOST_OUTER):
+        for found in self._menu(space, self._most):
             yield from self._ways(index, kept, (*outer, _Part(found.on(way.far, way.near), space, found)), at + 1)
 
     def _menu(self, space: Space, most: int) -> tuple[Found, ...]:

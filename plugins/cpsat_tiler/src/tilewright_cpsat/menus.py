@@ -11,7 +11,8 @@ from itertools import product
 from math import ceil
 
 from tilewright.api import Group, TileChoices, Tiling
-from tilewright_cpsat.problem import Answer, Choice, Joint, Option, Stay
+from tilewright_cpsat.model import placed
+from tilewright_cpsat.problem import Answer, Choice, Joint, Option, Rectangle, Stay
 
 _MOST_STAYS = 4  # values that may stay, of those that one step touches: the largest
 
@@ -54,6 +55,29 @@ class Menus:
             stays, tiling = self.items[step][number]
             group = self.choices.group(step, tiling, dict(stays), offsets[step])
             found.append(replace(group, claim=_claim(answer.gap(self.joint))))
+        return tuple(found)
+
+    def placed(self, groups: Sequence[Group], work: float) -> tuple[Group, ...] | None:
+        """A plan whose tiles are settled, with places; None where none were found."""
+        boxes = []
+        for buffer in self.choices.near_buffers(groups):
+            (memory,) = buffer.memories
+            if memory in self.joint.capacities:
+                size = self.choices.kept_bytes(buffer, memory)
+                boxes.append(
+                    Rectangle(memory=memory, buffer=buffer.name, first=buffer.first, last=buffer.last, size_bytes=size)
+                )
+        places = placed(self.joint, tuple(boxes), work)
+        if places is None:
+            return None
+        if self.choices.request.decisions.offsets:
+            return tuple(groups)
+        index = {step.name: number for number, step in enumerate(self.steps)}
+        found = []
+        for group in groups:
+            born = range(index[group.steps[0]], index[group.steps[-1]] + 1)
+            offsets = {str(box.buffer): places[box.memory, box.buffer] for box in boxes if box.first in born}
+            found.append(replace(group, offsets=offsets))
         return tuple(found)
 
     def _free(self) -> Iterator[Stay]:

@@ -37,8 +37,17 @@ class CpsatTiler:
         answer = solve(menus.joint, menus.known, self.work)
         if answer is None:
             return quick
-        groups = menus.groups(answer)
-        return groups if _cycles(groups) <= _cycles(quick) else quick
+        single = menus.groups(answer)
+        return min((single, self._together(choices, menus, single), quick), key=_cycles)  # the first of equals
+
+    def _together(self, choices: TileChoices, menus: Menus, single: tuple[Group, ...]) -> tuple[Group, ...]:
+        """The same with steps tiled together, placed again; as it was where there is nothing to gain, or no place."""
+        if choices.request.longest == 1:
+            return single
+        groups = choices.together(single)
+        if _cycles(groups) >= _cycles(single):
+            return single
+        return menus.placed(groups, self.work.place) or single
 
 
 def _cycles(groups: Sequence[Group]) -> float:
