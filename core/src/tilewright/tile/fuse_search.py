@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
+from math import prod
 
 from tilewright.decisions import GroupTile, HopTile, TileCopy
 from tilewright.index import mentions
@@ -58,7 +59,7 @@ def best_groups(
     most = _MOST_LOOPS if most_cycles == float("inf") else 1  # more calls take too long to be worth looking for
     for count in range(min(len(loops), most) + 1):
         for nest in (nest for order in permutations(loops, count) for nest in _nests(chain, order)):
-            for mode in _MODES:
+            for mode in _MODES[: 1 if not nest else None]:
                 inner: dict[str, Mode] = dict.fromkeys(chain.inner, mode)
                 boxes = boxes_of(chain, nest, inner)
                 if boxes.faults:
@@ -97,6 +98,8 @@ def _nests(chain: Chain, loops: Sequence[str]) -> Iterator[tuple[tuple[str, int]
         yield ()
         return
     multiples = space.kernel.multiples
+    if not _smallest_fits(chain, loops):
+        return
     *outer, last = loops
     tried = {
         loop: _spread(sizes(space.extents[loop], multiples.get(loop, 1))[1:], _FEW if loop in outer else _MANY)
@@ -104,6 +107,22 @@ def _nests(chain: Chain, loops: Sequence[str]) -> Iterator[tuple[tuple[str, int]
     }
     for around in product(*(tried[loop] for loop in outer)):
         yield from ((*zip(outer, around, strict=True), (last, size)) for size in tried[last])
+
+
+def _smallest_fits(chain: Chain, loops: Sequence[str]) -> bool:
+    """Whether there is room where these loops are cut as small as can be."""
+    if chain.room_bytes is None:
+        return True
+    multiples = chain.sink.space.kernel.multiples
+    nest = tuple((loop, multiples.get(loop, 1)) for loop in loops)
+    boxes = boxes_of(chain, nest, dict.fromkeys(chain.inner, "slide"))
+    resident = sum(
+        -(-item.item_bytes * prod(boxes.room(number, item.name, boxes.depth_of(number, item.name))) // chain.grain)
+        * chain.grain
+        for number, member in enumerate(chain.members)
+        for item in member.space.travellers
+    )
+    return resident + near_bytes(chain, boxes, ()) <= chain.room_bytes
 
 
 def _spread(choices: Sequence[int], most: int) -> list[int]:
