@@ -119,6 +119,7 @@ def _allocation(deployment: Deployment, allocated: Allocated) -> dict[str, Any]:
         "allocator": deployment.options.allocator,
         "found_by": allocated.decisions.allocator,
         "exact": EXACT if exact else None,
+        "status": "optimal" if all(pool.optimal for pool in allocated.pools) else "feasible",
         "effort": deployment.options.effort,
         "seed": deployment.options.seed,
     }

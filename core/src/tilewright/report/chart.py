@@ -22,6 +22,8 @@ COLOURS = {
     "state": "#a678de",
     "tile": "#e8a33d",
     "constant": "#8d99ae",
+    "staged": "#6f8fb5",
+    "resident": "#b3bccb",
 }
 SHADES = ("#f2c14e", "#f7d58b", "#edb12d", "#f5cd73", "#e9bd5b", "#f9e0ab")  # activations, so that neighbours differ
 BLOCKS = ("#7fb7be", "#a3cfd3", "#5d9fa8", "#d3c0a4", "#b8a07a", "#93b48b", "#c2d6b4", "#c98b70")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilewright.errors import usage_error
+from tilewright.report.text import LASTING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,5 +78,10 @@ def _numbers(report: Mapping[str, Any]) -> dict[str, int]:
         "cycles": report["cycles"]["total"],
         "macs": report["macs"],
         "steps": len(report["steps"]),
-        **{f"pool.{pool['name']}": pool["used_bytes"] for pool in pools},
+        **{_pool(pool): pool["used_bytes"] for pool in pools},
     }
+
+
+def _pool(pool: Mapping[str, Any]) -> str:
+    """A memory's pool, or what lasts from run to run in it: `pool.dtcm`, `pool.dtcm.state`."""
+    return f"pool.{pool['name']}" + (f".{pool['kind']}" if pool["kind"] in LASTING else "")

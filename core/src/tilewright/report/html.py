@@ -17,7 +17,7 @@ def report_page(report: Mapping[str, Any]) -> str:
     """The whole page for a report: verdict, pools, memory over time, layers, diagnostics, versions."""
     model, target = report["model"], report["target"]
     worst = max((d["severity"] == "error" for d in report["diagnostics"]), default=False)
-    fits = all(pool["limit_bytes"] is None or pool["used_bytes"] <= pool["limit_bytes"] for pool in report["pools"])
+    fits = all(_inside(pool) or pool.get("soft") for pool in report["pools"])
     return _page(
         title=model["name"],
         subtitle=(
@@ -28,6 +28,10 @@ def report_page(report: Mapping[str, Any]) -> str:
         panels=panels_of_report(report),
         report=report,
     )
+
+
+def _inside(pool: Mapping[str, Any]) -> bool:
+    return pool["limit_bytes"] is None or bool(pool["used_bytes"] <= pool["limit_bytes"])
 
 
 def plan_page(title: str, subtitle: str, panels: Sequence[Panel]) -> str:
