@@ -73,13 +73,16 @@ def _unreachable(engine: str, site: Site, platform: Platform) -> str | None:
 
 
 def _cycles(kernel: Kernel, operator: Operator, site: Site, platform: Platform) -> float:
-    """The kernel's own cost model, what the platform measured of portable C, or operations over throughput."""
+    """What one core takes: the kernel's own cost model, what the platform measured of portable C, or operations over
+    throughput.
+    """
     if kernel.cycles is None:
         known = platform.portable_cycles(site) if platform.portable_cycles and kernel.target == "*" else None
         if known is not None:
             return known
         operations = operator.macs(site) or site.output.elements
-        return operations / engine_of(kernel, platform).operations_per_cycle
+        engine = engine_of(kernel, platform)
+        return operations * engine.cores / engine.operations_per_cycle
     access = kernel_access(operator, kernel, site)
     box = {loop.name: (0, loop.extent) for loop in access.loops}
     return kernel.cycles(TileShape(site=site, access=access, box=box))

@@ -29,6 +29,7 @@ from tilewright_siracusa.machine import (
     cluster_copy_cycles,
     external_copy_cycles,
 )
+from tilewright_siracusa.portable import portable_cycles
 
 FLAGS = ("-march=rv32imfc", "-mabi=ilp32f", "-mno-relax")
 ENGINE = "cluster"
@@ -172,6 +173,7 @@ SIRACUSA = _configured(
         options=_OPTIONS,
         configure_with=_configured,
         settle=_with_stacks,
+        portable_cycles=portable_cycles,
     ),
     {option.name: option.default for option in _OPTIONS},
 )

@@ -1,0 +1,51 @@
+"""Knows what portable C takes on a core of the cluster for the operators that kernels of this package compute as well.
+Does not know those kernels. `bind` compares: a kernel is used exactly where it is expected to be the faster one.
+
+The figures are cycles of one core over the whole node, from the simulator of tests/iss (gcc 12, -O3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from tilewright.api import DType, Site, windows_of
+
+BYTES = (DType.I8, DType.U8)
+
+
+def portable_cycles(site: Site) -> float | None:
+    """Cycles of one node, or None where nothing was measured."""
+    model = _MODELS.get(site.node.op)
+    return model(site) if model and site.output.dtype in BYTES else None
+
+
+def _conv(site: Site) -> float:
+    windows, w, group = windows_of(site.node), site.input(1), site.node.integer("group", 1)
+    taps = math.prod(windows.kernel)
+    if group == w.shape[0]:
+        return site.output.elements * (45 + 4.5 * taps)
+    runs = taps // windows.kernel[-1] if group == 1 and windows.dilations[-1] == 1 else taps
+    return site.output.elements * (20 + 15 * runs + 4.75 * w.shape[1] * taps)
+
+
+def _product(site: Site) -> float:
+    return site.output.elements * (4.8 * site.input(0).shape[-1] + 25)
+
+
+def _average_pool(site: Site) -> float:
+    return site.output.elements * (2.2 * math.prod(windows_of(site.node).kernel) + 20)
+
+
+def _max_pool(site: Site) -> float:
+    return site.output.elements * (7.0 * math.prod(windows_of(site.node).kernel) + 5)
+
+
+_MODELS: Mapping[str, Callable[[Site], float]] = {
+    "QConv": _conv,
+    "QGemm": _product,
+    "QMatMul": _product,
+    "QAveragePool": _average_pool,
+    "MaxPool": _max_pool,
+    "QAdd": lambda site: 18.5 * site.output.elements + 20,
+}
