@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tilewright.allocate.limits import memory_bytes
+from tilewright.copies import refusal
 from tilewright.decisions import Staging
 from tilewright.operator import Operator
 from tilewright.platform import Memory
 from tilewright.stages import Allocated
-from tilewright.staging import refusal
 
 TRIES = 6  # shorter and shorter lists of copies before each step
 

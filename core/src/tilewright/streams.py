@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tilewright.copies import initial_name
 from tilewright.errors import TilewrightError, usage_error
 from tilewright.graph import Graph
 from tilewright.plugins.near import did_you_mean
@@ -30,11 +31,6 @@ class State:
     input: str
     output: str
     initial: Array = field(compare=False)  # of the input's shape and type
-
-
-def initial_name(state: str) -> str:
-    """The constant that holds the beginning of a state that does not begin with zeros."""
-    return f"{state}.initial"
 
 
 def states_of(texts: Iterable[str], graph: Graph, folder: Path = Path()) -> tuple[State, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from tilewright.copies import read_as
 from tilewright.dtypes import DType
 from tilewright.graph import Site
 from tilewright.kernel import Operand
@@ -17,7 +18,6 @@ from tilewright.operands import input_operands
 from tilewright.operator import Operator
 from tilewright.program import Region
 from tilewright.stages import Binding, Step
-from tilewright.staging import read_as
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tilewright.copies import copies_of, copy_name, copying, path_to
 from tilewright.errors import usage_error
 from tilewright.lower.addresses import AddressBook, Place
 from tilewright.platform import CopyPath
 from tilewright.program import CopyStart, CopyWait, Declare, Parameter, Region, Statement
 from tilewright.rendering import template
 from tilewright.stages import Step
-from tilewright.staging import copies_of, copy_name, copying, path_to
 
 CHANNEL = "tw_channel"
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from tilewright.copies import initial_name
 from tilewright.lower.addresses import AddressBook
 from tilewright.program import Barrier, Beginning, Comment, CopyStart, If, Region, Statement
 from tilewright.stages import Allocated
-from tilewright.streams import initial_name
 
 
 def beginnings(allocated: Allocated, book: AddressBook) -> tuple[Beginning, ...]:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
+from tilewright.copies import copies_of, copy_name, copying, read_as
 from tilewright.errors import unsupported_error
 from tilewright.platform import Platform
 from tilewright.stages import Buffer, Group
-from tilewright.staging import copies_of, copy_name, copying, read_as
 from tilewright.tile.spaces import Machine
 
 Use = Literal["ro", "rw"]
