@@ -132,7 +132,7 @@ def test_the_choice_is_the_best_of_all_sets(traffic: float) -> None:
         for near_bytes in (120, 300, 700):
             scheduled = schedule(bound(seed, near_bytes), vocabulary(), Decisions())
             machine = Machine(scheduled, vocabulary(), Decisions())
-            cutter = Cutter(machine, lambda space, _: Search(space, "auto").best(), {}, steady=True)
+            cutter = Cutter(machine, lambda space, _, tables: Search(space, "auto", tables).best(), {}, steady=True)
             cuts = [cutter.cut(index) for index in range(len(scheduled.steps))]
             names = [buffer.name for buffer in keepable(machine, "l1", {})]
             if None in cuts or not 0 < len(names) <= 6:

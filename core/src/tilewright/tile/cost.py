@@ -78,6 +78,15 @@ def tile_cycles(space: Space, extents: Mapping[str, int]) -> float:
     return kernel_cycles(space.kernel, space.site, space.access, space.operations, extents, space.engine)
 
 
+def least_cycles(space: Space) -> float:
+    """What all calls of a step take together at least, beside what any call takes: the step in one piece, its cores
+    busy all the time.
+    """
+    whole = tile_cycles(space, space.extents) - space.engine.call_cycles
+    split = share(space.kernel, space.access, space.extents, space.engine.cores)
+    return whole * (space.extents[split.loop] / (space.engine.cores * split.trips) if split.loop else 1.0)
+
+
 def room_of(operand: Traveller, cuts: Mapping[str, int], table: WindowTable, grain: int) -> int:
     """Bytes of one tile buffer, up to where the next one may begin."""
     size = operand.item_bytes

@@ -11,12 +11,12 @@ from typing import Any
 
 from tilewright.decisions import GroupTile, HopTile
 from tilewright.tile.cost import HopCost, near_bytes, nested_costs
-from tilewright.tile.search import Found
+from tilewright.tile.search import Found, Tables
 from tilewright.tile.space import Space, WindowTable
 from tilewright.tile.spaces import NOTHING, Machine, Way, structural_key
 
 UNTAKEN: Mapping[str, int] = MappingProxyType({})
-Find = Callable[[Space, int], Found | None]  # the tiling of a space; the number is the step's
+Find = Callable[[Space, int, Tables | None], Found | None]  # the tiling of a space; the number is the step's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +64,7 @@ class Cutter:
     def __init__(self, machine: Machine, find: Find, known: dict[Hashable, Any], *, steady: bool) -> None:
         self.machine, self.find, self.steady = machine, find, steady
         self._answers: dict[Hashable, list[_Answer]] = known.setdefault("answers", {})
+        self._tables: dict[Hashable, Tables] = known.setdefault("tables", {})
         self._costs: dict[Hashable, tuple[HopCost, ...]] = known.setdefault("costs", {})
         self._spaces: dict[Hashable, tuple[Space, Hashable]] = {}
         self._cuts: dict[Hashable, Cut | None] = {}
@@ -100,7 +101,8 @@ class Cutter:
                 continue
             if space.room_bytes is not None:
                 space = replace(space, room_bytes=space.room_bytes - taken.get(way.near, 0))
-            found = self._found(space, key, index)
+            family = None if parts else self._space(index, way, (), NOTHING)
+            found = self._found(space, key, index, family)
             if found is None:
                 return Blocked(way, space)
             parts.append(_Part(space, key, found.on(way.far, way.near)))
@@ -123,13 +125,18 @@ class Cutter:
             self._spaces[known] = space, structural_key(replace(space, room_bytes=None))
         return self._spaces[known]
 
-    def _found(self, space: Space, key: Hashable, index: int) -> Found | None:
+    def _found(self, space: Space, key: Hashable, index: int, family: tuple[Space, Hashable] | None) -> Found | None:
+        """`family` is the same hop of the step with nothing kept."""
         room = float("inf") if space.room_bytes is None else float(space.room_bytes)
         answers = self._answers.setdefault(key if self.steady else (key, room, index), [])
         for answer in answers:
             if answer.used_bytes <= room <= answer.room_bytes:
                 return answer.found
-        found, used = self.find(space, index), -1.0
+        tables = None
+        if family is not None:
+            tables = self._tables.get(family[1]) or Tables(family[0])
+            self._tables[family[1]] = tables
+        found, used = self.find(space, index, tables), -1.0
         if found is not None:
             used = float(near_bytes(space, found.on("", ""), WindowTable(space)))
         answers.append(_Answer(room, used, found))

@@ -15,7 +15,7 @@ from tilewright.decisions import GroupTile, TileCopy
 from tilewright.tile.cost import HopCost, scratch_bytes, tile_cycles
 from tilewright.tile.fuse import Chain, Member, copy_key
 from tilewright.tile.fuse_boxes import Boxes, boxes_of
-from tilewright.tile.space import Traveller, bound_bytes
+from tilewright.tile.space import Traveller, bound_bytes, unique_rows
 from tilewright.tile.transfers import Transfers
 
 if TYPE_CHECKING:
@@ -148,12 +148,12 @@ def _calls(boxes: Boxes, number: int, member: Member) -> Numbers:
     extents = np.broadcast_arrays(*(high - low for low, high in loops.values()))
     shape = extents[0].shape if extents else (1,) * len(boxes.trips)
     rows = np.stack([extent.reshape(-1) for extent in extents], 1) if extents else np.zeros((1, 0), np.int64)
-    unique, inverse = np.unique(rows, axis=0, return_inverse=True)
+    unique, inverse = unique_rows(rows)
     each = [
         tile_cycles(member.space, dict(zip(loops, row, strict=True))) if min(row, default=1) > 0 else 0.0
         for row in unique.tolist()
     ]
-    return np.array(each, np.float64)[inverse.reshape(-1)].reshape(shape)
+    return np.array(each, np.float64)[inverse].reshape(shape)
 
 
 def _moved(boxes: Boxes, number: int, member: Member) -> Numbers:

@@ -17,7 +17,7 @@ import numpy as np
 
 from tilewright.decisions import HopTile, TileCopy
 from tilewright.kernel import TileShape
-from tilewright.tile.cost import scratch_bytes, tile_cycles
+from tilewright.tile.cost import least_cycles, scratch_bytes, tile_cycles
 from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes, sizes
 from tilewright.tile.tiler import Buffering
 
@@ -95,28 +95,39 @@ def orders(space: Space) -> Iterator[tuple[int, ...]]:
         yield order
 
 
-class Search:
-    """The tilings of one space, and the tables that they share."""
+class Tables:
+    """What is worked out once for all spaces of a step that differ in the operands that travel and in the room."""
 
-    def __init__(self, space: Space, buffering: Buffering) -> None:
-        self.space, self.buffering = space, buffering
-        self.table = WindowTable(space)
+    def __init__(self, space: Space) -> None:
+        self.windows = WindowTable(space)
         self.points = grid(space)
+        self.rooms: dict[str, Integers] = {}  # operand -> bytes of a buffer, for each point
+        self.transfers: dict[tuple[str, tuple[int, ...]], tuple[int, float, float, bool]] = {}
+        self.computes: dict[tuple[int, ...], float] = {}
+        self.scratch: dict[tuple[int, ...], int] = {}
+
+
+class Search:
+    """The tilings of one space."""
+
+    def __init__(self, space: Space, buffering: Buffering, tables: Tables | None = None) -> None:
+        self.space, self.buffering = space, buffering
+        self._tables = tables or Tables(space)
+        self.table, self.points = self._tables.windows, self._tables.points
         self.bound = max(bound_bytes(space), 1)
-        self._transfers: dict[tuple[str, tuple[int, ...]], tuple[int, float, float, bool]] = {}
-        self._computes: dict[tuple[int, ...], float] = {}
-        self._scratch: dict[tuple[int, ...], int] = {}
+        self._transfers, self._computes = self._tables.transfers, self._tables.computes
+        self._scratch = self._tables.scratch
 
     def best(self) -> Found | None:
         """The fastest tiling that fits, traffic counted a little. None: none fits."""
-        whole = tile_cycles(self.space, self.space.extents) - self.space.engine.call_cycles
-        floor = whole + self.space.engine.call_cycles * tile_counts(self.space, self.points)
+        floor = least_cycles(self.space) + self.space.engine.call_cycles * tile_counts(self.space, self.points)
+        floor = floor * (1 + _TRAFFIC * (self.bound - self.space.spared_bytes) / self.bound)
         best: Found | None = None
         fits = self.least_bytes() <= self.room
         points, floor = self.points[fits], floor[fits]
         start, count = 0, _FIRST_CHUNK
         while start < len(points):
-            if best is not None and floor[start] * (1 + _TRAFFIC) >= best.score:
+            if best is not None and floor[start] >= best.score:
                 break
             for found in self.candidates(points[start : start + count]):
                 best = better(best, found)
@@ -139,12 +150,18 @@ class Search:
         """For each point, the bytes that no order, depth or buffering can go below."""
         total = np.zeros(len(self.points))
         for item in self.space.travellers:
-            positions = [index for index, loop in enumerate(self.space.cuts) if loop.name in item.loops]
-            buffer = self.table.rooms(item, self.points[:, positions])
-            total += (2 if self.buffering == "double" and positions else 1) * _up(buffer, self.space.grain)
+            total += (2 if self.buffering == "double" and item.loops else 1) * self._rooms(item)
         if self.space.kernel.scratch_bytes(self._shape()):
             total += np.array([self._scratch_of(tuple(row)) for row in self.points.tolist()], float)
         return total
+
+    def _rooms(self, item: Traveller) -> Integers:
+        """Bytes of a buffer, for each point."""
+        rooms = self._tables.rooms
+        if item.name not in rooms:
+            positions = [index for index, loop in enumerate(self.space.cuts) if loop.name in item.loops]
+            rooms[item.name] = _up(self.table.rooms(item, self.points[:, positions]), self.space.grain)
+        return rooms[item.name]
 
     def candidates(self, points: Integers) -> Iterator[Found]:
         """The best tiling of `points` for each order of loops."""
@@ -388,7 +405,7 @@ class Order:
             while kept and nest[kept - 1][0] not in choice.item.loops:
                 kept -= 1
             fetches = float(np.broadcast_to(choice.fetches, choice.fetches.shape)[_own(at, choice.fetches)])
-            copies[choice.item.name] = TileCopy(depth=kept, buffers=2 if bool(twice[at]) and fetches > 1 else 1)
+            copies[choice.item.name] = TileCopy(depth=kept, buffers=2 if bool(twice[tuple(at)]) and fetches > 1 else 1)
         cycles, moved, score = costs
         return Found(nest=nest, copies=copies, cycles=cycles, moved_bytes=moved, score=score)
 

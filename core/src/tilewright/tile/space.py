@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -238,17 +239,17 @@ class WindowTable:
         access, count = self.space.access, len(points)
         size = np.full(count, operand.item_bytes, np.int64)
         if not operand.loops or not isinstance(access, MapAccess) or self._is_joint(operand):
-            unique, inverse = np.unique(points, axis=0, return_inverse=True)
+            unique, inverse = unique_rows(points)
             keys = [dict(zip(operand.loops, row, strict=True)) for row in unique.tolist()]
             found = [np.prod(self.windows(operand, cuts).room, dtype=np.int64) for cuts in keys]
-            return size * np.array(found)[inverse.reshape(-1)]
+            return size * np.array(found)[inverse]
         for position, axis in enumerate(access.axes[operand.name]):
             columns = [at for at, name in enumerate(operand.loops) if mentions(axis.index, name)]
             names = [operand.loops[at] for at in columns]
-            unique, inverse = np.unique(points[:, columns], axis=0, return_inverse=True)
+            unique, inverse = unique_rows(points[:, columns])
             keys = [dict(zip(names, row, strict=True)) for row in unique.tolist()]
             most = [max(extent for extent, _ in self._along(operand, position, names, cuts)) for cuts in keys]
-            size = size * np.array(most)[inverse.reshape(-1)]
+            size = size * np.array(most)[inverse]
         return size
 
     def _is_joint(self, operand: Traveller) -> bool:
@@ -286,6 +287,19 @@ class WindowTable:
 @lru_cache(maxsize=4096)
 def _ranges(extent: int, nested: tuple[int, ...]) -> tuple[Integers, Integers]:
     return nested_ranges(extent, nested)
+
+
+def unique_rows(rows: Integers) -> tuple[Integers, Integers]:
+    """The different rows of a table, and for each row which of those it is; sorted as one number for each row."""
+    low, high = (rows.min(axis=0), rows.max(axis=0)) if rows.size else (np.zeros(0, np.int64),) * 2
+    span = [int(extent) for extent in high - low + 1]
+    steps = [prod(span[position + 1 :]) for position in range(len(span))]
+    if prod(span) > np.iinfo(np.int64).max:
+        unique, inverse = np.unique(rows, axis=0, return_inverse=True)
+        return unique, inverse.reshape(-1)
+    keys = (rows - low) @ np.array(steps, np.int64)
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[first], inverse.reshape(-1)
 
 
 def nested_ranges(extent: int, nested: Sequence[int]) -> tuple[Integers, Integers]:

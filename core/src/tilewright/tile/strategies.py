@@ -14,7 +14,7 @@ from tilewright.tile.fuse_plan import Fuser
 from tilewright.tile.keep import decided, keep
 from tilewright.tile.misfit import does_not_fit
 from tilewright.tile.pick import pick
-from tilewright.tile.search import Found, Search
+from tilewright.tile.search import Found, Search, Tables
 from tilewright.tile.space import Space
 from tilewright.tile.spaces import Machine, structural_key
 from tilewright.tile.tiler import TilingRequest
@@ -37,7 +37,7 @@ class StepTiler:
         if not machine.hops:
             return WholeTiler().plan(request)
         steady = self.name in ("auto", "cost")
-        cutter = Cutter(machine, lambda space, index: self._found(space, request, index), request.known, steady=steady)
+        cutter = Cutter(machine, lambda *asked: self._found(request, *asked), request.known, steady=steady)
         plan = keep(cutter, request.longest if steady else 1)
         if isinstance(plan, int):
             raise _misfit(machine, cutter, plan)
@@ -50,16 +50,16 @@ class StepTiler:
         )
         return fuser.groups(request.decisions.groups, search=steady and request.longest != 1)
 
-    def _found(self, space: Space, request: TilingRequest, index: int) -> Found | None:
+    def _found(self, request: TilingRequest, space: Space, index: int, tables: Tables | None) -> Found | None:
         """Where not every operand that travels again can have two buffers, those have them that gain most."""
-        found = self._with_buffers(space, request, index)
+        found = self._with_buffers(request, space, index, tables)
         if found is None and request.buffering == "double":
-            return self._with_buffers(space, replace(request, buffering="auto"), index)
+            return self._with_buffers(replace(request, buffering="auto"), space, index, tables)
         return found
 
-    def _with_buffers(self, space: Space, request: TilingRequest, index: int) -> Found | None:
+    def _with_buffers(self, request: TilingRequest, space: Space, index: int, tables: Tables | None) -> Found | None:
         if self.name == "auto" or self.name == "cost":
-            return Search(space, request.buffering).best()
+            return Search(space, request.buffering, tables).best()
         return pick(space, request.buffering, self.name, request.seed + index)
 
 
