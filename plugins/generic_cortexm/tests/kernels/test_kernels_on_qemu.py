@@ -1,9 +1,11 @@
-"""The instructions themselves: many odd shapes on an emulated core, every step equal to the reference."""
+"""The instructions themselves: many odd shapes on emulated cores, from both compilers, every step equal to its reference."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,110 +14,228 @@ import pytest
 
 from tilewright.deployment import Deployment
 from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Graph, Site
+from tilewright.graph import Attribute, Site
 from tilewright.operator import Operator
+from tilewright.operators.pool import MAX_POOL
 from tilewright.operators.qconv import QCONV
-from tilewright.operators.qgemm import QGEMM
+from tilewright.operators.qelementwise import QADD, QMUL
+from tilewright.operators.qgemm import QGEMM, QMATMUL
+from tilewright.operators.qlookup import QLOOKUP
+from tilewright.operators.qpool import QAVERAGE_POOL, QREDUCE_MEAN
+from tilewright.operators.qsoftmax import QSOFTMAX
+from tilewright.options import Options
 from tilewright.requant import Requant
-from tilewright.runners.runner import Job
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.operator_sites import site_of
-from tilewright.validation import judge_steps
-from tilewright_cortexm.qemu.runner import QemuRunner
+from tilewright.testing.side_by_side import SideBySide, side_by_side
+from tilewright_cortexm.kernels import KERNELS
+from tilewright_cortexm.qemu.runner import STRICT, QemuRunner
+from tilewright_cortexm.qemu.tools import OTHER_COMPILER, arm_compiler
 
 Array = npt.NDArray[np.generic]
-Case = tuple[Operator, list[Array | None], dict[str, Attribute]]
+Case = tuple[Operator, list[Array | None], dict[str, Attribute], tuple[int, ...]]
 KINDS = ("random", "ties", "coarse")
+BYTES = (DType.I8, DType.U8)
+COMPILERS = {"gcc": "", "clang": "clang"}
 
 
 @pytest.fixture(autouse=True)
 def _tools(tool: Callable[[str], str]) -> None:
-    for name in ("arm-none-eabi-gcc", "qemu-system-arm"):
+    for name in ("arm-none-eabi-gcc", "qemu-system-arm", "clang"):
         tool(name)
 
 
-def requant_of(rng: np.random.Generator, channels: int, dtype: DType, depth: int, index: int) -> Requant:
-    requant = make_requant(rng, channels, dtype, 255 * 60 * np.sqrt(depth), KINDS[index % 3])
+# --- shapes
+
+
+def requant_of(rng: np.random.Generator, channels: int, dtype: DType, reach: float, index: int) -> Requant:
+    requant = make_requant(rng, channels, dtype, reach, KINDS[index % 3])
     low, high = dtype.limits
     limits = [(low, high), (low, high), (low + 30, high), (low + 2, high - 77)][index % 4]
     return replace(requant, low=limits[0], high=limits[1])
 
 
+def types(index: int) -> tuple[DType, DType]:
+    return BYTES[index % 2], BYTES[index // 2 % 2]
+
+
 def conv_case(rng: np.random.Generator, index: int) -> Case:
-    x_type, y_type = (DType.I8, DType.U8)[index % 2], (DType.I8, DType.U8)[index // 2 % 2]
-    depthwise = index % 3 == 0
+    x_type, y_type = types(index)
+    depthwise, groups = index % 3 == 0, 3 if index % 7 == 1 else 1
     channels, outputs = int(rng.choice([1, 3, 4, 6, 8, 13, 16, 19, 32])), int(rng.choice([1, 2, 3, 4, 5, 7, 8, 9]))
-    kernel = (3, 3) if depthwise else tuple(int(k) for k in rng.integers(1, 4, 2))
+    kernel = (3, 3) if depthwise and index % 2 else tuple(int(k) for k in rng.integers(1, 6 if depthwise else 4, 2))
     strides, pads = tuple(int(s) for s in rng.integers(1, 3, 2)), tuple(int(p) for p in rng.integers(0, 2, 4))
-    extents = tuple(int(k + more) for k, more in zip(kernel, rng.integers(0, 6, 2), strict=True))
-    channels, outputs = (max(channels, 4),) * 2 if depthwise else (channels, outputs)
+    dilations = (1 + index % 5 // 4, 1 + index % 4 // 3)
+    extents = tuple(
+        int((k - 1) * d + 1 + more) for k, d, more in zip(kernel, dilations, rng.integers(0, 6, 2), strict=True)
+    )
+    if index == 5:  # a column that is too long to be widened
+        channels, outputs, kernel, extents, dilations = 300, 5, (3, 3), (4, 4), (1, 1)
+    channels, outputs = (max(channels, 4),) * 2 if depthwise else (channels * groups, outputs * groups)
+    groups = channels if depthwise else groups
     x = byte_array(rng, x_type, (1 + index % 2, channels, *extents), index % 5 == 0)
-    w = byte_array(rng, DType.I8, (outputs, 1 if depthwise else channels, *kernel), index % 5 == 1)
+    w = byte_array(rng, DType.I8, (outputs, channels // groups, *kernel), index % 5 == 1)
     attributes: dict[str, Attribute] = {
-        "kernel_shape": kernel, "strides": strides, "dilations": (1, 1), "pads": pads, "ceil_mode": 0,
-        "group": channels if depthwise else 1, "requant": requant_of(rng, outputs, y_type, w[0].size, index),
+        "kernel_shape": kernel, "strides": strides, "dilations": dilations, "pads": pads, "ceil_mode": 0,
+        "group": groups, "requant": requant_of(rng, outputs, y_type, 255 * 60 * np.sqrt(w[0].size), index),
         "x_zero_point": int(rng.integers(*x_type.limits)), "pad_value": int(rng.integers(*x_type.limits)),
         "w_zero_point": (0,), "output_type": y_type.value,
     }  # fmt: skip
-    return QCONV, [x, w, rng.integers(-3000, 3000, outputs).astype(np.int32)], attributes
+    return QCONV, [x, w, rng.integers(-3000, 3000, outputs).astype(np.int32)], attributes, (1, 2)
 
 
 def gemm_case(rng: np.random.Generator, index: int) -> Case:
-    a_type, y_type = (DType.I8, DType.U8)[index % 2], (DType.I8, DType.U8)[index // 2 % 2]
+    a_type, y_type = types(index)
     rows, depth, columns = int(rng.integers(1, 6)), int(rng.integers(1, 80)), int(rng.integers(1, 13))
+    depth = 5000 if index == 3 else depth
     attributes: dict[str, Attribute] = {
-        "a_zero_point": int(rng.integers(*a_type.limits)), "b_zero_point": (0,),
-        "requant": requant_of(rng, columns, y_type, depth, index), "output_type": y_type.value,
+        "a_zero_point": int(rng.integers(*a_type.limits)), "b_zero_point": (0,), "output_type": y_type.value,
+        "requant": requant_of(rng, columns, y_type, 255 * 60 * np.sqrt(depth), index),
     }  # fmt: skip
     b = byte_array(rng, DType.I8, (depth, columns), False)
     bias = rng.integers(-3000, 3000, columns).astype(np.int32)
-    return QGEMM, [byte_array(rng, a_type, (rows, depth), False), b, bias], attributes
+    return QGEMM, [byte_array(rng, a_type, (rows, depth), False), b, bias], attributes, (1, 2)
 
 
-def graph_of(cases: list[Case]) -> tuple[Graph, dict[str, Array]]:
-    """All of them side by side in one graph: constants inside, the first operand of each a graph input."""
-    tensors, nodes, constants, inputs = {}, [], {}, {}
-    for index, (operator, arrays, attributes) in enumerate(cases):
-        site = renamed(site_of(operator, arrays, attributes, (1, 2)), f"n{index}_")
-        tensors |= {tensor.name: tensor for tensor in (*site.inputs, *site.outputs) if tensor}
-        constants |= site.constants
-        nodes.append(site.node)
-        inputs[site.node.inputs[0]] = arrays[0]
-    outputs = tuple(node.outputs[0] for node in nodes)
-    graph = Graph(
-        name="many", tensors=tensors, nodes=tuple(nodes), constants=constants, inputs=tuple(inputs), outputs=outputs
-    )
-    return graph, inputs
+def matmul_case(rng: np.random.Generator, index: int) -> Case:
+    a_type, y_type = types(index)
+    rows, depth, columns = int(rng.integers(3, 9)), int(rng.integers(4, 60)), int(rng.integers(5, 40))
+    a, b = byte_array(rng, a_type, (2, rows, depth), False), byte_array(rng, y_type, (2, depth, columns), False)
+    attributes: dict[str, Attribute] = {
+        "a_zero_point": int(rng.integers(*a_type.limits)), "b_zero_point": (int(rng.integers(*y_type.limits)),),
+        "requant": requant_of(rng, 1, y_type, 255 * 128 * np.sqrt(depth), index), "output_type": y_type.value,
+    }  # fmt: skip
+    return QMATMUL, [a, b], attributes, ()
 
 
-def renamed(site: Site, prefix: str) -> Site:
-    node = site.node
-    named = replace(
-        node,
-        name=f"{prefix}{node.op}",
-        inputs=tuple(prefix + name for name in node.inputs),
-        outputs=tuple(prefix + name for name in node.outputs),
-    )
-    return replace(
-        site,
-        node=named,
-        inputs=tuple(tensor and replace(tensor, name=prefix + tensor.name) for tensor in site.inputs),
-        outputs=tuple(replace(tensor, name=prefix + tensor.name) for tensor in site.outputs),
-        constants={prefix + name: array for name, array in site.constants.items()},
-    )
+def pool_case(rng: np.random.Generator, index: int) -> Case:
+    x_type, y_type = types(index)
+    kernel, pads = tuple(int(k) for k in rng.integers(1, 5, 2)), tuple(int(p) for p in rng.integers(0, 2, 4))
+    kernel = (17, 17) if index == 4 else kernel  # sums that need 32 bits
+    pads = tuple(min(pad, k - 1) for pad, k in zip(pads, kernel * 2, strict=True))
+    x = byte_array(rng, x_type, (1 + index % 2, int(rng.choice([4, 7, 16, 21])), 18, 18), index % 5 == 0)
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": kernel, "strides": tuple(int(s) for s in rng.integers(1, 4, 2)), "dilations": (1, 1),
+        "pads": pads, "ceil_mode": index % 2,
+    }  # fmt: skip
+    if index % 2:
+        return MAX_POOL, [x], attributes, ()
+    taps = int(np.prod(kernel))
+    attributes |= {
+        "requant": requant_of(rng, taps, y_type, 100.0 * taps, index), "x_zero_point": int(rng.integers(*x_type.limits)),
+        "count_include_pad": index // 2 % 2, "output_type": y_type.value,
+    }  # fmt: skip
+    return QAVERAGE_POOL, [x], attributes, ()
 
 
-@pytest.mark.parametrize(("core", "engine"), [("m4", "dsp"), ("m55", "mve")])
-def test_odd_shapes(core: str, engine: str, tmp_path: Path) -> None:
+def mean_case(rng: np.random.Generator, index: int) -> Case:
+    x_type, y_type = types(index)
+    axes = ((2, 3), (1, 2), (2, 3))[index % 3]
+    x = byte_array(rng, x_type, (2, 9, 20, 17) if index == 2 else (2, 9, 5, 7), False)
+    terms = int(np.prod([x.shape[axis] for axis in axes]))
+    attributes: dict[str, Attribute] = {
+        "axes": axes, "keepdims": index % 2, "x_zero_point": 5, "output_type": y_type.value,
+        "requant": requant_of(rng, 1, y_type, 100.0 * terms, index),
+    }  # fmt: skip
+    return QREDUCE_MEAN, [x], attributes, ()
+
+
+def pair_case(rng: np.random.Generator, index: int) -> Case:
+    a_type, y_type = types(index)
+    shape, others = (2, 9, 5, 7), ((2, 9, 5, 7), (1, 9, 1, 1), (5, 7), (1,), (2, 1, 5, 7), (9, 1, 7))
+    inputs: list[Array | None] = [
+        byte_array(rng, a_type, shape, index % 4 == 3),
+        byte_array(rng, y_type, others[index % len(others)], False),
+    ]
+    low, high = y_type.limits
+    if index < 10:
+        scales = ((0.7732463, 2.045217), (0.31, -0.9), (0.5, 0.25), (1.0, 1.0))[index % 4]
+        limits = [(low, high), (low + 20, high - 5)][index // 4 % 2]
+        attributes: dict[str, Attribute] = {
+            "a_scale": float(np.float32(scales[0])), "b_scale": float(np.float32(scales[1])), "a_zero_point": 3,
+            "b_zero_point": -7, "zero_point": low + 5, "low": limits[0], "high": limits[1], "output_type": y_type.value,
+        }  # fmt: skip
+        return QADD, inputs, attributes, ()
+    attributes = {
+        "a_zero_point": -128, "b_zero_point": 9, "requant": requant_of(rng, 1, y_type, 9000.0, index),
+        "output_type": y_type.value,
+    }  # fmt: skip
+    return QMUL, inputs, attributes, ()
+
+
+def table_case(rng: np.random.Generator, index: int) -> Case:
+    x_type, y_type = types(index)
+    if index < 4:
+        inputs: list[Array | None] = [byte_array(rng, x_type, (2, 5, 9), False), byte_array(rng, y_type, (256,), False)]
+        return QLOOKUP, inputs, {}, (1,)
+    low, high = y_type.limits
+    attributes: dict[str, Attribute] = {
+        "axis": (-1, 1)[index % 2], "x_scale": float(np.float32(0.13)), "y_scale": (2.0**-8, 2.0**-16)[index // 4 % 2],
+        "zero_point": low, "low": low, "high": high, "output_type": y_type.value,
+    }  # fmt: skip
+    return QSOFTMAX, [byte_array(rng, x_type, (3, 37), index == 5)], attributes, ()
+
+
+FAMILIES = (
+    (conv_case, 36), (gemm_case, 8), (matmul_case, 6), (pool_case, 10), (mean_case, 3), (pair_case, 16), (table_case, 10),
+)  # fmt: skip
+
+
+@cache
+def everything() -> SideBySide:
     rng = np.random.default_rng(7)
-    graph, inputs = graph_of([conv_case(rng, i) for i in range(36)] + [gemm_case(rng, i) for i in range(8)])
-    plan = Deployment(b"", f"cortex-{core}")
-    plan._given = {Graph: graph}  # no model: the graph is made here
-    bindings = plan.bound.bindings.values()
-    used = {binding.kernel.engine for binding in bindings if not binding.kernel.name.startswith("portable")}
-    assert engine in used and sum(binding.kernel.engine == engine for binding in bindings) >= 24
-    job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=(inputs,), trace=True)
-    result = QemuRunner().run(job, tmp_path)
-    executed = [step.name for step in plan.scheduled.steps]
-    verdicts = judge_steps(plan.scheduled.bound.graph, executed, plan.registry.operators, (inputs,), result.values)
-    assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in verdicts if not verdict.exact] == []
+    cases: list[tuple[Site, Sequence[Array | None]]] = []
+    for make, count in FAMILIES:
+        for index in range(count):
+            operator, inputs, attributes, constants = make(rng, index)
+            cases.append((site_of(operator, inputs, attributes, constants), inputs))
+    return side_by_side(cases)
+
+
+def deployed(core: str, settings: Mapping[str, str]) -> Deployment:
+    return everything().deployment(f"cortex-{core}", Options(settings=dict(settings)))
+
+
+# --- tests
+
+
+@pytest.mark.parametrize(
+    ("core", "compiler", "settings"),
+    [
+        ("m4", "gcc", {}),
+        ("m4", "clang", {}),
+        ("m4", "gcc", {"unaligned": "no"}),
+        ("m55", "gcc", {}),
+        ("m55", "clang", {}),
+    ],
+    ids=["m4-gcc", "m4-clang", "m4-gcc-strict", "m55-gcc", "m55-clang"],
+)
+def test_odd_shapes(
+    core: str, compiler: str, settings: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(OTHER_COMPILER, COMPILERS[compiler])
+    many, plan = everything(), deployed(core, settings)
+    result = many.run(plan, QemuRunner(), tmp_path, trace=True)
+    wrong = [verdict for verdict in many.judge(plan, result) if not verdict.exact]
+    assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
+
+
+def test_every_kernel_is_among_them() -> None:
+    used = {binding.kernel.name for core in ("m4", "m55") for binding in deployed(core, {}).bound.bindings.values()}
+    assert {kernel.name for kernel in KERNELS} <= used
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("core", ["m4", "m55"])
+def test_compilers_have_nothing_to_say_about_small_code(core: str, compiler: str, tmp_path: Path) -> None:
+    """What runs above is compiled at -O2, with the same warnings."""
+    plan = deployed(core, {})
+    for name, content in plan.artifact.files.items():
+        (tmp_path / name).write_bytes(content)
+    command = arm_compiler({OTHER_COMPILER: COMPILERS[compiler]})
+    flags = [*STRICT, "-Os", *plan.platform.compile_flags]
+    source = f"{plan.prefix}.c"
+    done = subprocess.run(
+        [*command, *flags, "-c", "-o", "model.o", source], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.stderr, done.returncode) == ("", 0)

@@ -50,20 +50,21 @@ def conv_cases(draw: st.DrawFn) -> Case:
     rank = draw(st.sampled_from([1, 2, 2, 2]))
     x_type, w_type, y_type = (draw(st.sampled_from(BYTES)) for _ in range(3))
     channels, outputs = draw(st.sampled_from([1, 2, 3, 4, 7, 16, 21])), draw(st.sampled_from([1, 2, 3, 4, 5, 6, 9]))
+    groups = draw(st.sampled_from([1, 1, 1, 3]))
     kernel = [draw(st.integers(1, 4)) for _ in range(rank)]
     dilations = [draw(st.sampled_from([1, 1, 2])) for _ in range(rank)]
     strides = [draw(st.integers(1, 3)) for _ in range(rank)]
     pads = [draw(st.integers(0, 2)) for _ in range(2 * rank)]
     extents = [(k - 1) * d + 1 + draw(st.integers(0, 4)) for k, d in zip(kernel, dilations, strict=True)]
     saturated = draw(st.booleans())
-    x = byte_array(rng, x_type, (draw(st.integers(1, 2)), channels, *extents), saturated)
-    w = byte_array(rng, w_type, (outputs, channels, *kernel), saturated)
+    x = byte_array(rng, x_type, (draw(st.integers(1, 2)), groups * channels, *extents), saturated)
+    w = byte_array(rng, w_type, (groups * outputs, channels, *kernel), saturated)
     w_zero = 128 if w_type is DType.U8 else 0
-    bias = rng.integers(-5000, 5000, outputs).astype(np.int32) if draw(st.booleans()) else None
+    bias = rng.integers(-5000, 5000, len(w)).astype(np.int32) if draw(st.booleans()) else None
     zero = st.sampled_from([0, *x_type.limits, 3])
     attributes: dict[str, Attribute] = {
         "kernel_shape": tuple(kernel), "strides": tuple(strides), "dilations": tuple(dilations), "pads": tuple(pads),
-        "group": 1, "ceil_mode": 0, "requant": scales(draw, rng, outputs, y_type, w[0].size),
+        "group": groups, "ceil_mode": 0, "requant": scales(draw, rng, len(w), y_type, w[0].size),
         "x_zero_point": draw(zero), "pad_value": draw(zero), "w_zero_point": (w_zero,), "output_type": y_type.value,
     }  # fmt: skip
     inputs: list[Array | None] = [x, w, bias]
@@ -123,7 +124,9 @@ def test_refusals_say_why(kernel: Kernel) -> None:
     w = np.ones((4, 4, 3, 3), np.int8)
     x = np.zeros((1, 4, 5, 5), np.int8)
     assert kernel.accepts(conv_site(x, w)) is None
-    assert kernel.accepts(conv_site(x, w[:, :2], group=2)) == "has more than one group"
+    assert kernel.accepts(conv_site(x, w[:, :2], group=2)) is None
+    assert kernel.accepts(conv_site(x, w[:, :1], group=4)) == "has one output in every group"
+    assert "i8 does not hold" in str(kernel.accepts(conv_site(x, w, pad_value=200)))
     assert "3 spatial axes" in str(
         kernel.accepts(conv_site(np.zeros((1, 4, 5, 5, 5), np.int8), np.ones((4, 4, 1, 1, 1), np.int8)))
     )

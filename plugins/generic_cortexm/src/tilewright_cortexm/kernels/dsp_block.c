@@ -1,12 +1,13 @@
 <%doc>
 One block of code for each use: the dot products of `pixels` columns with every `channels` rows of weights, requantised and stored.
+With `bytes_of` ("i8" or "u8") the values are bytes that are widened here.
 Needs fixed, exact (which forms occur), shift, low, high.
 
 Registers: r0 columns, r1 weights, r2 and r3 four widened values, r4..r9 sums, r10 to r12 and lr weights.
 Stack: the fields of tw_dsp_block in their order, up to zero_point; with `more`, what columns differ by, then where the
 struct is.
 </%doc>\
-<%def name="block_of(block, pixels, channels, unroll, more=False)">\
+<%def name="block_of(block, pixels, channels, unroll, more=False, bytes_of='')">\
 <%
     sums = [[f"r{4 + p * channels + c}" for c in range(channels)] for p in range(pixels)]
     pairs = [list(range(c, min(c + 2, channels))) for c in range(0, channels, 2)]
@@ -19,7 +20,11 @@ struct is.
         "${text}\n\t"
 </%def>\
 <%def name="group()">\
-% if pixels == 1:
+% if bytes_of:
+${line("ldr r3, [r0], #4")}\
+${line(f"{'sxtb16' if bytes_of == 'i8' else 'uxtb16'} r2, r3")}\
+${line(f"{'sxtb16' if bytes_of == 'i8' else 'uxtb16'} r3, r3, ror #8")}\
+% elif pixels == 1:
 ${line("ldrd r2, r3, [r0], #8")}\
 % endif
 % for pair in pairs:
@@ -177,15 +182,22 @@ static void ${block}(const tw_dsp_block *b)
             for (int32_t c = 0; c < ${channels}; ++c) {
                 int32_t sum = p[c]${' + b->more[j]' if more else ''};
                 const uint32_t *v = w + c;
+% if bytes_of:
+                for (const uint32_t *x = b->columns; x < b->end; ++x, v += ${channels}) {
+                    sum = tw_dsp_mlad(tw_dsp_even_${bytes_of}(*x), tw_dsp_even_i8(*v), sum);
+                    sum = tw_dsp_mlad(tw_dsp_odd_${bytes_of}(*x), tw_dsp_odd_i8(*v), sum);
+                }
+% else:
                 for (const uint32_t *x = b->columns + 2 * j; x < b->end; x += ${2 * pixels}, v += ${channels}) {
                     sum = tw_dsp_mlad(x[0], tw_dsp_even_i8(*v), sum);
                     sum = tw_dsp_mlad(x[1], tw_dsp_odd_i8(*v), sum);
                 }
+% endif
                 b->y[j * b->apart + i * ${channels} + c] = (uint8_t)tw_dsp_requant(sum, p[${channels} + c], b->above,
                     ${shift}, b->zero_point, ${low}, ${high});
             }
         }
-        w += (b->end - b->columns) / ${2 * pixels} * ${channels};
+        w += (b->end - b->columns) / ${1 if bytes_of else 2 * pixels} * ${channels};
     }
 }
 #endif

@@ -1,4 +1,4 @@
-<%doc> What a block is given, and how its columns are made. Needs widen ("i8" or "u8"). </%doc>\
+<%doc> What a block is given, and how its columns are made. Needs widen ("i8", "u8", or "bytes" to leave them so). </%doc>\
 #ifndef TW_DSP_BLOCK
 #define TW_DSP_BLOCK
 typedef struct {
@@ -14,6 +14,15 @@ typedef struct {
 #endif
 #ifndef TW_DSP_WIDEN_${widen.upper()}
 #define TW_DSP_WIDEN_${widen.upper()}
+% if widen == "bytes":
+/* `count` bytes, and zeros up to the next four. */
+TW_KERNEL uint32_t *tw_dsp_widen_bytes(const uint8_t *x, int32_t count, uint32_t *to, int32_t apart)
+{
+    to[(count - 1) / 4] = 0;
+    memcpy(to, x, (size_t)count);
+    return to + (count + 3) / 4 * apart;
+}
+% else:
 /* `count` bytes become pairs of 16-bit halves (bytes 0 and 2, then 1 and 3), zero after the last; words to `to`,
  * two in every `apart`. */
 TW_KERNEL uint32_t *tw_dsp_widen_${widen}(const uint8_t *x, int32_t count, uint32_t *to, int32_t apart)
@@ -35,4 +44,5 @@ TW_KERNEL uint32_t *tw_dsp_widen_${widen}(const uint8_t *x, int32_t count, uint3
     }
     return to;
 }
+% endif
 #endif

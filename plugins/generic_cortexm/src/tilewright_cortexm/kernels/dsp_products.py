@@ -2,7 +2,8 @@
 Does not know depthwise convolutions.
 
 A column is everything that one output pixel reads, as 16-bit halves in scratch. Three columns and two channels are
-computed together, or one column and four channels where there are fewer pixels or too little scratch.
+computed together, or one column and four channels where there are fewer pixels or too little scratch. Where not even
+one column fits, it holds bytes, which are widened when they are multiplied.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from tilewright.api import Access, Call, Kernel, Layout, Site, TileShape, channels_last, row_major, whole
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
-from tilewright_cortexm.kernels.products import Products, Rows, products, refused
+from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products, refused
 from tilewright_cortexm.kernels.sources import c_text
 
 if TYPE_CHECKING:
@@ -31,14 +32,30 @@ def _groups(rows: Rows) -> int:
     return -(-rows.length // 4)
 
 
-def _scratch(rows: Rows, pixels: int) -> int:
+def _room(rows: Rows, group_bytes: int) -> int:
+    """Bytes of columns that take so many for every four values, and of a run at the edge of a row."""
     edge = rows.length if rows.padded else 0
-    return pixels * rows.runs * _groups(rows) * 8 + -(-edge // 4) * 4
+    return rows.runs * _groups(rows) * group_bytes + -(-edge // 4) * 4
 
 
 def _pixels(rows: Rows) -> int:
     """Columns computed together."""
-    return 3 if rows.pixels >= 3 and rows.outputs > 1 and _scratch(rows, 3) <= SCRATCH_LIMIT_BYTES else 1
+    return 3 if rows.pixels >= 3 and rows.outputs > 1 and _room(rows, 3 * 8) <= SCRATCH_LIMIT_BYTES else 1
+
+
+def _narrow(rows: Rows) -> bool:
+    """Whether not even one widened column fits, and values stay bytes."""
+    return _pixels(rows) == 1 and _room(rows, 8) > SCRATCH_LIMIT_BYTES
+
+
+def _direct(rows: Rows) -> bool:
+    """Whether the bytes of a pixel are a column as they lie in x."""
+    alone = rows.runs == 1 and rows.run_taps == 1 and not rows.padded and rows.channels % 4 == 0
+    return _narrow(rows) and alone and rows.row_stride == rows.column_stride == 1
+
+
+def _scratch(rows: Rows) -> int:
+    return 0 if _direct(rows) else _room(rows, 4 if _narrow(rows) else 8 * _pixels(rows))
 
 
 def _block_channels(rows: Rows) -> int:
@@ -53,9 +70,10 @@ def _blocks(rows: Rows) -> list[tuple[int, int, int]]:
 
 
 def _channel_blocks(rows: Rows) -> list[range]:
-    """The channels of every block, in their order."""
+    """The channels of every block of every group, in their order."""
     return [
-        range(first + index * size, first + (index + 1) * size)
+        range(group + first + index * size, group + first + (index + 1) * size)
+        for group in range(0, rows.y_step, rows.outputs)
         for first, count, size in _blocks(rows)
         for index in range(count)
     ]
@@ -71,9 +89,9 @@ def _form(layer: Products) -> DspForm:
 def _pack(site: Site) -> Mapping[str, Array]:
     layer = products(site)
     rows = layer.rows
-    padded = np.zeros((rows.outputs, rows.runs, _groups(rows) * 4), np.int8)
+    padded = np.zeros((rows.y_step, rows.runs, _groups(rows) * 4), np.int8)
     padded[..., : rows.length] = layer.weights
-    fours = padded.reshape(rows.outputs, -1, 4)
+    fours = padded.reshape(rows.y_step, -1, 4)
     words = np.asarray(_form(layer).words)
     blocks = _channel_blocks(rows)
     weights = [fours[block.start : block.stop].swapaxes(0, 1).reshape(-1) for block in blocks]
@@ -87,16 +105,15 @@ def _pack(site: Site) -> Mapping[str, Array]:
 def _access(site: Site) -> Access:
     rows = products(site).rows
     first = "X" if site.node.op == "QConv" else "A"
-    words = rows.outputs * rows.runs * _groups(rows)
-    return whole({first: site.input(0).shape, "W": (words,), "P": (2 * rows.outputs,)}, {"Y": site.output.shape})
+    words = rows.y_step * rows.runs * _groups(rows)
+    return whole({first: site.input(0).shape, "W": (words,), "P": (2 * rows.y_step,)}, {"Y": site.output.shape})
 
 
 def _accepts(site: Site) -> str | None:
     reason = refused(site)
     if reason:
         return reason
-    rows = products(site).rows
-    need = _scratch(rows, _pixels(rows))
+    need = _scratch(products(site).rows)
     if need > SCRATCH_LIMIT_BYTES:
         return f"needs {need} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
     return None
@@ -114,11 +131,12 @@ def _cycles(tile: TileShape) -> float:
     layer = products(tile.site)
     rows, pixels, channels = layer.rows, _pixels(layer.rows), _block_channels(layer.rows)
     groups = rows.runs * _groups(rows)
-    step = 20 if pixels == 3 else 19
+    step = 20 if pixels == 3 else (21 if _narrow(rows) else 19)
     slow = float(_form(layer).exact.mean()) * pixels * channels * 6
     block = groups * step + 3 * groups / _unroll(groups) + 25 + 5 * pixels * channels / 2 + slow
-    column = 7 * groups + 10 * rows.runs + 10
-    return rows.batches * -(-rows.pixels // pixels) * (len(_channel_blocks(rows)) * block + pixels * column + 30)
+    column = 0 if _direct(rows) else (3 if _narrow(rows) else 7) * groups + 10 * rows.runs + 10
+    columns = rows.groups * (pixels * column + 30)
+    return rows.batches * -(-rows.pixels // pixels) * (len(_channel_blocks(rows)) * block + columns)
 
 
 def _unroll(groups: int) -> int:
@@ -132,7 +150,7 @@ def _describe(site: Site) -> Mapping[str, object]:
         "accumulator_bits": 32,
         "columns": _pixels(rows),
         "channels": _block_channels(rows),
-        "requant": {"channels": rows.outputs, "exact": int(_form(layer).exact.sum()), "proved": sum(layer.form.proved)},
+        "requant": {"channels": rows.y_step, "exact": int(_form(layer).exact.sum()), "proved": sum(layer.form.proved)},
     }
 
 
@@ -142,21 +160,26 @@ def _values(call: Call) -> Mapping[str, object]:
     rows, requant, form = layer.rows, layer.requant, _form(layer)
     pixels, unroll = _pixels(rows), _unroll(rows.runs * _groups(rows))
     kind = f"u{unroll}_{form.label(requant)}"
-    widen = site.input(0).dtype.value
+    narrow, dtype = _narrow(rows), site.input(0).dtype.value
+    label = f"{dtype}{'_narrow' if narrow else ''}{'_direct' if _direct(rows) else ''}_{pixels}"
     return {
-        "function": f"tw_dsp_products_{widen}_{pixels}_{kind}_{_signature(rows)}",
-        "widen": widen,
+        "function": f"tw_dsp_products_{label}_{kind}_{_signature(rows)}",
+        "widen": "bytes" if narrow else dtype,
         "pixels": pixels,
-        "blocks": _block_shapes(rows, pixels, unroll, kind),
+        "group_words": 1 if narrow else 2 * pixels,
+        "direct": _direct(rows),
+        "blocks": _block_shapes(rows, unroll, kind, dtype if narrow else ""),
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
         **form.names,
         "low": requant.low,
         "high": requant.high,
         "fields": _fields(layer, form),
+        "columns": f"(uint32_t *)(void *){call.operands['scratch']}" if "scratch" in call.operands else "0",
         "x": call.operands["X" if site.node.op == "QConv" else "A"],
-        "batches": rows.batches,
-        "x_bytes": rows.width * rows.height * rows.channels,
-        "y_bytes": rows.pixels * rows.outputs,
+        "struct": "tw_dsp_conv",
+        "w_step": rows.outputs * rows.runs * _groups(rows),
+        "p_step": 2 * rows.outputs,
+        **call_values(layer),
     }
 
 
@@ -164,49 +187,31 @@ def _signature(rows: Rows) -> str:
     return "_".join(str(part) for block in _blocks(rows) for part in block)
 
 
-def _block_shapes(rows: Rows, pixels: int, unroll: int, kind: str) -> Sequence[Mapping[str, object]]:
+def _block_shapes(rows: Rows, unroll: int, kind: str, bytes_of: str) -> Sequence[Mapping[str, object]]:
+    pixels = _pixels(rows)
     return [
-        {"block": f"tw_dsp_{pixels}x{size}_{kind}", "pixels": pixels, "channels": size, "unroll": unroll}
+        {
+            "block": f"tw_dsp_{pixels}x{size}_{kind}{bytes_of and f'_{bytes_of}'}",
+            "pixels": pixels,
+            "channels": size,
+            "unroll": unroll,
+            "bytes_of": bytes_of,
+        }
         for _, _, size in _blocks(rows)
     ]
 
 
 def _fields(layer: Products, form: DspForm) -> Mapping[str, int]:
-    rows = layer.rows
     return {
-        "width": rows.width,
-        "height": rows.height,
-        "channels": rows.channels,
-        "out_width": rows.out_width,
-        "pixels": rows.pixels,
-        "outputs": rows.outputs,
-        "row_taps": rows.row_taps,
-        "column_runs": rows.column_runs,
-        "run_taps": rows.run_taps,
-        "row_stride": rows.row_stride,
-        "column_stride": rows.column_stride,
-        "row_dilation": rows.row_dilation,
-        "column_dilation": rows.column_dilation,
-        "top": rows.top,
-        "left": rows.left,
+        **fields(layer),
         "pad": layer.pad,
-        "groups": _groups(rows),
+        "groups": _groups(layer.rows),
         "above": form.above,
         "zero_point": layer.requant.zero_point,
     }
 
 
 _SOURCE = c_text("dsp.h", "dsp_columns.c", "dsp_block.c", "dsp_products.c")
-_CALL = """\
-% if batches > 1:
-for (int32_t n = 0; n < ${batches}; ++n)
-% endif
-<% at = lambda size: f" + n * {size}" if batches > 1 else "" %>\\
-${function}((tw_dsp_conv){
-% for name, value in fields.items():
-    .${name} = ${value},
-% endfor
-}, (const uint8_t *)${x}${at(x_bytes)}, ${W}, ${P}, (uint8_t *)${Y}${at(y_bytes)}, (uint32_t *)(void *)${scratch});"""
 
 
 def _kernel(op: str, name: str) -> Kernel:
@@ -219,12 +224,12 @@ def _kernel(op: str, name: str) -> Kernel:
         access=_access,
         requires=_requires,
         pack=_pack,
-        scratch_bytes=lambda tile: _scratch(products(tile.site).rows, _pixels(products(tile.site).rows)),
+        scratch_bytes=lambda tile: _scratch(products(tile.site).rows),
         cycles=_cycles,
         describe=_describe,
         values=_values,
         source=_SOURCE,
-        call=_CALL,
+        call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     )
 

@@ -9,7 +9,8 @@
 </%def>\
 #ifndef ${function.upper()}
 #define ${function.upper()}
-/* y = requant((a - a_zero_point) * (b - b_zero_point)), by the formula itself; see QMul. */
+/* Only loads and stores are predicated: of a pair of halves, both must be multiplied and narrowed.
+ * y = requant((a - a_zero_point) * (b - b_zero_point)), by the formula itself; see QMul. */
 TW_KERNEL void ${function}(int32_t count, int32_t a_step, int32_t b_step, int32_t y_step,
         const ${types["a"]} *a, const ${types["b"]} *b, ${types["y"]} *y,
         int32_t a_zero_point, int32_t b_zero_point, int32_t scale, int32_t zero_point)
@@ -29,11 +30,13 @@ ${line(f"vdup.16 q{q}, %[{name}_one]")}\
 ${line("vdup.16 q4, %[low]")}\
 ${line("vdup.16 q5, %[high]")}\
 % endif
-${line("wlstp.16 lr, %[count], 2f")}\
+${line("wls lr, %[turns], 2f")}\
 ${line("1:")}\
+${line("vctp.16 %[count]")}\
 % for q, name in enumerate("ab"):
 % if name not in one_value:
-${line(f"vldrb.{loads[name]} q{q}, [%[{name}]], #8")}\
+${line("vpst")}\
+${line(f"vldrbt.{loads[name]} q{q}, [%[{name}]], #8")}\
 ${line(f"vsub.i16 q{q}, q{q}, %[{name}_zero_point]")}\
 % endif
 % endfor
@@ -53,11 +56,13 @@ ${line(f"{narrow} q2, q2")}\
 ${line("vmax.s16 q2, q2, q4")}\
 ${line("vmin.s16 q2, q2, q5")}\
 % endif
-${line("vstrb.16 q2, [%[y]], #8")}\
-${line("letp lr, 1b")}\
+${line("vpst")}\
+${line("vstrbt.16 q2, [%[y]], #8")}\
+${line("sub %[count], %[count], #8")}\
+${line("le lr, 1b")}\
         "2:"
-        : [a] "+&l"(a), [b] "+&l"(b), [y] "+&l"(y)
-        : [count] "r"(count), [scale] "r"(scale), [zero_point] "r"(zero_point)${"".join(f', [{name}_one] "r"({name}_one)' if name in one_value else f', [{name}_zero_point] "r"({name}_zero_point)' for name in "ab")}${'' if full else f', [low] "r"({low}), [high] "r"({high})'}
+        : [a] "+&l"(a), [b] "+&l"(b), [y] "+&l"(y), [count] "+&r"(count)
+        : [turns] "r"((count + 7) / 8), [scale] "r"(scale), [zero_point] "r"(zero_point)${"".join(f', [{name}_one] "r"({name}_one)' if name in one_value else f', [{name}_zero_point] "r"({name}_zero_point)' for name in "ab")}${'' if full else f', [low] "r"({low}), [high] "r"({high})'}
         : "lr", "q0", "q1", "q2", "q3",${'' if full else ' "q4", "q5",'} "cc", "memory");
     (void)a_step;
     (void)b_step;

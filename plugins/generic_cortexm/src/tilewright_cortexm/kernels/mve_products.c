@@ -2,8 +2,8 @@
 #ifndef TW_MVE_PRODUCTS
 #define TW_MVE_PRODUCTS
 typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
-    int32_t width, height, channels; /* of x */
-    int32_t out_width, pixels, outputs; /* pixels: of one image of y */
+    int32_t width, height, channels, x_step; /* of x; channels of one group, bytes between pixels */
+    int32_t out_width, pixels, outputs, y_step; /* pixels: of one image of y */
     int32_t row_taps, column_runs, run_taps; /* kernel rows, runs of x in each, taps in a run */
     int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
     int32_t pad; /* value outside, as it is stored in a column */
@@ -30,7 +30,7 @@ TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pix
             if (first > 0) {
                 to = tw_mve_fill(to, p->pad, first * p->channels);
             }
-            to = tw_mve_copy(to, x + (line * p->width + column + first) * p->channels, (last - first) * p->channels,
+            to = tw_mve_copy(to, x + (line * p->width + column + first) * p->x_step, (last - first) * p->channels,
                 flip);
             if (last < p->run_taps) {
                 to = tw_mve_fill(to, p->pad, (p->run_taps - last) * p->channels);
@@ -57,7 +57,7 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
         for (int32_t j = 0; j < ${pixels}; ++j) {
             const int32_t i = (at + j) / p.out_width;
             from[j] = (const int8_t *)x + (i * p.row_stride * p.width
-                + (at + j - i * p.out_width) * p.column_stride) * p.channels;
+                + (at + j - i * p.out_width) * p.column_stride) * p.x_step;
         }
         (void)columns;
 % else:
@@ -66,12 +66,12 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
             tw_mve_column(&p, x, at + j, ${flip}, columns + j * p.room);
         }
 % endif
-        tw_mve_block b = {.x = from[0], .other = from[1], .apart = p.outputs, .steps = p.steps,
+        tw_mve_block b = {.x = from[0], .other = from[1], .apart = p.y_step, .steps = p.steps,
             .zero_point = p.zero_point};
 % for index, (shape, (first, count)) in enumerate(zip(blocks, runs)):
         b.w = w + ${first} * p.length;
         b.parameters = parameters + ${2 * first};
-        b.y = y + at * p.outputs + ${first};
+        b.y = y + at * p.y_step + ${first};
         b.blocks = ${count};
         ${shape["block"]}(&b);
 % endfor

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api import Access, Call, DType, Kernel, Layout, Site, TileShape, channels_last, row_major, whole
-from tilewright_cortexm.kernels.products import Products, Rows, products, refused
+from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products, refused
 from tilewright_cortexm.kernels.sources import c_text
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _room(rows: Rows) -> int:
 
 
 def _pixels(rows: Rows) -> int:
-    return 2 if rows.pixels > 1 else 1
+    return 2 if rows.pixels > 1 and 2 * _room(rows) <= SCRATCH_LIMIT_BYTES else 1
 
 
 def _blocks(rows: Rows) -> list[tuple[int, int, int]]:
@@ -76,27 +76,36 @@ def _accepts(site: Site) -> str | None:
 def _pack(site: Site) -> Mapping[str, Array]:
     layer = products(site)
     rows, length = layer.rows, _length(layer.rows)
-    flat = layer.weights.reshape(rows.outputs, length).astype(np.int8)
+    flat = layer.weights.reshape(rows.y_step, length).astype(np.int8)
     bias = layer.bias + _flip(site) * layer.weights.sum(axis=(1, 2))
-    scales = np.asarray(layer.requant.scales(rows.outputs), np.float32).view(np.int32)
+    scales = np.asarray(layer.requant.scales(rows.y_step), np.float32).view(np.int32)
     weights, parameters = [], []
-    for first in range(0, rows.outputs, CHANNELS):
-        block = flat[first : first + CHANNELS]
+    for channels in _channel_blocks(rows):
+        block = flat[channels.start : channels.stop]
         whole_steps = length // LANES * LANES
         steps = block[:, :whole_steps].reshape(len(block), -1, LANES).swapaxes(0, 1)
         weights += [steps.reshape(-1), block[:, whole_steps:].reshape(-1)]
         for part in (bias, scales):
             four = np.zeros(CHANNELS, np.int64)
-            four[: len(block)] = part[first : first + CHANNELS]
+            four[: len(block)] = part[channels.start : channels.stop]
             parameters.append(four)
     wrapped = np.concatenate(parameters).astype(np.int64).astype(np.int32)
     return {"W": np.concatenate(weights), "P": wrapped}
 
 
+def _channel_blocks(rows: Rows) -> list[range]:
+    """The channels of every block of every group, in their order."""
+    return [
+        range(group + first, group + min(first + CHANNELS, rows.outputs))
+        for group in range(0, rows.y_step, rows.outputs)
+        for first in range(0, rows.outputs, CHANNELS)
+    ]
+
+
 def _access(site: Site) -> Access:
     rows = products(site).rows
-    parameters = 2 * CHANNELS * -(-rows.outputs // CHANNELS)
-    inputs = {_input(site): site.input(0).shape, "W": (rows.outputs * _length(rows),), "P": (parameters,)}
+    parameters = 2 * CHANNELS * len(_channel_blocks(rows))
+    inputs = {_input(site): site.input(0).shape, "W": (rows.y_step * _length(rows),), "P": (parameters,)}
     return whole(inputs, {"Y": site.output.shape})
 
 
@@ -122,8 +131,8 @@ def _cycles(tile: TileShape) -> float:
     tail = step + 9 if _length(rows) % LANES else 0
     block = trips * (unroll * step + 2) + tail + 14 + 11 * pixels
     column = 12 if _direct(tile.site, rows) else rows.runs * (15 + rows.length / LANES * 4) + 15
-    blocks = -(-rows.outputs // CHANNELS)
-    return rows.batches * -(-rows.pixels // pixels) * (blocks * block + pixels * column + 40)
+    columns = rows.groups * (pixels * column + 40)
+    return rows.batches * -(-rows.pixels // pixels) * (len(_channel_blocks(rows)) * block + columns)
 
 
 def _describe(site: Site) -> Mapping[str, object]:
@@ -132,7 +141,7 @@ def _describe(site: Site) -> Mapping[str, object]:
         "accumulator_bits": 32,
         "columns": _pixels(rows),
         "channels": CHANNELS,
-        "requant": {"channels": rows.outputs, "exact": rows.outputs},
+        "requant": {"channels": rows.y_step, "exact": rows.y_step},
     }
 
 
@@ -165,40 +174,23 @@ def _values(call: Call) -> Mapping[str, object]:
         "high": requant.high,
         "fields": _fields(layer, flip, trips),
         "x": call.operands[_input(site)],
-        "batches": rows.batches,
-        "x_bytes": rows.width * rows.height * rows.channels,
-        "y_bytes": rows.pixels * rows.outputs,
+        "struct": "tw_mve_conv",
+        "w_step": rows.outputs * _length(rows),
+        "p_step": 2 * CHANNELS * -(-rows.outputs // CHANNELS),
+        **call_values(layer),
         "columns": f"(int8_t *){call.operands['scratch']}" if "scratch" in call.operands and not direct else "0",
     }
 
 
 def _fields(layer: Products, flip: int, trips: int) -> Mapping[str, int]:
-    rows, names = layer.rows, _GEOMETRY
     return {
-        **{name: getattr(rows, name) for name in names},
+        **fields(layer),
         "pad": layer.pad - flip,
-        "length": _length(rows),
-        "room": _room(rows),
+        "length": _length(layer.rows),
+        "room": _room(layer.rows),
         "steps": trips,
         "zero_point": layer.requant.zero_point,
     }
-
-
-_GEOMETRY = (
-    "width", "height", "channels", "out_width", "pixels", "outputs", "row_taps", "column_runs", "run_taps",
-    "row_stride", "column_stride", "row_dilation", "column_dilation", "top", "left",
-)  # fmt: skip
-
-_CALL = """\
-% if batches > 1:
-for (int32_t n = 0; n < ${batches}; ++n)
-% endif
-<% at = lambda size: f" + n * {size}" if batches > 1 else "" %>\\
-${function}((tw_mve_conv){
-% for name, value in fields.items():
-    .${name} = ${value},
-% endfor
-}, (const uint8_t *)${x}${at(x_bytes)}, ${W}, ${P}, (uint8_t *)${Y}${at(y_bytes)}, ${columns});"""
 
 
 def _kernel(op: str, name: str) -> Kernel:
@@ -216,7 +208,7 @@ def _kernel(op: str, name: str) -> Kernel:
         describe=_describe,
         values=_values,
         source=c_text("mve.h", "mve_values.c", "mve_block.c", "mve_products.c"),
-        call=_CALL,
+        call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     )
 

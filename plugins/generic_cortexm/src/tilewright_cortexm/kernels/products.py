@@ -1,4 +1,4 @@
-"""Knows layers that are dot products with constant weights, QConv with one group and QGemm, in one form.
+"""Knows layers that are dot products with constant weights, QConv and QGemm, in one form. Depthwise ones are no such.
 Does not know instructions: how the values are packed is each instruction set's own matter.
 """
 
@@ -31,7 +31,10 @@ BYTES = (DType.I8, DType.U8)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """Where the factors of one output pixel lie in a channels-last image: `row_taps * column_runs` runs of bytes."""
+    """Where the factors of one output pixel lie in a channels-last image: `row_taps * column_runs` runs of bytes.
+
+    With several groups, everything is that of one group, but for the steps between pixels.
+    """
 
     batches: int
     width: int
@@ -50,6 +53,17 @@ class Rows:
     top: int = 0
     left: int = 0
     padded: bool = False
+    groups: int = 1
+
+    @property
+    def x_step(self) -> int:
+        """Bytes between neighbouring pixels of x."""
+        return self.groups * self.channels
+
+    @property
+    def y_step(self) -> int:
+        """Bytes between neighbouring pixels of y."""
+        return self.groups * self.outputs
 
     @property
     def runs(self) -> int:
@@ -67,8 +81,8 @@ class Products:
     """`y = requant(bias + sum(weights * x))`, zero points inside: x is taken as it is stored, weights fit int8."""
 
     rows: Rows
-    weights: Integers  # [outputs, runs, length]
-    bias: Integers  # [outputs]
+    weights: Integers  # [outputs of all groups, runs, length]
+    bias: Integers  # [outputs of all groups]
     pad: int  # raw value that positions outside have
     requant: Requant
     bounds: AccumulatorBounds
@@ -84,17 +98,20 @@ def refused(site: Site) -> str | None:
         return "values and weights must be i8 or u8"
     if site.has_input(2) and site.input(2).dtype is not DType.I32:
         return "the bias must be i32"
-    if site.node.op == "QConv" and site.node.integer("group", 1) != 1:
-        return "has more than one group"
+    if site.node.op == "QConv" and 1 < site.node.integer("group", 1) == w.shape[0]:
+        return "has one output in every group"
     if site.node.op == "QConv" and len(x.shape) not in (3, 4):
         return f"has {len(x.shape) - 2} spatial axes; 1 and 2 are supported"
     if 0 in x.shape or 0 in site.output.shape:
         return "has no elements"
-    return _too_wide(site)
+    return _out_of_range(site)
 
 
-def _too_wide(site: Site) -> str | None:
+def _out_of_range(site: Site) -> str | None:
     layer = products(site)
+    low, high = site.input(0).dtype.limits
+    if not low <= layer.pad <= high:
+        return f"positions outside count for {layer.pad}, which {site.input(0).dtype.value} does not hold"
     if layer.bounds.bits > 32:
         return f"the accumulator needs {layer.bounds.bits} bits; this kernel has 32"
     if np.abs(layer.bias).max() >= 2**31:
@@ -153,15 +170,16 @@ def _conv_rows(site: Site) -> Rows:
     windows = two_spatial_axes(windows_of(site.node))
     batches, channels, *spatial = site.input(0).shape
     out = site.output.shape[2:]
-    joined = windows.dilations[1] == 1
+    groups = site.node.integer("group", 1)
+    joined = windows.dilations[1] == 1 and groups == 1
     return Rows(
         batches=batches,
         width=spatial[-1],
         height=spatial[0] if len(spatial) > 1 else 1,
-        channels=channels,
+        channels=channels // groups,
         out_width=out[-1],
         pixels=int(np.prod(out)),
-        outputs=site.output.shape[1],
+        outputs=site.output.shape[1] // groups,
         row_taps=windows.kernel[0],
         column_runs=1 if joined else windows.kernel[1],
         run_taps=windows.kernel[1] if joined else 1,
@@ -172,6 +190,7 @@ def _conv_rows(site: Site) -> Rows:
         top=windows.before[0],
         left=windows.before[1],
         padded=any((*windows.before, *windows.after)),
+        groups=groups,
     )
 
 
@@ -182,3 +201,44 @@ def _gemm_rows(site: Site) -> Rows:
         batches=1, width=count, height=1, channels=depth, out_width=count, pixels=count,
         outputs=site.output.shape[-1], row_taps=1, column_runs=1, run_taps=1,
     )  # fmt: skip
+
+
+def fields(layer: Products) -> dict[str, int]:
+    """The geometry, as the structs of all instruction sets begin with it."""
+    return {name: getattr(layer.rows, name) for name in _FIELDS}
+
+
+_FIELDS = (
+    "width", "height", "channels", "x_step", "out_width", "pixels", "outputs", "y_step", "row_taps", "column_runs",
+    "run_taps", "row_stride", "column_stride", "row_dilation", "column_dilation", "top", "left",
+)  # fmt: skip
+
+# `w_step` and `p_step` are the elements of one group's weights and parameters.
+CALL = """\
+% if batches > 1:
+for (int32_t n = 0; n < ${batches}; ++n)
+% endif
+% if groups > 1:
+for (int32_t g = 0; g < ${groups}; ++g)
+% endif
+<%
+    def at(image, group):
+        return (f" + n * {image}" if batches > 1 and image else "") + (f" + g * {group}" if groups > 1 else "")
+%>\\
+${function}((${struct}){
+% for name, value in fields.items():
+    .${name} = ${value},
+% endfor
+}, (const uint8_t *)${x}${at(x_bytes, fields["channels"])}, ${W}${at(0, w_step)}, ${P}${at(0, p_step)}, \
+(uint8_t *)${Y}${at(y_bytes, fields["outputs"])}, ${columns});"""
+
+
+def call_values(layer: Products) -> dict[str, object]:
+    """What the call needs beside its pointers."""
+    rows = layer.rows
+    return {
+        "batches": rows.batches,
+        "groups": rows.groups,
+        "x_bytes": rows.width * rows.height * rows.x_step,
+        "y_bytes": rows.pixels * rows.y_step,
+    }
