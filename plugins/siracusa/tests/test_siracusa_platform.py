@@ -68,8 +68,8 @@ def test_copies_cost_what_was_measured(size_bytes: int, copies: int, measured: i
 @pytest.mark.parametrize(
     ("l1_bytes", "settings", "expected"),
     [
-        (256 << 10, {}, 8 * 1024),
-        (16 << 10, {}, 8 * 1024),
+        (256 << 10, {}, 8 * 1280),
+        (32 << 10, {}, 8 * 1280),
         (8 << 10, {}, 8 * 512),
         (8 << 10, {"stack": "256"}, 8 * 256),
         (8 << 10, {"cores": "2"}, 2 * 512),

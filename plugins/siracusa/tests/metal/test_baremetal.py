@@ -110,7 +110,7 @@ def test_everything_is_where_the_machine_has_memory(
         assert one.address + one.size <= L2_BASE + L2_BYTES
     assert loaded[0].address <= entry < loaded[0].address + loaded[0].size
     cores = int(settings.get("cores", "8"))
-    stack = int(settings.get("stack", "1024"))
+    stack = int(settings.get("stack", "1280"))
     l1_bytes = plan.platform.memory("l1").size_bytes
     assert names["tw_stacks"] == L1_BASE + l1_bytes - cores * stack
     assert f".stacks           NOBITS          {names['tw_stacks']:08x}" in said(READELF, "-SW", tmp_path / ELF)
@@ -194,7 +194,7 @@ def test_the_search_for_floats_finds_them(toolchain: Toolchain, tmp_path: Path) 
 def test_the_runtime_is_clean_for_its_own_tests_flags() -> None:
     assert {"-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"} <= set(STRICT)
     assert set(runtime_files()) >= {"start.S", *C_FILES, "siracusa.h"}
-    assert team_macros(SIRACUSA) == ("-DTW_CORES=8", "-DTW_STACK_BYTES=1024")
+    assert team_macros(SIRACUSA) == ("-DTW_CORES=8", "-DTW_STACK_BYTES=1280")
     assert "LENGTH = 0x40000\n" in linker_script(SIRACUSA)
 
 

@@ -20,7 +20,7 @@
 #  define TW_PMSIS_CORES 8
 #endif
 #ifndef TW_PMSIS_STACK_BYTES /* of each core of the cluster, in L1: what the network was compiled with as stack */
-#  define TW_PMSIS_STACK_BYTES 1024
+#  define TW_PMSIS_STACK_BYTES 1280
 #endif
 #define TW_PMSIS_L1_BASE 0x10000000u
 #define TW_PMSIS_L1_BYTES 0x40000u
