@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tilewright.allocate import allocate
+from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
 from tilewright.decisions import Decisions
 from tilewright.deployment import Deployment
@@ -19,19 +21,20 @@ from tilewright.dtypes import DType
 from tilewright.errors import Exit, TilewrightError
 from tilewright.graph import Graph, Node, Tensor
 from tilewright.options import Options
+from tilewright.platform import Memory, Platform
 from tilewright.plugins import load_for
 from tilewright.runners.runner import Job
 from tilewright.runners.twin import TwinRunner
 from tilewright.schedule import schedule
 from tilewright.stages import Scheduled, Tiled
-from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, cluster
+from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import TILERS
 from tilewright.tile.tiler import Buffering
 from tilewright.validation import judge_steps
-from tilewright.verify import verify_tiled
+from tilewright.verify import verify_allocated, verify_tiled
 from tilewright_cpsat.tiler import CpsatTiler
 
 CPSAT = CpsatTiler()
@@ -83,7 +86,7 @@ def convolutions(count: int, near_bytes: int, channels: int = 8, pins: Decisions
     return schedule(bound, vocabulary(), decisions)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(layers(), st.sampled_from([600, 1500, 4096, 65536]), st.sampled_from(["single", "double", "auto"]))
 def test_one_layer_is_never_slower(layer: dict[str, Any], near_bytes: int, buffering: Buffering) -> None:
     scheduled = schedule_on(layer, cluster(near_bytes))
@@ -161,3 +164,47 @@ def test_exact_on_the_twin(near_bytes: int, tmp_path: Path) -> None:
     asked = {name: offset for group in plan.tiled.groups for name, offset in group.offsets.items()}
     assert asked and asked.items() <= places.items()
     assert plan.worst_case_buffer_size["l1"] + CLUSTER.runtime_bytes["l1"] <= near_bytes
+
+
+def nested(near_bytes: int, middle_bytes: int) -> Platform:
+    """Values live in a third memory, and travel over the second."""
+    base = cluster(near_bytes)
+    return replace(
+        base,
+        memories=(
+            Memory(name="l3", size_bytes=None),
+            *(replace(one, size_bytes=middle_bytes) if one.name == "l2" else one for one in base.memories),
+        ),
+        copies=(*base.copies, copy_path("l3", "l2"), copy_path("l2", "l3"), copy_path("flash", "l2")),
+        home="l3",
+    )
+
+
+def test_every_memory_on_the_way_has_its_places() -> None:
+    platform = nested(3000, 4500)
+    graph = convolutions(3, 3000).bound.graph
+    scheduled = schedule(
+        bind(graph, platform, vocabulary(), portable_kernels(), Decisions()), vocabulary(), Decisions()
+    )
+    plan = tiled(scheduled, CPSAT)
+    assert cycles(plan) <= cycles(tiled(scheduled, COST))
+    kept = {memory for group in plan.groups for memory in group.tile.kept.values()}
+    assert kept == {"l2"}, "a value of 2,048 B is too large for what tiles leave of 2,744 B"
+    placed = allocate(plan, Decisions(), BestFit())
+    verify_allocated(placed, vocabulary())
+    asked = {name: offset for group in plan.groups for name, offset in group.offsets.items()}
+    assert asked and all(placed.placements[name].offset_bytes == offset for name, offset in asked.items())
+
+
+def test_pinned_groups_are_kept_and_placed() -> None:
+    pins = Decisions(groups=(("conv1", "conv2"),))
+    plan = tiled(convolutions(4, 9000, pins=pins), CPSAT, pins=pins)
+    assert [group.steps for group in plan.groups] == [("conv0",), ("conv1", "conv2"), ("conv3",)]
+    assert cycles(plan) <= cycles(tiled(convolutions(4, 9000, pins=pins), COST, pins=pins))
+    placed = allocate(plan, pins, BestFit())
+    verify_allocated(placed, vocabulary())
+    tiles = {group.name: group.tile for group in plan.groups}
+    again = tiled(convolutions(4, 9000, pins=pins), CPSAT, pins=replace(pins, tiles=tiles))
+    assert {group.name: group.tile for group in again.groups} == tiles
+    inside = [name for name in plan.groups[1].offsets if name.startswith("conv1.")]
+    assert inside, "what stays inside the group has a place, too"

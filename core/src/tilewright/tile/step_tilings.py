@@ -14,9 +14,9 @@ from tilewright.decisions import HopTile
 from tilewright.tile.choices import SCRATCH, Needs, TileBuffer, Tiling
 from tilewright.tile.cost import cuts_of, nested_costs, scratch_bytes
 from tilewright.tile.menu import menu
-from tilewright.tile.search import Found, Search
+from tilewright.tile.search import Found, Search, Tables
 from tilewright.tile.space import Space, WindowTable
-from tilewright.tile.spaces import Machine, structural_key
+from tilewright.tile.spaces import Machine, Way, structural_key
 from tilewright.tile.tiler import TilingRequest
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class StepTilings:
         self._machine = machine
         self._most = _MOST if len(machine.hops) == 1 else _MOST_NESTED
         self._menus: dict[Hashable, tuple[Found, ...]] = request.known.setdefault("menus", {})
+        self._tables: dict[Hashable, Tables] = request.known.setdefault("tables", {})
         self._priced: dict[Hashable, tuple[float, float]] = request.known.setdefault("prices", {})
 
     def tilings(self, index: int, kept: Mapping[str, str]) -> tuple[Tiling, ...]:
@@ -104,15 +105,25 @@ class StepTilings:
         if not space.travellers and not (innermost and space.spared_bytes):
             yield from self._ways(index, kept, outer, at + 1)
             return
-        for found in self._menu(space, self._most):
+        tables = None if outer else self._shared(index, way)
+        for found in self._menu(space, self._most, tables):
             yield from self._ways(index, kept, (*outer, _Part(found.on(way.far, way.near), space, found)), at + 1)
 
-    def _menu(self, space: Space, most: int) -> tuple[Found, ...]:
+    def _shared(self, index: int, way: Way) -> Tables:
+        """What is the same for a hop of a step whatever is kept; `Cutter` shares it."""
+        step = self.request.scheduled.steps[index]
+        space = self._machine.space(index, step, (way.far, way.near))
+        key = structural_key(replace(space, room_bytes=None))
+        if key not in self._tables:
+            self._tables[key] = Tables(space)
+        return self._tables[key]
+
+    def _menu(self, space: Space, most: int, tables: Tables | None = None) -> tuple[Found, ...]:
         key = structural_key(space), self.request.buffering, most
         if key not in self._menus:
-            self._menus[key] = menu(Search(space, self.request.buffering), most)
+            self._menus[key] = menu(Search(space, self.request.buffering, tables), most)
             if not self._menus[key] and self.request.buffering == "double":
-                self._menus[key] = menu(Search(space, "auto"), most)
+                self._menus[key] = menu(Search(space, "auto", tables), most)
         return self._menus[key]
 
     def _space(self, index: int, hop: HopTile, outer: tuple[HopTile, ...], kept: Mapping[str, str]) -> Space:

@@ -5,12 +5,14 @@ Does not know how the problem is solved.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tilewright.api import Exit, Group, TileChoices, TilewrightError, TilingRequest
 from tilewright_cpsat.menus import Menus
 from tilewright_cpsat.misfit import explained
 from tilewright_cpsat.solve import Work, solve
+
+_BEYOND = "at least as fast as the optimum of single steps"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,24 +32,28 @@ class CpsatTiler:
             if error.exit_code is not Exit.DOES_NOT_FIT:
                 raise
             raise explained(choices, error) from error
-        together = any(len(group.steps) > 1 for group in quick if group.name in request.decisions.tiles)
-        if together or not choices.memories:
+        if not choices.memories or any(tile.inner for tile in request.decisions.tiles.values()):
             return quick
         menus = Menus(choices, quick)
         answer = solve(menus.joint, menus.known, self.work)
         if answer is None:
             return quick
         single = menus.groups(answer)
-        return min((single, self._together(choices, menus, single), quick), key=_cycles)  # the first of equals
+        together = self._together(choices, menus, single)
+        if any(len(names) > 1 for names in request.decisions.groups):
+            return together or quick
+        plans = [single, *([together] if together else []), quick]
+        best = min(plans, key=_cycles)  # the first of equals
+        if best is single or answer.gap(menus.joint) > 0:
+            return best
+        return tuple(replace(group, claim=_BEYOND) for group in best)
 
-    def _together(self, choices: TileChoices, menus: Menus, single: tuple[Group, ...]) -> tuple[Group, ...]:
-        """The same with steps tiled together, placed again; as it was where there is nothing to gain, or no place."""
-        if choices.request.longest == 1:
-            return single
+    def _together(self, choices: TileChoices, menus: Menus, single: tuple[Group, ...]) -> tuple[Group, ...] | None:
+        """The same with steps tiled together, placed again; None where nothing is, or it has no places."""
         groups = choices.together(single)
-        if _cycles(groups) >= _cycles(single):
-            return single
-        return menus.placed(groups, self.work.place) or single
+        if len(groups) == len(single):
+            return None
+        return menus.placed(groups, self.work.place)
 
 
 def _cycles(groups: Sequence[Group]) -> float:
