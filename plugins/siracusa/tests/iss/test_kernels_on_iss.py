@@ -23,7 +23,7 @@ from tilewright.operators.qgemm import QGEMM, QMATMUL
 from tilewright.operators.qpool import QAVERAGE_POOL
 from tilewright.requant import Requant
 from tilewright.testing.operator_sites import site_of
-from tilewright_siracusa.kernels import add, depthwise, matmul, pools, products
+from tilewright_siracusa.kernels import add, depthwise, matmul, pools, products, vector
 
 Array = npt.NDArray[np.generic]
 Made = tuple[Operator, Kernel, Site, list[Array | None]]
@@ -84,11 +84,11 @@ def lanes(channels: int, rows: int, columns: int, kernel: int, **how: Any) -> Ca
     return make
 
 
-def gemm(rows: int, depth: int, columns: int) -> Callable[..., Made]:
+def gemm(rows: int, depth: int, columns: int, kernel: Kernel = products.GEMM) -> Callable[..., Made]:
     def make(rng: np.random.Generator) -> Made:
         a, b = random(rng, rows, depth), random(rng, depth, columns)
         attributes: dict[str, Attribute] = {"a_zero_point": 1, "b_zero_point": (0,), "requant": requant(columns)}
-        return QGEMM, products.GEMM, site_of(QGEMM, [a, b, None], attributes, (1,)), [a, b, None]
+        return QGEMM, kernel, site_of(QGEMM, [a, b, None], attributes, (1,)), [a, b, None]
 
     return make
 
@@ -153,6 +153,9 @@ CASES = (
     Case("depthwise of ten channels", lanes(10, 6, 8, 3, pad=1), within=0.25),
     Case("fully connected, one row", gemm(1, 640, 16)),
     Case("fully connected, odd", gemm(5, 30, 10)),
+    Case("one row, eight channels", gemm(1, 640, 8, vector.VECTOR)),
+    Case("one row, seven channels", gemm(1, 30, 7, vector.VECTOR), within=0.25),
+    Case("one row, one channel", gemm(1, 640, 1, vector.VECTOR)),
     Case("matrix product", product(16, 64, 8)),
     Case("matrix product with a zero point", product(9, 30, 7, zero=9)),
     Case("average of everything", average(16, 8, 8, (8, 8))),

@@ -8,17 +8,20 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.dtypes import DType
 from tilewright.graph import Attribute, Site
+from tilewright.kernel import Kernel
 from tilewright.operators.qconv import QCONV
 from tilewright.operators.qgemm import QGEMM
 from tilewright.requant import Requant
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.operator_sites import site_of
 from tilewright_siracusa.kernels.products import CONV, GEMM
+from tilewright_siracusa.kernels.vector import VECTOR
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None], np.random.Generator]
@@ -71,7 +74,7 @@ def conv_cases(draw: st.DrawFn) -> Case:
 def gemm_cases(draw: st.DrawFn) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     a_type, b_type, y_type = (draw(st.sampled_from(BYTES)) for _ in range(3))
-    lead = draw(st.sampled_from([(1,), (2,), (3,), (7,), (2, 5), (2, 3, 2), ()]))
+    lead = draw(st.sampled_from([(1,), (1,), (2,), (3,), (7,), (2, 5), (2, 3, 2), ()]))
     depth, columns = draw(st.sampled_from([1, 4, 15, 16, 33, 64])), draw(st.sampled_from([1, 2, 3, 4, 7, 12]))
     a = byte_array(rng, a_type, (*lead, depth), draw(st.booleans()))
     b = byte_array(rng, b_type, (depth, columns), draw(st.booleans()))
@@ -92,12 +95,13 @@ def test_convolutions(check: Check, case: Case) -> None:
     check(QCONV, CONV, site, inputs, rng)
 
 
+@pytest.mark.parametrize("kernel", [GEMM, VECTOR], ids=lambda kernel: kernel.name)
 @compiled
 @given(case=gemm_cases())
-def test_fully_connected_layers(check: Check, case: Case) -> None:
+def test_fully_connected_layers(check: Check, kernel: Kernel, case: Case) -> None:
     site, inputs, rng = case
-    assume(GEMM.accepts(site) is None)
-    check(QGEMM, GEMM, site, inputs, rng)
+    assume(kernel.accepts(site) is None)
+    check(QGEMM, kernel, site, inputs, rng)
 
 
 def conv_site(x: Array, w: Array, **changes: Attribute) -> Site:
@@ -128,6 +132,7 @@ def test_refusals_say_why() -> None:
         (1,),
     )
     assert "4 axes of rows" in str(GEMM.accepts(deep))
+    assert "4 rows, not one" in str(VECTOR.accepts(deep))
 
 
 def test_weights_are_stored_in_blocks_of_four_channels() -> None:

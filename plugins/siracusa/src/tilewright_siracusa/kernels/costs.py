@@ -77,7 +77,15 @@ def products_cycles(pixels: int, outputs: int, words: int, runs: float, pointers
 def column_cycles(pixels: int, outputs: int, words: int, copying: float) -> float:
     """Windows copied to columns first, which takes `copying` cycles for one."""
     pairs, single, blocks = pixels // 2, pixels % 2, -(-outputs // BLOCK)
-    return blocks * (pairs * (14 * words + 92) + single * (9 * words + 75)) + pixels * (5 + copying) + 60
+    return blocks * (pairs * (14 * words + 93) + single * (9 * words + 110)) + pixels * copying + 60
+
+
+def vector_cycles(outputs: int, depth: int) -> float:
+    """One row of a fully connected layer."""
+    words, rest = -(-depth // WORD), outputs % BLOCK
+    fours = outputs // BLOCK * (9 * words + 52)
+    copying = 1.5 * depth if depth % WORD else 0
+    return fours + rest // 2 * (5 * words + 35) + rest % 2 * (4 * words + 25) + copying + 20
 
 
 def lanes_cycles(rows: int, columns: int, channels: int, layer: Layer, edges: Edges, pair: int) -> float:

@@ -34,19 +34,19 @@ typedef struct {
 
 #ifndef ${function.upper()}
 #define ${function.upper()}
-<%def name="finish(pixels, p, lanes, at)">\
+<%def name="finish(pixels, p, lanes, at, counts='counts.')">\
 % if weighted:
                 tw_xp_finish_${limit}(${pixels}, acc, b, ${lanes}, ${p}to, ${at}, ${at}${f" + {p}y_column" if pixels == 2 else ""});
 % else:
                 const int32_t inside = (rows.last - rows.first)
                     * tw_xp_taps_inside(left, ${p}column_taps, ${p}column_dilation, ${p}in_columns);
-                const int32_t counted = !counts${p[1:]}padding ? inside
-                    : tw_xp_taps_before(top, ${p}row_taps, ${p}row_dilation, counts${p[1:]}row_end)
-                        * tw_xp_taps_before(left, ${p}column_taps, ${p}column_dilation, counts${p[1:]}column_end);
-                const int32_t s = b[counts${p[1:]}scales == 1 || counted < 1 ? 0 : counted - 1];
+                const int32_t counted = !${counts}padding ? inside
+                    : tw_xp_taps_before(top, ${p}row_taps, ${p}row_dilation, ${counts}row_end)
+                        * tw_xp_taps_before(left, ${p}column_taps, ${p}column_dilation, ${counts}column_end);
+                const int32_t s = b[${counts}scales == 1 || counted < 1 ? 0 : counted - 1];
                 const int32_t scale[8] = {0, 0, 0, 0, s, s, s, s};
 % for j in range(4):
-                acc[${j}] -= inside * counts${p[1:]}zero_point;
+                acc[${j}] -= inside * ${counts}zero_point;
 % endfor
                 tw_xp_finish_${limit}(1, acc, scale, ${lanes}, ${p}to, ${at}, ${at});
 % endif
@@ -79,35 +79,42 @@ ${parameters}const int32_t *b, uint8_t *y)
 ${"w + 16 * (k / 4 * p->row_taps + kr), " if weighted else ""}acc);
                 }
             }
-${finish(1, "p->", "lanes", "to")}\
+${finish(1, "p->", "lanes", "to", "counts->")}\
         }
     }
 }
 
 % if edges:
 /* The same over four channels. */
-TW_XP_APART void ${function}_edge(const tw_xp_windows *p, int32_t j, const uint8_t *x, ${parameters}const int32_t *b,
+TW_XP_APART void ${function}_edge(const tw_xp_windows *given, int32_t j, const uint8_t *x, ${parameters}const int32_t *b,
         uint8_t *y)
 {
-    const int32_t step = p->column_dilation * p->x_column, row = p->row_dilation * p->x_row;
-    const int32_t left = j * p->column_stride - p->left;
-    const uint32_t columns = tw_xp_inside(left, p->column_taps, p->column_dilation, p->in_columns);
-    const uint32_t padding = p->padding;
+    const tw_xp_windows p = *given;
+    const int32_t step = p.column_dilation * p.x_column, row = p.row_dilation * p.x_row;
+    const int32_t left = j * p.column_stride - p.left;
+    const uint32_t columns = tw_xp_inside(left, p.column_taps, p.column_dilation, p.in_columns);
+    const uint32_t padding = p.padding;
     const uint8_t *const pad = (const uint8_t *)&padding;
-    for (int32_t n = 0; n < p->batches; ++n) {
-        for (int32_t i = 0; i < p->rows; ++i) {
-            const int32_t top = i * p->row_stride - p->top;
-            const tw_xp_rows rows = tw_xp_rows_inside(p, top);
-            const int32_t at = n * p->x_batch + (top + rows.first * p->row_dilation) * p->x_row + left * p->x_column;
+    int32_t top = -p.top;
+    y += j * p.y_column;
+% for tap in range(taps):
+    const int32_t in${tap} = -(int32_t)(columns >> ${tap} & 1);
+    const uint8_t *const from${tap} = in${tap} ? x + (left * p.x_column + ${tap} * step) : pad;
+% endfor
+    for (int32_t n = 0; n < p.batches; ++n) {
+        top = -p.top;
+        for (int32_t i = 0; i < p.rows; ++i, top += p.row_stride) {
+            const tw_xp_rows rows = tw_xp_rows_inside(&p, top);
+            const int32_t at = n * p.x_batch + (top + rows.first * p.row_dilation) * p.x_row;
             const int32_t count = rows.last - rows.first;
-            uint8_t *const to = y + n * p->y_batch + i * p->y_row + j * p->y_column;
+            uint8_t *const to = y + n * p.y_batch + i * p.y_row;
             int32_t acc[8] = {${first_sums}};
 % for number, (first, some) in enumerate(groups):
 <%
     places = ", ".join(
-        f"columns >> {first + tap} & 1 ? x + (at + {first + tap} * step) : pad, columns >> {first + tap} & 1 ? row : 0"
-        if tap < some else "pad, 0" for tap in range(4))
-    begin = f"w + 16 * {number} * p->row_taps" if number else "w"
+        f"from{first + tap} + (at & in{first + tap}), row & in{first + tap}" if tap < some else "pad, 0"
+        for tap in range(4))
+    begin = f"w + 16 * {number} * p.row_taps" if number else "w"
 %>\
 % if weighted:
             if (rows.first > 0) {
@@ -117,8 +124,8 @@ TW_XP_APART void ${function}_edge(const tw_xp_windows *p, int32_t j, const uint8
                 ${block}_apart_${kind}(count, ${places},
                     ${begin} + 16 * rows.first, acc);
             }
-            if (rows.last < p->row_taps) {
-                ${block}1x${some}_${kind}(p->row_taps - rows.last, pad, 0, 0, ${begin} + 16 * rows.last, acc);
+            if (rows.last < p.row_taps) {
+                ${block}1x${some}_${kind}(p.row_taps - rows.last, pad, 0, 0, ${begin} + 16 * rows.last, acc);
             }
 % else:
             if (count > 0) {
@@ -126,7 +133,7 @@ TW_XP_APART void ${function}_edge(const tw_xp_windows *p, int32_t j, const uint8
             }
 % endif
 % endfor
-${finish(1, "p->", 4, "to")}\
+${finish(1, "p.", 4, "to", "counts->")}\
         }
     }
 }

@@ -32,6 +32,13 @@ TW_KERNEL void ${function}_column(const tw_xp_windows *p, const tw_xp_pixel *at,
             to += run;
             continue;
         }
+% if edges:
+        if (inside == 0) {
+            tw_xp_fill(to, (uint8_t)p->padding, run);
+            to += run;
+            continue;
+        }
+% endif
         for (int32_t kc = 0; kc < p->column_taps; ++kc, to += p->channels) {
             if (inside >> kc & 1) {
                 tw_xp_copy(to, x + (row + kc * p->column_dilation * p->x_column), p->channels);

@@ -142,11 +142,9 @@ def _conv_cycles(tile: TileShape) -> float:
         runs = rows * (columns * apart + 1 - apart)
         pointers = 2 * rows * (columns * apart + edges.rows * (1 - apart)) if layer.padded or not form.joined else 0
         return products_cycles(pixels, outputs, words, runs, pointers, bool(pointers))
-    outside = 1 - (1 - edges.columns) * (1 - edges.rows) if form.joined else 1.0
-    inside = rows * (1 + 0.75 * columns * form.tap_bytes)
-    return column_cycles(
-        pixels, outputs, words, (1 - outside) * inside + outside * rows * columns * (12 + 1.7 * form.tap_bytes)
-    )
+    outside = edges.columns if form.joined else 1.0  # whose rows are copied tap by tap
+    values = rows * columns * form.tap_bytes
+    return column_cycles(pixels, outputs, words, (1 - outside) * values + outside * (48 * rows + 4.3 * values))
 
 
 def _gemm_cycles(tile: TileShape) -> float:
@@ -154,7 +152,7 @@ def _gemm_cycles(tile: TileShape) -> float:
     rows, outputs, words = leading_trips(tile), trips(tile, "n"), form.column_bytes // WORD
     if form.direct:
         return products_cycles(rows, outputs, words, 1, 0, False)
-    return column_cycles(rows, outputs, words, 6 + 0.75 * form.tap_bytes)
+    return column_cycles(rows, outputs, words, form.tap_bytes)
 
 
 def _conv_layouts(site: Site) -> Mapping[str, Layout]:

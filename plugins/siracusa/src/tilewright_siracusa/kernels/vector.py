@@ -1,0 +1,101 @@
+"""Knows how the cluster computes fully connected layers of a single row: channels one by one, so that cores and tiles
+may share them in any number. Does not know layers of several rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import Access, Call, DType, Kernel, Layout, Site, TileShape, parse_map, row_major
+from tilewright_siracusa.kernels.costs import trips, vector_cycles
+from tilewright_siracusa.kernels.layers import layer_of, refused
+from tilewright_siracusa.kernels.limits import limit_of, limits
+from tilewright_siracusa.kernels.products import described
+from tilewright_siracusa.kernels.sources import c_text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+WORD = 4
+
+
+def _accepts(site: Site) -> str | None:
+    rows = int(np.prod(site.input(0).shape[:-1]))
+    return f"A has {rows} rows, not one" if rows != 1 else refused(site)
+
+
+def _row_bytes(site: Site) -> int:
+    return -(-site.input(0).shape[-1] // WORD) * WORD
+
+
+def _whole(site: Site) -> bool:
+    return site.input(0).shape[-1] % WORD == 0
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    layer = layer_of(site)
+    weights = np.zeros((layer.outputs, _row_bytes(site)), np.int8)
+    weights[:, : site.input(0).shape[-1]] = layer.weights[:, 0, 0]
+    scales = np.asarray(layer.requant.scales(layer.outputs), np.float32).view(np.int32)
+    return {"W": weights, "P": np.stack([layer.bias.astype(np.int32), scales], axis=1)}
+
+
+def _access(site: Site) -> Access:
+    outputs = site.output.shape[-1]
+    shapes = {"A": site.input(0).shape, "W": (outputs, _row_bytes(site)), "P": (outputs, 2), "Y": site.output.shape}
+    return parse_map("n k : A[...,k] W[n,:] P[n,:] -> Y[...,n]").bind(shapes)
+
+
+def _requires(site: Site) -> Mapping[str, Layout]:
+    return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
+
+
+def _cycles(tile: TileShape) -> float:
+    return vector_cycles(trips(tile, "n"), tile.site.input(0).shape[-1])
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    site = call.site
+    layer = layer_of(site)
+    kind, limit = "us" if call.operands["A"].dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
+    whole = _whole(site)
+    return {
+        "function": f"tw_xp_vector_{kind}_{limit}_{int(whole)}",
+        "kind": kind,
+        "limit": limit,
+        "whole": whole,
+        "outputs": call.operands["Y"].extents[-1],
+        "depth": site.input(0).shape[-1],
+        "row": _row_bytes(site),
+        "to": limits(layer.requant, limit),
+        "copy": "(uint8_t *)0" if whole else call.operands["scratch"],
+    }
+
+
+VECTOR = Kernel(
+    name="siracusa.qgemm_row",
+    op="QGemm",
+    target="siracusa",
+    accepts=_accepts,
+    access=_access,
+    requires=_requires,
+    pack=_pack,
+    scratch_bytes=lambda tile: 0 if _whole(tile.site) else _row_bytes(tile.site),
+    parallel=("n",),
+    cycles=_cycles,
+    describe=lambda site: described(layer_of(site)),
+    values=_values,
+    source=c_text("finish.c", "vector.c"),
+    call="""\
+${function}(${outputs}, ${depth}, ${row}, (tw_xp_limits)${to}, (const uint8_t *)${A}, (const uint8_t *)${W}, ${P},
+    (uint8_t *)${Y}, ${copy});""",
+    includes=("<stdint.h>", "<string.h>"),
+    rank=1,
+)
+
+KERNELS = (VECTOR,)
