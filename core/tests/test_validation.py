@@ -100,3 +100,22 @@ def test_outputs_of_floats_are_held_to_the_largest_value() -> None:
 
 def test_outputs_without_expectation_are_left_out() -> None:
     assert judge_outputs(graph(DType.I8, "Negate"), [{"v1": np.zeros(3)}], [{}]) == ()
+
+
+def test_errors_of_a_step_that_is_not_seen_are_carried_on() -> None:
+    """Half is allowed 0.125, and Negate of it as much: twice what a drawn error does."""
+    operators, exact = OPERATORS, np.array([-0.5, -1.0, -1.5], np.float32)
+    for wrong, right in ((0.1, True), (0.2, True), (0.3, False)):
+        (verdict,) = judge_steps(
+            graph(DType.F32, "Half", "Negate"), ["n0", "n1"], operators,
+            [{"v0": np.array([1, 2, 3], np.float32)}], [{"v2": (exact + wrong).astype(np.float32)}],
+        )  # fmt: skip
+        assert (verdict.name, verdict.exact) == ("n1", right)
+
+
+def test_a_step_after_one_that_is_not_seen_is_exact_where_that_one_is() -> None:
+    (verdict,) = judge_steps(
+        graph(DType.I32, "Negate", "Negate"), ["n0", "n1"], OPERATORS,
+        [{"v0": np.array([1, 2, 3], np.int32)}], [{"v2": np.array([1, 2, 4], np.int32)}],
+    )  # fmt: skip
+    assert verdict.different == 1

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 LARGEST = sys.float_info.max  # JSON has no infinity
+_DRAWS = 8  # of the signs of errors that cannot be seen
 FLOAT_TOLERANCE = 1e-4  # of final outputs against given vectors, relative to the largest expected value (or 1)
 
 
@@ -67,18 +68,26 @@ def judge_steps(
 ) -> tuple[StepVerdict, ...]:
     """Feed every step's reference with the very values that the run computed, and compare what it wrote.
 
-    A value that never exists whole, inside a group of steps, is what the reference says.
+    A value that never exists whole, inside a group of steps, is what the reference says; what its own error may do to
+    the steps that read it is allowed them.
     """
     worst: dict[str, StepVerdict] = {}
     for given, values in zip(inputs, written, strict=True):
         known: dict[str, Array] = {**graph.constants, **given}
+        unseen: dict[str, npt.NDArray[np.float64]] = {}  # value -> how far it may be from what is known of it
         for site in graph.sites():
             arrays = [known[name] if name else None for name in site.node.inputs]
-            references = operators[site.node.op].reference(site, arrays)
-            if site.node.name not in executed or any(name not in values for name in site.node.outputs):
+            operator = operators[site.node.op]
+            references = operator.reference(site, arrays)
+            if site.node.name not in executed:
                 known.update(zip(site.node.outputs, references, strict=True))
                 continue
-            verdict = _judge_step(site, operators[site.node.op], arrays, references, values)
+            allowed = _allowed(site, operator, arrays, references, unseen)
+            if any(name not in values for name in site.node.outputs):
+                known.update(zip(site.node.outputs, references, strict=True))
+                unseen |= {name: one for name, one in zip(site.node.outputs, allowed, strict=True) if one.any()}
+                continue
+            verdict = _judge_step(site, allowed, references, values)
             worst[site.node.name] = _worse(worst.get(site.node.name), verdict)
             known.update({name: values[name] for name in site.node.outputs})
     return tuple(worst.values())
@@ -92,20 +101,46 @@ def judge_outputs(
     return tuple(_judge_output(name, got, expected, graph.tensors[name].dtype.is_float) for name in names)
 
 
-def _judge_step(
+def _allowed(
     site: Site,
     operator: Operator,
     arrays: Sequence[Array | None],
     references: Sequence[Array],
-    got: Mapping[str, Array],
+    unseen: Mapping[str, npt.NDArray[np.float64]],
+) -> list[npt.NDArray[np.float64]]:
+    """How far each output may be from its reference: the operator's error model, and errors of inputs carried on.
+
+    Where a sum of many terms goes cannot be said without their signs: they are drawn, and twice the largest effect of
+    some drawings counts.
+    """
+    import numpy as np
+
+    model = operator.tolerance(site, arrays) if operator.tolerance else [None] * len(references)
+    own = [np.zeros(()) if one is None else np.asarray(one, np.float64) for one in model]
+    limits = list(own)
+    if unseen.keys().isdisjoint(site.node.inputs):
+        return limits
+    numbers = np.random.default_rng(0)
+    for _ in range(_DRAWS):
+        moved = list(arrays)
+        for position, name in enumerate(site.node.inputs):
+            array = arrays[position]
+            if name in unseen and array is not None:
+                signs = numbers.choice((-1.0, 1.0), array.shape)
+                moved[position] = np.add(array, signs * unseen[name]).astype(array.dtype)
+        for at, result in enumerate(operator.reference(site, moved)):
+            limits[at] = np.maximum(limits[at], own[at] + 2 * _difference(result, references[at]))
+    return limits
+
+
+def _judge_step(
+    site: Site, allowed: Sequence[npt.NDArray[np.float64]], references: Sequence[Array], got: Mapping[str, Array]
 ) -> StepVerdict:
     import numpy as np
 
-    allowed = operator.tolerance(site, arrays) if operator.tolerance else [None] * len(references)
     different, largest = 0, 0.0
-    for name, reference, tolerance in zip(site.node.outputs, references, allowed, strict=True):
+    for name, reference, limit in zip(site.node.outputs, references, allowed, strict=True):
         difference = _difference(got[name], reference)
-        limit = np.zeros(()) if tolerance is None else np.asarray(tolerance, np.float64)
         different += int(np.count_nonzero(~(difference <= limit)))
         largest = max(largest, float(np.max(difference, initial=0.0)))
     return StepVerdict(
