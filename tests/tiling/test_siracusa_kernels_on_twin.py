@@ -1,0 +1,69 @@
+"""The trained networks with the kernels of Siracusa, in the portable form of their instructions, on the twin: every
+step exact, no byte too many in L1, and the kernels really chosen.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilewright.deployment import Deployment
+from tilewright.emit import EmitOptions, emit
+from tilewright.lower import lower
+from tilewright.options import Options
+from tilewright.plugins import load_for
+from tilewright.runners.runner import Job
+from tilewright.runners.twin import TwinRunner
+from tilewright.transform import transform
+from tilewright.validation import judge_steps
+
+MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
+PORTABLE = {"QSoftmax"}  # operators of these networks that the cluster has no kernel for
+
+pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
+
+
+@pytest.mark.parametrize(
+    ("name", "near_kib", "sanitize"),
+    [
+        ("kws_int8", 16, True),
+        ("kws_int8", 64, False),
+        ("resnet8_int8", 16, False),
+        ("resnet8_int8", 64, False),
+        ("vww_int8", 16, False),
+        ("ad_int8", 16, False),
+        ("ad_int8", 64, False),
+    ],
+)
+def test_exact_with_kernels_of_the_cluster(name: str, near_kib: int, sanitize: bool, tmp_path: Path) -> None:
+    plan = Deployment(
+        MODELS / f"{name}.onnx",
+        "siracusa",
+        Options(memory={"l1": near_kib << 10}, groups=1),
+        load_for(target="siracusa"),
+    )
+    bound = plan.scheduled.bound
+    kernels = [bound.bindings[step.name].kernel for step in plan.scheduled.steps]
+    portable = {kernel.op for kernel in kernels if kernel.target == "*"}
+    assert portable <= PORTABLE
+    program = lower(plan.allocated, plan.registry.operators, plan.prefix)
+    artifact = emit(transform(program, tuple(plan.registry.code_passes.values()), ("lifetimes",)), EmitOptions())
+    with np.load(MODELS / f"{name}.io.npz") as archive:
+        inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
+    job = Job(
+        artifact=artifact,
+        plan=plan.allocated,
+        prefix=plan.prefix,
+        input_sets=(inputs,),
+        trace=True,
+        sanitize=sanitize,
+    )
+    result = TwinRunner(seeds=(0, 2)).run(job, tmp_path)
+    executed = [step.name for step in plan.scheduled.steps]
+    verdicts = judge_steps(bound.graph, executed, plan.registry.operators, job.input_sets, result.values)
+    assert [verdict.name for verdict in verdicts if not verdict.exact] == []
+    assert len(verdicts) == len(executed)
+    used = plan.worst_case_buffer_size["l1"]
+    assert used + bound.platform.runtime_bytes["l1"] <= near_kib << 10
