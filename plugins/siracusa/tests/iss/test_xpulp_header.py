@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
-from iss_run import CODE, MACHINE, image_of
+from iss_run import CODE, image_of
 from xpulp_iss import Machine
 
 from tilewright.operators.c_source import c_source
@@ -75,8 +77,8 @@ def compilers() -> dict[str, list[str]]:
 @pytest.mark.parametrize("name", compilers())
 def test_encodings(name: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-objdump")
-    if name == "zig":
-        pytest.importorskip("ziglang")
+    if name == "zig" and find_spec("ziglang") is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("the wheel ziglang is not installed")
     found = assembled(list(WORDS), tmp_path, compilers()[name])
     assert [f"{word:08x}" for word in found] == [f"{word:08x}" for word in WORDS.values()]
 
@@ -139,4 +141,3 @@ void tw_test(uint32_t a, uint32_t b, uint32_t c, uint32_t *out)
     names = [name for _ in words for name in FUNCTIONS]
     wrong = {name for name, one, other in zip(names, found, expected, strict=True) if one != other}
     assert wrong == set()
-    assert MACHINE[0] == "-march=rv32imf"
