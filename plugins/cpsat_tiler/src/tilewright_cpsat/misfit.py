@@ -22,6 +22,7 @@ class Demand:
 
 def explained(choices: TileChoices, error: TilewrightError) -> TilewrightError:
     """TW5102 (exit 5) for the first step without a tiling; `error` where it is no question of bytes."""
+    operators = {node.name: node.op for node in choices.request.scheduled.bound.graph.nodes}
     for index, step in enumerate(choices.request.scheduled.steps):
         needs = choices.needs(index)
         if needs is None:
@@ -29,12 +30,11 @@ def explained(choices: TileChoices, error: TilewrightError) -> TilewrightError:
         limit = choices.capacity(needs.memory) or 0
         core = minimal(demands_of(choices, index, needs), limit)
         total = sum(min(demand.sizes) for demand in core)
-        node = step.nodes[-1]
         return memory_error(
             "TW5102",
             f"demands on memory '{needs.memory}' cannot be met together: at least {_least(core):,} B, "
             f"there are {limit:,} B",
-            where=f"step '{step.name}'" if node == step.name else f"step '{step.name}' (node '{node}')",
+            where=f"step '{step.name}' ({operators[step.name]})",
             details=(
                 *(f"needed: {demand.text}" for demand in core),
                 *_limit_lines(choices, needs.memory),
@@ -48,7 +48,6 @@ def explained(choices: TileChoices, error: TilewrightError) -> TilewrightError:
 
 def demands_of(choices: TileChoices, index: int, needs: Needs) -> tuple[Demand, ...]:
     """Every buffer of a step's operands, and what is pinned beside them."""
-    step = choices.request.scheduled.steps[index].name
     count = len(needs.smallest)
     found = [
         Demand(
@@ -61,7 +60,7 @@ def demands_of(choices: TileChoices, index: int, needs: Needs) -> tuple[Demand, 
     ]
     for operand in dict.fromkeys(name for sizes in needs.smallest for name in sizes):
         sizes = tuple(tiling.get(operand, 0) for tiling in needs.smallest)
-        found.append(Demand(text=f"{_named(operand, step)}: {_range(sizes)}{_window(needs, operand)}", sizes=sizes))
+        found.append(Demand(text=f"{_named(operand)}: {_range(sizes)}{_window(needs, operand)}", sizes=sizes))
     return tuple(found)
 
 
@@ -156,8 +155,8 @@ def _fits_now(choices: TileChoices) -> bool:
     return True
 
 
-def _named(operand: str, step: str) -> str:
-    return "the kernel's scratch" if operand == "scratch" else f"a buffer for operand '{operand}' of '{step}'"
+def _named(operand: str) -> str:
+    return "the kernel's scratch" if operand == "scratch" else f"a buffer for operand '{operand}'"
 
 
 def _range(sizes: Sequence[int]) -> str:
