@@ -70,9 +70,10 @@ def test_copies_cost_what_was_measured(size_bytes: int, copies: int, measured: i
     [
         (256 << 10, {}, 8 * 1280),
         (32 << 10, {}, 8 * 1280),
-        (8 << 10, {}, 8 * 512),
+        (8 << 10, {}, 0),
         (8 << 10, {"stack": "256"}, 8 * 256),
-        (8 << 10, {"cores": "2"}, 2 * 512),
+        (16 << 10, {"stacks": "l1", "cores": "2"}, 2 * 1280),
+        (256 << 10, {"stacks": "l2"}, 0),
         (256 << 10, {"stack": "2048", "cores": "4"}, 4 * 2048),
     ],
 )
@@ -124,7 +125,8 @@ def test_the_twin_agrees_with_the_reference(model: str, how: str, tool: Callable
 
 
 def test_stacks_are_reported_on_their_own_and_counted(tmp_path: Path) -> None:
-    called("compile", DIGITS / "digits_int8.onnx", "-t", "siracusa", "-o", tmp_path, "--memory", "l1=8K")
+    small = ("--memory", "l1=8K", "--set", "stack=512")
+    called("compile", DIGITS / "digits_int8.onnx", "-t", "siracusa", "-o", tmp_path, *small)
     report: dict[str, Any] = json.loads((tmp_path / "report.json").read_text())
     l1 = next(level for level in report["levels"] if level["name"] == "l1")
     assert (l1["runtime_bytes"], l1["limit_bytes"]) == (4096, 8192)

@@ -17,6 +17,7 @@ from string import Template
 
 from tilewright.api import Platform, execute, toolchain_error
 from tilewright_siracusa.machine import L1_BASE, L2_BASE, L2_BYTES, L3_BASE, L3_BYTES
+from tilewright_siracusa.platform import stacks_bytes, stacks_memory
 
 GCC = "riscv64-unknown-elf-gcc"
 INSTALL = "apt install gcc-riscv64-unknown-elf     (or: pip install ziglang)"
@@ -101,7 +102,7 @@ def runtime_files() -> dict[str, bytes]:
 
 def linker_script(platform: Platform) -> str:
     """Memories as `platform` limits them: what exceeds one does not link."""
-    l1_bytes, stacks_bytes = platform.memory("l1").size_bytes or 0, platform.runtime_bytes["l1"]
+    l1_bytes, reserved = platform.memory("l1").size_bytes or 0, platform.runtime_bytes["l1"]
     numbers = {
         "l1_base": L1_BASE,
         "l1_bytes": l1_bytes,
@@ -109,18 +110,23 @@ def linker_script(platform: Platform) -> str:
         "l2_bytes": L2_BYTES,
         "l3_base": L3_BASE,
         "l3_bytes": L3_BYTES,
-        "pool_bytes": l1_bytes - stacks_bytes,
-        "stacks_base": L1_BASE + l1_bytes - stacks_bytes,
-        "stacks_bytes": stacks_bytes,
+        "pool_bytes": l1_bytes - reserved,
         "controller_bytes": CONTROLLER_STACK_BYTES,
     }
-    return Template(text("siracusa.ld")).substitute({name: f"{number:#x}" for name, number in numbers.items()})
+    texts = {name: f"{number:#x}" for name, number in numbers.items()}
+    near = stacks_memory(platform) == "l1"
+    place = f"{L1_BASE + l1_bytes - reserved:#x} (NOLOAD) :" if near else "(NOLOAD) : ALIGN(16)"
+    contents = f"{{ tw_stacks = .; . += {stacks_bytes(platform):#x}; }}"
+    stacks = f".stacks {place} {contents} > {'L1' if near else 'L2'} :NONE"
+    return Template(text("siracusa.ld")).substitute(
+        {**texts, "near_stacks": stacks if near else "", "far_stacks": "" if near else stacks}
+    )
 
 
 def team_macros(platform: Platform) -> tuple[str, ...]:
     """What the runtime's files are told: cores, and the stack of each."""
     cores = platform.engines[0].cores
-    return (f"-DTW_CORES={cores}", f"-DTW_STACK_BYTES={platform.runtime_bytes['l1'] // cores}")
+    return (f"-DTW_CORES={cores}", f"-DTW_STACK_BYTES={stacks_bytes(platform) // cores}")
 
 
 def build(

@@ -24,7 +24,6 @@ from tilewright_siracusa.machine import (
     MAX_EXTERNAL_BYTES,
     PLAIN_MACS_PER_CYCLE,
     SMALL_L1_BYTES,
-    SMALL_STACK_BYTES,
     STACK_BYTES,
     cluster_copy_cycles,
     external_copy_cycles,
@@ -102,17 +101,27 @@ def _demand_stack(text: str) -> None:
         raise usage_error(
             "TW1102",
             f"setting 'stack' of target 'siracusa' cannot be '{text}'",
-            details=(f"it is the bytes of each core's stack in L1: a multiple of 16, {LEAST_STACK_BYTES} or more",),
+            details=(f"it is the bytes of each core's stack: a multiple of 16, {LEAST_STACK_BYTES} or more",),
             fix=(f"--set stack={STACK_BYTES}",),
         )
 
 
 def _with_stacks(platform: Platform) -> Platform:
-    """Every core's stack is in L1, which may be small: what generated code needs, or as much as leaves half of it."""
-    wanted, cores = platform.settings.get("stack", "auto"), platform.engines[0].cores
+    """Stacks that are in L1 are the runtime's part of it; in L2 they are in the share of the code."""
+    return replace(platform, runtime_bytes={"l1": stacks_bytes(platform) if stacks_memory(platform) == "l1" else 0})
+
+
+def stacks_bytes(platform: Platform) -> int:
+    """Of all cores."""
+    wanted = platform.settings.get("stack", "auto")
+    return platform.engines[0].cores * (STACK_BYTES if wanted == "auto" else int(wanted))
+
+
+def stacks_memory(platform: Platform) -> str:
+    """Where they are: L1, unless that is small and nobody asked for it."""
+    wanted = platform.settings.get("stacks", "auto")
     small = (platform.memory("l1").size_bytes or 0) < SMALL_L1_BYTES
-    size = int(wanted) if wanted != "auto" else SMALL_STACK_BYTES if small else STACK_BYTES
-    return replace(platform, runtime_bytes={"l1": cores * size})
+    return wanted if wanted != "auto" else "l2" if small and platform.settings["stack"] == "auto" else "l1"
 
 
 def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
@@ -157,9 +166,14 @@ _OPTIONS = (
     ),
     Option(
         name="stack",
-        help=f"bytes of each core's stack, in l1; auto: {STACK_BYTES}, or {SMALL_STACK_BYTES} where l1 has less than"
-        f" {SMALL_L1_BYTES >> 10} KiB",
+        help=f"bytes of each core's stack; auto: {STACK_BYTES}",
         default="auto",
+    ),
+    Option(
+        name="stacks",
+        help=f"where stacks are; auto: l1, or l2, which is slower, where l1 has less than {SMALL_L1_BYTES >> 10} KiB",
+        default="auto",
+        choices=("auto", "l1", "l2"),
     ),
 )
 

@@ -80,6 +80,7 @@ def judged(plan: Deployment, job: Job, result: RunResult) -> tuple[StepVerdict, 
 CASES: dict[str, dict[str, Any]] = {
     "integers": {},
     "floats": {"model": "digits_f32"},
+    "stacks in l2": {"l1": 8 << 10},
     "small": {"l1": 8 * 768 + 1024, "stack": "768"},
     "cut twice": {"l1": 8 * 768 + 1024, "l2": 4096, "home": "l3", "stack": "768"},
     "floats cut twice": {"model": "digits_f32", "l1": 8 * 768 + 4096, "l2": 8192, "home": "l3", "stack": "768"},

@@ -136,6 +136,14 @@ def test_everything_is_where_the_machine_has_memory(
     assert not re.search(r" U \w", said("riscv64-unknown-elf-nm", folder / ELF))
 
 
+def test_stacks_are_in_l2_where_l1_is_small(toolchain: Toolchain, built: Built) -> None:
+    plan = deployment(l1=8 << 10)
+    names = {symbol.name: symbol.address for symbol in elf_symbols((built(toolchain, plan) / ELF).read_bytes())}
+    assert plan.platform.runtime_bytes == {"l1": 0}
+    assert L2_BASE < names["tw_stacks"] <= names["tw_controller_stack"] - 8 * 1280
+    assert names["tw_controller_stack"] <= L2_BASE + L2_BYTES
+
+
 def test_pools_are_in_the_memories_that_the_plan_says(toolchain: Toolchain, built: Built) -> None:
     plan = deployment(home="l3")
     folder = built(toolchain, plan)
@@ -154,7 +162,7 @@ def test_a_pool_that_exceeds_its_memory_does_not_link(toolchain: Toolchain, tmp_
     plan = deployment()
     job = job_for(plan)
     write_program(job, tmp_path)
-    tight = plan.platform.with_limits({"l1": 8 * 512 + 256})
+    tight = plan.platform.with_limits({"l1": 256})
     with pytest.raises(TilewrightError) as refused:
         build(toolchain, tight, tmp_path, program_sources(job))
     assert refused.value.code == "TW7002"
