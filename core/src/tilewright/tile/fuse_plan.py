@@ -31,6 +31,14 @@ _Way = tuple[float, tuple[Group, ...]]  # a division of the first steps, and its
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Division:
+    """All steps in groups. The smaller `merit`, the more could be given for moving less, and then the better."""
+
+    merit: tuple[int, float]
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fuser:
     """A plan step by step, and what groups may be made of it. `known` is what was found before for equal steps."""
 
@@ -47,18 +55,24 @@ class Fuser:
         return self.cutter.machine
 
     def groups(self, pinned: Sequence[tuple[str, ...]], *, search: bool) -> tuple[Group, ...]:
+        """The groups of `division`."""
+        return self.division(pinned, search=search).groups
+
+    def division(self, pinned: Sequence[tuple[str, ...]], *, search: bool) -> Division:
         """Groups that cover every step once: those that are pinned, and with `search` what is cheapest around them.
+
+        The one that moves least of those that take no longer than every step on its own, with nothing kept.
 
         TilewrightError TW4042 (exit 5) for a pinned group that cannot be one, or that does not fit.
         """
         fixed = self._fixed(pinned)
-        plain = self._divided(fixed, 1, 0.0)
+        score, plain = self._divided(fixed, 1, 0.0)
         time = max(sum(group.cycles for group in plain), self._alone())
-        for weight in _WEIGHTS if search else ():
-            groups = self._divided(fixed, MOST_STEPS, weight)
+        for place, weight in enumerate(_WEIGHTS if search else ()):
+            found, groups = self._divided(fixed, MOST_STEPS, weight)
             if sum(group.cycles for group in groups) <= time:
-                return groups
-        return plain
+                return Division(merit=(place, found), groups=groups)
+        return Division(merit=(len(_WEIGHTS), score), groups=plain)
 
     def _alone(self) -> float:
         """Cycles of all steps, layer by layer and with nothing kept."""
@@ -77,7 +91,7 @@ class Fuser:
                 fixed[at[-1] + 1] = at[0]
         return fixed
 
-    def _divided(self, fixed: Mapping[int, int], most: int, weight: float) -> tuple[Group, ...]:
+    def _divided(self, fixed: Mapping[int, int], most: int, weight: float) -> _Way:
         """The schedule in segments of at most `most` steps, and those that are given."""
         settled = {at for end, first in fixed.items() for at in range(first, end)}
         best: list[_Way] = [(0.0, ())]
@@ -91,7 +105,7 @@ class Fuser:
                     break
                 ways.extend(self._ways(first, end - first, best[first], weight))
             best.append(min(ways, key=lambda way: way[0]) if ways else (float("inf"), ()))
-        return best[-1][1]
+        return best[-1]
 
     def _ways(self, first: int, count: int, before: _Way, weight: float) -> list[_Way]:
         score, groups = before
@@ -187,6 +201,12 @@ class Fuser:
     def _ends(self) -> tuple[str, str]:
         (hop,) = self.machine.hops
         return hop.far, hop.near
+
+
+def nothing_kept(cutter: Cutter) -> Plan:
+    """Every step on its own."""
+    cuts = [cutter.cut(index) for index in range(len(cutter.machine.scheduled.steps))]
+    return Plan(cuts=tuple(cut for cut in cuts if cut is not None), kept={})
 
 
 def _score(cycles: float, moved_bytes: int, alone: Sequence[Cut], weight: float) -> float:

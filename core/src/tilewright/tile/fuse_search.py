@@ -7,8 +7,8 @@ tried, each a good deal smaller than the one before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import permutations, product
 from math import prod
 
@@ -23,8 +23,9 @@ from tilewright.tile.tiler import Buffering
 
 MOST_TRAFFIC = 2.0  # times what must be moved: beyond, only time counts
 _MOST_LOOPS = 2  # that are cut
-_MANY, _FEW = 12, 4  # sizes tried of the innermost loop, and of one around it
-_MODES: tuple[Mode, ...] = ("slide", "recompute")
+_MANY, _FEW = 10, 4  # sizes tried of the innermost loop, and of one around it
+
+Nest = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,26 +55,65 @@ def best_groups(
 
     A weight is what moving as much again as must be moved is worth, as a part of the time: 0.0 is the fastest tiling.
     """
-    best: dict[float, FoundGroup] = {}
+    hunt = _Hunt(chain, ends, buffering, weights, most_cycles)
+    hunt.follow([()])
     loops = _rows(chain)
     most = _MOST_LOOPS if most_cycles == float("inf") else 1  # more calls take too long to be worth looking for
-    for count in range(min(len(loops), most) + 1):
-        for nest in (nest for order in permutations(loops, count) for nest in _nests(chain, order)):
-            for mode in _MODES[: 1 if not nest else None]:
-                inner: dict[str, Mode] = dict.fromkeys(chain.inner, mode)
-                boxes = boxes_of(chain, nest, inner)
-                if boxes.faults:
-                    continue
-                worst = max((score(one.cost, weight) for weight, one in best.items()), default=most_cycles)
-                found = _found(chain, boxes, ends, nest, inner, buffering, worst)
-                if found is None:
-                    continue
-                for weight in weights:
-                    if weight not in best or score(found.cost, weight) < score(best[weight].cost, weight):
-                        best[weight] = found
-        if best and count:
+    for count in range(1, min(len(loops), most) + 1):
+        for order in permutations(loops, count):
+            hunt.follow(_nests(chain, order))
+        if hunt.best:
             break
-    return tuple(best[weight] for weight in weights) if best else ()
+    for nest in dict.fromkeys(found.tile.hops[0].nest for found in hunt.best.values()):
+        hunt.look(nest, "recompute")
+    return tuple(hunt.best[weight] for weight in weights) if hunt.best else ()
+
+
+@dataclass(slots=True)
+class _Hunt:
+    """The best tilings so far, by weight."""
+
+    chain: Chain
+    ends: tuple[str, str]
+    buffering: Buffering
+    weights: Sequence[float]
+    most_cycles: float
+    best: dict[float, FoundGroup] = field(default_factory=dict)
+
+    def follow(self, nests: Iterable[Nest]) -> None:
+        """Look at nests of smaller and smaller tiles, until two in a row take too long."""
+        slow = 0
+        for nest in nests:
+            slow = slow + 1 if self.look(nest, "slide") else 0
+            if slow > 1:
+                return
+
+    def look(self, nest: Nest, mode: Mode) -> bool:
+        """Look at one nest; whether it takes too long to compute, with a room of any size."""
+        chain, inner = self.chain, dict.fromkeys(self.chain.inner, mode)
+        boxes = boxes_of(chain, nest, inner)
+        room = float("inf") if chain.room_bytes is None else float(chain.room_bytes)
+        if boxes.faults or near_bytes(chain, boxes, ()) > room or not _multiples(chain, boxes):
+            return False
+        worst = max((score(one.cost, weight) for weight, one in self.best.items()), default=self.most_cycles)
+        if compute_cycles(chain, boxes).sum() >= worst:
+            return True
+        traffic = tuple(traffic_of(chain, boxes, _copies(chain, boxes)))
+        if near_bytes(chain, boxes, traffic) > room or not _legal(traffic):
+            return False
+        if self.buffering != "single":
+            traffic = _doubled(chain, boxes, traffic, room)
+        found = FoundGroup(tile=self._tile(nest, inner, traffic), cost=cost_of(chain, boxes, traffic))
+        for weight in self.weights:
+            if weight not in self.best or score(found.cost, weight) < score(self.best[weight].cost, weight):
+                self.best[weight] = found
+        return False
+
+    def _tile(self, nest: Nest, inner: Mapping[str, Mode], traffic: Sequence[Traffic]) -> GroupTile:
+        steps = len(self.chain.members)
+        copies = {copy_key(one.member.step.name, one.item.name, steps): one.copy for one in traffic}
+        far, near = self.ends
+        return GroupTile(hops=(HopTile(far=far, near=near, nest=nest, copies=copies),), inner=inner)
 
 
 def score(cost: HopCost, weight: float) -> float:
@@ -91,12 +131,9 @@ def _rows(chain: Chain) -> list[str]:
     return [loop for loop in ordered if loop in cuts and any(mentions(index, loop) for index in read)]
 
 
-def _nests(chain: Chain, loops: Sequence[str]) -> Iterator[tuple[tuple[str, int], ...]]:
-    """The last loop in every size worth trying, those around it in single trips; the whole step where none is cut."""
+def _nests(chain: Chain, loops: Sequence[str]) -> Iterator[Nest]:
+    """The last loop in many sizes, those around it in a few; largest tiles first."""
     space = chain.sink.space
-    if not loops:
-        yield ()
-        return
     multiples = space.kernel.multiples
     if not _smallest_fits(chain, loops):
         return
@@ -137,32 +174,6 @@ def _spread(choices: Sequence[int], most: int) -> list[int]:
     return [*found, choices[-1]]
 
 
-def _found(
-    chain: Chain,
-    boxes: Boxes,
-    ends: tuple[str, str],
-    nest: Sequence[tuple[str, int]],
-    inner: Mapping[str, Mode],
-    buffering: Buffering,
-    most: float,
-) -> FoundGroup | None:
-    """The tiling with these cuts and buffers as there is room; None where it does not fit or cannot be the best."""
-    room = float("inf") if chain.room_bytes is None else float(chain.room_bytes)
-    if near_bytes(chain, boxes, ()) > room or not _multiples(chain, boxes):
-        return None
-    if compute_cycles(chain, boxes).sum() >= most:
-        return None
-    copies = _copies(chain, boxes)
-    traffic = tuple(traffic_of(chain, boxes, copies))
-    if near_bytes(chain, boxes, traffic) > room or not _legal(traffic):
-        return None
-    if buffering != "single":
-        copies = _doubled(chain, boxes, traffic, room)
-        traffic = tuple(traffic_of(chain, boxes, copies))
-    hop = HopTile(far=ends[0], near=ends[1], nest=tuple(nest), copies=copies)
-    return FoundGroup(tile=GroupTile(hops=(hop,), inner=dict(inner)), cost=cost_of(chain, boxes, traffic))
-
-
 def _copies(chain: Chain, boxes: Boxes) -> dict[str, TileCopy]:
     return {
         copy_key(member.step.name, item.name, len(chain.members)): TileCopy(depth=boxes.depth_of(number, item.name))
@@ -171,18 +182,19 @@ def _copies(chain: Chain, boxes: Boxes) -> dict[str, TileCopy]:
     }
 
 
-def _doubled(chain: Chain, boxes: Boxes, traffic: Sequence[Traffic], room: float) -> dict[str, TileCopy]:
+def _doubled(chain: Chain, boxes: Boxes, traffic: Sequence[Traffic], room: float) -> tuple[Traffic, ...]:
     """Two buffers for what travels more than once, best gain per byte first while there is room."""
     left = room - near_bytes(chain, boxes, traffic)
-    chosen = {id(one): one.copy for one in traffic}
-    gains = {id(one): (len(one.moves) - 1) * max(one.cycles) / max(one.buffer_bytes(chain.grain), 1) for one in traffic}
-    for one in sorted(traffic, key=lambda one: -gains[id(one)]):
-        size = one.buffer_bytes(chain.grain)
-        if len(one.moves) > 1 and size <= left:
-            chosen[id(one)] = replace(one.copy, buffers=2)
-            left -= size
-    steps = len(chain.members)
-    return {copy_key(one.member.step.name, one.item.name, steps): chosen[id(one)] for one in traffic}
+    sizes_each = [one.buffer_bytes(chain.grain) for one in traffic]
+    gains = [
+        (len(one.moves) - 1) * max(one.cycles) / max(size, 1) for one, size in zip(traffic, sizes_each, strict=True)
+    ]
+    chosen = list(traffic)
+    for at in sorted(range(len(traffic)), key=lambda at: -gains[at]):
+        if len(traffic[at].moves) > 1 and sizes_each[at] <= left:
+            chosen[at] = replace(traffic[at], copy=replace(traffic[at].copy, buffers=2))
+            left -= sizes_each[at]
+    return tuple(chosen)
 
 
 def _legal(traffic: Sequence[Traffic]) -> bool:

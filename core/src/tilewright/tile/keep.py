@@ -16,6 +16,7 @@ from tilewright.stages import Buffer
 from tilewright.tile.cutter import Cut, Cutter
 from tilewright.tile.spaces import Machine
 
+_MUCH = 0.3  # of what is moved layer by layer
 _MOST_STATES = 128  # sets of values, after which only the best are followed
 _MOST_BORN = 4  # values that one step may begin to keep
 _MOST_TRAFFIC = 2.0  # times what must be moved: beyond, only time counts
@@ -33,6 +34,11 @@ class Plan:
     def cycles(self) -> float:
         """Of all steps."""
         return sum(cut.cycles for cut in self.cuts)
+
+    @property
+    def moves_much(self) -> bool:
+        """Whether values in other places could spare a good part of what is moved layer by layer."""
+        return sum(cut.moved_bytes for cut in self.cuts) > _MUCH * sum(cut.bound_bytes for cut in self.cuts)
 
 
 @dataclass(frozen=True, slots=True)

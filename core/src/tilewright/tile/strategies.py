@@ -10,7 +10,7 @@ from typing import Literal
 from tilewright.errors import TilewrightError
 from tilewright.stages import Group
 from tilewright.tile.cutter import Cutter
-from tilewright.tile.fuse_plan import Fuser
+from tilewright.tile.fuse_plan import Fuser, nothing_kept
 from tilewright.tile.keep import decided, keep
 from tilewright.tile.misfit import does_not_fit
 from tilewright.tile.pick import pick
@@ -41,14 +41,14 @@ class StepTiler:
         plan = keep(cutter, request.longest if steady else 1)
         if isinstance(plan, int):
             raise _misfit(machine, cutter, plan)
-        fuser = Fuser(
-            cutter=cutter,
-            plan=plan,
-            buffering=request.buffering,
-            longest=request.longest,
-            known=request.known.setdefault("groups", {}),
-        )
-        return fuser.groups(request.decisions.groups, search=steady and request.longest != 1)
+        search = steady and request.longest != 1
+        bases = [plan, *([nothing_kept(cutter)] if search and plan.kept and plan.moves_much else [])]
+        known = request.known.setdefault("groups", {})
+        divisions = []
+        for base in bases:
+            fuser = Fuser(cutter=cutter, plan=base, buffering=request.buffering, longest=request.longest, known=known)
+            divisions.append(fuser.division(request.decisions.groups, search=search))
+        return min(divisions, key=lambda one: one.merit).groups
 
     def _found(self, request: TilingRequest, space: Space, index: int, tables: Tables | None) -> Found | None:
         """Where not every operand that travels again can have two buffers, those have them that gain most."""
