@@ -31,7 +31,7 @@ _MOST_POINTS = 20_000
 _FIRST_CHUNK, _CHUNK = 8, 64  # sizes looked at together: few at first, they may be all that is needed
 _MOST_COMBINATIONS = 256  # of depths, for one order of loops
 _MOST_ORDERS = 24
-_TRAFFIC = 0.2  # what moving as much again as must be moved is worth, as a part of the time
+_TRAFFIC = 0.4  # what moving as much again as must be moved is worth, as a part of the time
 _MOST_TRAFFIC = 2.0  # times what must be moved: beyond, only time counts
 
 
