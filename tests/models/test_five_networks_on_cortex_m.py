@@ -1,4 +1,6 @@
-"""The trained networks on emulated Cortex-M4 and Cortex-M55: every step bit-equal to its reference, memory in bounds.
+"""The trained networks on emulated Cortex-M4 and Cortex-M55: every step bit-equal to its reference.
+
+Stack, code, scratch and constants in bounds on every core, from both compilers.
 
 The full cross of networks and cores is `benchmarks/cortex_m.py`; what is counted is in `docs/benchmarks.md`.
 """
@@ -19,16 +21,20 @@ from tilewright.validation import judge_steps
 
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 NETWORKS = ("kws_int8", "resnet8_int8", "vww_int8", "ad_int8", "resnet8_f32")
+QUANTISED = NETWORKS[:4]
 CORES = ("m4", "m55")
+OTHER_CORES = ("m0plus", "m3", "m7", "m33")
+COMPILERS = {"gcc": "", "clang": "clang"}
 STACK_BYTES = 1024
 CODE_BYTES = 48 * 1024
+SCRATCH_BYTES = 4096
 
 pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 
 
 @pytest.fixture(name="runner")
 def _runner(tool: Callable[[str], str]) -> Runner:
-    for name in ("arm-none-eabi-gcc", "qemu-system-arm"):
+    for name in ("arm-none-eabi-gcc", "qemu-system-arm", "clang"):
         tool(name)
     return load_named(("runner", "qemu-cortex-m")).runners["qemu-cortex-m"]
 
@@ -66,9 +72,32 @@ def test_every_step_is_exact(name: str, core: str, runner: Runner, tmp_path: Pat
     assert len(verdicts) == len(executed)
 
 
+@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("core", CORES)
-def test_stack_and_code_stay_small(name: str, core: str, runner: Runner, tmp_path: Path) -> None:
+def test_stack_and_code_stay_small(
+    name: str, core: str, compiler: str, runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TILEWRIGHT_ARM_CC", COMPILERS[compiler])
     counts = runner.run(job(name, f"cortex-{core}", trace=False), tmp_path).counts
     assert 0 < counts["stack_bytes"] <= STACK_BYTES
     assert 0 < counts["code_bytes"] <= CODE_BYTES
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("core", OTHER_CORES)
+def test_code_of_the_largest_network_on_the_other_cores(
+    core: str, compiler: str, runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TILEWRIGHT_ARM_CC", COMPILERS[compiler])
+    counts = runner.run(job("vww_int8", f"cortex-{core}", trace=False), tmp_path).counts
+    assert 0 < counts["stack_bytes"] <= STACK_BYTES
+    assert 0 < counts["code_bytes"] <= CODE_BYTES
+
+
+@pytest.mark.parametrize("name", QUANTISED)
+@pytest.mark.parametrize("core", (*OTHER_CORES, *CORES))
+def test_scratch_and_constants_are_little_more_than_portable_code_needs(name: str, core: str) -> None:
+    needed, portable = (deployment(name, target).worst_case_buffer_size for target in (f"cortex-{core}", "generic"))
+    assert needed["ram"] <= portable["ram"] + SCRATCH_BYTES
+    assert needed["flash"] <= 1.1 * portable["flash"]  # which holds weights, biases and multipliers, and no padding

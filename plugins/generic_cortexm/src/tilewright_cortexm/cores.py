@@ -30,10 +30,15 @@ class Core:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """For gcc and clang. Unaligned words are named because clang, where there is no system, would avoid them."""
+        """For gcc and clang.
+
+        Unaligned words are named because clang, where there is no system, would avoid them. Where convolutions are
+        portable C, which is inlined in every step, it must not unroll loops: code would be twice as large.
+        """
         unit = () if self.fpu in ("", "auto") else (f"-mfpu={self.fpu}",)
         words = ("-munaligned-access",) if self.unaligned else ()
-        return ("-mthumb", f"-mcpu={self.cpu}", *unit, f"-mfloat-abi={'hard' if self.fpu else 'soft'}", *words)
+        loops = () if self.dsp else ("-fno-unroll-loops",)
+        return ("-mthumb", f"-mcpu={self.cpu}", *unit, f"-mfloat-abi={'hard' if self.fpu else 'soft'}", *words, *loops)
 
     @property
     def engines(self) -> tuple[str, ...]:

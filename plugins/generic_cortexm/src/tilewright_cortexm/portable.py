@@ -67,4 +67,5 @@ _MODELS: Mapping[str, Callable[[Site], float | None]] = {
     "QMul": _elementwise(14),
     "QLookup": _elementwise(6.5),
     "QSoftmax": _elementwise(33),
+    "QuantizeLinear": lambda site: _elementwise(31)(site) if site.output.dtype in BYTES else None,
 }

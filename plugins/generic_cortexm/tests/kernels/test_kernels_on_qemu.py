@@ -1,4 +1,4 @@
-"""The instructions themselves: many odd shapes on emulated cores, from both compilers, every step equal to its reference."""
+"""The instructions themselves: odd shapes on emulated cores, from both compilers, every step equal to its reference."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from tilewright.operators.qgemm import QGEMM, QMATMUL
 from tilewright.operators.qlookup import QLOOKUP
 from tilewright.operators.qpool import QAVERAGE_POOL, QREDUCE_MEAN
 from tilewright.operators.qsoftmax import QSOFTMAX
+from tilewright.operators.quantize import QUANTIZE
 from tilewright.options import Options
 from tilewright.requant import Requant
 from tilewright.testing.integer_values import byte_array, make_requant
@@ -122,8 +123,8 @@ def pool_case(rng: np.random.Generator, index: int) -> Case:
         return MAX_POOL, [x], attributes, ()
     taps = int(np.prod(kernel))
     attributes |= {
-        "requant": requant_of(rng, taps, y_type, 100.0 * taps, index), "x_zero_point": int(rng.integers(*x_type.limits)),
-        "count_include_pad": index // 2 % 2, "output_type": y_type.value,
+        "requant": requant_of(rng, taps, y_type, 100.0 * taps, index), "output_type": y_type.value,
+        "x_zero_point": int(rng.integers(*x_type.limits)), "count_include_pad": index // 2 % 2,
     }  # fmt: skip
     return QAVERAGE_POOL, [x], attributes, ()
 
@@ -176,8 +177,19 @@ def table_case(rng: np.random.Generator, index: int) -> Case:
     return QSOFTMAX, [byte_array(rng, x_type, (3, 37), index == 5)], attributes, ()
 
 
+def border_case(rng: np.random.Generator, index: int) -> Case:
+    y_type, scale = BYTES[index % 2], np.float32((0.05, 0.25)[index // 2 % 2])
+    x = rng.normal(0, 100 * scale, (2, 5, 11)).astype(np.float32)
+    x[0, 0, :6] = [np.nan, np.inf, -np.inf, 1e30, -1e30, -0.0]
+    x[1] = np.rint(x[1] / scale) * scale + scale / 2  # halves, where the scale is a power of two
+    zero = np.asarray(rng.integers(*y_type.limits), y_type.numpy)
+    return QUANTIZE, [x, np.asarray(scale), zero], {"to": y_type.value}, (1, 2)
+
+
 FAMILIES = (
-    (conv_case, 36), (gemm_case, 8), (matmul_case, 6), (pool_case, 10), (mean_case, 3), (pair_case, 16), (table_case, 10),
+    (border_case, 4),
+    (conv_case, 36), (gemm_case, 8), (matmul_case, 6), (pool_case, 10), (mean_case, 3), (pair_case, 16),
+    (table_case, 10),
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Tables and softmax, in their C forms: equal to the references, bit for bit."""
+"""Tables, softmax and quantisation, in their C forms: equal to the references, bit for bit."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tilewright.kernel import Kernel
 from tilewright.operator import Operator
 from tilewright.operators.qlookup import QLOOKUP
 from tilewright.operators.qsoftmax import QSOFTMAX
+from tilewright.operators.quantize import QUANTIZE
 from tilewright.testing.integer_values import byte_array
 from tilewright.testing.kernel_run import STRICT, run_kernel
 from tilewright.testing.operator_sites import site_of
@@ -56,11 +57,28 @@ def softmaxes(draw: st.DrawFn) -> Case:
     return QSOFTMAX, site_of(QSOFTMAX, [x], attributes), [x]
 
 
-@pytest.mark.parametrize("kernel", [k for k in KERNELS if k.op in ("QLookup", "QSoftmax")], ids=lambda k: k.name)
+@st.composite
+def quantisations(draw: st.DrawFn) -> Case:
+    shape = tuple(draw(st.integers(1, 9)) for _ in range(draw(st.integers(1, 3))))
+    y_type, scale = draw(st.sampled_from(BYTES)), draw(st.sampled_from([0.25, 0.1, 3e-5, 1e30]))
+    halves = st.integers(-600, 600).map(lambda n: n * scale / 2)
+    number = st.one_of(halves, st.sampled_from([np.nan, np.inf, -np.inf, -0.0, 3e38, -3e38]))
+    drawn = draw(st.lists(number, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
+    inputs: list[Array | None] = [np.array(drawn, np.float32).reshape(shape), np.array(scale, np.float32)]
+    if draw(st.booleans()):
+        inputs.append(np.array(draw(st.integers(*y_type.limits)), y_type.numpy))
+    site = site_of(QUANTIZE, inputs, {"to": y_type.value}, range(1, len(inputs)))
+    return QUANTIZE, site, inputs
+
+
+CASES = {"QLookup": lookups, "QSoftmax": softmaxes, "QuantizeLinear": quantisations}
+
+
+@pytest.mark.parametrize("kernel", [kernel for kernel in KERNELS if kernel.op in CASES], ids=lambda kernel: kernel.name)
 @compiled
 @given(data=st.data())
 def test_equal_to_the_reference(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, data: st.DataObject) -> None:
-    operator, site, inputs = data.draw(lookups() if kernel.op == "QLookup" else softmaxes())
+    operator, site, inputs = data.draw(CASES[kernel.op]())
     assume(kernel.accepts(site) is None)
     shapes = {"X": site.input(0).shape, "Y": site.output.shape}
     layouts = {name: tuple(data.draw(st.permutations(range(len(shape))))) for name, shape in shapes.items()}

@@ -17,6 +17,7 @@ from tilewright_cortexm.kernels import (
     mve_pools,
     mve_products,
     mve_tables,
+    quantize,
 )
 
 KERNELS: tuple[Kernel, ...] = (
@@ -32,5 +33,6 @@ KERNELS: tuple[Kernel, ...] = (
     *mve_elementwise.KERNELS,
     *mve_pools.KERNELS,
     *lookup.KERNELS,
+    *quantize.KERNELS,
     *mve_tables.KERNELS,
 )

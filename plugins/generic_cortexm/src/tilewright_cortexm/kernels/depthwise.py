@@ -52,6 +52,15 @@ class Depthwise:
         """Positions of a window."""
         return self.windows.kernel[0] * self.windows.kernel[1]
 
+    @property
+    def edges(self) -> int:
+        """Pixels of the result whose window reaches beyond x."""
+        windows, inside = self.windows, 1
+        for axis, (extent, outputs) in enumerate(((self.height, self.out_height), (self.width, self.out_width))):
+            starts = np.arange(outputs) * windows.strides[axis] - windows.before[axis]
+            inside *= int(((starts >= 0) & (starts + windows.reach[axis] <= extent)).sum())
+        return self.out_height * self.out_width - inside
+
     def fields(self) -> dict[str, int]:
         """The geometry, as `tw_depthwise` of depthwise.h is given it."""
         windows = self.windows

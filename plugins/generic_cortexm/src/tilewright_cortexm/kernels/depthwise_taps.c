@@ -5,13 +5,24 @@
 TW_KERNEL void tw_taps_of(const tw_depthwise *p, uintptr_t base, uintptr_t outside, int32_t top, int32_t left,
         int32_t edge, uintptr_t *table)
 {
+    const tw_inside inside = tw_inside_of(left, p->columns, p->column_dilation, p->width);
+    const int32_t before = edge ? (inside.first - left) / p->column_dilation : 0; /* taps left of x */
+    const int32_t within = edge ? before + inside.count : p->columns;
+    const uintptr_t step = (uintptr_t)(p->column_dilation * p->channels);
     for (int32_t i = 0; i < p->rows; ++i) {
         const int32_t row = top + i * p->row_dilation;
-        for (int32_t j = 0; j < p->columns; ++j) {
-            const int32_t column = left + j * p->column_dilation;
-            const int32_t inside = row >= 0 && row < p->height && column >= 0 && column < p->width;
-            *table++ = !edge || inside
-                ? (uintptr_t)((i * p->row_dilation * p->width + j * p->column_dilation) * p->channels) : outside - base;
+        const int32_t last = !edge || (row >= 0 && row < p->height) ? within : before;
+        uintptr_t at = (uintptr_t)(i * p->row_dilation * p->width * p->channels) + (uintptr_t)before * step;
+        int32_t j = 0;
+        for (; j < before; ++j) {
+            *table++ = outside - base;
+        }
+        for (; j < last; ++j) {
+            *table++ = at;
+            at += step;
+        }
+        for (; j < p->columns; ++j) {
+            *table++ = outside - base;
         }
     }
 }

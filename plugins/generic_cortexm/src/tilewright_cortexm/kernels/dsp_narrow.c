@@ -11,7 +11,7 @@ A function `name` that is clamp(v >> shift, low, high), by one instruction where
 TW_KERNEL int32_t ${name}(int32_t v)
 {
 % if full:
-#ifdef TW_DSP_ARM
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
     int32_t q;
     __asm__("${"ssat" if low < 0 else "usat"} %0, #8, %1${right}" : "=r"(q) : "r"(v));
     return q;

@@ -109,7 +109,7 @@ def _average_kernel(op: str, name: str) -> Kernel:
         cycles=_average_cycles,
         describe=_describe,
         values=_average_values,
-        source=c_text("dsp.h", "dsp_narrow.c", "pool_windows.c", "dsp_pool.c", "dsp_average_pool.c"),
+        source=c_text("dsp.h", "dsp_narrow.c", "inside.h", "pool_windows.c", "dsp_pool.c", "dsp_average_pool.c"),
         call=pools.CALL,
         includes=("<stdint.h>", "<string.h>"),
     )
@@ -126,7 +126,7 @@ KERNELS = (
         requires=pools.requires,
         cycles=_max_cycles,
         values=_max_values,
-        source=c_text("dsp.h", "pool_windows.c", "dsp_pool.c", "dsp_max_pool.c"),
+        source=c_text("dsp.h", "inside.h", "pool_windows.c", "dsp_pool.c", "dsp_max_pool.c"),
         call=pools.CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

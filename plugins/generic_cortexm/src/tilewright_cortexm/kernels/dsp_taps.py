@@ -77,8 +77,9 @@ def _cycles(tile: TileShape) -> float:
     layer = depthwise(tile.site)
     unroll, form = _unroll(layer.taps), _form(layer)
     slow = 4 * 6 * float(form.exact.mean())
-    group = layer.taps * (11 + 5 / unroll) + 45 + slow
-    return layer.batches * layer.out_width * layer.out_height * (len(_groups(layer)) * group + 60)
+    group = layer.taps * (11 + 4 / unroll) + 40 + slow
+    each = len(_groups(layer)) * group + 60
+    return layer.batches * (layer.out_width * layer.out_height * each + layer.edges * (5 * layer.taps + 60))
 
 
 def _unroll(taps: int) -> int:
@@ -126,7 +127,7 @@ KERNELS = (
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("dsp.h", "dsp_narrow.c", "depthwise.h", "depthwise_taps.c", "dsp_taps.c"),
+        source=c_text("dsp.h", "dsp_narrow.c", "inside.h", "depthwise.h", "depthwise_taps.c", "dsp_taps.c"),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

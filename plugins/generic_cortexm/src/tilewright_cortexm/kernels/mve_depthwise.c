@@ -34,10 +34,10 @@ ${line("2:")}\
 ${line("ldr r6, [r12], #4" if trips > 1 else f"ldr r6, [r1, #{4 * tap}]")}\
 ${line("add r6, r0")}\
 % if channels < 8:
-${line("vpst")}\
+${line("vpstt")}\
 % endif
 ${line(f"vldrb{'t' if channels < 8 else ''}.{widen} q2, [r6]")}\
-${line("vldrb.s16 q3, [r2], #8")}\
+${line(f"vldrb{'t' if channels < 8 else ''}.s16 q3, [r2], #{channels}")}\
 ${line("vmullb.s16 q4, q2, q3")}\
 ${line("vmullt.s16 q5, q2, q3")}\
 ${line("vadd.i32 q0, q0, q4")}\
@@ -87,7 +87,7 @@ static void ${block}(const tw_mve_pixel *b)
         float scale;
         for (int32_t tap = 0; tap < ${taps}; ++tap) {
             const uintptr_t at = b->base + b->table[tap] + (uintptr_t)c;
-            sum += *(const ${"uint8_t" if widen == "u16" else "int8_t"} *)at * b->w[(group * ${taps} + tap) * 8 + lane];
+            sum += *(const ${"uint8_t" if widen == "u16" else "int8_t"} *)at * b->w[(group * ${taps} + tap) * ${channels} + lane];
         }
         memcpy(&scale, p + 8, sizeof scale);
         b->y[c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, ${low}, ${high});
@@ -101,7 +101,7 @@ static void ${block}(const tw_mve_pixel *b)
 typedef struct {
     uintptr_t base; /* of the pixel's window in x */
     const uintptr_t *table; /* of each tap: bytes from the base, modulo the size of an address */
-    const int8_t *w; /* eight channels of each tap in turn */
+    const int8_t *w; /* eight channels of each tap in turn, or what is left of them */
     const int32_t *parameters; /* of eight channels: biases of even and odd ones, scales of even and odd ones */
     uint8_t *y;
     int32_t groups; /* of eight channels */

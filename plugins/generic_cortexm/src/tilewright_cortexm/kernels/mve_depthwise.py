@@ -47,29 +47,29 @@ def _padded(layer: Depthwise) -> int:
 
 def _pack(site: Site) -> Mapping[str, Array]:
     layer = depthwise(site)
-    weights = np.zeros((_padded(layer), layer.taps), np.int8)
-    weights[: layer.channels] = layer.weights.reshape(layer.channels, -1)
+    weights = layer.weights.reshape(layer.channels, -1).astype(np.int8)
+    groups = [weights[first : first + CHANNELS] for first in range(0, layer.channels, CHANNELS)]
     scales = np.asarray(layer.requant.scales(layer.channels), np.float32).view(np.int32)
     parameters = np.zeros((2, _padded(layer)), np.int32)
     parameters[:, : layer.channels] = np.stack([layer.bias, scales])
     by_group = parameters.reshape(2, -1, CHANNELS // 2, 2)  # bias or scale, group, pair, even or odd
     return {
-        "W": weights.reshape(-1, CHANNELS, layer.taps).swapaxes(1, 2).reshape(-1),
+        "W": np.concatenate([group.T.reshape(-1) for group in groups]),
         "P": by_group.transpose(1, 0, 3, 2).reshape(-1),
     }
 
 
 def _access(site: Site) -> Access:
     layer = depthwise(site)
-    constants = {"W": (_padded(layer) * layer.taps,), "P": (2 * _padded(layer),)}
+    constants = {"W": (layer.channels * layer.taps,), "P": (2 * _padded(layer),)}
     return whole({"X": site.input(0).shape, **constants}, {"Y": site.output.shape})
 
 
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer = depthwise(tile.site)
-    each = -(-layer.channels // CHANNELS) * ((6 + 1 / _unroll(layer.taps)) * layer.taps + 24) + 60
-    return layer.batches * layer.out_width * layer.out_height * each
+    each = -(-layer.channels // CHANNELS) * ((8 + 1 / _unroll(layer.taps)) * layer.taps + 24) + 60
+    return layer.batches * (layer.out_width * layer.out_height * each + layer.edges * (5 * layer.taps + 60))
 
 
 def _unroll(taps: int) -> int:
@@ -126,7 +126,7 @@ KERNELS = (
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("mve.h", "depthwise.h", "depthwise_taps.c", "mve_depthwise.c"),
+        source=c_text("mve.h", "inside.h", "depthwise.h", "depthwise_taps.c", "mve_depthwise.c"),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

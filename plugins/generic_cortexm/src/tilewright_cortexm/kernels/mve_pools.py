@@ -105,7 +105,7 @@ def _average_kernel(op: str, name: str) -> Kernel:
         cycles=_average_cycles,
         describe=_describe,
         values=_average_values,
-        source=c_text("mve.h", "pool_windows.c", "mve_average_pool.c"),
+        source=c_text("mve.h", "inside.h", "pool_windows.c", "mve_average_pool.c"),
         call=pools.CALL,
         includes=("<stdint.h>", "<string.h>"),
     )
@@ -122,7 +122,7 @@ KERNELS = (
         requires=pools.requires,
         cycles=_max_cycles,
         values=_max_values,
-        source=c_text("mve.h", "pool_windows.c", "mve_max_pool.c"),
+        source=c_text("mve.h", "inside.h", "pool_windows.c", "mve_max_pool.c"),
         call=pools.CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

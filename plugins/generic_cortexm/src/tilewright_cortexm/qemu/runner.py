@@ -32,7 +32,7 @@ from tilewright_cortexm.qemu.machines import MACHINES
 from tilewright_cortexm.qemu.tools import GCC, QEMU, arm_compiler, counter_plugin, demand_tools, missing_tools
 
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror", "-ffp-contract=off")
-OWN = ("board.h", "startup.c", "sections.ld")
+OWN = ("board.h", "startup.c", "copies.c", "sections.ld")
 ELF = "network.elf"
 
 
@@ -87,7 +87,7 @@ class QemuRunner:
         flags = [*(platform.compile_flags or core.flags), *(["-DTW_TRAP_UNALIGNED"] if strict else [])]
         left_out = (f"{job.prefix}_simple.c", f"{job.prefix}_selftest.c")
         sources = [name for name in job.artifact.files if name.endswith((".c", ".S")) and name not in left_out]
-        sources += ["harness_main.c", "startup.c"]
+        sources += ["harness_main.c", "startup.c", *(["copies.c"] if strict and core.unaligned else [])]
         command = arm_compiler(os.environ)
         for source in sources:
             self._tool([*command, *STRICT, self.optimise, *flags, "-I.", "-c", "-o", _object(source), source], folder)

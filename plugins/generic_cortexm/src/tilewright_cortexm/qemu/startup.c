@@ -227,27 +227,3 @@ __attribute__((section(".vectors"), used)) static const struct {
     board_stack_top,
     {board_reset, on_fault, on_fault, on_fault, on_fault, on_fault, on_fault},
 };
-
-#ifdef TW_TRAP_UNALIGNED
-/* The C library's own for Armv7-M reads unaligned words. The barrier keeps compilers from finding memcpy in here. */
-void *memcpy(void *restrict to, const void *restrict from, size_t count)
-{
-    for (size_t i = 0; i < count; ++i) {
-        ((uint8_t *)to)[i] = ((const uint8_t *)from)[i];
-        __asm__ volatile("" ::: "memory");
-    }
-    return to;
-}
-
-void *memmove(void *to, const void *from, size_t count)
-{
-    if ((uintptr_t)to <= (uintptr_t)from) {
-        return memcpy(to, from, count);
-    }
-    for (size_t i = count; i > 0; --i) {
-        ((uint8_t *)to)[i - 1] = ((const uint8_t *)from)[i - 1];
-        __asm__ volatile("" ::: "memory");
-    }
-    return to;
-}
-#endif

@@ -1,0 +1,68 @@
+"""Knows how an FPU quantises floats, as at the border of a network: one division, VCVTR, one saturation.
+Does not know scales for each channel, which only weights have. Every core here that has the DSP extension has an FPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import Call, DType, Kernel, Site, nest, walk, whole
+from tilewright_cortexm.kernels.elementwise import NEST
+from tilewright_cortexm.kernels.products import BYTES
+from tilewright_cortexm.kernels.sources import c_text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+def _accepts(site: Site) -> str | None:
+    if site.input(0).dtype is not DType.F32 or site.output.dtype not in BYTES:
+        return f"{site.input(0).dtype.value} to {site.output.dtype.value}; this kernel takes f32 to 8 bits"
+    parameters = [index for index in (1, 2) if site.has_input(index)]
+    if any(site.constant(index) is None or site.input(index).elements != 1 for index in parameters):
+        return "the scale and the zero point must be constants, one of each"
+    return None
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    """Scale and zero point."""
+    numbers = (np.asarray(site.constant(index)).reshape(-1)[0] for index in (1, 2) if site.has_input(index))
+    return {"P": np.asarray([*numbers, 0][:2], np.float32)}
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    x, y = call.operands["X"], call.operands["Y"]
+    rows = walk(y.extents, {"X": x.strides, "Y": y.strides}, "Y")
+    outer, (low, high) = nest(rows, 1), y.dtype.limits
+    steps = f"{rows.steps['X'][-1]}, {rows.steps['Y'][-1]}"
+    pointers = f"{x}{outer.offsets['X']}, {call.operands['P']}, {y}{outer.offsets['Y']}"
+    return {
+        "function": f"tw_arm_quantize_{y.dtype.value}",
+        "y_type": y.dtype.c_type,
+        "low": low,
+        "high": high,
+        "nest": outer,
+        "arguments": f"{rows.extents[-1]}, {steps}, {pointers}",
+    }
+
+
+KERNELS = (
+    Kernel(
+        name="cortex-m.quantize",
+        op="QuantizeLinear",
+        target="cortex-m",
+        engine="dsp",
+        accepts=_accepts,
+        access=lambda site: whole({"X": site.input(0).shape, "P": (2,)}, {"Y": site.output.shape}),
+        pack=_pack,
+        cycles=lambda tile: 10.0 * tile.site.output.elements + 20,
+        values=_values,
+        source=c_text("dsp_narrow.c", "quantize.c"),
+        call=NEST + "${function}(${arguments});",
+    ),
+)
