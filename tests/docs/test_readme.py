@@ -59,6 +59,16 @@ def test_the_commands_work_on_a_model(reader: Any, tool: Any) -> None:
         assert done.returncode == 0, command
 
 
+def test_a_cluster_runs_what_fits_its_small_memory(reader: Any, tool: Any) -> None:
+    tool("cc")
+    shutil.copy(ROOT / "examples" / "digits" / "digits_int8.onnx", reader.folder / "model.onnx")
+    commands = [line for line in fenced("## Larger than the fast", "sh").splitlines() if line.startswith("tilewright")]
+    assert len(commands) == 2
+    for command in commands:
+        done = subprocess.run(command, shell=True, cwd=reader.folder, env=reader.environment, check=False)
+        assert done.returncode == 0, command
+
+
 def test_the_c_compiles(reader: Any, tool: Any) -> None:
     image = helper.make_tensor_value_info("image", TensorProto.INT8, [1, 1, 8, 8])
     scores = helper.make_tensor_value_info("scores", TensorProto.INT8, [1, 1, 4, 4])
