@@ -26,7 +26,8 @@ CODE, DATA, SIZE = 0x1000, 0x40000, 0x400000
 MACHINE = ("-march=rv32imf", "-mabi=ilp32f", "-DTW_XPULP")
 GCC = (
     *MACHINE, "-O3", "-std=c11", "-ffreestanding", "-nostdlib", "-ffp-contract=off", "-mno-relax",
-    "-fno-tree-loop-distribute-patterns", f"-Wl,-Ttext={CODE:#x}", "-Wl,-e,tw_test", "-Wl,--build-id=none",
+    "-fno-tree-loop-distribute-patterns", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror",
+    f"-Wl,-Ttext={CODE:#x}", "-Wl,-e,tw_test", "-Wl,--build-id=none",
 )  # fmt: skip
 LIBRARY = """
 void *memcpy(void *to, const void *from, size_t bytes)
@@ -54,6 +55,7 @@ def kernel_text(kernel: Kernel, call: Call) -> str:
     return "\n".join(
         (
             "#include <stdint.h>\n#include <stddef.h>\nvoid *memcpy(void *, const void *, size_t);",
+            '#define INFINITY __builtin_inff()\n#define NAN __builtin_nanf("")',
             c_source("prelude.h"),
             render_source(kernel, call),
             "void tw_test(void *const *tw_p);\nvoid tw_test(void *const *tw_p)\n{",

@@ -21,6 +21,7 @@ STOP = 0xFFFFFFF0  # where the program's first return goes
 LOADS = frozenset({"lb", "lh", "lw", "lbu", "lhu", "flw", "p.lb", "p.lbu", "p.lw"})
 MULH_CYCLES = 5
 DIVIDE_CYCLES = 20
+FLOAT_DIVIDE_CYCLES = 10  # quotients and square roots
 
 
 class IllegalInstructionError(Exception):
@@ -135,6 +136,15 @@ def bits_of(value: np.float32) -> int:
     return int(struct.unpack("<I", struct.pack("<f", value))[0])
 
 
+def smaller_or_larger(one: int, other: int, larger_one: bool) -> int:
+    """fmin.s, fmax.s: a number rather than NaN, -0 below +0."""
+    a, b = float_of(one), float_of(other)
+    if a != a or b != b:
+        return (0x7FC00000 if b != b else other) if a != a else one
+    above = a > b or (a == b and not one >> 31)
+    return one if above == larger_one else other
+
+
 def integer_of(bits: int, rounding: int) -> int:
     """fcvt.w.s: to the nearest, ties to even, or towards zero; saturating."""
     value = float(float_of(bits))
@@ -218,6 +228,8 @@ def _reads(i: Fields) -> tuple[int, ...]:
         if i.funct7 in (0x68, 0x78):  # from an integer register
             return (i.rs1,)
         return (32 + i.rs1, 32 + i.rs2)
+    if i.opcode in (0x43, 0x47, 0x4B, 0x4F):
+        return (32 + i.rs1, 32 + i.rs2, 32 + i.bits(31, 27))
     if i.opcode == 0x27:
         return (i.rs1, 32 + i.rs2)
     if i.opcode in (0x13, 0x03, 0x67, 0x07, 0x7B) or (i.opcode == 0x0B and i.funct3 != 7):
@@ -448,9 +460,12 @@ def _float(m: Machine, i: Fields, pc: int) -> Decoded:
         0x00: ("fadd.s", lambda: bits_of(float_of(f[a]) + float_of(f[b]))),
         0x04: ("fsub.s", lambda: bits_of(float_of(f[a]) - float_of(f[b]))),
         0x08: ("fmul.s", lambda: bits_of(float_of(f[a]) * float_of(f[b]))),
+        0x0C: ("fdiv.s", lambda: _slow(m, FLOAT_DIVIDE_CYCLES, bits_of(float_of(f[a]) / float_of(f[b])))),
+        0x2C: ("fsqrt.s", lambda: _slow(m, FLOAT_DIVIDE_CYCLES, bits_of(np.sqrt(float_of(f[a]))))),
         0x68: ("fcvt.s.w", lambda: bits_of(np.float32(signed(x[a])))),
         0x78: ("fmv.w.x", lambda: x[a]),
-        0x10: ("fsgnj.s", lambda: (f[a] & 0x7FFFFFFF) | (f[b] & 0x80000000)),
+        0x10: ("fsgnj.s", lambda: (f[a] & 0x7FFFFFFF) | ((f[b], ~f[b], f[a] ^ f[b])[i.funct3] & 0x80000000)),
+        0x14: ("fminmax.s", lambda: smaller_or_larger(f[a], f[b], i.funct3 == 1)),
     }
     to_integer: dict[int, tuple[str, Callable[[], int]]] = {
         0x60: ("fcvt.w.s", lambda: integer_of(f[a], i.funct3)),
@@ -466,6 +481,19 @@ def _float(m: Machine, i: Fields, pc: int) -> Decoded:
 
         return name, step, 32 + d
     return _to(m, i, pc, *to_integer.get(i.funct7, ("", int)))
+
+
+def _fused(m: Machine, i: Fields, pc: int) -> Decoded:
+    """fmadd.s, fmsub.s, fnmsub.s, fnmadd.s: rounded once, by way of float64 (twice there in rare cases)."""
+    f, a, b, c, d = m.f, i.rs1, i.rs2, i.bits(31, 27), i.rd
+    product, addend = ((1, 1), (1, -1), (-1, 1), (-1, -1))[(i.opcode >> 2) & 3]
+
+    def step() -> int:
+        exact = product * np.float64(float_of(f[a])) * np.float64(float_of(f[b]))
+        f[d] = bits_of(np.float32(exact + addend * np.float64(float_of(f[c]))))
+        return pc + 4
+
+    return "fmadd.s", step, 32 + d
 
 
 _DECODERS: dict[int, Callable[[Machine, Fields, int], Decoded]] = {
@@ -485,4 +513,5 @@ _DECODERS: dict[int, Callable[[Machine, Fields, int], Decoded]] = {
     0x07: _float_load,
     0x27: _float_store,
     0x53: _float,
+    **dict.fromkeys((0x43, 0x47, 0x4B, 0x4F), _fused),
 }

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from tilewright.api import Kernel
-from tilewright_siracusa.kernels import add, depthwise, matmul, pools, products, vector
+from tilewright_siracusa.kernels import (
+    add,
+    depthwise,
+    float_conv,
+    float_depthwise,
+    float_matmul,
+    matmul,
+    pools,
+    products,
+    vector,
+)
 
 KERNELS: tuple[Kernel, ...] = (
     *products.KERNELS,
@@ -12,4 +22,7 @@ KERNELS: tuple[Kernel, ...] = (
     *matmul.KERNELS,
     *add.KERNELS,
     *pools.KERNELS,
+    *float_conv.KERNELS,
+    *float_depthwise.KERNELS,
+    *float_matmul.KERNELS,
 )

@@ -1,0 +1,132 @@
+"""Knows how the cluster computes convolutions of floats: four pixels times four outputs, channels last.
+Does not know depthwise ones, nor the C of a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import Access, Call, Kernel, Layout, Site, TileShape, channels_last, parse_map, windows_of
+from tilewright_siracusa.kernels.costs import trips
+from tilewright_siracusa.kernels.float_costs import conv_cycles
+from tilewright_siracusa.kernels.float_layers import MOST_TAPS, activation, not_floats
+from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, tap_fields, two_axes
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+FEW_CHANNELS = 8  # edges are read tap by tap, in runs of this length
+
+
+def refused_windows(site: Site) -> str | None:
+    """Why windows, weights or types of a Conv are none for kernels of floats, or None."""
+    if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
+        return "weights and bias must be constants"
+    if len(site.input(0).shape) not in (3, 4):
+        return f"has {len(site.input(0).shape) - 2} spatial axes; 1 and 2 are supported"
+    if max(windows_of(site.node).kernel) > MOST_TAPS:
+        return f"has more than {MOST_TAPS} taps along an axis"
+    return not_floats(site)
+
+
+def padded(site: Site) -> bool:
+    """Whether a window may reach outside; ceil_mode lets it even without pads."""
+    windows = windows_of(site.node)
+    return windows.ceil_mode or any((*windows.before, *windows.after))
+
+
+def _accepts(site: Site) -> str | None:
+    if site.node.integer("group", 1) != 1:
+        return "has more than one group"
+    if padded(site) and site.input(1).shape[1] <= FEW_CHANNELS:
+        return f"has {site.input(1).shape[1]} channels at padded edges: portable C is as fast up to {FEW_CHANNELS}"
+    return refused_windows(site)
+
+
+def _pack(site: Site) -> Mapping[str, Array]:
+    weights, bias = site.constant(1), site.constant(2)
+    if weights is None:
+        return {}
+    packed: dict[str, Array] = {"W": np.ascontiguousarray(np.moveaxis(weights, 1, -1))}
+    if bias is not None:
+        packed["B"] = bias
+    return {**packed, "Z": np.zeros(weights.shape[1], np.float32)} if padded(site) else packed
+
+
+def _access(site: Site) -> Access:
+    windows = windows_of(site.node)
+    outs, taps = windows.output_loops, windows.tap_loops
+    outputs, inputs, *kernel = site.input(1).shape
+    shapes = {"X": site.input(0).shape, "W": (outputs, *kernel, inputs), "Y": site.output.shape}
+    if site.has_input(2):
+        shapes["B"] = (outputs,)
+    if padded(site):
+        shapes["Z"] = (inputs,)
+    text = (
+        f"n o {' '.join(outs)} c {' '.join(taps)} : X[n,c,{','.join(windows.map_indices())}] "
+        f"W[o,{','.join(taps)},c] B[o] Z[c] -> Y[n,o,{','.join(outs)}]"
+    )
+    return parse_map(text).bind(shapes, windows.map_values())
+
+
+def _requires(site: Site) -> Mapping[str, Layout]:
+    layout = channels_last(len(site.output.shape))
+    return {"X": layout, "Y": layout}
+
+
+def _cycles(tile: TileShape) -> float:
+    site = tile.site
+    windows = two_axes(windows_of(site.node))
+    return conv_cycles(trips(tile, "n", "h", "w"), trips(tile, "o"), site, windows, padded=padded(site))
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    site, x, y, w = call.site, call.operands["X"], call.operands["Y"], call.operands["W"]
+    windows, inputs, edges = two_axes(windows_of(site.node)), site.input(1).shape[1], padded(site)
+    clip, limits = activation(site)
+    return {
+        "function": f"tw_xp_f32_conv_{clip}_{int(edges)}",
+        "clip": clip,
+        "form": "rows",
+        "edges": edges,
+        "fields": {
+            **image_fields(call),
+            **tap_fields(windows),
+            "channels": inputs,
+            "joined": int(x.strides[-1] == inputs and windows.dilations[1] == 1),
+        },
+        "more": {"w_output": w.strides[0], "y_output": y.strides[1], **limits},
+        "bias": call.operands.get("B", "(const float *)0"),
+        "pad": call.operands.get("Z", "(const float *)0"),
+    }
+
+
+CONV = Kernel(
+    name="siracusa.conv_f32",
+    op="Conv",
+    target="siracusa",
+    accepts=_accepts,
+    access=_access,
+    requires=_requires,
+    pack=_pack,
+    parallel=("h", "w", "o", "n"),
+    cycles=_cycles,
+    values=_values,
+    source=c_text("windows.c", "float_finish.c", "float_dot.c", "float_conv.c"),
+    call=WINDOWS_CALL.format(
+        arguments="""(tw_xp_floats){
+% for name, value in more.items():
+    .${name} = ${value},
+% endfor
+}, ${X}, ${W}, ${bias}, ${Y}, ${pad}"""
+    ),
+    includes=("<stdint.h>", "<string.h>", "<math.h>"),
+)
+
+KERNELS = (CONV,)

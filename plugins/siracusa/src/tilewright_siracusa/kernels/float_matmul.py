@@ -1,0 +1,192 @@
+"""Knows how the cluster multiplies matrices of floats: Gemm and MatMul, four rows times four columns.
+Does not know the C of a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import Access, Call, Kernel, Operand, Site, TileShape, broadcast_steps, nest, parse_map, walk
+from tilewright_siracusa.kernels.costs import leading_trips, trips
+from tilewright_siracusa.kernels.float_costs import matmul_cycles
+from tilewright_siracusa.kernels.float_layers import activation, not_floats
+from tilewright_siracusa.kernels.sources import c_text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+def _weights(site: Site) -> bool:
+    return site.constant(1) is not None and len(site.input(1).shape) == 2
+
+
+def _accepts_gemm(site: Site) -> str | None:
+    if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
+        return "B and C must be constants"
+    return not_floats(site)
+
+
+def _accepts_weights(site: Site) -> str | None:
+    return not_floats(site) if _weights(site) else "B is not a constant matrix"
+
+
+def _accepts_computed(site: Site) -> str | None:
+    return "B is a constant matrix; siracusa.matmul_weights_f32 packs it" if _weights(site) else not_floats(site)
+
+
+def _gemm_access(site: Site) -> Access:
+    a, y = site.input(0).shape, site.output.shape
+    rows = [f"m{axis}" for axis in range(len(y) - 1)]
+    shapes, c_text_part = {"A": a, "B": (y[-1], a[-1]), "Y": y}, ""
+    if site.has_input(2):
+        shapes["C"] = c = site.input(2).shape
+        loops = [*rows, "n"][len(y) - len(c) :]
+        c_text_part = ",".join("0" if own == 1 else loop for own, loop in zip(c, loops, strict=True))
+    text = f"{' '.join(rows)} n k : A[{','.join([*rows, 'k'])}] B[n,k] C[{c_text_part}] -> Y[{','.join([*rows, 'n'])}]"
+    return parse_map(text).bind(shapes)
+
+
+def _pack_gemm(site: Site) -> Mapping[str, Array]:
+    """B as [N, K] with alpha in it, C with beta in it."""
+    b, c = site.constant(1), site.constant(2)
+    if b is None:
+        return {}
+    alpha, beta = (np.float32(site.node.number(name, 1.0)) for name in ("alpha", "beta"))
+    matrix = np.asarray(b, np.float32) * alpha
+    packed: dict[str, Array] = {"B": np.ascontiguousarray(matrix if site.node.integer("transB") else matrix.T)}
+    return packed if c is None else {**packed, "C": np.asarray(c, np.float32) * beta}
+
+
+def _weights_access(site: Site) -> Access:
+    shapes = {"A": site.input(0).shape, "B": site.input(1).shape[::-1], "Y": site.output.shape}
+    return parse_map("m n k : A[...,m,k] B[n,k] -> Y[...,m,n]").bind(shapes)
+
+
+def _pack_weights(site: Site) -> Mapping[str, Array]:
+    b = site.constant(1)
+    return {} if b is None else {"B": np.ascontiguousarray(b.T)}
+
+
+def _weights_values(call: Call) -> Mapping[str, object]:
+    a, b, y = call.operands["A"], call.operands["B"], call.operands["Y"]
+    steps = {"A": a.strides[:-1], "B": (0,) * (len(y.shape) - 1), "Y": y.strides[:-1]}
+    return _values(call, steps, b.strides[1], b.strides[0])
+
+
+def _computed_values(call: Call) -> Mapping[str, object]:
+    a, b, y = call.operands["A"], call.operands["B"], call.operands["Y"]
+    steps = {"A": broadcast_steps(a, y)[:-1], "B": (*broadcast_steps(b, y)[:-2], 0), "Y": y.strides[:-1]}
+    return _values(call, steps, b.strides[-2], b.strides[-1])
+
+
+def _form(a: Operand, b_depth: int, b_column: int) -> str:
+    """The block of float_dot.c for operands that are stored so."""
+    if a.strides[-1] != 1 or 1 not in (b_depth, b_column):
+        return "any"
+    return "rows" if b_depth == 1 else "columns"
+
+
+def _values(call: Call, steps: Mapping[str, tuple[int, ...]], b_depth: int, b_column: int) -> Mapping[str, object]:
+    """A call over the rows that join, and loops around it; `steps` are along all axes of Y but the last."""
+    a, y, c = call.operands["A"], call.operands["Y"], call.operands.get("C")
+    c_steps = broadcast_steps(c, y) if c else (0,) * len(y.shape)
+    all_rows = walk(y.extents[:-1], {**steps, "C": c_steps[:-1]}, "Y")
+    outer, moves = nest(all_rows, 1), {name: own[-1] for name, own in all_rows.steps.items()}
+    clip, limits = activation(call.site)
+    form, joint = _form(a, b_depth, b_column), moves["B"] == 0
+    return {
+        "function": f"tw_xp_f32_matmul_{form}_{clip}_{int(joint)}",
+        "form": form,
+        "clip": clip,
+        "joint": joint,
+        "fields": {
+            "rows": all_rows.extents[-1],
+            "columns": y.extents[-1],
+            "depth": a.extents[-1],
+            **{f"{name.lower()}_row": step for name, step in moves.items()},
+            "a_depth": a.strides[-1],
+            "b_depth": b_depth,
+            "b_column": b_column,
+            "c_column": c_steps[-1],
+            "y_column": y.strides[-1],
+            **limits,
+        },
+        "bias": f"{c}{outer.offsets['C']}" if c else "(const float *)0",
+        "nest": outer.headers,
+        "at": outer.offsets,
+    }
+
+
+def _gemm_cycles(tile: TileShape) -> float:
+    rows = trips(tile, *(name for name in tile.box if name.startswith("m")))
+    return matmul_cycles(rows, trips(tile, "n"), tile.site.input(0).shape[-1])
+
+
+def _matmul_cycles(tile: TileShape) -> float:
+    rows, columns, depth = trips(tile, "m"), trips(tile, "n"), tile.site.input(0).shape[-1]
+    if _weights(tile.site):
+        return matmul_cycles(leading_trips(tile) * rows, columns, depth)
+    return leading_trips(tile) * matmul_cycles(rows, columns, depth)
+
+
+_SOURCE = c_text("float_finish.c", "float_dot.c", "float_matmul.c")
+_CALL = """\
+% for line in nest:
+${line}
+% endfor
+${function}((tw_xp_f32_matmul){
+% for name, value in fields.items():
+    .${name} = ${value},
+% endfor
+}, ${A}${at["A"]}, ${B}${at["B"]}, ${bias}, ${Y}${at["Y"]});"""
+_INCLUDES = ("<stdint.h>", "<string.h>", "<math.h>")
+
+GEMM = Kernel(
+    name="siracusa.gemm_f32",
+    op="Gemm",
+    target="siracusa",
+    accepts=_accepts_gemm,
+    access=_gemm_access,
+    pack=_pack_gemm,
+    parallel=("*",),
+    cycles=_gemm_cycles,
+    values=_weights_values,
+    source=_SOURCE,
+    call=_CALL,
+    includes=_INCLUDES,
+)
+
+MATMUL_WEIGHTS = Kernel(
+    name="siracusa.matmul_weights_f32",
+    op="MatMul",
+    target="siracusa",
+    accepts=_accepts_weights,
+    access=_weights_access,
+    pack=_pack_weights,
+    parallel=("m", "n"),
+    cycles=_matmul_cycles,
+    values=_weights_values,
+    source=_SOURCE,
+    call=_CALL,
+    includes=_INCLUDES,
+)
+
+MATMUL = Kernel(
+    name="siracusa.matmul_f32",
+    op="MatMul",
+    target="siracusa",
+    accepts=_accepts_computed,
+    parallel=("m", "n"),
+    cycles=_matmul_cycles,
+    values=_computed_values,
+    source=_SOURCE,
+    call=_CALL,
+    includes=_INCLUDES,
+)
+
+KERNELS = (GEMM, MATMUL_WEIGHTS, MATMUL)
