@@ -36,7 +36,21 @@ TW_KERNEL void ${function}_inside(const tw_qconv *p, int32_t count, int32_t x_ap
     }
 }
 
-/* Sum of one output's weights over the taps that read padding. */
+/* Sum of one output's weights over some taps of a row. */
+TW_KERNEL int${bits}_t ${function}_weights(const tw_qconv *p, int32_t first, int32_t last, const ${w_type} *w,
+        int32_t zero_point)
+{
+    int${bits}_t sum = 0;
+    for (int32_t kc = first; kc < last; ++kc) {
+        const ${w_type} *const wt = w + kc * p->column.w_step;
+        for (int32_t c = 0; c < p->group_inputs; ++c) {
+            sum += wt[c] - zero_point;
+        }
+    }
+    return sum;
+}
+
+/* Sum of one output's weights over the taps that read padding: all of a row outside, or those before and after. */
 TW_KERNEL int${bits}_t ${function}_outside(const tw_qconv *p, tw_taps depth, tw_taps row, tw_taps column,
         const ${w_type} *w, int32_t zero_point)
 {
@@ -44,15 +58,13 @@ TW_KERNEL int${bits}_t ${function}_outside(const tw_qconv *p, tw_taps depth, tw_
     for (int32_t kd = 0; kd < p->depth.taps; ++kd) {
         for (int32_t kr = 0; kr < p->row.taps; ++kr) {
             const int32_t within = kd >= depth.first && kd < depth.last && kr >= row.first && kr < row.last;
-            for (int32_t kc = 0; kc < p->column.taps; ++kc) {
-                const ${w_type} *const wt = w + kd * p->depth.w_step + kr * p->row.w_step + kc * p->column.w_step;
-                if (within && kc >= column.first && kc < column.last) {
-                    continue;
-                }
-                for (int32_t c = 0; c < p->group_inputs; ++c) {
-                    sum += wt[c] - zero_point;
-                }
+            const ${w_type} *const wt = w + kd * p->depth.w_step + kr * p->row.w_step;
+            if (!within) {
+                sum += ${function}_weights(p, 0, p->column.taps, wt, zero_point);
+                continue;
             }
+            sum += ${function}_weights(p, 0, column.first, wt, zero_point);
+            sum += ${function}_weights(p, column.last, p->column.taps, wt, zero_point);
         }
     }
     return sum;

@@ -160,7 +160,7 @@ class _Draft:
         """Conv, most often with an activation, requantised."""
         inside = self.shape(x)[1] // group
         windows = self.windows(x, kernel, stride, dilation)
-        if self.chance(0.3):
+        if self.chance(0.3) and min(self.shape(x)[2:]) > dilation * (max(kernel) - 1):
             windows = self.windows(
                 x, kernel, stride, dilation, [self.number(0, taps // 2) for taps in (*kernel, *kernel)]
             )

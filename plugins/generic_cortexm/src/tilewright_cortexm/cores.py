@@ -33,11 +33,12 @@ class Core:
         """For gcc and clang.
 
         Unaligned words are named because clang, where there is no system, would avoid them. Where convolutions are
-        portable C, which is inlined in every step, it must not unroll loops: code would be twice as large.
+        portable C, which is inlined in every step, it must not unroll loops: code would be twice as large. gcc keeps four
+        sums of a loop in one vector of Helium, through memory, where it may.
         """
         unit = () if self.fpu in ("", "auto") else (f"-mfpu={self.fpu}",)
         words = ("-munaligned-access",) if self.unaligned else ()
-        loops = () if self.dsp else ("-fno-unroll-loops",)
+        loops = ("-fno-tree-slp-vectorize",) if self.mve else () if self.dsp else ("-fno-unroll-loops",)
         return ("-mthumb", f"-mcpu={self.cpu}", *unit, f"-mfloat-abi={'hard' if self.fpu else 'soft'}", *words, *loops)
 
     @property
