@@ -15,10 +15,11 @@ from tilewright.graph import Attribute, Site
 from tilewright.kernel import Kernel, TileShape
 from tilewright.operands import kernel_access
 from tilewright.operator import Operator
+from tilewright.operators import binary
 from tilewright.operators.conv import CONV, CONV_F32
 from tilewright.operators.gemm import GEMM, GEMM_WEIGHTS_F32, MATMUL, MATMUL_F32
 from tilewright.testing.operator_sites import result_errors, site_of
-from tilewright_siracusa.kernels import float_conv, float_depthwise, float_matmul
+from tilewright_siracusa.kernels import float_conv, float_depthwise, float_elements, float_matmul
 
 Array = npt.NDArray[np.generic]
 Made = tuple[Operator, Kernel, Kernel, Site, list[Array | None]]
@@ -74,6 +75,18 @@ def product(rows: int, depth: int, columns: int) -> Callable[[np.random.Generato
     return make
 
 
+def elements(op: str, *shapes: tuple[int, ...], low: float | None = None) -> Callable[[np.random.Generator], Made]:
+    def make(rng: np.random.Generator) -> Made:
+        made: list[Array | None] = [random(rng, *shape) for shape in shapes]
+        operator = next(operator for operator in binary.OPERATORS if operator.name == op)
+        portable = next(kernel for kernel in binary.KERNELS if kernel.op == op)
+        kernel = next(kernel for kernel in float_elements.KERNELS if kernel.op == op)
+        attributes: dict[str, Attribute] = {} if low is None else {"clip_low": low}
+        return operator, kernel, portable, site_of(operator, made, attributes), made
+
+    return make
+
+
 CASES = (
     Case("3x3 padded", conv(16, 8, (4, 8), 3, pad=1), 1.15),
     Case("3x3 padded, every second", conv(16, 8, (7, 9), 3, pad=1, stride=2), 1.1),
@@ -85,6 +98,9 @@ CASES = (
     Case("fully connected", gemm(8, 64, 16), 1.5),
     Case("fully connected, one row", gemm(1, 64, 10), 1.2),
     Case("product of computed matrices", product(8, 64, 12), 1.5),
+    Case("sum", elements("Add", (1, 16, 8, 8), (1, 16, 8, 8)), 1.8),
+    Case("sum and Relu", elements("Add", (1, 16, 8, 8), (1, 16, 8, 8), low=0.0), 1.8),
+    Case("product with a row", elements("Mul", (12, 64), (64,)), 1.8, within=0.25),
     Case("product, odd", product(5, 30, 7), 1.2),
 )
 

@@ -8,6 +8,7 @@ from tilewright_siracusa.kernels import (
     depthwise,
     float_conv,
     float_depthwise,
+    float_elements,
     float_matmul,
     matmul,
     pools,
@@ -24,5 +25,6 @@ KERNELS: tuple[Kernel, ...] = (
     *pools.KERNELS,
     *float_conv.KERNELS,
     *float_depthwise.KERNELS,
+    *float_elements.KERNELS,
     *float_matmul.KERNELS,
 )
