@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from tilewright.kernel import Call as Call
     from tilewright.kernel import Kernel as Kernel
     from tilewright.kernel import Operand as Operand
+    from tilewright.kernel import PartialSums as PartialSums
     from tilewright.kernel import TileShape as TileShape
     from tilewright.layout import Layout as Layout
     from tilewright.layout import channels_last as channels_last
@@ -143,7 +144,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.frontend.importing": "Conversion Import OnnxNode",
         "tilewright.graph": "Graph Node Quantization Site Tensor",
         "tilewright.integer_layers": "refused_softmax scaled_sum_form softmax_table sum_bounds sum_requant",
-        "tilewright.kernel": "Call Kernel Operand TileShape",
+        "tilewright.kernel": "Call Kernel Operand PartialSums TileShape",
         "tilewright.layout": "Layout channels_last row_major strides",
         "tilewright.operator": "Alias Operator",
         "tilewright.operators.nest": "Nest nest",

@@ -47,9 +47,26 @@ class Call:
     """One use of a kernel, at code generation: what `values` and the `call` snippet are given."""
 
     site: Site
-    operands: Mapping[str, Operand]  # by operand name, packed constants and "scratch" included
+    operands: Mapping[str, Operand]  # by operand name, packed constants and "scratch" included; "acc": `PartialSums`
     extents: Mapping[str, str]  # loop -> C expression of its trip count in this tile
     name: str  # C identifier of the step, unique in the program
+    first: str = ""  # C conditions: the tile is the first, the last of a reduction that is cut; "" where none is cut
+    last: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialSums:
+    """How a kernel with one output computes a reduction that is cut into tiles: which loops, and its sums' type.
+
+    Where such a loop is cut, and only there, calls have an operand `acc`: for each element of the output's tile one of
+    `dtype`, in the near memory, with the output's axes and strides of its own, kept from one tile of the reduction to
+    the next. `Call.first` is where the kernel begins its sums: what is in `acc` before means nothing. `Call.last` is
+    where it adds what comes once (a bias), and writes the output, which it leaves alone otherwise. The same core has
+    the same elements in all tiles of a reduction, and these follow one another.
+    """
+
+    loops: tuple[str, ...]
+    dtype: DType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +89,10 @@ def _nothing(site: Site) -> Mapping[str, Any]:
 
 def _no_values(call: Call) -> Mapping[str, object]:
     return {}
+
+
+def _never(site: Site) -> PartialSums | None:
+    return None
 
 
 def _always(site: Site) -> str | None:
@@ -106,7 +127,7 @@ class Kernel:
     )  # operand -> memories it may be in; absent: any
     multiples: Mapping[str, int] = field(default_factory=dict)  # loop -> tile extents are multiples of this
     parallel: tuple[str, ...] = ()  # loops that may be split over cores, best first; "*" is every parallel one
-    accumulates: bool = False  # can start, continue and finish a reduction that is cut into tiles
+    accumulates: Callable[[Site], PartialSums | None] = _never  # None: no reduction may be cut
     cycles: Callable[[TileShape], float] | None = None  # None: operations over throughput
     describe: Callable[[Site], Mapping[str, Any]] = _nothing  # further facts for the report, JSON values
     values: Callable[[Call], Mapping[str, object]] = _no_values

@@ -91,6 +91,13 @@ class RandomTiler:
             held |= dict(nest)
             moved = sorted(there - constants if near != self.hops[-1][1] else there)  # flash is beside l1
             copies = {name: self._copy(len(nest), draw) for name in moved if draw.random() < 0.85}
+            sums = kernel.accumulates(site) if near == self.hops[-1][1] else None
+            if sums and draw.random() < 0.7:  # inside everything else; outputs leave outside of them
+                inside = tuple(
+                    (loop.name, draw.randint(1, loop.extent)) for loop in access.loops if loop.name in sums.loops
+                )
+                inputs = {name: self._copy(len((*nest, *inside)), draw) for name in copies if name in access.inputs}
+                nest, copies = (*nest, *inside), {**copies, **inputs}
             there = set(copies) | constants
             hops.append(HopTile(far=far, near=near, nest=nest, copies=copies))
         return GroupTile(hops=tuple(hops))

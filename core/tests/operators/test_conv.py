@@ -121,7 +121,7 @@ def test_c_in_tiles(
     tmp_path_factory: pytest.TempPathFactory, case: tuple[Site, list[Floats | None]], data: st.DataObject
 ) -> None:
     site, inputs = case
-    cuts = {loop: data.draw(st.integers(1, 3)) for loop in "nodhw"}
+    cuts = {loop: data.draw(st.integers(1, 3)) for loop in data.draw(st.sampled_from(["nodhw", "nodhwc"]))}
     layouts = {name: tuple(data.draw(st.permutations(range(len(site.output.shape))))) for name in "XY"}
     (found,) = run_tiled(CONV, CONV_F32, site, inputs, cuts=cuts, folder=tmp_path_factory.mktemp("c"), layouts=layouts)
     assert_close(site, inputs, found)  # type: ignore[arg-type]

@@ -115,6 +115,8 @@ def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, d
     cuts = {loop.name: data.draw(st.integers(1, 3)) for loop in operator.access(site).loops if loop.kind == "parallel"}
     found = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=folder, layouts=layouts)
     assert result_errors(operator, site, inputs, found) == []
+    found = run_tiled(operator, kernel, site, inputs, cuts={**cuts, "k": 2}, folder=folder, layouts=layouts)
+    assert result_errors(operator, site, inputs, found) == []
 
 
 def test_only_one_kernel_takes_a_site() -> None:

@@ -126,7 +126,7 @@ def test_c_in_tiles(
     tmp_path_factory: pytest.TempPathFactory, case: tuple[Site, list[Array | None]], data: st.DataObject
 ) -> None:
     site, inputs = case
-    cuts = {loop: data.draw(st.integers(1, 5)) for loop in "nohw"}
+    cuts = {loop: data.draw(st.integers(1, 5)) for loop in data.draw(st.sampled_from(["nohw", "nohwc"]))}
     layouts = {name: tuple(data.draw(st.permutations(range(len(site.output.shape))))) for name in "XY"}
     folder = tmp_path_factory.mktemp("c")
     (found,) = run_tiled(QCONV, QCONV_PORTABLE, site, inputs, cuts=cuts, folder=folder, layouts=layouts)

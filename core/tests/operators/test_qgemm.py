@@ -129,7 +129,7 @@ def test_c_in_tiles(tmp_path_factory: pytest.TempPathFactory, case: Case, data: 
     site, inputs = case
     operator, kernel = (QGEMM, QGEMM_PORTABLE) if site.node.op == "QGemm" else (QMATMUL, QMATMUL_PORTABLE)
     loops = [loop.name for loop in operator.access(site).loops if loop.kind == "parallel"]
-    cuts = {loop: data.draw(st.integers(1, 5)) for loop in loops}
+    cuts = {loop: data.draw(st.integers(1, 5)) for loop in (*loops, *data.draw(st.sampled_from([(), ("k",)])))}
     (found,) = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=tmp_path_factory.mktemp("c"))
     assert np.array_equal(found, operator.reference(site, inputs)[0])
 

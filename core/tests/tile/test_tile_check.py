@@ -41,12 +41,17 @@ def copy(hop: HopTile, operand: str, **changes: Any) -> HopTile:
     return replace(hop, copies={**hop.copies, operand: replace(hop.copies[operand], **changes)})
 
 
+def resident(hop: HopTile) -> HopTile:
+    return replace(hop, copies={name: TileCopy(depth=0) for name in hop.copies})
+
+
 def nest(*cuts: tuple[str, int]) -> Callable[[HopTile], HopTile]:
     return lambda hop: replace(hop, nest=cuts)
 
 
 FAULTS: dict[str, tuple[str, Callable[[HopTile], HopTile]]] = {
-    "reduction cut": ("reduce loop", nest(("c", 4), ("h", 4))),
+    "reduction cut": ("do not follow one another", lambda hop: resident(nest(("c", 4), ("h", 4))(hop))),
+    "reduction that is not split": ("reduce loop", nest(("h", 4), ("y", 2))),
     "unknown loop": ("no loop 'q'", nest(("q", 4))),
     "loop twice": ("cut twice", nest(("h", 4), ("h", 2))),
     "size zero": ("multiple of", nest(("h", 0))),
@@ -69,6 +74,53 @@ def test_a_fault_is_found(name: str) -> None:
     words, change = FAULTS[name]
     found = check_tiles(with_hop(plan(), change), vocabulary())
     assert any(words in fault for fault in found), found
+
+
+GEMM: dict[str, Any] = {
+    "op": "Gemm",
+    "inputs": [np.zeros((6, 700), np.float32), np.zeros((700, 8), np.float32)],
+    "constants": (1,),
+}
+REDUCTION_FAULTS: dict[str, tuple[str, Callable[[HopTile], HopTile]]] = {
+    "order": ("do not follow one another", lambda hop: resident(nest(("k", 20), ("n", 4))(hop))),
+    "stored before": ("before its sums are complete", lambda hop: copy(hop, "Y", depth=len(hop.nest))),
+    "larger tiles": ("'node.acc@l1#0' has", lambda hop: replace(hop, nest=(("m0", 6), ("n", 8), ("k", 20)))),
+}
+
+
+def split_plan() -> Tiled:
+    """A tiling whose output comes in more than one tile, each of them in several parts."""
+    tiled = plan(GEMM, 512)
+    (hop,) = tiled.groups[0].tile.hops
+    assert "k" in dict(hop.nest) and set(dict(hop.nest)) & {"m0", "n"}
+    return tiled
+
+
+def test_a_reduction_may_be_cut() -> None:
+    assert check_tiles(split_plan(), vocabulary()) == ()
+
+
+@pytest.mark.parametrize("name", REDUCTION_FAULTS)
+def test_a_fault_of_a_reduction_is_found(name: str) -> None:
+    words, change = REDUCTION_FAULTS[name]
+    found = check_tiles(with_hop(split_plan(), change), vocabulary())
+    assert any(words in fault for fault in found), found
+
+
+def test_sums_without_a_buffer_are_found() -> None:
+    tiled = split_plan()
+    left = tuple(buffer for buffer in tiled.buffers if ".acc@" not in buffer.name)
+    found = check_tiles(replace(tiled, buffers=left), vocabulary())
+    assert any("'node.acc@l1#0' is not there" in fault for fault in found)
+
+
+def test_a_kernel_that_does_not_accumulate_is_not_cut() -> None:
+    tiled = split_plan()
+    binding = tiled.scheduled.bound.bindings["node"]
+    whole = replace(binding, kernel=replace(binding.kernel, accumulates=lambda site: None))
+    bound = replace(tiled.scheduled.bound, bindings={"node": whole})
+    found = check_tiles(replace(tiled, scheduled=replace(tiled.scheduled, bound=bound)), vocabulary())
+    assert any("loop 'k' is a reduce loop" in fault for fault in found)
 
 
 def test_a_buffer_that_is_too_small_elsewhere_or_dead_is_found() -> None:

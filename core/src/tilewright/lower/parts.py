@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from tilewright.dtypes import DType
 from tilewright.kernel import Call, Operand
@@ -33,6 +34,7 @@ from tilewright.program import (
 )
 from tilewright.rendering import render_call, render_source, render_wait
 from tilewright.tile.cost import kernel_cycles, scratch_bytes
+from tilewright.tile.sums import SUMS
 from tilewright.tile.transfers import lattice
 
 SLOT = Parameter(type="tw_slot *", name="slot", argument="slot")
@@ -102,21 +104,28 @@ def compute_part(tiling: Tiling) -> tuple[Part, str]:
     operands = {
         bond.operand: _operand(tiling, bond, held[bond.operand], spans[bond.operand], box) for bond in tiling.bonds
     }
-    scratch = _scratch(tiling, share)
+    scratch, sums = _scratch(tiling, share), tiling.sums
+    kept = sums.held.regions if sums else ()
     call = Call(
         site=tiling.site,
-        operands={**operands, "scratch": scratch[0]},
+        operands={**operands, **_sums(tiling, spans, box), "scratch": scratch[0]},
         extents={loop: str(high - low) for loop, (low, high) in box.items()},
         name=tiling.function,
+        first=sums.first if sums else "",
+        last=sums.last if sums else "",
     )
     wait = render_wait(kernel, call)
     core: tuple[Statement, ...] = (
         KernelCall(
             kernel=kernel.name,
             text=render_call(kernel, call),
-            reads=tuple(region for bond in tiling.bonds if not bond.written for region in held[bond.operand].regions),
+            reads=(
+                *(region for bond in tiling.bonds if not bond.written for region in held[bond.operand].regions),
+                *kept,
+            ),
             writes=(
                 *(region for bond in tiling.bonds if bond.written for region in held[bond.operand].regions),
+                *kept,
                 *scratch[1],
             ),
         ),
@@ -130,6 +139,8 @@ def compute_part(tiling: Tiling) -> tuple[Part, str]:
     bases = [one.parameter for one in held.values()]
     if scratch[1]:
         bases.append(tiling.book.of_buffer(tiling.scratch).parameter)
+    if sums:
+        bases.append(sums.held.parameter)
     about = f" of tile {level.counter}" if level and level.moving else ""
     part = Part(
         role="compute",
@@ -262,6 +273,15 @@ def _operand(tiling: Tiling, bond: Bond, held: Held, spans: Sequence[CSpan], box
         before=tuple(str(span.before) for span in spans),
         after=tuple(str(span.after) for span in spans),
     )
+
+
+def _sums(tiling: Tiling, spans: Mapping[str, Sequence[CSpan]], box: CBox) -> dict[str, Operand]:
+    """The operand that has the sums of this core's share, where a reduction is cut."""
+    if tiling.sums is None:
+        return {}
+    output = next(bond for bond in tiling.bonds if bond.operand == tiling.sums.output)
+    like = replace(output, dtype=tiling.sums.dtype)
+    return {SUMS: replace(_operand(tiling, like, tiling.sums.held, spans[output.operand], box), name=SUMS)}
 
 
 def _scratch(tiling: Tiling, share: Portion) -> tuple[Operand, tuple[Region, ...]]:

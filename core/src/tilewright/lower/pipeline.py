@@ -136,7 +136,7 @@ def pipeline(tiling: Tiling, number: int = 0) -> Pipeline:
     if not deepest and level.moving and _needs_box(level, calls):
         struct = tiling.nest.struct
         box = (Declare(type=f"const {struct}", name=level.variable, value=box_call(tiling, level)),)
-    moves = tile_loop(level, movers, calls, box=box)
+    moves = tile_loop(level, movers, calls, box=box, also=_with_sums(tiling) if deepest else None)
     body = (*declared(declarations(tiling.book, level, movers), moves), *moves)
     boxes = (box_part(tiling, level),) if level.moving else ()
     return Pipeline(
@@ -144,6 +144,21 @@ def pipeline(tiling: Tiling, number: int = 0) -> Pipeline:
         parts=(*boxes, *moved, *inner.parts, *own),
         source=inner.source,
     )
+
+
+def _with_sums(tiling: Tiling) -> Also:
+    """The sums of a reduction that is cut are there during all tiles."""
+    if tiling.sums is None:
+        return Also()
+    held = tiling.sums.held
+    (region,) = held.regions
+    live = Mark(
+        event="live",
+        buffer=region.buffer,
+        pointer=f"{held.parameter.name} + {held.offset_bytes}" if held.offset_bytes else held.parameter.name,
+        size_bytes=region.size_bytes,
+    )
+    return Also(before=(live,), after=(replace(live, event="dead"),))
 
 
 def untiled(tiling: Tiling) -> Pipeline:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from tilewright.access import MapAccess
 from tilewright.decisions import TileCopy
+from tilewright.dtypes import DType
 from tilewright.errors import Exit, TilewrightError
 from tilewright.graph import Site
 from tilewright.identifiers import unique_identifiers
@@ -72,6 +73,17 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """The operand `acc`: where it is, its type, and C conditions for the first and the last tile of the reduction."""
+
+    output: str  # operand whose tile it has an element for each element of
+    dtype: DType
+    held: Held
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tiling:
     """Everything about one tiled step that stays the same from level to level."""
 
@@ -88,6 +100,7 @@ class Tiling:
     slots: tuple[tuple[Slot, ...], ...]  # by level
     inner: Mapping[str, Held] = field(default_factory=dict)  # operand -> where the group keeps it near
     scratch: str = ""  # buffer
+    sums: Sums | None = None  # of a reduction that is cut
 
     def held(self, bond: Bond, levels: int) -> Held:
         """Where `bond` is once `levels` hops have been made."""

@@ -11,6 +11,7 @@ from tilewright.lower.addresses import AddressBook
 from tilewright.lower.bonds import bonds_of, scratch_name
 from tilewright.lower.comments import Row, step_comment, type_text
 from tilewright.lower.nest import Level, nest_of
+from tilewright.lower.partial_sums import sums_of
 from tilewright.lower.parts import called, used
 from tilewright.lower.pipeline import Pipeline, pipeline, untiled
 from tilewright.lower.slots import Slot, Tiling, operand_names, tiling_slots
@@ -20,6 +21,7 @@ from tilewright.operator import Operator
 from tilewright.platform import Platform
 from tilewright.program import StepCode
 from tilewright.stages import Group, Step
+from tilewright.tile.sums import SUMS
 
 
 def is_team(platform: Platform) -> bool:
@@ -62,6 +64,7 @@ def _tiling(
     nest = nest_of(kernel_access(operator, binding.kernel, site), group.tile, f"{function}_box")
     bonds = bonds_of(site, operator, binding, book)
     names = operand_names(bonds, book)
+    sums = sums_of(nest, binding.kernel, site, bonds, step, book, group.tile)
     return Tiling(
         step=step,
         site=site,
@@ -75,6 +78,7 @@ def _tiling(
         function=function,
         slots=tiling_slots(nest, bonds, names, step),
         scratch=scratch_name(step),
+        sums=sums,
     )
 
 
@@ -95,7 +99,17 @@ def _count(trips: str) -> str:
 
 
 def _rows(tiling: Tiling) -> list[Row]:
-    return [_row(slot, tiling) for slots in tiling.slots for slot in slots]
+    return [*(_row(slot, tiling) for slots in tiling.slots for slot in slots), *_sums_row(tiling)]
+
+
+def _sums_row(tiling: Tiling) -> list[Row]:
+    if tiling.sums is None:
+        return []
+    place = tiling.book.of_buffer(tiling.sums.held.regions[0].buffer)
+    size = tiling.sums.held.regions[0].size_bytes
+    count, where = size // tiling.sums.dtype.size_bytes, f"[{place.offset_bytes}, {place.offset_bytes + size})"
+    text = f"{tiling.sums.dtype.value}[{count}]"
+    return [(SUMS.ljust(7), text, f"{comment_text(place.where)} {where}", "sums so far")]
 
 
 def _row(slot: Slot, tiling: Tiling) -> Row:

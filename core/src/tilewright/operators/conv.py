@@ -17,13 +17,14 @@ from tilewright.access import Access, parse_map
 from tilewright.dtypes import DType
 from tilewright.frontend.importing import Conversion, Import, OnnxNode
 from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel
+from tilewright.kernel import Call, Kernel, PartialSums
 from tilewright.layout import Layout, channels_last
 from tilewright.operator import Operator
 from tilewright.operators.c_source import c_source
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
 from tilewright.operators.import_checks import need_types
+from tilewright.operators.partial_sums import either, is_part, sums_argument, window_part_fields
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.windows import (
     WINDOW_ATTRIBUTES,
@@ -153,7 +154,7 @@ def _values(call: Call, w_output: int, w_channel: int, w_taps: Sequence[int]) ->
     fields: dict[str, object] = {
         "batches": y.extents[0],
         "outputs": y.extents[1],
-        "group_inputs": site.input(1).shape[1],
+        "group_inputs": call.extents["c"],
         "group_outputs": site.input(1).shape[0] // site.node.integer("group", 1),
         "first_output": y.origin[1],
         "x_batch": x.strides[0],
@@ -164,8 +165,14 @@ def _values(call: Call, w_output: int, w_channel: int, w_taps: Sequence[int]) ->
         "w_channel": w_channel,
         **c_axes(windows_of(site.node), x, y, w_taps),
         **clip_literals(site.node),
+        **window_part_fields(call, site.input(1).shape[1]),
     }
-    return {"fields": fields, "bias": call.operands.get("B", "(const float *)0")}
+    bias = call.operands.get("B", "(const float *)0")
+    return {"fields": fields, "bias": bias, "part": is_part(call), "kept": sums_argument(call)}
+
+
+def _accumulates(site: Site) -> PartialSums:
+    return PartialSums(loops=("c",), dtype=DType.F32)
 
 
 def _import_conv(node: OnnxNode, graph: Conversion) -> None:
@@ -204,13 +211,13 @@ CONV = Operator(
     ),
 )
 
-_SOURCE = c_source("window.h") + c_source("conv.c")
+_SOURCE = c_source("window.h") + either(c_source("conv_part.c"), c_source("conv.c"))
 _CALL = """\
-tw_conv_f32((tw_conv){
+tw_conv${"_part" if part else ""}_f32((tw_conv${"_part" if part else ""}){
 % for name, value in fields.items():
         .${name} = ${value},
 % endfor
-    }, ${X}, ${W}, ${bias}, ${Y});"""
+    }, ${X}, ${W}, ${bias},${kept} ${Y});"""
 
 CONV_F32 = Kernel(
     name="portable.conv_f32",
@@ -220,6 +227,7 @@ CONV_F32 = Kernel(
     prefers=_prefers,
     pack=_pack,
     parallel=("o", "d", "h", "w"),
+    accumulates=_accumulates,
     values=_packed_values,
     source=_SOURCE,
     call=_CALL,
@@ -232,6 +240,7 @@ CONV_COMPUTED_F32 = Kernel(
     accepts=_accepts_computed,
     prefers=_prefers,
     parallel=("o", "d", "h", "w"),
+    accumulates=_accumulates,
     values=_computed_values,
     source=_SOURCE,
     call=_CALL,

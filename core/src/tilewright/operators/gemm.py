@@ -17,7 +17,7 @@ from tilewright.access import Access, parse_map
 from tilewright.dtypes import DType
 from tilewright.frontend.importing import Conversion, Import, OnnxNode
 from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel
+from tilewright.kernel import Call, Kernel, PartialSums
 from tilewright.operator import Operator
 from tilewright.operators.c_literals import c_float
 from tilewright.operators.c_source import c_source
@@ -25,6 +25,7 @@ from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
 from tilewright.operators.import_checks import need_types
 from tilewright.operators.nest import NEST, innermost, nest
+from tilewright.operators.partial_sums import either, is_part, part_fields, sums_argument
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import broadcast_steps, walk
 
@@ -129,7 +130,9 @@ def _values(
     """A call over the rows that join, and loops around it; `rows` are steps along all axes of Y but the last."""
     a, y, c = call.operands["A"], call.operands["Y"], call.operands.get("C")
     c_steps = broadcast_steps(c, y) if c else (0,) * len(y.shape)
-    all_rows = walk(y.extents[:-1], {**rows, "C": c_steps[:-1]}, "Y")
+    acc = call.operands.get("acc")
+    kept = {"ACC": acc.strides[:-1]} if acc else {}
+    all_rows = walk(y.extents[:-1], {**rows, "C": c_steps[:-1], **kept}, "Y")
     outer, (count, steps) = nest(all_rows, 1), innermost(all_rows)
     fields: dict[str, object] = {
         "rows": count,
@@ -143,9 +146,22 @@ def _values(
         "y_column": y.strides[-1],
         **factors,
         **clip_literals(call.site.node),
+        **({"acc_column": acc.strides[-1]} if acc else {}),
+        **part_fields(call),
     }
     bias = f"{c}{outer.offsets['C']}" if c else "(const float *)0"
-    return {"fields": fields, "bias": bias, "nest": outer.headers, "at": outer.offsets}
+    return {
+        "fields": fields,
+        "bias": bias,
+        "nest": outer.headers,
+        "at": outer.offsets,
+        "part": is_part(call),
+        "kept": sums_argument(call, outer.offsets),
+    }
+
+
+def _accumulates(site: Site) -> PartialSums:
+    return PartialSums(loops=("k",), dtype=DType.F32)
 
 
 def _import_gemm(node: OnnxNode, graph: Conversion) -> None:
@@ -253,15 +269,15 @@ def _import_matmul(node: OnnxNode, graph: Conversion) -> None:
 
 
 _NO_FACTORS = {"alpha": c_float(1.0), "beta": c_float(1.0)}
-_SOURCE = c_source("matmul.c")
+_SOURCE = either(c_source("matmul_part.c"), c_source("matmul.c"))
 _CALL = (
     NEST
     + """\
-tw_matmul_f32((tw_matmul){
+tw_matmul${"_part" if part else ""}_f32((tw_matmul${"_part" if part else ""}){
 % for name, value in fields.items():
         .${name} = ${value},
 % endfor
-    }, ${A}${at["A"]}, ${B}${at["B"]}, ${bias}, ${Y}${at["Y"]});"""
+    }, ${A}${at["A"]}, ${B}${at["B"]}, ${bias},${kept} ${Y}${at["Y"]});"""
 )
 _INCLUDES = ("<stdint.h>", "<math.h>")
 
@@ -307,6 +323,7 @@ GEMM_WEIGHTS_F32 = Kernel(
     access=_packed_access,
     pack=_pack_gemm,
     parallel=("n",),
+    accumulates=_accumulates,
     values=_gemm_values,
     source=_SOURCE,
     call=_CALL,
@@ -320,6 +337,7 @@ GEMM_F32 = Kernel(
         _is_f32(site) or (None if site.constant(1) is None else "B is a constant; portable.gemm_weights_f32 packs it")
     ),
     parallel=("n",),
+    accumulates=_accumulates,
     values=_gemm_values,
     source=_SOURCE,
     call=_CALL,
@@ -333,6 +351,7 @@ MATMUL_WEIGHTS_F32 = Kernel(
     access=_matmul_packed_access,
     pack=_pack_matmul,
     parallel=("m", "n"),
+    accumulates=_accumulates,
     values=_matmul_weights_values,
     source=_SOURCE,
     call=_CALL,
@@ -344,6 +363,7 @@ MATMUL_F32 = Kernel(
     op="MatMul",
     accepts=_accepts_no_weights,
     parallel=("m", "n"),
+    accumulates=_accumulates,
     values=_matmul_values,
     source=_SOURCE,
     call=_CALL,

@@ -16,7 +16,7 @@ from tilewright.arithmetic.bounds import AccumulatorBounds, accumulator_bits, do
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
 from tilewright.dtypes import DType
 from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel
+from tilewright.kernel import Call, Kernel, PartialSums
 from tilewright.layout import Layout, channels_last
 from tilewright.operator import Operator
 from tilewright.operators.c_source import c_source
@@ -30,6 +30,7 @@ from tilewright.operators.integer_sites import (
     requant_dtype,
     zero_points,
 )
+from tilewright.operators.partial_sums import either, is_part, sums_argument, window_part_fields
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.windows import Windows, c_axes, inferred_outputs, tap_views, windows_of
 from tilewright.requant import requantise
@@ -187,11 +188,13 @@ def _values(call: Call) -> Mapping[str, object]:
     types = f"{x.dtype.value}_{w.dtype.value}"
     bounds = conv_bounds(site)
     bits = accumulator_bits(bounds, site.node.name)
-    group_inputs = w.shape[-1]
+    group_inputs, part = w.shape[-1], is_part(call)
     step, joined = _run(numbers.windows, group_inputs, x.strides)
     null: object = "(const int32_t *)0"
     return {
-        "function": f"tw_qconv_{types}_{y.dtype.value}_acc{bits}",
+        "part": part,
+        "kept": sums_argument(call),
+        "function": f"tw_qconv{'_part' if part else ''}_{types}_{y.dtype.value}_acc{bits}",
         "dot": f"tw_dot_{types}_acc{bits}",
         "bits": bits,
         "x_type": x.dtype.c_type,
@@ -200,7 +203,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "fields": {
             "batches": y.extents[0],
             "outputs": y.extents[1],
-            "group_inputs": group_inputs,
+            "group_inputs": call.extents["c"],
             "group_outputs": numbers.group_outputs,
             "first_output": y.origin[1],
             "x_batch": x.strides[0],
@@ -211,13 +214,16 @@ def _values(call: Call) -> Mapping[str, object]:
             **c_axes(numbers.windows, x, y, w.strides[1:-1]),
             "x_zero_point": numbers.x_zero_point,
             "padding": numbers.pad_value - numbers.x_zero_point,
-            "joined": int(joined),
-            "step": step,
+            **(window_part_fields(call, group_inputs) if part else {"joined": int(joined), "step": step}),
             "requant": c_requant(site.node.requant(), requant_form(site.node.requant(), bounds, site.node.name)),
         },
         "bias": operands.get("B", null),
         "zero_points": operands.get("Z", null),
     }
+
+
+def _accumulates(site: Site) -> PartialSums:
+    return PartialSums(loops=("c",), dtype=DType(f"i{accumulator_bits(conv_bounds(site), site.node.name)}"))
 
 
 def _run(windows: Windows, group_inputs: int, x_strides: Sequence[int]) -> tuple[int, bool]:
@@ -249,12 +255,14 @@ QCONV_PORTABLE = Kernel(
     parallel=("n", "o", "d", "h", "w"),
     describe=lambda site: described(conv_requant_form(site), conv_bounds(site).bits),
     values=_values,
-    source="".join(c_source(name) for name in ("requant.h", "window.h", "qdot.h", "qconv.c")),
-    call="""${function}((tw_qconv){
+    accumulates=_accumulates,
+    source="".join(c_source(name) for name in ("requant.h", "window.h", "qdot.h"))
+    + either(c_source("qconv_part.c"), c_source("qconv.c")),
+    call="""${function}((tw_qconv${"_part" if part else ""}){
 % for name, value in fields.items():
     .${name} = ${value},
 % endfor
-}, ${X}, ${W}, ${bias}, ${R}, ${zero_points}, ${Y});""",
+}, ${X}, ${W}, ${bias}, ${R}, ${zero_points},${kept} ${Y});""",
 )
 
 OPERATORS = (QCONV,)

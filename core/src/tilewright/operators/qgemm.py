@@ -17,7 +17,7 @@ from tilewright.arithmetic.bounds import AccumulatorBounds, accumulator_bits, do
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
 from tilewright.dtypes import DType
 from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel
+from tilewright.kernel import Call, Kernel, PartialSums
 from tilewright.operator import Operator
 from tilewright.operators.c_source import c_source
 from tilewright.operators.integer_sites import (
@@ -31,6 +31,7 @@ from tilewright.operators.integer_sites import (
     zero_points,
 )
 from tilewright.operators.nest import NEST, innermost, nest
+from tilewright.operators.partial_sums import either, is_part, part_fields, sums_argument
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import broadcast_steps, walk
 from tilewright.requant import requantise
@@ -201,10 +202,14 @@ def _values(
     site, a, b, y = call.site, call.operands["A"], call.operands["B"], call.operands["Y"]
     bits = accumulator_bits(bounds, site.node.name)
     types = f"{a.dtype.value}_{b.dtype.value}"
-    all_rows = walk(y.extents[:-1], rows, "Y")
+    acc, part = call.operands.get("acc"), is_part(call)
+    kept = {"ACC": acc.strides[:-1]} if acc else {}
+    all_rows = walk(y.extents[:-1], {**rows, **kept}, "Y")
     outer, (count, steps) = nest(all_rows, 1), innermost(all_rows)
     return {
-        "function": f"tw_qgemm_{types}_{y.dtype.value}_acc{bits}",
+        "part": part,
+        "kept": sums_argument(call, outer.offsets),
+        "function": f"tw_qgemm{'_part' if part else ''}_{types}_{y.dtype.value}_acc{bits}",
         "dot": f"tw_dot_{types}_acc{bits}",
         "bits": bits,
         "x_type": a.dtype.c_type,
@@ -221,24 +226,30 @@ def _values(
             "y_column": y.strides[-1],
             "a_zero_point": site.node.integer("a_zero_point"),
             **fields,
+            **({"acc_column": acc.strides[-1]} if acc else {}),
+            **part_fields(call),
             "requant": c_requant(site.node.requant(), form),
         },
     }
+
+
+def _accumulates(site: Site, bounds: AccumulatorBounds) -> PartialSums:
+    return PartialSums(loops=("k",), dtype=DType(f"i{accumulator_bits(bounds, site.node.name)}"))
 
 
 def _macs(site: Site) -> int:
     return site.output.elements * site.input(0).shape[-1]
 
 
-_SOURCE = "".join(c_source(name) for name in ("requant.h", "qdot.h", "qgemm.c"))
+_SOURCE = c_source("requant.h") + c_source("qdot.h") + either(c_source("qgemm_part.c"), c_source("qgemm.c"))
 _CALL = (
     NEST
     + """\
-${function}((tw_qgemm){
+${function}((tw_qgemm${"_part" if part else ""}){
 % for name, value in fields.items():
     .${name} = ${value},
 % endfor
-}, ${A}${at["A"]}, ${B}${at["B"]}, ${bias}, ${words}, ${zero_points}, ${Y}${at["Y"]});"""
+}, ${A}${at["A"]}, ${B}${at["B"]}, ${bias}, ${words}, ${zero_points},${kept} ${Y}${at["Y"]});"""
 )
 
 QGEMM = Operator(
@@ -270,6 +281,7 @@ QGEMM_PORTABLE = Kernel(
     access=_packed_access,
     pack=_pack,
     parallel=("n",),
+    accumulates=lambda site: _accumulates(site, gemm_bounds(site)),
     describe=lambda site: described(gemm_requant_form(site), gemm_bounds(site).bits),
     values=_gemm_values,
     source=_SOURCE,
@@ -281,6 +293,7 @@ QMATMUL_PORTABLE = Kernel(
     op="QMatMul",
     accepts=_accepts_matmul,
     parallel=("m", "n"),
+    accumulates=lambda site: _accumulates(site, matmul_bounds(site)),
     describe=lambda site: described(matmul_requant_form(site), matmul_bounds(site).bits),
     values=_matmul_values,
     source=_SOURCE,

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.access import Access, Box, Window
+from tilewright.access import Access, Box, Loop, Window
 from tilewright.dtypes import DType
 from tilewright.graph import Site
 from tilewright.kernel import Call, Kernel, Operand, TileShape
@@ -44,10 +44,14 @@ class _Near:
 
 
 def tile_boxes(access: Access, cuts: Mapping[str, int]) -> Iterator[Box]:
-    """Boxes of at most `cuts[loop]` trips per loop that cover all trips; loops not named are not cut."""
-    names = [loop.name for loop in access.loops]
+    """Boxes of at most `cuts[loop]` trips per loop that cover all trips; loops not named are not cut.
+
+    Reductions are innermost.
+    """
+    loops = sorted(access.loops, key=lambda loop: loop.kind == "reduce")
+    names = [loop.name for loop in loops]
     ranges = []
-    for loop in access.loops:
+    for loop in loops:
         size = cuts.get(loop.name, 0) or max(loop.extent, 1)
         ranges.append([(low, min(low + size, loop.extent)) for low in range(0, loop.extent, size)])
     for box in product(*ranges):
@@ -65,9 +69,14 @@ def run_tiled(
     layouts: Mapping[str, Layout] | None = None,
     flags: Sequence[str] = STRICT,
 ) -> tuple[Array, ...]:
-    """Compile `kernel` once, run it on every tile, return its row-major outputs; what no tile writes is poison."""
+    """Compile `kernel` once, run it on every tile, return its row-major outputs; what no tile writes is poison.
+
+    Where `cuts` has a reduction the kernel is given `acc`, poisoned before the first tile, and writes the output's
+    window in the last.
+    """
     access = kernel_access(operator, kernel, site)
     boxes = list(tile_boxes(access, cuts))
+    reductions = [loop for loop in access.loops if loop.kind == "reduce" and _is_cut(loop, cuts)]
     near = [
         _near(name, array, (layouts or {}).get(name, row_major(array.ndim)), access, boxes)
         for name, array in _arrays(operator, kernel, site, inputs).items()
@@ -75,11 +84,17 @@ def run_tiled(
     shapes = [TileShape(site=site, access=access, box=box) for box in boxes]
     scratch_bytes = max((kernel.scratch_bytes(shape) for shape in shapes), default=0)
     scratch = np.zeros(scratch_bytes + 16, np.uint8)
-    library = build_library(kernel, _call(site, access, near, scratch_bytes), folder, flags, values=True)
-    buffers = [*(item.buffer for item in near), scratch]
+    call = _call(site, access, near, scratch_bytes)
+    sums: Array = np.zeros(0)
+    if reductions:
+        sums, call = _with_sums(call, kernel, access, near, reductions)
+    library = build_library(kernel, call, folder, flags, values=True)
+    buffers = [*(item.buffer for item in near), scratch, sums]
     pointers = (ctypes.c_void_p * len(buffers))(*(buffer.ctypes.data for buffer in buffers))
     for box in boxes:
         windows = {item.name: access.window(item.name, box) for item in near}
+        if all(box[loop.name][0] == 0 for loop in reductions):
+            sums[...] = _poison(sums.dtype)
         for item in near:
             item.buffer[...] = _poison(item.buffer.dtype)
             if item.name in access.inputs:
@@ -87,9 +102,13 @@ def run_tiled(
         values = _values(windows, box)
         library.tw_test(pointers, (ctypes.c_int32 * max(len(values), 1))(*values))
         for item in near:
-            if item.name in access.outputs:
+            if item.name in access.outputs and all(box[loop.name][1] == loop.extent for loop in reductions):
                 item.array[_slices(windows[item.name])] = item.buffer[_inside(windows[item.name])]
     return tuple(item.array for item in near if item.name in access.outputs)
+
+
+def _is_cut(loop: Loop, cuts: Mapping[str, int]) -> bool:
+    return 0 < cuts.get(loop.name, 0) < loop.extent
 
 
 def _arrays(operator: Operator, kernel: Kernel, site: Site, inputs: Sequence[Array | None]) -> dict[str, Array]:
@@ -132,7 +151,8 @@ def _values(windows: Mapping[str, Window], box: Box) -> list[int]:
     for window in windows.values():
         for span in window:
             values += [span.extent, span.low, span.before, span.after]
-    return [*values, *(high - low for low, high in box.values())]
+    trips = [high - low for low, high in box.values()]
+    return [*values, *trips, *(low for low, _ in box.values())]
 
 
 def _call(site: Site, access: Access, near: Sequence[_Near], scratch_bytes: int) -> Call:
@@ -144,8 +164,31 @@ def _call(site: Site, access: Access, near: Sequence[_Near], scratch_bytes: int)
         name="scratch", pointer=f"((uint8_t *)tw_p[{len(near)}])", dtype=DType.U8, shape=(scratch_bytes,), strides=(1,),
         extents=(str(scratch_bytes),), origin=("0",), before=("0",), after=("0",),
     )  # fmt: skip
-    trips = {loop.name: f"tw_v[{used + index}]" for index, loop in enumerate(access.loops)}
+    loops = sorted(access.loops, key=lambda loop: loop.kind == "reduce")  # as `tile_boxes` has them
+    trips = {loop.name: f"tw_v[{used + index}]" for index, loop in enumerate(loops)}
     return Call(site=site, operands=operands, extents=trips, name="step")
+
+
+def _with_sums(
+    call: Call, kernel: Kernel, access: Access, near: Sequence[_Near], reductions: Sequence[Loop]
+) -> tuple[Array, Call]:
+    """The sums of the largest tile, and the call with them; their axes are in memory in the order of the output's."""
+    form = kernel.accumulates(call.site)
+    if form is None or not {loop.name for loop in reductions} <= set(form.loops):
+        raise ValueError(f"{kernel.name} does not split {[loop.name for loop in reductions]}")
+    (output,) = (item for item in near if item.name in access.outputs)
+    layout = tuple(sorted(range(output.buffer.ndim), key=lambda axis: -output.steps[axis]))
+    steps = strides(output.buffer.shape, layout)
+    acc = replace(
+        call.operands[output.name],
+        name="acc", pointer=f"(({form.dtype.c_type} *)tw_p[{len(near) + 1}])", dtype=form.dtype, strides=steps,
+    )  # fmt: skip
+    used = sum(4 * item.array.ndim for item in near) + len(access.loops)
+    lows = {name: f"tw_v[{used + number}]" for number, name in enumerate(call.extents)}
+    first = " && ".join(f"{lows[loop.name]} == 0" for loop in reductions)
+    last = " && ".join(f"{lows[loop.name]} + {call.extents[loop.name]} == {loop.extent}" for loop in reductions)
+    sums = np.zeros(output.buffer.size, form.dtype.numpy)
+    return sums, replace(call, operands={**call.operands, "acc": acc}, first=f"({first})", last=f"({last})")
 
 
 def _operand(item: _Near, slot: str, first: int, writable: bool) -> Operand:

@@ -12,6 +12,7 @@ from tilewright.tile.cost import cuts_of, scratch_bytes
 from tilewright.tile.fuse_buffers import group_buffers, tile_buffer_name
 from tilewright.tile.space import Space, WindowTable
 from tilewright.tile.spaces import Machine
+from tilewright.tile.sums import SUMS, sums_bytes
 
 __all__ = ["hop_spaces", "scratch_buffer", "tile_buffer_name", "tile_buffers"]
 
@@ -34,7 +35,7 @@ def hop_spaces(machine: Machine, index: int, step: Step, hops: tuple[HopTile, ..
     """Every hop of a tiled step with what it can do: a hop begins with the tile of the hop around it."""
     outer: tuple[HopTile, ...] = ()
     for hop in hops:
-        yield hop, machine.space(index, step, (hop.far, hop.near), outer)
+        yield hop, machine.hop_space(index, step, hop, outer)
         outer = (*outer, hop)
 
 
@@ -57,6 +58,17 @@ def _hop_buffers(machine: Machine, space: Space, hop: HopTile, life: tuple[int, 
                 last=life[1],
                 memories=(hop.near,),
             )
+    size = sums_bytes(space, dict(hop.nest), table)
+    if size:
+        yield Buffer(
+            name=tile_buffer_name(space.site.node.name, SUMS, hop.near, 0),
+            kind="tile",
+            size_bytes=size,
+            align=space.grain,
+            first=life[0],
+            last=life[1],
+            memories=(hop.near,),
+        )
 
 
 def scratch_buffer(machine: Machine, index: int, step: Step, hops: tuple[HopTile, ...]) -> Buffer | None:

@@ -27,6 +27,7 @@ from tilewright.tile.check_operands import (
     transfer_fault,
 )
 from tilewright.tile.fuse_check import group_faults
+from tilewright.tile.sums import SUMS, cut_reductions
 
 Ranges = tuple[tuple[int, int], ...]  # of some loops, in a fixed order
 _LATER = np.iinfo(np.int64).max
@@ -80,6 +81,7 @@ class _StepCheck:
         self.loops = {loop.name: loop for loop in self.access.loops}
         self.buffers, self.number = plan.buffers, plan.numbers[node.name]
         self.operands = operands_of(plan, node)
+        self.sums = self.kernel.accumulates(self.site) if self._split() else None
 
     def faults(self) -> Iterator[str]:
         """What is wrong, cheap things first."""
@@ -90,6 +92,8 @@ class _StepCheck:
         for operand in self.operands:
             yield from self._operand_faults(operand)
         yield from self._overwriting_faults()
+        if self._split():
+            yield from self._reduction_faults()
 
     def _form_faults(self) -> Iterator[str]:
         """Loops, sizes, depths and names that mean something."""
@@ -117,7 +121,8 @@ class _StepCheck:
             yield f"tiles of {size} trips of loop '{name}' are no multiple of {grain}"
         if size >= around:
             return
-        if loop.kind != "parallel":
+        allowed = self.sums.loops if self.sums and loop.kind == "reduce" else ()
+        if loop.kind != "parallel" and name not in allowed:
             yield f"loop '{name}' is a {loop.kind} loop and cannot be cut"
         if not isinstance(self.access, MapAccess):
             yield f"loop '{name}' is cut, though its windows are no index map"
@@ -220,14 +225,16 @@ class _StepCheck:
     ) -> Iterator[str]:
         needed = operand.item_bytes * int(np.prod(room, dtype=np.int64))
         for number in range(copy.buffers):
-            name = f"{self.group.name}.{operand.name}@{hop.near}#{number}"
-            buffer = self.buffers.get(name)
-            if buffer is None or buffer.kind != "tile" or buffer.memories != (hop.near,):
-                yield f"tile buffer '{name}' is not there, or not in memory '{hop.near}'"
-            elif buffer.size_bytes < needed:
-                yield f"tile buffer '{name}' has {buffer.size_bytes} B, its largest tile {needed} B"
-            elif not buffer.first <= self.number <= buffer.last:
-                yield f"tile buffer '{name}' is not alive in its step"
+            yield from self._buffer_fault(f"{self.group.name}.{operand.name}@{hop.near}#{number}", hop, needed)
+
+    def _buffer_fault(self, name: str, hop: HopTile, needed: int) -> Iterator[str]:
+        buffer = self.buffers.get(name)
+        if buffer is None or buffer.kind != "tile" or buffer.memories != (hop.near,):
+            yield f"tile buffer '{name}' is not there, or not in memory '{hop.near}'"
+        elif buffer.size_bytes < needed:
+            yield f"tile buffer '{name}' has {buffer.size_bytes} B, its largest tile {needed} B"
+        elif not buffer.first <= self.number <= buffer.last:
+            yield f"tile buffer '{name}' is not alive in its step"
 
     def _copy_faults(
         self,
@@ -250,6 +257,55 @@ class _StepCheck:
                 if fault:
                     yield fault
                     break
+
+    # --- reductions that are cut
+
+    def _split(self) -> tuple[str, ...]:
+        """The reductions that any hop cuts."""
+        extents = {name: loop.extent for name, loop in self.loops.items()}
+        return tuple(name for hop in self.tile.hops for name in cut_reductions(self.access, hop.nest, extents))
+
+    def _reduction_faults(self) -> Iterator[str]:
+        """Every tile of an output is begun, goes on and is finished before the next; each pair of an element of the
+        output and a term of its sum is in one tile."""
+        hop, outputs = self.tile.hops[-1], [operand for operand in self.operands if operand.written]
+        if self._split() != cut_reductions(self.access, hop.nest, {n: loop.extent for n, loop in self.loops.items()}):
+            yield f"a reduction is cut on another hop than that to '{hop.near}'"
+            return
+        if len(outputs) != 1 or self.sums is None:
+            yield "a reduction is cut, and there is more than one output"
+            return
+        ranges = self._ranges(self._full())
+        names, reductions = [name for name, _ in hop.nest], self._split()
+        volume = int(np.prod([self.loops[name].extent for name in reductions]))
+        position = {name: at for at, name in enumerate(names)}
+        done: dict[Ranges, int] = {}  # tile of the output -> terms summed so far
+        under_way: Ranges | None = None
+        for chosen in product(*(ranges[name] for name in names)):
+            tile = tuple(trips for name, trips in zip(names, chosen, strict=True) if name not in reductions)
+            trips = [chosen[position[name]] for name in reductions]
+            first = all(low == 0 for low, _ in trips)
+            last = all(high == self.loops[n].extent for n, (_, high) in zip(reductions, trips, strict=True))
+            before = done.get(tile, 0)
+            if under_way not in (None, tile) or first != (before == 0):
+                yield f"tiles of a reduction of {outputs[0].name} do not follow one another"
+                return
+            done[tile] = before + int(np.prod([high - low for low, high in trips]))
+            if last != (done[tile] == volume):
+                yield f"a sum of {outputs[0].name} has {done[tile]} of {volume} terms in its last tile"
+                return
+            under_way = None if last else tile
+        yield from self._sums_faults(outputs[0], hop)
+
+    def _sums_faults(self, output: HomeOperand, hop: HopTile) -> Iterator[str]:
+        """The sums have room, and an output leaves when it is finished."""
+        copy, reductions = hop.copies.get(output.name), self._split()
+        if copy is not None and any(name in reductions for name, _ in hop.nest[: copy.depth]):
+            yield f"{output.name} is stored before its sums are complete"
+        windows = self._tiles(output, self._full()).values()
+        largest = (max(window[axis].extent for window in windows) for axis in range(len(output.shape)))
+        needed = (self.sums.dtype.size_bytes if self.sums else 0) * int(np.prod(list(largest)))
+        yield from self._buffer_fault(f"{self.group.name}.{SUMS}@{hop.near}#0", hop, needed)
 
     # --- inputs whose bytes an output takes
 

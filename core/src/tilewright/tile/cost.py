@@ -15,6 +15,7 @@ from tilewright.kernel import Kernel, TileShape
 from tilewright.platform import Engine
 from tilewright.tile.share import Share, share
 from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes, tile_ranges
+from tilewright.tile.sums import sums_bytes
 from tilewright.tile.transfers import Transfers
 
 Compute = Callable[[Mapping[str, int]], float]  # cycles of a tile, by its extents
@@ -108,7 +109,8 @@ def near_bytes(space: Space, hop: HopTile, table: WindowTable) -> int:
         total += copy.buffers * room_of(operand, cuts_of(hop, copy.depth), table, space.grain)
     tile = {**space.extents, **dict(hop.nest)}
     _, scratch = scratch_bytes(space.kernel, space.site, space.access, tile, space.engine.cores)
-    return total + -(-scratch // space.grain) * space.grain
+    kept = sums_bytes(space, dict(hop.nest), table)
+    return total + sum(-(-size // space.grain) * space.grain for size in (scratch, kept))
 
 
 def hop_cost(space: Space, hop: HopTile, compute: Compute | None = None) -> HopCost:

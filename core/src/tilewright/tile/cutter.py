@@ -13,7 +13,7 @@ from tilewright.decisions import GroupTile, HopTile
 from tilewright.tile.cost import HopCost, near_bytes, nested_costs
 from tilewright.tile.search import Found, Tables
 from tilewright.tile.space import Space, WindowTable
-from tilewright.tile.spaces import NOTHING, Machine, Way, structural_key
+from tilewright.tile.spaces import NOTHING, Machine, Way, splits, structural_key
 
 UNTAKEN: Mapping[str, int] = MappingProxyType({})
 Find = Callable[[Space, int, Tables | None], Found | None]  # the tiling of a space; the number is the step's
@@ -103,6 +103,9 @@ class Cutter:
                 space = replace(space, room_bytes=space.room_bytes - taken.get(way.near, 0))
             family = None if parts else self._space(index, way, (), NOTHING)
             found = self._found(space, key, index, family)
+            if found is None and innermost and not kept and not taken:  # the last resort
+                space, key = self._space(index, way, parts, kept, split=True)
+                found = self._found(space, key, index, None) if space.sums else None
             if found is None:
                 return Blocked(way, space)
             parts.append(_Part(space, key, found.on(way.far, way.near)))
@@ -111,17 +114,20 @@ class Cutter:
     def _pinned(self, index: int, tile: GroupTile) -> list[_Part]:
         parts: list[_Part] = []
         for hop in tile.hops:
-            space, key = self._space(index, Way(far=hop.far, near=hop.near), parts, NOTHING)
+            split = splits(self.machine.access(self.machine.scheduled.steps[index]), hop)
+            space, key = self._space(index, Way(far=hop.far, near=hop.near), parts, NOTHING, split=split)
             parts.append(_Part(space, key, hop))
         return parts
 
-    def _space(self, index: int, way: Way, parts: Sequence[_Part], kept: Mapping[str, str]) -> tuple[Space, Hashable]:
+    def _space(
+        self, index: int, way: Way, parts: Sequence[_Part], kept: Mapping[str, str], *, split: bool = False
+    ) -> tuple[Space, Hashable]:
         outer = tuple(part.hop for part in parts)
         around = tuple((hop.near, hop.nest, tuple(hop.copies.items())) for hop in outer)
-        known = index, way, around, frozenset(kept.items())
+        known = index, way, around, frozenset(kept.items()), split
         if known not in self._spaces:
             step = self.machine.scheduled.steps[index]
-            space = self.machine.space(index, step, (way.far, way.near), outer, kept)
+            space = self.machine.space(index, step, (way.far, way.near), outer, kept, split=split)
             self._spaces[known] = space, structural_key(replace(space, room_bytes=None))
         return self._spaces[known]
 

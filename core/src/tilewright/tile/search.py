@@ -19,6 +19,7 @@ from tilewright.decisions import HopTile, TileCopy
 from tilewright.kernel import TileShape
 from tilewright.tile.cost import least_cycles, scratch_bytes, tile_cycles
 from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes, sizes
+from tilewright.tile.sums import sums_bytes
 from tilewright.tile.tiler import Buffering
 
 if TYPE_CHECKING:
@@ -83,10 +84,15 @@ def trip_counts(space: Space, points: Integers) -> Integers:
 
 
 def orders(space: Space) -> Iterator[tuple[int, ...]]:
-    """Orders of the loops that may differ in cost: neighbours that move the same operands are interchangeable."""
+    """Orders of the loops that may differ in cost: neighbours that move the same operands are interchangeable.
+
+    Reductions stand inside the others, so that what is begun is finished before anything else is.
+    """
     moves = [tuple(loop.name in item.loops for item in space.travellers) for loop in space.cuts]
     seen = 0
-    for order in permutations(range(len(space.cuts))):
+    parallel = [index for index, loop in enumerate(space.cuts) if loop.kind != "reduce"]
+    reductions = [index for index, loop in enumerate(space.cuts) if loop.kind == "reduce"]
+    for order in (outer + inner for outer in permutations(parallel) for inner in permutations(reductions)):
         if any(moves[one] == moves[other] and one > other for one, other in pairwise(order)):
             continue
         seen += 1
@@ -151,7 +157,7 @@ class Search:
         total = np.zeros(len(self.points))
         for item in self.space.travellers:
             total += (2 if self.buffering == "double" and item.loops else 1) * self._rooms(item)
-        if self.space.kernel.scratch_bytes(self._shape()):
+        if self.space.sums or self.space.kernel.scratch_bytes(self._shape()):
             total += np.array([self._scratch_of(tuple(row)) for row in self.points.tolist()], float)
         return total
 
@@ -176,7 +182,7 @@ class Search:
         return np.array([self._compute(tuple(row)) for row in points.tolist()])
 
     def scratches(self, points: Integers) -> Numbers:
-        """Bytes of scratch of each point."""
+        """Bytes of scratch and of sums that are kept, of each point."""
         return np.array([self._scratch_of(tuple(row)) for row in points.tolist()], float)
 
     def tables(self, item: Traveller, seen: Sequence[int], points: Integers) -> tuple[Numbers, ...]:
@@ -233,7 +239,9 @@ class Search:
             space = self.space
             extents = {**space.extents, **{loop.name: size for loop, size in zip(space.cuts, key, strict=True)}}
             _, size = scratch_bytes(space.kernel, space.site, space.access, extents, space.engine.cores)
-            self._scratch[key] = -(-size // space.grain) * space.grain
+            cuts = {loop.name: size for loop, size in zip(space.cuts, key, strict=True)}
+            both = size, sums_bytes(space, cuts, self.table)
+            self._scratch[key] = sum(-(-size // space.grain) * space.grain for size in both)
         return self._scratch[key]
 
     def _shape(self) -> TileShape:

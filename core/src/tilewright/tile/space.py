@@ -16,7 +16,7 @@ import numpy as np
 from tilewright.access import Access, Box, Loop, MapAccess
 from tilewright.graph import Site
 from tilewright.index import Axis, Index, bare_loop, mentions
-from tilewright.kernel import Kernel
+from tilewright.kernel import Kernel, PartialSums
 from tilewright.layout import Layout
 from tilewright.platform import CopyPath, Engine
 from tilewright.tile.transfers import Transfers, transfers
@@ -65,6 +65,7 @@ class Space:
     grain: int  # tile buffers begin at multiples of it
     once: tuple[str, ...] = ()  # inputs that may be fetched only once: the output takes their bytes
     refused: Mapping[str, str] = field(default_factory=dict)  # loop -> why it cannot be cut
+    sums: PartialSums | None = None  # of the reductions among `cuts`; None: no reduction is to be cut
     spared_bytes: int = 0  # that would travel if every value lived in the home memory
 
 
@@ -76,13 +77,18 @@ class Windows:
     classes: tuple[tuple[tuple[int, ...], int], ...]  # (extents by axis, how many tiles)
 
 
-def cuttable(access: Access, kernel: Kernel) -> tuple[tuple[Loop, ...], dict[str, str]]:
-    """The loops whose trips may be separated into tiles, and why the others may not."""
+def cuttable(
+    access: Access, kernel: Kernel, sums: PartialSums | None = None
+) -> tuple[tuple[Loop, ...], dict[str, str]]:
+    """The loops whose trips may be separated into tiles, and why the others may not.
+
+    Reductions are among them where `sums` has them.
+    """
     loops, refused = [], {}
     for loop in access.loops:
         if loop.extent < 2:
             continue
-        reason = _uncut(loop, access, kernel)
+        reason = _uncut(loop, access, kernel, sums)
         if reason:
             refused[loop.name] = reason
         else:
@@ -90,14 +96,15 @@ def cuttable(access: Access, kernel: Kernel) -> tuple[tuple[Loop, ...], dict[str
     return tuple(loops), refused
 
 
-def _uncut(loop: Loop, access: Access, kernel: Kernel) -> str:
+def _uncut(loop: Loop, access: Access, kernel: Kernel, sums: PartialSums | None) -> str:
     """Why a loop cannot be cut; empty where it can."""
     if not isinstance(access, MapAccess):
         return "its windows are no index map"
     if loop.kind == "sequential":
         return "its trips must run in order"
     if loop.kind == "reduce":
-        return "it is a reduction, which the kernel does not split" if not kernel.accumulates else "not yet split"
+        splits = sums is not None and loop.name in sums.loops
+        return "" if splits else f"it is a reduction, which {kernel.name} does not split here"
     for output in access.outputs:
         moved = [axis for axis in access.axes[output] if mentions(axis.index, loop.name)]
         if len(moved) != 1 or not _apart(moved[0], loop, access):
@@ -208,7 +215,7 @@ class WindowTable:
         moved = [name for names in by_axis for name in names]
         if len(set(moved)) != len(moved):
             return self._jointly(axes, cuts)
-        choices = [self._along(operand, position, by_axis[position], cuts) for position in range(len(axes))]
+        choices = [self._along(operand.name, position, by_axis[position], cuts) for position in range(len(axes))]
         classes = []
         for chosen in product(*choices):
             count = 1
@@ -218,12 +225,12 @@ class WindowTable:
         return Windows(tuple(max(extent for extent, _ in choice) for choice in choices), tuple(classes))
 
     def _along(
-        self, operand: Traveller, position: int, names: Sequence[str], cuts: Mapping[str, int]
+        self, operand: str, position: int, names: Sequence[str], cuts: Mapping[str, int]
     ) -> tuple[tuple[int, int], ...]:
         """Extents along one axis and how many tiles have each; the loops in `names` move it."""
-        key = (operand.name, position, tuple(cuts[name] for name in names))
+        key = (operand, position, tuple(cuts[name] for name in names))
         if key not in self._axes:
-            axes = self.space.access.axes[operand.name]  # type: ignore[attr-defined]  # only maps come here
+            axes = self.space.access.axes[operand]  # type: ignore[attr-defined]  # only maps come here
             ranges = np.ix_(*(range(len(self._tiles(name, cuts[name])[0])) for name in names))
             tiles = {
                 name: (self._tiles(name, cuts[name])[0][at], self._tiles(name, cuts[name])[1][at])
@@ -233,6 +240,15 @@ class WindowTable:
             extents, times = np.unique(np.maximum(high - low, 0), return_counts=True)
             self._axes[key] = tuple(zip(extents.tolist(), times.tolist(), strict=True))
         return self._axes[key]
+
+    def room(self, operand: str, cuts: Mapping[str, int]) -> tuple[int, ...]:
+        """The largest extents of an operand, travelling or not, of which no loop moves two axes: an output."""
+        axes = self.space.access.axes[operand]  # type: ignore[attr-defined]  # only maps are cut
+        names = [tuple(name for name in cuts if mentions(axis.index, name)) for axis in axes]
+        return tuple(
+            max(extent for extent, _ in self._along(operand, position, moving, cuts))
+            for position, moving in enumerate(names)
+        )
 
     def rooms(self, operand: Traveller, points: Integers) -> Integers:
         """Bytes of a tile buffer for many tile sizes at once; `points` is [points, loops of the operand]."""
@@ -248,7 +264,7 @@ class WindowTable:
             names = [operand.loops[at] for at in columns]
             unique, inverse = unique_rows(points[:, columns])
             keys = [dict(zip(names, row, strict=True)) for row in unique.tolist()]
-            most = [max(extent for extent, _ in self._along(operand, position, names, cuts)) for cuts in keys]
+            most = [max(extent for extent, _ in self._along(operand.name, position, names, cuts)) for cuts in keys]
             size = size * np.array(most)[inverse]
         return size
 

@@ -202,13 +202,17 @@ class Machine:
         ends: tuple[str, str],
         outer: tuple[HopTile, ...] = (),
         kept: Mapping[str, str] = NOTHING,
+        *,
+        split: bool = False,
     ) -> Space:
         """The tilings of one step over the hop with these `ends`, inside the tiles of the hops `outer` around it.
 
-        `kept`: see `operands`; what they take of a memory is not taken off its room.
+        `kept`: see `operands`; what they take of a memory is not taken off its room. `split`: reductions are cut, too,
+        where the hop leads to the kernel, and the kernel accumulates.
         """
         site, binding, access = self.site(step), self.bound.bindings[step.name], self.access(step)
-        cuts, refused = cuttable(access, binding.kernel)
+        sums = binding.kernel.accumulates(site) if split and ends[1] == self.platform.near else None
+        cuts, refused = cuttable(access, binding.kernel, sums)
         engine = next(engine for engine in self.platform.engines if engine.name == binding.engine)
         operands = self.operands(step, kept)
         visit = self._visit(index, step, access, outer, kept)
@@ -235,8 +239,18 @@ class Machine:
             grain=self.grain(ends[1]),
             once=self._once(operands),
             refused=refused,
+            sums=sums,
             spared_bytes=self._spared(operands, binding.kernel, access, ends),
         )
+
+    def hop_space(
+        self, index: int, step: Step, hop: HopTile, outer: tuple[HopTile, ...], kept: Mapping[str, str] = NOTHING
+    ) -> Space:
+        """The space that a tiling of a hop is out of."""
+        space = self.space(index, step, (hop.far, hop.near), outer, kept)
+        if not splits(space.access, hop):
+            return space
+        return self.space(index, step, (hop.far, hop.near), outer, kept, split=True)
 
     def _spared(self, operands: tuple[OperandOf, ...], kernel: Kernel, access: Access, ends: tuple[str, str]) -> int:
         """Bytes of the values that live at the near end or nearer, but would cross this hop from the home memory."""
@@ -294,6 +308,12 @@ class Machine:
         )
 
 
+def splits(access: Access, hop: HopTile) -> bool:
+    """Whether a tiling of a hop names a reduction."""
+    reductions = {loop.name for loop in access.loops if loop.kind == "reduce"}
+    return any(name in reductions for name, _ in hop.nest)
+
+
 def structural_key(space: Space) -> Hashable:
     """Equal for spaces that have the same best tiling."""
     access = space.access
@@ -317,6 +337,7 @@ def structural_key(space: Space) -> Hashable:
         space.once,
         space.engine.name,
         space.spared_bytes,
+        space.sums,
     )
 
 

@@ -17,6 +17,7 @@ from tilewright.tile.menu import menu
 from tilewright.tile.search import Found, Search, Tables
 from tilewright.tile.space import Space, WindowTable
 from tilewright.tile.spaces import Machine, Way, structural_key
+from tilewright.tile.sums import SUMS, sums_bytes
 from tilewright.tile.tiler import TilingRequest
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ class StepTilings:
             if not space.travellers:
                 continue
             found = self._menu(space, self._most)
+            if not found and way is self._machine.hops[-1]:
+                space, found = self._split(index, outer)
             if not found:
                 return _needs(replace(space, room_bytes=None), way.near)
             outer = (*outer, found[0].on(way.far, way.near))
@@ -105,8 +108,10 @@ class StepTilings:
         if not space.travellers and not (innermost and space.spared_bytes):
             yield from self._ways(index, kept, outer, at + 1)
             return
-        tables = None if outer else self._shared(index, way)
-        for found in self._menu(space, self._most, tables):
+        menu_here = self._menu(space, self._most, None if outer else self._shared(index, way))
+        if not menu_here and innermost and not kept:
+            space, menu_here = self._split(index, tuple(part.hop for part in outer))
+        for found in menu_here:
             yield from self._ways(index, kept, (*outer, _Part(found.on(way.far, way.near), space, found)), at + 1)
 
     def _shared(self, index: int, way: Way) -> Tables:
@@ -126,8 +131,14 @@ class StepTilings:
                 self._menus[key] = menu(Search(space, "auto", tables), most)
         return self._menus[key]
 
+    def _split(self, index: int, outer: tuple[HopTile, ...]) -> tuple[Space, tuple[Found, ...]]:
+        """The same for the innermost hop with reductions cut: the last resort."""
+        way, step = self._machine.hops[-1], self.request.scheduled.steps[index]
+        space = self._machine.space(index, step, (way.far, way.near), outer, split=True)
+        return space, self._menu(space, self._most) if space.sums else ()
+
     def _space(self, index: int, hop: HopTile, outer: tuple[HopTile, ...], kept: Mapping[str, str]) -> Space:
-        return self._machine.space(index, self.request.scheduled.steps[index], (hop.far, hop.near), outer, kept)
+        return self._machine.hop_space(index, self.request.scheduled.steps[index], hop, outer, kept)
 
 
 def _price(parts: Sequence[_Part]) -> tuple[float, float]:
@@ -158,6 +169,9 @@ def _buffers(space: Space, hop: HopTile) -> Iterator[TileBuffer]:
             size *= extent
         size = -(-size // space.grain) * space.grain
         yield TileBuffer(operand=operand.name, memory=hop.near, size_bytes=size, count=copy.buffers)
+    size = sums_bytes(space, dict(hop.nest), table)
+    if size:
+        yield TileBuffer(operand=SUMS, memory=hop.near, size_bytes=-(-size // space.grain) * space.grain)
 
 
 def _needs(space: Space, memory: str) -> Needs | None:

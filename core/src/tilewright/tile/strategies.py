@@ -70,7 +70,7 @@ def _misfit(machine: Machine, cutter: Cutter, index: int) -> TilewrightError:
         raise ValueError(f"step {index} fits")
     ends = blocked.way.far, blocked.way.near
     rest = range(index + 1, len(steps)) if len(machine.hops) == 1 else range(0)
-    later = [machine.space(at, steps[at], ends) for at in rest]
+    later = [machine.space(at, steps[at], ends, split=True) for at in rest]
     spaces = {structural_key(one): one for one in (blocked.space, *later) if one.travellers}
     return does_not_fit(machine, steps[index], tuple(spaces.values()), blocked.way.near)
 

@@ -1,0 +1,46 @@
+"""Knows what kernels share that compute a reduction in parts: which C they need, and where their sums are.
+Does not know any of their operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tilewright.kernel import Call
+from tilewright.operators.windows import C_AXES, MAX_SPATIAL
+
+
+def is_part(call: Call) -> bool:
+    """Whether the call computes a part of its reductions."""
+    return "acc" in call.operands
+
+
+def either(part: str, whole: str) -> str:
+    """Mako for the C of a part, and for that of everything at once; `part` is a name that it sees."""
+    return f"% if part:\n{part}% else:\n{whole}% endif\n"
+
+
+def sums_argument(call: Call, offsets: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The argument before the output: ` acc,`, moved by `offsets["ACC"]`; nothing where there are no sums."""
+    return f" {call.operands['acc']}{offsets.get('ACC', '')}," if is_part(call) else ""
+
+
+def part_fields(call: Call) -> Mapping[str, object]:
+    """`first` and `last` as a C struct has them; nothing where everything is computed at once."""
+    return {"first": call.first, "last": call.last} if is_part(call) else {}
+
+
+def window_part_fields(call: Call, group_channels: int) -> Mapping[str, object]:
+    """The same for windows over channels, and the strides of the sums [N, O, spatial...]."""
+    if not is_part(call):
+        return {}
+    batch, channel, *spatial = call.operands["acc"].strides
+    steps = dict(zip(C_AXES, (*(0,) * (MAX_SPATIAL - len(spatial)), *spatial), strict=True))
+    return {
+        **part_fields(call),
+        "group_channels": group_channels,
+        "acc_batch": batch,
+        "acc_channel": channel,
+        **{f"acc_{axis}": step for axis, step in steps.items()},
+    }
