@@ -33,8 +33,8 @@ class Core:
         """For gcc and clang.
 
         Unaligned words are named because clang, where there is no system, would avoid them. Where convolutions are
-        portable C, which is inlined in every step, it must not unroll loops: code would be twice as large. gcc keeps four
-        sums of a loop in one vector of Helium, through memory, where it may.
+        portable C, which is inlined in every step, it must not unroll loops: code would be twice as large. With
+        Helium, gcc would keep the four sums of a loop in a vector, through memory.
         """
         unit = () if self.fpu in ("", "auto") else (f"-mfpu={self.fpu}",)
         words = ("-munaligned-access",) if self.unaligned else ()

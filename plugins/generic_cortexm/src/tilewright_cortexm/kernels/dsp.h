@@ -90,7 +90,7 @@ TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
     return r;
 }
 
-/* clamp(rne(acc * scale) + zero_point) needs the first part: VCVTR rounds as FPSCR says, to nearest even after reset. */
+/* rne(acc * scale) + zero_point. VCVTR rounds as FPSCR says, to nearest even after reset. */
 TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 {
     float value = (float)acc;

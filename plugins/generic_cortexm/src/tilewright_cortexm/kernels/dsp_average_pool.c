@@ -1,21 +1,9 @@
-<%doc> Needs function, widen ("i8" or "u8", of x), shift, fixed, exact, low, high, words, padding, long_windows. </%doc>\
+<%doc>
+Needs function, widen ("i8" or "u8", of x), shift, fixed, exact, low, high, words, padding, long_windows.
+</%doc>\
 #ifndef ${function.upper()}
 #define ${function.upper()}
-${narrower(f"{function}_shifted", shift, low, high)}\
-${narrower(f"{function}_rounded", 0, low, high)}\
-TW_KERNEL uint8_t ${function}_q(int32_t acc, int32_t word, int32_t above, int32_t zero_point)
-{
-% if fixed and exact:
-    return (uint8_t)(word < 0 ? ${function}_rounded(tw_dsp_round(acc, word, zero_point))
-        : ${function}_shifted(tw_dsp_mmla(acc, word, above)));
-% elif fixed:
-    (void)zero_point;
-    return (uint8_t)${function}_shifted(tw_dsp_mmla(acc, word, above));
-% else:
-    (void)above;
-    return (uint8_t)${function}_rounded(tw_dsp_round(acc, word, zero_point));
-% endif
-}
+${requantiser(f"{function}_q", fixed, exact, shift, low, high)}\
 
 /* Sums of 16 bits of four channels, added to those of 32. */
 TW_KERNEL void ${function}_flush(uint32_t even, uint32_t odd, int32_t *sums)

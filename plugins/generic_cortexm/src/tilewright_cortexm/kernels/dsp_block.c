@@ -1,5 +1,6 @@
 <%doc>
-One block of code for each use: the dot products of `pixels` columns with every `channels` rows of weights, requantised and stored.
+One block of code for each use: the dot products of `pixels` columns with every `channels` rows of weights,
+requantised and stored.
 With `bytes_of` ("i8" or "u8") the values are bytes that are widened here.
 Needs fixed, exact (which forms occur), shift, low, high.
 

@@ -1,4 +1,6 @@
-<%doc> What a block is given, and how its columns are made. Needs widen ("i8", "u8", or "bytes" to leave them so). </%doc>\
+<%doc>
+What a block is given, and how its columns are made. Needs widen ("i8", "u8", or "bytes" to leave them so).
+</%doc>\
 #ifndef TW_DSP_BLOCK
 #define TW_DSP_BLOCK
 typedef struct {

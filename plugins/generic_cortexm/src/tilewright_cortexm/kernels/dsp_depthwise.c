@@ -1,4 +1,4 @@
-<%doc> Needs widen ("i8" or "u8"), stride (of columns), rows (name of the row function), fixed, exact, shift, low, high. </%doc>\
+<%doc> Needs widen ("i8" or "u8"), stride (of columns), rows (name of the row function). </%doc>\
 #ifndef TW_DSP_PLANES_${widen.upper()}
 #define TW_DSP_PLANES_${widen.upper()}
 /* Four channels of one pixel and of its right neighbour: a pair of halves for each channel's row. */

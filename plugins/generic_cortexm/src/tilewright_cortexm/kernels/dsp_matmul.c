@@ -1,4 +1,7 @@
-<%doc> Needs what dsp_block.c needs, for the blocks in `blocks`, of two columns and of one; function, widen ("i8" or "u8", of A). </%doc>\
+<%doc>
+Needs what dsp_block.c needs, for the blocks in `blocks`, of two columns and of one; function, widen ("i8" or "u8",
+of A).
+</%doc>\
 #ifndef TW_DSP_PANEL
 #define TW_DSP_PANEL
 /* Up to four bytes of a column of B, signed, zero after the last. */

@@ -1,5 +1,6 @@
 <%doc>
-A function `name` that is clamp(v >> shift, low, high), by one instruction where the limits are those of a type.
+`narrower`: a function that is clamp(v >> shift, low, high), by one instruction where the limits are those of a type.
+`requantiser`: a function that makes a result of an accumulator, by the forms that occur; see tw_dsp_requant.
 </%doc>\
 <%def name="narrower(name, shift, low, high)">\
 <%
@@ -28,4 +29,25 @@ TW_KERNEL int32_t ${name}(int32_t v)
 % endif
 }
 #endif
+</%def>\
+<%def name="requantiser(name, fixed, exact, shift, low, high)">\
+% if fixed:
+${narrower(f"{name}_shifted", shift, low, high)}\
+% endif
+% if exact:
+${narrower(f"{name}_rounded", 0, low, high)}\
+% endif
+TW_KERNEL uint8_t ${name}(int32_t acc, int32_t word, int32_t above, int32_t zero_point)
+{
+% if fixed and exact:
+    return (uint8_t)(word < 0 ? ${name}_rounded(tw_dsp_round(acc, word, zero_point))
+        : ${name}_shifted(tw_dsp_mmla(acc, word, above)));
+% elif fixed:
+    (void)zero_point;
+    return (uint8_t)${name}_shifted(tw_dsp_mmla(acc, word, above));
+% else:
+    (void)above;
+    return (uint8_t)${name}_rounded(tw_dsp_round(acc, word, zero_point));
+% endif
+}
 </%def>\

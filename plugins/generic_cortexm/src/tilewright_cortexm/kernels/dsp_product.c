@@ -1,19 +1,17 @@
-<%doc> Needs function, types, one_value (inputs with one element in a row), fixed (the form), shift, low, high. </%doc>\
+<%doc> Needs function, types, one_value (inputs with one element in a row), fixed, exact, shift, low, high. </%doc>\
 <%
-    of = {name: f"{name}_one" if name in one_value else f"({name}[{{i}} * {name}_step] - {name}_zero_point)" for name in "ab"}
-    narrow = f"{function}_narrow"
+    each = "({name}[{{i}} * {name}_step] - {name}_zero_point)"
+    of = {name: f"{name}_one" if name in one_value else each.format(name=name) for name in "ab"}
+    narrow = f"{function}_q"
 %>\
 <%def name="element(i)">\
 <% product = f"{of['a']} * {of['b']}".format(i=i) %>\
-% if fixed:
-        y[${i} * y_step] = (${types["y"]})${narrow}(tw_dsp_mmla(${product}, word, above));
-% else:
-        y[${i} * y_step] = (${types["y"]})${narrow}(tw_dsp_round(${product}, word, zero_point));
-% endif
+        y[${i} * y_step] = (${types["y"]})${narrow}(${product}, word, above, zero_point);
 </%def>\
 #ifndef ${function.upper()}
 #define ${function.upper()}
-${narrower(narrow, shift if fixed else 0, low, high)}\
+${requantiser(narrow, fixed, exact, shift, low, high)}\
+
 /* y = requant((a - a_zero_point) * (b - b_zero_point)); see QMul. */
 TW_KERNEL void ${function}(int32_t count, int32_t a_step, int32_t b_step, int32_t y_step,
         const ${types["a"]} *a, const ${types["b"]} *b, ${types["y"]} *y,
@@ -36,7 +34,5 @@ ${element(0)}\
         b += b_step;
         y += y_step;
     }
-    (void)above;
-    (void)zero_point;
 }
 #endif

@@ -1,5 +1,7 @@
-<%doc> Needs what dsp_block.c needs, for the blocks in `blocks`, widen (see dsp_columns.c), group_words (words of a four of
-values in all columns), direct (whether x itself is the column). </%doc>\
+<%doc>
+Needs what dsp_block.c needs, for the blocks in `blocks`, widen (see dsp_columns.c), group_words (words of a four of
+values in all columns), direct (whether x itself is the column).
+</%doc>\
 #ifndef TW_DSP_PRODUCTS
 #define TW_DSP_PRODUCTS
 typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
@@ -56,7 +58,7 @@ TW_KERNEL void tw_dsp_column_${widen}(const tw_dsp_conv *p, const uint8_t *x, in
 ${block_of(**shape)}\
 % endfor
 
-/* ${pixels} column${"s" if pixels > 1 else ""} at a time, the last ones again where they do not come out even. */
+/* Columns at a time: ${pixels}. The last ones again where they do not come out even. */
 TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t *w, const int32_t *parameters,
         uint8_t *y, uint32_t *scratch)
 {
@@ -72,7 +74,8 @@ TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t
             tw_dsp_column_${widen}(&p, x, at + j, columns + 2 * j, ${group_words}, (uint8_t *)(columns + words));
         }
 % endif
-        tw_dsp_block b = {.columns = columns, .end = columns + words, .apart = p.y_step, .above = p.above, .zero_point = p.zero_point};
+        tw_dsp_block b = {.columns = columns, .end = columns + words, .apart = p.y_step,
+            .above = p.above, .zero_point = p.zero_point};
 % for shape, (first, count) in zip(blocks, runs):
         b.w = w + ${first} * (p.row_taps * p.column_runs * p.groups);
         b.parameters = parameters + ${2 * first};

@@ -195,7 +195,8 @@ static void ${rows}(tw_dsp_row *b)
                 sum = tw_dsp_mlabt(ring[3 * i + 3 + k], w[2 * k + 1], sum);
 % endif
             }
-            b->y[i * b->y_step + c] = (uint8_t)tw_dsp_requant(sum, p[1], b->above, ${shift}, b->zero_point, ${low}, ${high});
+            b->y[i * b->y_step + c] = (uint8_t)tw_dsp_requant(sum, p[1], b->above, ${shift}, b->zero_point, ${low},
+                ${high});
         }
     }
 }

@@ -18,8 +18,8 @@
 #ifndef ${function.upper()}
 #define ${function.upper()}
 ${narrower(narrow, shift if inside else 0, low, high)}\
-/* y = clamp(((a * a_factor + b * b_factor + offset) >> shift) + zero_point)${", halves to the even neighbour" if ties else ""};
- * see QAdd. */
+/* y = clamp(((a * a_factor + b * b_factor + offset) >> shift) + zero_point)
+ * ${"with halves to the even neighbour; " if ties else ""}see QAdd. */
 TW_KERNEL void ${function}(int32_t count, int32_t a_step, int32_t b_step, int32_t y_step,
         const ${types["a"]} *a, const ${types["b"]} *b, ${types["y"]} *y,
         int32_t a_factor, int32_t b_factor, int32_t offset, int32_t zero_point)

@@ -24,21 +24,7 @@ TW_KERNEL int32_t tw_dsp_mlatt(uint32_t x, uint32_t w, int32_t sum)
 #endif
 #ifndef ${function.upper()}
 #define ${function.upper()}
-${narrower(f"{function}_shifted", shift, low, high)}\
-${narrower(f"{function}_rounded", 0, low, high)}\
-TW_KERNEL uint8_t ${function}_q(int32_t acc, int32_t word, int32_t above, int32_t zero_point)
-{
-% if fixed and exact:
-    return (uint8_t)(word < 0 ? ${function}_rounded(tw_dsp_round(acc, word, zero_point))
-        : ${function}_shifted(tw_dsp_mmla(acc, word, above)));
-% elif fixed:
-    (void)zero_point;
-    return (uint8_t)${function}_shifted(tw_dsp_mmla(acc, word, above));
-% else:
-    (void)above;
-    return (uint8_t)${function}_rounded(tw_dsp_round(acc, word, zero_point));
-% endif
-}
+${requantiser(f"{function}_q", fixed, exact, shift, low, high)}\
 
 /* One pixel, four channels at a time. Weights and parameters are those of the four channels in turn. */
 static void ${function}_pixel(uintptr_t base, const uintptr_t *table, const uint32_t *w, const int32_t *parameters,

@@ -2,7 +2,8 @@
 #ifndef ${function.upper()}
 #define ${function.upper()}
 /* y = t[x], t being where the entry of 0 is. Four in a turn: compilers do not unroll at -O2. */
-TW_KERNEL void ${function}(const ${x_type} *x, int32_t x_step, const uint8_t *t, uint8_t *y, int32_t y_step, int32_t count)
+TW_KERNEL void ${function}(const ${x_type} *x, int32_t x_step, const uint8_t *t, uint8_t *y, int32_t y_step,
+        int32_t count)
 {
     for (; count >= 4; count -= 4) {
 % for i in range(4):

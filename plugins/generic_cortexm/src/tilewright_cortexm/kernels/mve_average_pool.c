@@ -1,12 +1,16 @@
 <%doc>
-Needs function, sign ("s" or "u", of x), low, high, words, padding, lanes: 8, sums of 16 bits, which hold 255 values, or 4,
-sums of 32.
+Needs function, sign ("s" or "u", of x), low, high, words, padding, lanes: 8, sums of 16 bits, which hold 255 values, or
+4, sums of 32.
 </%doc>\
 <%
     full = (low, high) in ((-128, 127), (0, 255))
     narrow = "vqmovnb.s16" if low < 0 else "vqmovunb.s16"
     sums = ["q1", "q2"] if lanes == 8 else ["q0"]
     width = 128 // lanes
+    finish = (
+        "vsub.i32 {q}, {q}, %[zeros]", "vcvt.f32.s32 {q}, {q}", "vmul.f32 {q}, {q}, %[scale]", "vcvtn.s32.f32 {q}, {q}"
+    )
+    bounds = "" if full else f', [low] "r"({low}), [high] "r"({high})'
 %>\
 <%def name="line(text)">\
         "${text}\n\t"
@@ -37,7 +41,7 @@ ${line("bne 1b")}\
 ${line(f"vmovlb.{sign}16 q1, q0")}\
 ${line(f"vmovlt.{sign}16 q2, q0")}\
 % endif
-% for text in ("vsub.i32 {q}, {q}, %[zeros]", "vcvt.f32.s32 {q}, {q}", "vmul.f32 {q}, {q}, %[scale]", "vcvtn.s32.f32 {q}, {q}"):
+% for text in finish:
 % for q in sums:
 ${line(text.replace("{q}", q))}\
 % endfor
@@ -59,7 +63,7 @@ ${line("vpst")}\
         "vstrbt.${width} q0, [%[y]]"
         : [x] "+&l"(x), [rows] "+&r"(rows)
         : [y] "l"(y), [channels] "r"(channels), [columns] "r"(columns), [column_step] "r"(column_step),
-          [gap] "r"(gap), [zeros] "r"(zeros), [scale] "r"(scale), [zero_point] "r"(zero_point)${'' if full else f', [low] "r"({low}), [high] "r"({high})'}
+          [gap] "r"(gap), [zeros] "r"(zeros), [scale] "r"(scale), [zero_point] "r"(zero_point)${bounds}
         : "lr", "q0", "q1", "q2", "cc", "memory");
 #else
     float factor;
@@ -104,7 +108,8 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
                         p.column_dilation * p.channels, p.row_dilation * p.width * p.channels, inside * x_zero_point,
                         scale, zero_point);
                 } else {
-                    tw_mve_fill((int8_t *)y + c, zero_point < ${low} ? ${low} : (zero_point > ${high} ? ${high} : zero_point), channels);
+                    tw_mve_fill((int8_t *)y + c,
+                        zero_point < ${low} ? ${low} : (zero_point > ${high} ? ${high} : zero_point), channels);
                 }
             }
             y += p.channels;

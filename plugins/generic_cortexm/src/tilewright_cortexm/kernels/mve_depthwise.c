@@ -1,4 +1,6 @@
-<%doc> Needs function, widen ("s16" or "u16"), taps, unroll and trips, of which they are the product, low, high, blocks, runs. </%doc>\
+<%doc>
+Needs function, widen ("s16" or "u16"), taps, unroll and trips, of which they are the product, low, high, blocks, runs.
+</%doc>\
 <%def name="block_of(block, channels)">\
 <%
     full = (low, high) in ((-128, 127), (0, 255))
@@ -87,7 +89,8 @@ static void ${block}(const tw_mve_pixel *b)
         float scale;
         for (int32_t tap = 0; tap < ${taps}; ++tap) {
             const uintptr_t at = b->base + b->table[tap] + (uintptr_t)c;
-            sum += *(const ${"uint8_t" if widen == "u16" else "int8_t"} *)at * b->w[(group * ${taps} + tap) * ${channels} + lane];
+            const int32_t v = *(const ${"uint8_t" if widen == "u16" else "int8_t"} *)at;
+            sum += v * b->w[(group * ${taps} + tap) * ${channels} + lane];
         }
         memcpy(&scale, p + 8, sizeof scale);
         b->y[c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, ${low}, ${high});

@@ -2,7 +2,8 @@
 #ifndef ${function.upper()}
 #define ${function.upper()}
 /* y = t[x], t beginning with the entry of the lowest x. */
-TW_KERNEL void ${function}(const uint8_t *x, int32_t x_step, const uint8_t *t, uint8_t *y, int32_t y_step, int32_t count)
+TW_KERNEL void ${function}(const uint8_t *x, int32_t x_step, const uint8_t *t, uint8_t *y, int32_t y_step,
+        int32_t count)
 {
 % if near:
 #ifdef TW_MVE_ARM

@@ -1,6 +1,6 @@
 <%doc>
-Needs what mve_block.c needs, for the blocks in `blocks`, of four columns and of what is left; function, rest (columns of
-the last block, or 0), a_flip (128 where A is unsigned, or 0), pixels (rows computed together).
+Needs what mve_block.c needs, for the blocks in `blocks`, of four columns and of what is left; function, rest (columns
+of the last block, or 0), a_flip (128 where A is unsigned, or 0), pixels (rows computed together).
 </%doc>\
 #ifndef TW_MVE_PANEL
 #define TW_MVE_PANEL
@@ -75,10 +75,10 @@ TW_KERNEL int32_t tw_mve_gather(const uint8_t *x, int32_t step, int32_t count, i
     return sum;
 }
 
-/* Columns of B as the blocks take weights: sixteen signed bytes of each column of a block in turn, zero after the last.
- * Parameters of each block: what is added to its columns' sums, then their scales. */
-static void tw_mve_panel(const tw_matmul *p, const uint8_t *b, int32_t columns, int32_t a_zero, int32_t scale, int8_t *w,
-        int32_t *parameters)
+/* Columns of B as the blocks take weights: sixteen signed bytes of each column of a block in turn, zero after the
+ * last. Parameters of each block: what is added to its columns' sums, then their scales. */
+static void tw_mve_panel(const tw_matmul *p, const uint8_t *b, int32_t columns, int32_t a_zero, int32_t scale,
+        int8_t *w, int32_t *parameters)
 {
     const int32_t room = (p->depth + 15) / 16 * 16;
     for (int32_t n = 0; n < columns; ++n) {
@@ -97,7 +97,7 @@ ${block_of(**shape)}\
 
 #ifndef ${function.upper()}
 #define ${function.upper()}
-/* `panel` columns at a time, ${"two rows" if pixels == 2 else "one row"} at a time${", an odd last one with the one before it again" if pixels == 2 else ""}. */
+/* `panel` columns at a time. Rows at a time: ${pixels}; the last ones again where they do not come out even. */
 static void ${function}(const tw_matmul p, const uint8_t *a, const uint8_t *b, uint8_t *y, void *scratch,
         int32_t panel, int32_t steps, int32_t scale, int32_t zero_point)
 {
@@ -115,7 +115,8 @@ static void ${function}(const tw_matmul p, const uint8_t *a, const uint8_t *b, u
                 .y = p.y_step == 1 ? to : results, .apart = p.y_step == 1 ? p.y_row : panel, .blocks = count / 4,
                 .steps = steps, .zero_point = zero_point};
             for (int32_t j = 0; j < ${pixels}; ++j) {
-                c.more[j] = -p.b_zero * tw_mve_gather(a + (at + j) * p.a_row, p.a_step, p.depth, ${a_flip}, rows + j * room, 16);
+                const uint8_t *const from = a + (at + j) * p.a_row;
+                c.more[j] = -p.b_zero * tw_mve_gather(from, p.a_step, p.depth, ${a_flip}, rows + j * room, 16);
             }
             if (c.blocks) {
                 ${blocks[0]["block"]}(&c);

@@ -32,7 +32,8 @@ TW_KERNEL void ${function}_window(const uint8_t *x, uint8_t *y, int32_t channels
         int32_t largest = ${-128 if sign == "s" else 0};
         for (int32_t i = 0; i < rows; ++i) {
             for (int32_t j = 0; j < columns; ++j) {
-                const int32_t v = *(const ${"int8_t" if sign == "s" else "uint8_t"} *)(x + i * row_step + j * column_step + c);
+                const void *const at = x + i * row_step + j * column_step + c;
+                const int32_t v = *(const ${"int8_t" if sign == "s" else "uint8_t"} *)at;
                 largest = v > largest ? v : largest;
             }
         }

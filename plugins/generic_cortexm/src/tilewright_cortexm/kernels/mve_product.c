@@ -2,7 +2,11 @@
 <%
     full = (low, high) in ((-128, 127), (0, 255))
     narrow = "vqmovnb.s16" if low < 0 else "vqmovunb.s16"
-    factor = {name: f"{name}_one" if name in one_value else f"({name}[i * {name}_step] - {name}_zero_point)" for name in "ab"}
+    each = "({name}[i * {name}_step] - {name}_zero_point)"
+    factor = {name: f"{name}_one" if name in one_value else each.format(name=name) for name in "ab"}
+    used = [f"{name}_one" if name in one_value else f"{name}_zero_point" for name in "ab"]
+    used += [] if full else ["low", "high"]
+    more = "".join(f', [{name}] "r"({ {"low": low, "high": high}.get(name, name)})' for name in used)
 %>\
 <%def name="line(text)">\
         "${text}\n\t"
@@ -62,7 +66,7 @@ ${line("sub %[count], %[count], #8")}\
 ${line("le lr, 1b")}\
         "2:"
         : [a] "+&l"(a), [b] "+&l"(b), [y] "+&l"(y), [count] "+&r"(count)
-        : [turns] "r"((count + 7) / 8), [scale] "r"(scale), [zero_point] "r"(zero_point)${"".join(f', [{name}_one] "r"({name}_one)' if name in one_value else f', [{name}_zero_point] "r"({name}_zero_point)' for name in "ab")}${'' if full else f', [low] "r"({low}), [high] "r"({high})'}
+        : [turns] "r"((count + 7) / 8), [scale] "r"(scale), [zero_point] "r"(zero_point)${more}
         : "lr", "q0", "q1", "q2", "q3",${'' if full else ' "q4", "q5",'} "cc", "memory");
     (void)a_step;
     (void)b_step;
@@ -72,7 +76,8 @@ ${line("le lr, 1b")}\
     for (int32_t i = 0; i < count; ++i) {
         float factor;
         memcpy(&factor, &scale, sizeof factor);
-        y[i * y_step] = (${types["y"]})tw_mve_requant(${factor["a"]} * ${factor["b"]}, factor, zero_point, ${low}, ${high});
+        y[i * y_step] = (${types["y"]})tw_mve_requant(${factor["a"]} * ${factor["b"]}, factor, zero_point, ${low},
+            ${high});
     }
 % if vector:
 #endif

@@ -1,4 +1,6 @@
-<%doc> Needs what mve_block.c needs, for the blocks in `blocks`; pixels, direct, flip (128 where x is unsigned, or 0). </%doc>\
+<%doc>
+Needs what mve_block.c needs, for the blocks in `blocks`; pixels, direct, flip (128 where x is unsigned, or 0).
+</%doc>\
 #ifndef TW_MVE_PRODUCTS
 #define TW_MVE_PRODUCTS
 typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */

@@ -84,8 +84,8 @@ TW_KERNEL void ${function}_divided(const uint8_t *x, int32_t count, int32_t larg
 % endif
 
 /* One row; see QSoftmax. */
-TW_KERNEL void ${function}(const uint8_t *x, const uint32_t *t, uint8_t *y, int32_t count, int32_t x_step, int32_t y_step,
-        int32_t entries, uint32_t scale, int32_t zero_point, int32_t low, int32_t high)
+TW_KERNEL void ${function}(const uint8_t *x, const uint32_t *t, uint8_t *y, int32_t count, int32_t x_step,
+        int32_t y_step, int32_t entries, uint32_t scale, int32_t zero_point, int32_t low, int32_t high)
 {
 % if near:
 #ifdef TW_MVE_ARM

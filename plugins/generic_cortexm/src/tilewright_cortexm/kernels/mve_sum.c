@@ -1,8 +1,12 @@
-<%doc> Needs function, types, loads, one_value (inputs with one element in a row), vector, shift, ties, low, high. </%doc>\
+<%doc>
+Needs function, types, loads, one_value (inputs with one element in a row), vector, shift, ties, low, high.
+</%doc>\
 <%
     full = (low, high) in ((-128, 127), (0, 255))
     narrow = "vqmovnb.s16" if low < 0 else "vqmovunb.s16"
     read = [name for name in "ab" if name not in one_value]
+    more = f', [half] "r"({(1 << shift >> 1) - 1})' if ties else ""
+    more += "" if full else f', [low] "r"({low}), [high] "r"({high})'
     start = "offset" + "".join(f" + *{name} * {name}_factor" for name in one_value)
 %>\
 <%def name="line(text)">\
@@ -10,8 +14,8 @@
 </%def>\
 #ifndef ${function.upper()}
 #define ${function.upper()}
-/* y = clamp(((a * a_factor + b * b_factor + offset) >> shift) + zero_point)${", halves to the even neighbour" if ties else ""};
- * see QAdd. */
+/* y = clamp(((a * a_factor + b * b_factor + offset) >> shift) + zero_point)
+ * ${"with halves to the even neighbour; " if ties else ""}see QAdd. */
 TW_KERNEL void ${function}(int32_t count, int32_t a_step, int32_t b_step, int32_t y_step,
         const ${types["a"]} *a, const ${types["b"]} *b, ${types["y"]} *y,
         int32_t a_factor, int32_t b_factor, int32_t offset, int32_t zero_point)
@@ -54,7 +58,7 @@ ${line("letp lr, 1b")}\
         "2:"
         : [a] "+&l"(a), [b] "+&l"(b), [y] "+&l"(y)
         : [count] "r"(count), [a_factor] "r"(a_factor), [b_factor] "r"(b_factor), [start] "r"(start),
-          [zero_point] "r"(zero_point)${', [half] "r"(%d)' % ((1 << shift >> 1) - 1) if ties else ""}${'' if full else f', [low] "r"({low}), [high] "r"({high})'}
+          [zero_point] "r"(zero_point)${more}
         : "lr", "q0", "q1", "q2",${'' if full else ' "q3", "q4",'} "cc", "memory");
     (void)a_step;
     (void)b_step;
