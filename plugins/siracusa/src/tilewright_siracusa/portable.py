@@ -16,8 +16,9 @@ BYTES = (DType.I8, DType.U8)
 
 def portable_cycles(site: Site) -> float | None:
     """Cycles of one node, or None where nothing was measured."""
-    model = _MODELS.get(site.node.op)
-    return model(site) if model and site.output.dtype in BYTES else None
+    models = _MODELS if site.output.dtype in BYTES else _FLOAT_MODELS if site.output.dtype is DType.F32 else {}
+    model = models.get(site.node.op)
+    return model(site) if model else None
 
 
 def _conv(site: Site) -> float:
@@ -41,6 +42,17 @@ def _max_pool(site: Site) -> float:
     return site.output.elements * (7.0 * math.prod(windows_of(site.node).kernel) + 5)
 
 
+def _float_conv(site: Site) -> float:
+    windows, w, group = windows_of(site.node), site.input(1), site.node.integer("group", 1)
+    each = 10.5 if group == w.shape[0] > 1 else 4.0
+    return site.output.elements * (each * w.shape[1] * math.prod(windows.kernel) + 10)
+
+
+def _float_elements(site: Site) -> float:
+    clipped = {"clip_low", "clip_high"} & set(site.node.attributes)
+    return (19.0 if clipped else 12.0) * site.output.elements + 20
+
+
 _MODELS: Mapping[str, Callable[[Site], float]] = {
     "QConv": _conv,
     "QGemm": _product,
@@ -48,4 +60,15 @@ _MODELS: Mapping[str, Callable[[Site], float]] = {
     "QAveragePool": _average_pool,
     "MaxPool": _max_pool,
     "QAdd": lambda site: 18.5 * site.output.elements + 20,
+}
+_FLOAT_MODELS: Mapping[str, Callable[[Site], float]] = {
+    "Conv": _float_conv,
+    "Gemm": lambda site: site.output.elements * (4.8 * site.input(0).shape[-1] + 10),
+    "MatMul": lambda site: site.output.elements * (4.7 * site.input(0).shape[-1] + 10),
+    "Add": _float_elements,
+    "Sub": _float_elements,
+    "Mul": _float_elements,
+    "Clip": lambda site: 14.0 * site.output.elements,
+    "LayerNormalization": lambda site: 40.0 * site.output.elements,
+    "Softmax": lambda site: 102.0 * site.output.elements,
 }
