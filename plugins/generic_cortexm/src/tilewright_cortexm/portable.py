@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from tilewright.api import DType, Site, windows_of
+from tilewright.api import DType, Site, scaled_sum_form, sum_requant, windows_of
 
 BYTES = (DType.I8, DType.U8)
 
@@ -24,12 +24,13 @@ def portable_cycles(site: Site) -> float | None:
 def _conv(site: Site) -> float:
     windows, w, group = windows_of(site.node), site.input(1), site.node.integer("group", 1)
     taps = math.prod(windows.kernel)
-    if group == w.shape[0]:
+    if 1 < group == w.shape[0]:
         four = w.shape[0] >= 4
         return site.output.elements * (25 + (8.8 if four else 13) * taps)
-    joined = group == 1 and windows.dilations[-1] == 1
+    joined, outputs = group == 1 and windows.dilations[-1] == 1, w.shape[0] // group
     runs = taps // windows.kernel[-1] if joined else taps
-    return site.output.elements * (34 + (24 if joined else 9) * runs + 2.75 * w.shape[1] * taps)
+    each = (2.75 * (outputs - outputs % 4) + 6.2 * (outputs % 4)) / outputs  # four together, or one
+    return site.output.elements * (34 + (24 if joined else 9) * runs + each * w.shape[1] * taps)
 
 
 def _gemm(site: Site) -> float:
@@ -52,6 +53,16 @@ def _mean(site: Site) -> float:
     return 3.4 * site.input(0).elements + 25 * site.output.elements
 
 
+def _sum(site: Site) -> float:
+    form = scaled_sum_form(site)
+    return (16 if form and form.bits == 32 else 25) * site.output.elements + 20
+
+
+def _product(site: Site) -> float:
+    form = sum_requant(site)
+    return (14 if all(form.proved) and form.shift > 32 else 21) * site.output.elements + 20
+
+
 def _elementwise(instructions: float) -> Callable[[Site], float]:
     return lambda site: instructions * site.output.elements + 20
 
@@ -63,8 +74,8 @@ _MODELS: Mapping[str, Callable[[Site], float | None]] = {
     "QAveragePool": _average_pool,
     "MaxPool": lambda site: _max_pool(site) if site.output.dtype in BYTES else None,
     "QReduceMean": _mean,
-    "QAdd": _elementwise(16),
-    "QMul": _elementwise(14),
+    "QAdd": _sum,
+    "QMul": _product,
     "QLookup": _elementwise(6.5),
     "QSoftmax": _elementwise(33),
     "QuantizeLinear": lambda site: _elementwise(31)(site) if site.output.dtype in BYTES else None,

@@ -232,6 +232,16 @@ def test_odd_shapes(
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
 
 
+@pytest.mark.parametrize("core", ["m4", "m55"])
+def test_estimates_are_near_what_is_executed(core: str, tmp_path: Path) -> None:
+    """Portable C's included: `bind` compares them. What takes less than a thousand instructions does not matter."""
+    many, plan = everything(), deployed(core, {})
+    executed = many.run(plan, QemuRunner(), tmp_path, trace=False).step_counts
+    for node in many.graph.nodes:
+        used, count = plan.bound.bindings[node.name].candidates[0], executed[node.name]["instructions"]
+        assert count < 1000 or 0.5 < used.cycles / count < 2, (node.name, used.kernel.name, used.cycles, count)
+
+
 def test_every_kernel_is_among_them() -> None:
     used = {binding.kernel.name for core in ("m4", "m55") for binding in deployed(core, {}).bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS} <= used

@@ -53,10 +53,10 @@ def _cycles(tile: TileShape) -> float:
     layer = matmul(tile.site)
     groups, panels = _groups(layer), -(-layer.columns // _panel(layer))
     blocks, triples = -(-layer.columns // _BLOCK), -(-layer.rows // _ROWS)
-    block = groups * 20 + 3 * groups / _unroll(groups) + 46 + (36 if _form(layer).exact.any() else 0)
-    rows = _ROWS * (groups * (12 if layer.b_zero else 7) + 30) + 60
-    packed = layer.columns * (groups * 30 + 30)
-    return layer.batches * (triples * (blocks * block + panels * rows) + packed + 60)
+    block = groups * 20 + 3 * groups / _unroll(groups) + 28 + (36 if _form(layer).exact.any() else 0)
+    rows = _ROWS * (groups * (18 if layer.b_zero else 9) + 40)
+    packed = layer.columns * (groups * 20 + 30)
+    return layer.batches * (triples * (blocks * block + panels * rows) + packed)
 
 
 def _unroll(groups: int) -> int:

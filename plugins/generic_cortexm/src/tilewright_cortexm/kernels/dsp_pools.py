@@ -52,7 +52,7 @@ def _max_cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer = pool(tile.site)
     groups, windows = -(-layer.channels // _CHANNELS), pools.windows(layer)
-    return windows * (groups * (layer.taps * 6 + layer.windows.kernel[0] * 4 + 12) + 40)
+    return windows * (groups * (layer.taps * 5 + layer.windows.kernel[0] * 4 + 10) + 12)
 
 
 def _average_cycles(tile: TileShape) -> float:

@@ -70,14 +70,26 @@ def _refused_product(site: Site) -> str | None:
     return refused(site) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
 
 
+def _run(site: Site) -> int:
+    """Elements in a row: those of the last axes along which the same operands broadcast, as if all were row-major."""
+    y, length = site.output.shape, 1
+    shapes = [(1,) * (len(y) - len(tensor.shape)) + tensor.shape for tensor in (site.input(0), site.input(1))]
+    axes = [
+        (extent, [other == 1 for other in others]) for extent, *others in zip(y, *shapes, strict=True) if extent > 1
+    ]
+    for extent, broadcasts in reversed(axes):
+        if broadcasts != axes[-1][1]:
+            break
+        length *= extent
+    return length
+
+
 def _cycles(each: float, row: float) -> Callable[[TileShape], float]:
     """Executed instructions: of an element, and of a row, of which there is one for every run that broadcasts."""
 
     def cycles(tile: TileShape) -> float:
         y = tile.site.output
-        shapes = [tensor.shape for tensor in (tile.site.input(0), tile.site.input(1))]
-        rows = 1 if shapes[0] == shapes[1] else y.elements / max(1, max(y.shape, default=1))
-        return each * y.elements + row * rows + 20
+        return each * y.elements + row * y.elements / _run(tile.site) + 20
 
     return cycles
 

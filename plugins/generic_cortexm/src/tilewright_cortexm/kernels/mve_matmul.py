@@ -65,11 +65,9 @@ def _cycles(tile: TileShape) -> float:
     layer = matmul(tile.site)
     rows, steps = _rows(layer), _steps(layer)
     blocks, panels = -(-layer.columns // CHANNELS), -(-layer.columns // _panel(layer))
-    block = steps * (rows * 5 + 4 + 2 / _unroll(layer)) + 14 + 17 * rows
-    row = steps * 45 + 90
-    packed = layer.columns * (steps * 55 + 40)
-    turns = -(-layer.rows // rows)
-    return layer.batches * (turns * (blocks * block + panels * (rows * row + 30)) + packed + 200)
+    block = steps * (rows * 5 + 4) + 45
+    turns = -(-layer.rows // rows) * (blocks * block + panels * rows * steps * 80)
+    return layer.batches * (turns + layer.columns * steps * 55)
 
 
 def _describe(site: Site) -> Mapping[str, object]:

@@ -46,7 +46,7 @@ def _pack(site: Site) -> Mapping[str, Array]:
 def _cycles(tile: TileShape, lanes: int, each: float) -> float:
     layer = pool(tile.site)
     blocks = -(-layer.channels // lanes)
-    return pools.windows(layer) * (blocks * (layer.taps * 5 + layer.windows.kernel[0] * 4 + each) + 30)
+    return pools.windows(layer) * (blocks * (layer.taps * 5 + layer.windows.kernel[0] * 4 + each) + 15)
 
 
 def _max_cycles(tile: TileShape) -> float:
