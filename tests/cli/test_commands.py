@@ -285,7 +285,9 @@ def test_a_report_is_shown_again(tilewright: Run, compiled: tuple[Path, Any]) ->
 
 def test_targets(tilewright: Run) -> None:
     listed = tilewright("targets", "--json", "-").json()
-    assert {"name": "generic", "package": "tilewright-cortexm", "problem": ""}.items() <= listed[-1].items()
+    packages = {target["name"]: (target["package"], target["problem"]) for target in listed}
+    assert packages["generic"] == ("tilewright-cortexm", "")
+    assert packages["siracusa"] == ("tilewright-siracusa", "")
     assert re.search(r"^generic +tilewright-cortexm ", tilewright("targets").out, re.MULTILINE)
     one = tilewright("targets", "generic", "--json", "-").json()
     assert [memory["name"] for memory in one["memories"]] == ["ram", "flash"]

@@ -309,11 +309,23 @@ def test_an_unknown_target(fails: Fails, int8: Path) -> None:
     assert "did you mean 'generic'?" in text
 
 
-def test_a_target_that_is_not_installed_names_its_package(fails: Fails, int8: Path) -> None:
+HIDES_SIRACUSA = """
+import importlib_metadata
+every = importlib_metadata.distributions
+importlib_metadata.distributions = lambda **asked: (
+    found for found in every(**asked) if found.metadata["Name"] != "tilewright-siracusa"
+)
+"""
+
+
+def test_a_target_that_is_not_installed_names_its_package(fails: Fails, int8: Path, tmp_path: Path) -> None:
     environment = {"TILEWRIGHT_BLOCK": "tilewright-cortexm"}
     text = fails("check", int8, "-t", "generic", code="TW8002", exit_code=8, env=environment)
     assert "tilewright-cortexm" in text
-    assert "pip install tilewright-siracusa" in fails("check", int8, "-t", "siracusa", code="TW8001", exit_code=8)
+    (tmp_path / "sitecustomize.py").write_text(HIDES_SIRACUSA, encoding="utf-8")
+    path = os.pathsep.join((str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])))
+    text = fails("check", int8, "-t", "siracusa", code="TW8001", exit_code=8, env={"PYTHONPATH": path})
+    assert "pip install tilewright-siracusa" in text
 
 
 def test_no_compiler(fails: Fails, int8: Path, tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ PACKAGE_OF: Mapping[tuple[str, str], str] = MappingProxyType(
         ("platform", "cortex-m33"): "tilewright-cortexm",
         ("platform", "cortex-m55"): "tilewright-cortexm",
         ("platform", "siracusa"): "tilewright-siracusa",
-        ("platform", "snitch"): "tilewright-snitch",
+        ("runner", "gvsoc"): "tilewright-siracusa",
         ("runner", "qemu-cortex-m"): "tilewright-cortexm",
+        ("runner", "qemu-riscv32"): "tilewright-siracusa",
         ("allocator", "minimalloc"): "tilewright-minimalloc",
         ("tiler", "cpsat"): "tilewright-cpsat",
     }
