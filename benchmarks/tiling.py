@@ -48,7 +48,7 @@ def main() -> int:
     for network in networks:
         for size in SIZES:
             print(row(network, size << 10), flush=True)
-    print("\n| network | L1, KiB | bytes over layer-wise bound, chains of 1 | 2 | 4 | any | cycles of any over those of 1 |")
+    print("\n| network | L1, KiB | bytes over bound, chains of 1 | 2 | 4 | any | cycles of any over those of 1 |")
     print("|---|---:|---:|---:|---:|---:|---:|")
     for network in networks:
         for size in SIZES[1:4]:

@@ -56,8 +56,8 @@ class Engine:
 class CopyPath:
     """How bytes move from one memory to a neighbour.
 
-    A program for several cores moves bytes through `tw_rt`. One for a single core that stages constants uses `start` and
-    `wait`, Mako snippets over `dst, src, bytes, rows, dst_stride, src_stride, channel`; without them it uses memcpy.
+    A program for several cores moves bytes through `tw_rt`. One for a single core that stages constants uses `start`
+    and `wait`, Mako snippets over `dst, src, bytes, rows, dst_stride, src_stride, channel`; without them, memcpy.
     """
 
     source: str

@@ -18,7 +18,7 @@ from tilewright.stages import Bound
 def join_states(
     executed: Sequence[Node], bound: Bound, operators: Mapping[str, Operator], sharing: Sharing, decisions: Decisions
 ) -> dict[str, str]:
-    """Let outputs that become inputs of the next run share their bytes where that is sound; the in-place pairs of it."""
+    """Let outputs that become inputs of the next run share their bytes where that is sound: in-place pairs."""
     pairs: dict[str, str] = {}
     for present, following in decisions.state.items():
         pair = _joined(present, following, executed, bound, operators, sharing)

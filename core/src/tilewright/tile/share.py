@@ -32,7 +32,7 @@ def parallel_loops(kernel: Kernel, access: Access) -> tuple[str, ...]:
 
 
 def share(kernel: Kernel, access: Access, extents: Mapping[str, int], cores: int) -> Share:
-    """How `cores` cores share a tile with these extents: along the first loop that divides it about as evenly as any."""
+    """How `cores` cores share a tile with these extents: along the first loop that divides it about evenly."""
     loops = parallel_loops(kernel, access)
     if cores < 2 or not loops:
         return Share()
