@@ -26,11 +26,11 @@ def _conv(site: Site) -> float:
     taps = math.prod(windows.kernel)
     if 1 < group == w.shape[0]:
         four = w.shape[0] >= 4
-        return site.output.elements * (25 + (8.8 if four else 13) * taps)
+        return site.output.elements * (20 + (6.6 if four else 13) * taps)
     joined, outputs = group == 1 and windows.dilations[-1] == 1, w.shape[0] // group
     runs = taps // windows.kernel[-1] if joined else taps
-    each = (2.75 * (outputs - outputs % 4) + 6.2 * (outputs % 4)) / outputs  # four together, or one
-    return site.output.elements * (34 + (24 if joined else 9) * runs + each * w.shape[1] * taps)
+    each = (2.9 * (outputs - outputs % 4) + 6.2 * (outputs % 4)) / outputs  # four together, or one
+    return site.output.elements * (34 + (16 if joined else 9) * runs + each * w.shape[1] * taps)
 
 
 def _gemm(site: Site) -> float:

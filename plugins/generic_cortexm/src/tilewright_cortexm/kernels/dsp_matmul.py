@@ -56,7 +56,7 @@ def _cycles(tile: TileShape) -> float:
     block = groups * 20 + 3 * groups / _unroll(groups) + 28 + (36 if _form(layer).exact.any() else 0)
     rows = _ROWS * (groups * (18 if layer.b_zero else 9) + 40)
     packed = layer.columns * (groups * 20 + 30)
-    return layer.batches * (triples * (blocks * block + panels * rows) + packed)
+    return layer.batches * (triples * (blocks * block + panels * rows) + packed + 150)
 
 
 def _unroll(groups: int) -> int:

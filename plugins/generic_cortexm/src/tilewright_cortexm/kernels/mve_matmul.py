@@ -67,7 +67,7 @@ def _cycles(tile: TileShape) -> float:
     blocks, panels = -(-layer.columns // CHANNELS), -(-layer.columns // _panel(layer))
     block = steps * (rows * 5 + 4) + 45
     turns = -(-layer.rows // rows) * (blocks * block + panels * rows * steps * 80)
-    return layer.batches * (turns + layer.columns * steps * 55)
+    return layer.batches * (turns + layer.columns * steps * 55 + 300)
 
 
 def _describe(site: Site) -> Mapping[str, object]:
