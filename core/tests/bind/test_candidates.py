@@ -1,0 +1,49 @@
+"""Candidates are ordered by what they cost: a kernel's own model, what the platform measured, or throughput."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tilewright.bind.candidates import choices
+from tilewright.graph import Site
+from tilewright.kernel import Kernel
+from tilewright.platform import Engine, Memory, Platform
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.operator_sites import site_of
+
+PLATFORM = Platform(
+    name="small",
+    memories=(Memory(name="ram", size_bytes=None),),
+    engines=(Engine(name="cpu", operations_per_cycle=0.5),),
+)
+SITE = site_of(vocabulary()["Add"], [np.zeros((3, 4), np.float32), np.zeros((3, 4), np.float32)])
+PORTABLE = Kernel(name="portable", op="Add")
+FAST = Kernel(name="fast", op="Add", target="small", cycles=lambda tile: 20.0)
+UNPRICED = Kernel(name="unpriced", op="Add", target="small")
+
+
+def found(platform: Platform, *kernels: Kernel) -> list[tuple[str, float]]:
+    candidates = choices(SITE, vocabulary()["Add"], kernels, platform).candidates
+    return [(item.kernel.name, item.cycles) for item in candidates]
+
+
+def test_throughput_where_nothing_is_known() -> None:
+    assert found(PLATFORM, PORTABLE, FAST) == [("fast", 20.0), ("portable", 24.0)]
+
+
+@pytest.mark.parametrize(
+    ("measured", "order"),
+    [
+        (lambda site: 7.0, [("portable", 7.0), ("fast", 20.0), ("unpriced", 24.0)]),
+        (lambda site: 700.0, [("fast", 20.0), ("unpriced", 24.0), ("portable", 700.0)]),
+        (lambda site: None, [("fast", 20.0), ("unpriced", 24.0), ("portable", 24.0)]),
+    ],
+)
+def test_what_a_platform_measured_of_portable_c(
+    measured: Callable[[Site], float | None], order: list[tuple[str, float]]
+) -> None:
+    assert found(replace(PLATFORM, portable_cycles=measured), PORTABLE, FAST, UNPRICED) == order
