@@ -17,7 +17,8 @@ from tilewright.testing.kernel_tiles import tile_boxes
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.tile.cost import hop_cost
-from tilewright.tile.search import Search, orders
+from tilewright.tile.grid import orders
+from tilewright.tile.search import Search
 from tilewright.tile.space import Space, WindowTable, cuttable, nested_ranges, sizes, spans
 from tilewright.tile.spaces import Machine
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.tile.cost import tile_cycles
-from tilewright.tile.search import Found, Order, Search, orders, tile_counts, total_of
+from tilewright.tile.grid import orders, tile_counts
+from tilewright.tile.search import Found, Order, Search, total_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

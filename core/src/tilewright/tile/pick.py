@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.tile.search import Found, Search, tile_counts
+from tilewright.tile.grid import tile_counts
+from tilewright.tile.search import Found, Search
 from tilewright.tile.space import Space
 from tilewright.tile.tiler import Buffering
 

@@ -1,5 +1,5 @@
 """Knows how the tiles of one step are found: every size worth trying, every useful order of loops, depth and buffer.
-Does not know several steps, nor platforms.
+Does not know which sizes and orders there are (`grid`), several steps, nor platforms.
 
 Sizes are taken in the order of their number of tiles. What a size can cost at best, the whole step's computation and
 the price of a call for each tile, is known at once, so most sizes are left out unseen. Costs here are sums over all
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, permutations, product
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,8 @@ import numpy as np
 from tilewright.decisions import HopTile, TileCopy
 from tilewright.kernel import TileShape
 from tilewright.tile.cost import least_cycles, scratch_bytes, tile_cycles
-from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes, sizes
+from tilewright.tile.grid import grid, orders, tile_counts, trip_counts
+from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes
 from tilewright.tile.sums import sums_bytes
 from tilewright.tile.tiler import Buffering
 
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
 
-_MOST_POINTS = 20_000
 _FIRST_CHUNK, _CHUNK = 8, 64  # sizes looked at together: few at first, they may be all that is needed
 _MOST_COMBINATIONS = 256  # of depths, for one order of loops
-_MOST_ORDERS = 24
 _TRAFFIC = 0.4  # what moving as much again as must be moved is worth, as a part of the time
 _MOST_TRAFFIC = 2.0  # times what must be moved: beyond, only time counts
 
@@ -51,54 +50,9 @@ class Found:
         return HopTile(far=far, near=near, nest=self.nest, copies=self.copies)
 
 
-def grid(space: Space, most: int = _MOST_POINTS) -> Integers:
-    """Every combination of tile sizes, as [points, loops], fewest tiles first."""
-    choices = [sizes(space.extents[loop.name], space.kernel.multiples.get(loop.name, 1)) for loop in space.cuts]
-    while np.prod([len(choice) for choice in choices], dtype=float) > most:
-        longest = max(range(len(choices)), key=lambda index: len(choices[index]))
-        choice = choices[longest]
-        choices[longest] = (*choice[:-1:2], choice[-1]) if len(choice) % 2 == 0 else choice[::2]
-    if not choices:
-        return np.zeros((1, 0), np.int64)
-    points = np.stack(np.meshgrid(*(np.array(choice) for choice in choices), indexing="ij"), -1)
-    points = points.reshape(-1, len(choices))
-    return points[np.argsort(tile_counts(space, points), kind="stable")]
-
-
 def _up(sizes_bytes: Integers, grain: int) -> Integers:
     rounded: Integers = -(-sizes_bytes // grain) * grain
     return rounded
-
-
-def tile_counts(space: Space, points: Integers) -> Integers:
-    """Tiles of each point."""
-    counts: Integers = np.prod(trip_counts(space, points), axis=1, dtype=np.int64)
-    return counts
-
-
-def trip_counts(space: Space, points: Integers) -> Integers:
-    """Trips of each loop of each point."""
-    extents = np.array([space.extents[loop.name] for loop in space.cuts], np.int64).reshape(1, -1)
-    trips: Integers = -(-extents // points)
-    return trips
-
-
-def orders(space: Space) -> Iterator[tuple[int, ...]]:
-    """Orders of the loops that may differ in cost: neighbours that move the same operands are interchangeable.
-
-    Reductions stand inside the others, so that what is begun is finished before anything else is.
-    """
-    moves = [tuple(loop.name in item.loops for item in space.travellers) for loop in space.cuts]
-    seen = 0
-    parallel = [index for index, loop in enumerate(space.cuts) if loop.kind != "reduce"]
-    reductions = [index for index, loop in enumerate(space.cuts) if loop.kind == "reduce"]
-    for order in (outer + inner for outer in permutations(parallel) for inner in permutations(reductions)):
-        if any(moves[one] == moves[other] and one > other for one, other in pairwise(order)):
-            continue
-        seen += 1
-        if seen > _MOST_ORDERS:
-            return
-        yield order
 
 
 class Tables:

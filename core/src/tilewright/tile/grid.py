@@ -1,0 +1,66 @@
+"""Knows what there is to choose from before anything is priced: sizes of tiles, and orders of loops that may differ.
+Does not know costs, depths or buffers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise, permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.tile.space import Space, sizes
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.int64]
+
+_MOST_POINTS = 20_000
+_MOST_ORDERS = 24
+
+
+def grid(space: Space, most: int = _MOST_POINTS) -> Integers:
+    """Every combination of tile sizes, as [points, loops], fewest tiles first."""
+    choices = [sizes(space.extents[loop.name], space.kernel.multiples.get(loop.name, 1)) for loop in space.cuts]
+    while np.prod([len(choice) for choice in choices], dtype=float) > most:
+        longest = max(range(len(choices)), key=lambda index: len(choices[index]))
+        choice = choices[longest]
+        choices[longest] = (*choice[:-1:2], choice[-1]) if len(choice) % 2 == 0 else choice[::2]
+    if not choices:
+        return np.zeros((1, 0), np.int64)
+    points = np.stack(np.meshgrid(*(np.array(choice) for choice in choices), indexing="ij"), -1)
+    points = points.reshape(-1, len(choices))
+    return points[np.argsort(tile_counts(space, points), kind="stable")]
+
+
+def tile_counts(space: Space, points: Integers) -> Integers:
+    """Tiles of each point."""
+    counts: Integers = np.prod(trip_counts(space, points), axis=1, dtype=np.int64)
+    return counts
+
+
+def trip_counts(space: Space, points: Integers) -> Integers:
+    """Trips of each loop of each point."""
+    extents = np.array([space.extents[loop.name] for loop in space.cuts], np.int64).reshape(1, -1)
+    trips: Integers = -(-extents // points)
+    return trips
+
+
+def orders(space: Space) -> Iterator[tuple[int, ...]]:
+    """Orders of the loops that may differ in cost: neighbours that move the same operands are interchangeable.
+
+    Reductions stand inside the others, so that what is begun is finished before anything else is.
+    """
+    moves = [tuple(loop.name in item.loops for item in space.travellers) for loop in space.cuts]
+    seen = 0
+    parallel = [index for index, loop in enumerate(space.cuts) if loop.kind != "reduce"]
+    reductions = [index for index, loop in enumerate(space.cuts) if loop.kind == "reduce"]
+    for order in (outer + inner for outer in permutations(parallel) for inner in permutations(reductions)):
+        if any(moves[one] == moves[other] and one > other for one, other in pairwise(order)):
+            continue
+        seen += 1
+        if seen > _MOST_ORDERS:
+            return
+        yield order
