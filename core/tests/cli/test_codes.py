@@ -20,8 +20,9 @@ CODE = re.compile(r"TW\d{4}")
 def raised() -> set[str]:
     """Every string in the sources that is an error code or begins as the text of one, and every code in C."""
     found: set[str] = set()
-    for path in sorted([*SOURCES.rglob("*.c"), *SOURCES.rglob("*.h"), *SOURCES.rglob("*.mako")]):
-        found |= set(CODE.findall(path.read_text(encoding="utf-8")))
+    for kind in ("c", "h", "mako"):
+        for path in sorted([*SOURCES.rglob(f"*.{kind}"), *PLUGINS.glob(f"*/src/**/*.{kind}")]):
+            found |= set(CODE.findall(path.read_text(encoding="utf-8")))
     for path in sorted([*SOURCES.rglob("*.py"), *PLUGINS.glob("*/src/**/*.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
