@@ -187,7 +187,8 @@ def test_an_earlier_plan_is_kept_where_none_is_better(chance: random.Random) -> 
     offsets = {name: place.offset_bytes for name, place in first.places.items()}
     hinted = replace(problem, blocks=tuple(replace(one, hint=offsets[one.name]) for one in problem.blocks))
     again = BestFit().solve(hinted, SMALL)
-    assert peaks(hinted, again) == peaks(problem, first)
+    taken = peaks(problem, first)
+    assert all(size <= taken[pool] for pool, size in peaks(hinted, again).items())
     if first.status == "optimal" and all(first.places[one.name].pool == one.pools[0] for one in problem.blocks):
         assert again.places == first.places
 
