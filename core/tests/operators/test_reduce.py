@@ -68,7 +68,7 @@ def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, d
     layouts = {name: tuple(data.draw(st.permutations(range(rank)))) for name, rank in ranks.items()}
     found = run_kernel(operator, kernel, site, [x], folder=folder, layouts=layouts)
     assert result_errors(operator, site, [x], found) == []
-    cuts = {f"i{axis}": data.draw(st.integers(1, 3)) for axis in range(x.ndim)}
+    cuts = {f"{loop}{axis}": data.draw(st.integers(1, 3)) for axis in range(x.ndim) for loop in "ir"}
     found = run_tiled(operator, kernel, site, [x], cuts=cuts, folder=folder, layouts=layouts)
     assert result_errors(operator, site, [x], found) == []
 

@@ -19,15 +19,13 @@ from tilewright.access import Access, parse_map
 from tilewright.dtypes import DType
 from tilewright.frontend.importing import Conversion, Import, OnnxNode
 from tilewright.graph import Attribute, Site, Tensor
-from tilewright.kernel import Call, Kernel
+from tilewright.kernel import Call, Kernel, PartialSums
 from tilewright.operator import Operator
 from tilewright.operators.c_literals import c_float
-from tilewright.operators.c_source import c_source
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.import_checks import need_axis, need_types
-from tilewright.operators.nest import NEST, innermost, nest
+from tilewright.operators.reducing import REDUCE_CALL, REDUCE_SOURCE, Reduction, reduce_values
 from tilewright.operators.shape_errors import shape_error
-from tilewright.operators.walk import walk
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
@@ -104,34 +102,21 @@ def _accepts(site: Site) -> str | None:
     return None if site.input(0).dtype is DType.F32 else f"X must be f32, found {site.input(0).dtype.value}"
 
 
+def _accumulates(site: Site) -> PartialSums:
+    return PartialSums(loops=tuple(f"r{axis}" for axis in _axes(site)), dtype=DType.F32)
+
+
 def _values(call: Call) -> Mapping[str, object]:
-    x, y, axes = call.operands["X"], call.operands["Y"], _axes(call.site)
-    kept = [axis for axis in range(len(x.shape)) if axis not in axes]
-    places = kept if _keeps(call.site) else range(len(kept))  # of the kept axes in Y
-    results = walk(
-        [y.extents[place] for place in places],
-        {"X": [x.strides[axis] for axis in kept], "Y": [y.strides[place] for place in places]},
-        "Y",
-    )
-    terms = walk([x.extents[axis] for axis in axes], {"X": [x.strides[axis] for axis in axes]}, "X")
-    outer, inner = nest(results, 1), nest(terms, 1, prefix="tw_r")
-    (count, steps), (reduced, term_steps) = innermost(results), innermost(terms)
     combine, empty = _COMBINE[call.site.node.op]
     mean = call.site.node.op == "ReduceMean"
-    return {
-        "nest": outer.headers,
-        "inner": inner.headers,
-        "combine": combine,
-        "empty": c_float(empty),
-        "kept": count,
-        "reduced": reduced,
-        "x": f"{x}{outer.offsets['X']}{inner.offsets['X']}",
-        "x_kept": steps["X"],
-        "x_reduced": term_steps["X"],
-        "y": f"{y}{outer.offsets['Y']}",
-        "y_kept": steps["Y"],
-        "divisor": c_float(float(np.float32(_count(call.site)))) if mean else "",
-    }
+    reduction = Reduction(
+        axes=_axes(call.site),
+        keeps=_keeps(call.site),
+        combine=combine,
+        empty=c_float(empty),
+        divisor=c_float(float(np.float32(_count(call.site)))) if mean else "",
+    )
+    return reduce_values(call, reduction)
 
 
 def _import_reduced(op: str, by_input: bool, node: OnnxNode, graph: Conversion) -> None:
@@ -178,31 +163,16 @@ def _operator(op: str, summary: str, inputs_since: int) -> Operator:
     )
 
 
-_CALL = (
-    NEST
-    + """\\
-{
-        tw_reduce_start_f32(${kept}, ${empty}, ${y}, ${y_kept});
-% for line in inner:
-        ${line}
-% endfor
-        tw_reduce_${combine}_f32(${kept}, ${reduced}, ${x}, ${x_kept}, ${x_reduced}, ${y}, ${y_kept});
-% if divisor:
-        tw_reduce_finish_f32(${kept}, ${divisor}, ${y}, ${y_kept});
-% endif
-    }"""
-)
-
-
 def _kernel(op: str) -> Kernel:
     return Kernel(
         name=f"portable.reduce_{op.removeprefix('Reduce').lower()}_f32",
         op=op,
         parallel=("*",),
         accepts=_accepts,
+        accumulates=_accumulates,
         values=_values,
-        source=c_source("reduce.c"),
-        call=_CALL,
+        source=REDUCE_SOURCE,
+        call=REDUCE_CALL,
         includes=("<stdint.h>", "<math.h>"),
     )
 

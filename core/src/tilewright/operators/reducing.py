@@ -1,0 +1,109 @@
+"""Knows how C combines the elements of axes: loops over what is kept and what is reduced, at once or in parts.
+Does not know which operators reduce; `reduce` and the pools whose windows are whole images do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from tilewright.kernel import Call
+from tilewright.operators.c_source import c_source
+from tilewright.operators.nest import NEST, innermost, nest
+from tilewright.operators.partial_sums import is_part
+from tilewright.operators.walk import walk
+
+REDUCE_SOURCE = c_source("reduce.c")
+REDUCE_CALL = (
+    NEST
+    + """\\
+{
+% if part:
+        if (${first}) {
+            tw_reduce_start_${short}(${kept}, ${empty}, ${sums}, ${sums_kept});
+        }
+% else:
+        tw_reduce_start_${short}(${kept}, ${empty}, ${sums}, ${sums_kept});
+% endif
+% for line in inner:
+        ${line}
+% endfor
+        tw_reduce_${combine}_${short}(${kept}, ${reduced}, ${x}, ${x_kept}, ${x_reduced}, ${sums}, ${sums_kept});
+% if part:
+        if (${last}) {
+            tw_reduce_leave_${short}(${kept}, ${leaving}${sums}, ${sums_kept}, ${y}, ${y_kept});
+        }
+% elif divisor:
+        tw_reduce_finish_f32(${kept}, ${divisor}, ${sums}, ${sums_kept});
+% endif
+    }"""
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reduction:
+    """`combine` ("sum" of floats, "max", "min"), what it gives over no element, and what sums are divided by, as C."""
+
+    axes: tuple[int, ...]
+    keeps: bool  # the output has the axes, with extent 1
+    combine: str
+    empty: str
+    divisor: str = ""
+    limits: tuple[str, str] = ("-INFINITY", "INFINITY")  # of the results, in parts only
+
+
+def reduce_values(call: Call, reduction: Reduction) -> Mapping[str, object]:
+    """What `REDUCE_SOURCE` and `REDUCE_CALL` need. Outputs hold their own sums, but not in parts."""
+    x, y, axes = call.operands["X"], call.operands["Y"], reduction.axes
+    acc, part = call.operands.get("acc", y), is_part(call)
+    kept = [axis for axis in range(len(x.shape)) if axis not in axes]
+    places = kept if reduction.keeps else range(len(kept))  # of the kept axes in Y
+    results = walk(
+        [y.extents[place] for place in places],
+        {
+            "X": [x.strides[axis] for axis in kept],
+            "Y": [y.strides[place] for place in places],
+            "ACC": [acc.strides[place] for place in places],
+        },
+        "Y",
+    )
+    terms = walk([x.extents[axis] for axis in axes], {"X": [x.strides[axis] for axis in axes]}, "X")
+    outer, inner = nest(results, 1), nest(terms, 1, prefix="tw_r")
+    (count, steps), (reduced, term_steps) = innermost(results), innermost(terms)
+    floating = x.dtype.is_float
+    return {
+        "nest": outer.headers,
+        "inner": inner.headers,
+        "combine": reduction.combine,
+        "short": x.dtype.value,
+        "type": x.dtype.c_type,
+        "empty": reduction.empty,
+        "part": part,
+        "first": call.first,
+        "last": call.last,
+        "leaving": f"{reduction.divisor or '1.0f'}, {', '.join(reduction.limits)}, " if floating else "",
+        "kept": count,
+        "reduced": reduced,
+        "x": f"{x}{outer.offsets['X']}{inner.offsets['X']}",
+        "x_kept": steps["X"],
+        "x_reduced": term_steps["X"],
+        "sums": f"{acc}{outer.offsets['ACC']}",
+        "sums_kept": steps["ACC"],
+        "y": f"{y}{outer.offsets['Y']}",
+        "y_kept": steps["Y"],
+        "divisor": reduction.divisor,
+    }
+
+
+# The same names for a kernel whose text holds these only where it computes in parts.
+NO_REDUCTION: Mapping[str, object] = MappingProxyType(
+    dict.fromkeys(
+        (
+            "nest", "inner", "combine", "short", "type", "empty", "first", "last", "leaving", "kept", "reduced", "x",
+            "x_kept", "x_reduced", "sums", "sums_kept", "y", "y_kept", "divisor",
+        ),
+        "",
+    )
+    | {"part": False}
+)  # fmt: skip
