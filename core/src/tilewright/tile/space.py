@@ -199,11 +199,20 @@ class WindowTable:
 
     def windows(self, operand: Traveller, cuts: Mapping[str, int]) -> Windows:
         """The windows of all tiles; `cuts` is loop -> tile extent, and a loop left out is not cut."""
-        sizes_here = tuple(cuts.get(name, self.space.extents[name]) for name in operand.loops)
+        names = self._moving(operand)
+        sizes_here = tuple(cuts.get(name, self.space.extents[name]) for name in names)
         key = (operand.name, sizes_here)
         if key not in self._known:
-            self._known[key] = self._windows(operand, dict(zip(operand.loops, sizes_here, strict=True)))
+            self._known[key] = self._windows(operand, dict(zip(names, sizes_here, strict=True)))
         return self._known[key]
+
+    def _moving(self, operand: Traveller) -> tuple[str, ...]:
+        """The loops that move an operand: those that may be cut here, and those of which hops around leave one trip."""
+        if not self.around or not isinstance(self.space.access, MapAccess):
+            return operand.loops
+        axes = self.space.access.axes[operand.name]
+        held = (name for name in self.around if any(mentions(axis.index, name) for axis in axes))
+        return tuple(dict.fromkeys((*operand.loops, *held)))
 
     def _windows(self, operand: Traveller, cuts: Mapping[str, int]) -> Windows:
         access = self.space.access
@@ -211,7 +220,7 @@ class WindowTable:
             extents = tuple(span.extent for span in access.window(operand.name, self._box))
             return Windows(extents, ((extents, 1),))
         axes = access.axes[operand.name]
-        by_axis = [tuple(name for name in operand.loops if mentions(axis.index, name)) for axis in axes]
+        by_axis = [tuple(name for name in cuts if mentions(axis.index, name)) for axis in axes]
         moved = [name for names in by_axis for name in names]
         if len(set(moved)) != len(moved):
             return self._jointly(axes, cuts)
@@ -244,6 +253,7 @@ class WindowTable:
     def room(self, operand: str, cuts: Mapping[str, int]) -> tuple[int, ...]:
         """The largest extents of an operand, travelling or not, of which no loop moves two axes: an output."""
         axes = self.space.access.axes[operand]  # type: ignore[attr-defined]  # only maps are cut
+        cuts = {**{name: self.space.extents[name] for name in self.around}, **cuts}
         names = [tuple(name for name in cuts if mentions(axis.index, name)) for axis in axes]
         return tuple(
             max(extent for extent, _ in self._along(operand, position, moving, cuts))
@@ -261,9 +271,11 @@ class WindowTable:
             return size * np.array(found)[inverse]
         for position, axis in enumerate(access.axes[operand.name]):
             columns = [at for at, name in enumerate(operand.loops) if mentions(axis.index, name)]
-            names = [operand.loops[at] for at in columns]
+            cut = [operand.loops[at] for at in columns]
+            names = [name for name in self._moving(operand) if mentions(axis.index, name)]
+            held = {name: self.space.extents[name] for name in names}
             unique, inverse = unique_rows(points[:, columns])
-            keys = [dict(zip(names, row, strict=True)) for row in unique.tolist()]
+            keys = [{**held, **dict(zip(cut, row, strict=True))} for row in unique.tolist()]
             most = [max(extent for extent, _ in self._along(operand.name, position, names, cuts)) for cuts in keys]
             size = size * np.array(most)[inverse]
         return size
