@@ -115,6 +115,10 @@ void tw_exit(int status)
     if (status == TW_STACK_OVERFLOW) {
         tw_say("a core's stack was too small: compile with a larger --set stack=BYTES\n");
     }
+    if (status == TW_SHARED_REGISTERS) {
+        tw_say("the cores keep floats in the registers of integers: Siracusa does not, GVSoC's model of it did from"
+               " May 2025 to June 2026: install a GVSoC from before or after\n");
+    }
     ask_host(SYS_EXIT, status ? EXIT_ERROR : EXIT_FINE);
     for (;;) {
     }

@@ -19,9 +19,10 @@
 /* ---- on the controller ---- */
 
 /* Every core of the cluster calls `entry`. Returns when all have returned: 0, or one of the statuses that were not 0.
- * TW_STACK_OVERFLOW when a core's stack was too small. */
+ * TW_STACK_OVERFLOW when a core's stack was too small, TW_SHARED_REGISTERS when nothing ran: floats lie in the registers
+ * of integers, as on no Siracusa, and the program was not compiled for that. */
 int tw_cluster_run(int (*entry)(void));
-enum { TW_STACK_OVERFLOW = 139 };
+enum { TW_STACK_OVERFLOW = 139, TW_SHARED_REGISTERS = 140 };
 
 /* The most that any core's stack has held so far. */
 uint32_t tw_stack_bytes(void);

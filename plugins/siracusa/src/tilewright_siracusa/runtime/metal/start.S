@@ -30,6 +30,9 @@ paint:
     sw t0, 0(t1)
     addi t1, t1, 4
     bltu t1, sp, paint
+    li a1, 0
+    li t0, 0x3F800000
+    fmv.w.x fa1, t0 /* where floats have registers of their own, a1 stays 0 */
     call tw_core_main
 park:
     wfi

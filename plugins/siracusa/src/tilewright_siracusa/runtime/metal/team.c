@@ -13,7 +13,7 @@
 #define BARRIER_EVENT (1u << 16)
 #define EVERY_CORE ((1u << TW_CORES) - 1u)
 
-void tw_core_main(uint32_t core);
+void tw_core_main(uint32_t core, uint32_t shared_registers);
 
 uint32_t tw_rt_core(void)
 {
@@ -73,9 +73,17 @@ static void open_team(uint32_t core)
                      : "r"(1u), "r"(1u));
 }
 
-void tw_core_main(uint32_t core)
+void tw_core_main(uint32_t core, uint32_t shared_registers)
 {
     uint32_t call = 0u;
+    if (shared_registers) {
+        if (core == 0u) {
+            tw_team.status = TW_SHARED_REGISTERS;
+            TW_ORDER();
+            tw_team.finished = 1u;
+        }
+        return;
+    }
     open_team(core);
     for (;;) {
         int status;
