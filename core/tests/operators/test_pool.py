@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -149,3 +151,25 @@ def test_kernels_refuse_other_types() -> None:
     x = np.zeros((1, 3, 5, 5), np.int16)
     assert MAX_POOL_PORTABLE.accepts(site_of(MAX_POOL, [x], attributes())) == "X must be f32, i8 or u8, found i16"
     assert AVERAGE_POOL_F32.accepts(site_of(AVERAGE_POOL, [x], attributes())) == "X must be f32, found i16"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8, np.uint8])
+@pytest.mark.parametrize("operator", [MAX_POOL, AVERAGE_POOL], ids=lambda operator: operator.name)
+@pytest.mark.parametrize("layout", [(0, 1, 2, 3), (0, 2, 3, 1)])
+def test_one_window_over_everything_in_parts(
+    tmp_path: Path, operator: Operator, dtype: type[np.generic], layout: tuple[int, ...]
+) -> None:
+    if operator is AVERAGE_POOL and dtype is not np.float32:
+        return
+    x = (np.random.default_rng(3).standard_normal((2, 3, 7, 5)) * 40 + 60).clip(0, 120).astype(dtype)
+    clip = {"count_include_pad": 0, "clip_low": -1.0, "clip_high": 59.0} if operator is AVERAGE_POOL else {}
+    site = site_of(operator, [x], attributes(kernel_shape=(7, 5), strides=(1, 1), **clip))  # type: ignore[arg-type]
+    kernel = KERNELS[operator.name]
+    cuts = {"c": 2, "y": 3, "x": 2}
+    found = run_tiled(operator, kernel, site, [x], cuts=cuts, folder=tmp_path, layouts={"X": layout, "Y": layout})
+    assert result_errors(operator, site, [x], found) == []
+
+
+def test_windows_with_neighbours_are_whole() -> None:
+    x = np.zeros((1, 2, 8, 8), np.float32)
+    assert MAX_POOL_PORTABLE.accumulates(site_of(MAX_POOL, [x], attributes())) is None

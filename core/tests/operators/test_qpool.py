@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -142,8 +143,9 @@ def test_c_in_any_layout(
 @given(case=st.one_of(pool_cases(), mean_cases()), data=st.data())
 def test_c_in_tiles(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:
     operator, kernel, site, inputs = case
+    parts = kernel.accumulates(site)
     loops = [loop.name for loop in operator.access(site).loops if loop.kind == "parallel"]
-    cuts = {loop: data.draw(st.integers(1, 5)) for loop in loops}
+    cuts = {loop: data.draw(st.integers(1, 5)) for loop in (*loops, *(parts.loops if parts else ()))}
     (found,) = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=tmp_path_factory.mktemp("c"))
     assert np.array_equal(found, operator.reference(site, inputs)[0])
 
@@ -165,3 +167,16 @@ def test_wrong_axes_are_model_errors() -> None:
     requant = Requant(scale=(0.1,), zero_point=0, low=-128, high=127)
     with pytest.raises(TilewrightError, match="TW1310"):
         site_of(QREDUCE_MEAN, [np.zeros((2, 3), np.int8)], {"axes": (2,), "requant": requant})
+
+
+@pytest.mark.parametrize("scales", [1, 35])
+def test_one_window_over_everything_in_parts(tmp_path: Path, scales: int) -> None:
+    x = np.random.default_rng(5).integers(-128, 128, (1, 6, 7, 5)).astype(np.int8)
+    requant = Requant(scale=tuple(0.9 / (count + 1) for count in range(scales)), zero_point=-9, low=-128, high=127)
+    windows = Windows(kernel=(7, 5), strides=(1, 1), dilations=(1, 1), before=(0, 0), after=(0, 0))
+    attributes = {**windows.attributes(), "count_include_pad": 1, "x_zero_point": 7, "requant": requant}
+    site = site_of(QAVERAGE_POOL, [x], attributes)
+    (found,) = run_tiled(
+        QAVERAGE_POOL, QAVERAGE_POOL_PORTABLE, site, [x], cuts={"c": 4, "y": 2, "x": 4}, folder=tmp_path
+    )
+    assert np.array_equal(found, QAVERAGE_POOL.reference(site, [x])[0])

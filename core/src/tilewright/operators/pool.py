@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +21,7 @@ from tilewright.access import Access, parse_map
 from tilewright.dtypes import DType
 from tilewright.frontend.importing import Conversion, Import, OnnxNode
 from tilewright.graph import Attribute, Site, Tensor
-from tilewright.kernel import Call, Kernel
+from tilewright.kernel import Call, Kernel, PartialSums
 from tilewright.layout import Layout, channels_last
 from tilewright.operator import Operator
 from tilewright.operators.c_literals import c_float, c_int
@@ -27,6 +29,8 @@ from tilewright.operators.c_source import c_source
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
 from tilewright.operators.import_checks import need_types
+from tilewright.operators.partial_sums import either, is_part
+from tilewright.operators.reducing import NO_REDUCTION, REDUCE_CALL, REDUCE_SOURCE, Reduction, reduce_values
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.windows import (
     WINDOW_ATTRIBUTES,
@@ -77,6 +81,27 @@ def _fields(call: Call) -> dict[str, object]:
     }
 
 
+def is_global(site: Site) -> bool:
+    """Whether there is one window, over everything: then its taps are the image, and may be taken in parts."""
+    windows, extents = windows_of(site.node), site.input(0).shape[2:]
+    steps = zip(windows.dilations, windows.kernel, strict=True)
+    return (
+        windows.kernel == extents
+        and not any((*windows.before, *windows.after))
+        and all(step == 1 or taps == 1 for step, taps in steps)
+    )
+
+
+def _accumulates(site: Site) -> PartialSums | None:
+    loops = windows_of(site.node).tap_loops
+    return PartialSums(loops=loops, dtype=site.input(0).dtype) if is_global(site) else None
+
+
+def _part_values(call: Call, combine: str, empty: str, **more: Any) -> Mapping[str, object]:
+    axes = tuple(range(2, len(call.site.input(0).shape)))
+    return reduce_values(call, Reduction(axes=axes, keeps=True, combine=combine, empty=empty, **more))
+
+
 # --- MaxPool
 
 
@@ -100,12 +125,16 @@ def _accepts_max(site: Site) -> str | None:
 def _max_values(call: Call) -> Mapping[str, object]:
     dtype = call.operands["X"].dtype
     lowest = _lowest(dtype)
+    text = c_float(lowest) if dtype.is_float else c_int(int(lowest))
+    if is_part(call):
+        return {"fields": _NO_FIELDS, "floating": "", "lowest": "", **_part_values(call, "max", text)}
     return {
+        **NO_REDUCTION,
         "fields": _fields(call),
         "short": dtype.value,
         "type": dtype.c_type,
         "floating": dtype.is_float,
-        "lowest": c_float(lowest) if dtype.is_float else c_int(int(lowest)),
+        "lowest": text,
     }
 
 
@@ -156,8 +185,13 @@ def _accepts_average(site: Site) -> str | None:
 
 
 def _average_values(call: Call) -> Mapping[str, object]:
+    limits = clip_literals(call.site.node)
+    if is_part(call):
+        divisor = c_float(float(math.prod(windows_of(call.site.node).kernel)))
+        parts = _part_values(call, "sum", "0.0f", divisor=divisor, limits=(str(limits["low"]), str(limits["high"])))
+        return {"fields": _NO_FIELDS, "padding": 0, **limits, **parts}
     padding = int(bool(call.site.node.integer("count_include_pad")))
-    return {"fields": _fields(call), "padding": padding, **clip_literals(call.site.node)}
+    return {**NO_REDUCTION, "fields": _fields(call), "padding": padding, **limits}
 
 
 def _import_average(node: OnnxNode, graph: Conversion) -> None:
@@ -242,6 +276,8 @@ AVERAGE_POOL = Operator(
     ),
 )
 
+_NO_FIELDS: Mapping[str, object] = MappingProxyType({})
+
 # Field by field, so that a step reads like a table of its windows.
 _POOL = """(tw_pool){
 % for name, value in fields.items():
@@ -255,9 +291,10 @@ MAX_POOL_PORTABLE = Kernel(
     accepts=_accepts_max,
     prefers=_prefers,
     parallel=("c", "d", "h", "w"),
+    accumulates=_accumulates,
     values=_max_values,
-    source=c_source("window.h") + c_source("pool.h") + c_source("max_pool.c"),
-    call=f"tw_max_pool_${{short}}({_POOL}, ${{X}}, ${{Y}});",
+    source=either(REDUCE_SOURCE, c_source("window.h") + c_source("pool.h") + c_source("max_pool.c")),
+    call=either(f"{REDUCE_CALL}\n", f"tw_max_pool_${{short}}({_POOL}, ${{X}}, ${{Y}});\n"),
     includes=("<stdint.h>", "<math.h>"),
 )
 
@@ -267,9 +304,12 @@ AVERAGE_POOL_F32 = Kernel(
     accepts=_accepts_average,
     prefers=_prefers,
     parallel=("c", "d", "h", "w"),
+    accumulates=_accumulates,
     values=_average_values,
-    source=c_source("window.h") + c_source("pool.h") + c_source("average_pool.c"),
-    call=f"tw_average_pool_f32({_POOL}, ${{padding}}, ${{low}}, ${{high}}, ${{X}}, ${{Y}});",
+    source=either(REDUCE_SOURCE, c_source("window.h") + c_source("pool.h") + c_source("average_pool.c")),
+    call=either(
+        f"{REDUCE_CALL}\n", f"tw_average_pool_f32({_POOL}, ${{padding}}, ${{low}}, ${{high}}, ${{X}}, ${{Y}});\n"
+    ),
     includes=("<stdint.h>", "<math.h>"),
 )
 

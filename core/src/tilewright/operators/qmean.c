@@ -4,6 +4,7 @@
     groups += [[f"const {x_type} *x", *(f"int32_t x{i}" for i in kept_loops), *(f"int32_t r{i}" for i in reduced_loops)]]
     groups += [[f"{y_type} *y", *(f"int32_t y{i}" for i in kept_loops)]]
     groups += [["int32_t zeros", "int32_t word", "tw_requant requant"]]
+    groups += [["int32_t first", "int32_t last", "int32_t *acc", *(f"int32_t a{i}" for i in kept_loops)]] if part else []
     parameters = ",\n        ".join(", ".join(group) for group in groups)
     inner = "    " * (kept + 1)
 %>\
@@ -14,7 +15,12 @@ TW_KERNEL void ${function}(${parameters})
 ${"    " * (i + 1)}for (int32_t i${i} = 0; i${i} < n${i}; ++i${i}) {
 % endfor
 ${inner}const ${x_type} *const at = x + ${" + ".join(f"i{i} * x{i}" for i in kept_loops)};
+% if part:
+${inner}int32_t *const kept = acc + ${" + ".join(f"i{i} * a{i}" for i in kept_loops)};
+${inner}int32_t sum = first ? -zeros : *kept;
+% else:
 ${inner}int32_t sum = -zeros;
+% endif
 % for i in reduced_loops:
 ${inner}${"    " * i}for (int32_t j${i} = 0; j${i} < m${i}; ++j${i}) {
 % endfor
@@ -22,7 +28,14 @@ ${inner}${"    " * reduced}sum += at[${" + ".join(f"j{i} * r{i}" for i in reduce
 % for i in reversed(reduced_loops):
 ${inner}${"    " * i}}
 % endfor
+% if part:
+${inner}*kept = sum;
+${inner}if (last) {
+${inner}    y[${" + ".join(f"i{i} * y{i}" for i in kept_loops)}] = (${y_type})tw_requant_int32(sum, word, requant);
+${inner}}
+% else:
 ${inner}y[${" + ".join(f"i{i} * y{i}" for i in kept_loops)}] = (${y_type})tw_requant_int32(sum, word, requant);
+% endif
 % for i in reversed(kept_loops):
 ${"    " * (i + 1)}}
 % endfor

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +17,16 @@ import numpy.typing as npt
 from tilewright.access import Access, parse_map
 from tilewright.arithmetic.bounds import AccumulatorBounds, product_bounds
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
+from tilewright.dtypes import DType
 from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel
+from tilewright.kernel import Call, Kernel, PartialSums
 from tilewright.layout import Layout, channels_last
 from tilewright.operator import Operator
 from tilewright.operators.c_literals import c_int
 from tilewright.operators.c_source import c_source
 from tilewright.operators.integer_sites import c_requant, centred, described, input_range, not_bytes, requant_dtype
-from tilewright.operators.pool import window_counts
+from tilewright.operators.partial_sums import either, is_part
+from tilewright.operators.pool import is_global, window_counts
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import walk
 from tilewright.operators.windows import c_axes, inferred_outputs, tap_views, windows_of
@@ -117,7 +120,23 @@ def _prefers(site: Site) -> Mapping[str, Layout]:
     return {"X": layout, "Y": layout}
 
 
+def _accumulates_pool(site: Site) -> PartialSums | None:
+    return PartialSums(loops=windows_of(site.node).tap_loops, dtype=DType.I32) if is_global(site) else None
+
+
+def _part_values(call: Call) -> Mapping[str, object]:
+    form, terms = pool_requant_form(call.site), math.prod(windows_of(call.site.node).kernel)
+    axes = range(2, len(call.site.input(0).shape))
+    zeros = terms * call.site.node.integer("x_zero_point")
+    word = form.words[terms - 1 if len(form.words) > 1 else 0]
+    return {**_NO_POOL, **_sums(call, axes, True, zeros, word, form)}
+
+
 def _pool_values(call: Call) -> Mapping[str, object]:
+    return _part_values(call) if is_part(call) else {**_NO_MEAN, **_whole_values(call)}
+
+
+def _whole_values(call: Call) -> Mapping[str, object]:
     node, x, y = call.site.node, call.operands["X"], call.operands["Y"]
     return {
         "function": f"tw_qaverage_pool_{x.dtype.value}_{y.dtype.value}",
@@ -165,8 +184,8 @@ def _mean_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, 
 
 def _mean_access(site: Site) -> Access:
     axes, rank, keep = _reduced(site), len(site.input(0).shape), site.node.integer("keepdims", 1)
-    loops = [f"a{axis}" for axis in range(rank) if axis not in axes]
-    x = ",".join(":" if axis in axes else f"a{axis}" for axis in range(rank))
+    loops = [*(f"a{axis}" for axis in range(rank) if axis not in axes), *(f"r{axis}" for axis in axes)]
+    x = ",".join(f"r{axis}" if axis in axes else f"a{axis}" for axis in range(rank))
     y = ",".join("0" if axis in axes else f"a{axis}" for axis in range(rank) if keep or axis not in axes)
     shapes = {"X": site.input(0).shape, "Y": site.output.shape}
     return parse_map(f"{' '.join(loops)} : X[{x}] -> Y[{y}]").bind(shapes)
@@ -191,23 +210,33 @@ def _accepts_mean(site: Site) -> str | None:
 
 
 def _mean_values(call: Call) -> Mapping[str, object]:
-    node, x, y, axes = call.site.node, call.operands["X"], call.operands["Y"], _reduced(call.site)
+    node, form = call.site.node, mean_requant_form(call.site)
+    zeros = _terms(call.site) * node.integer("x_zero_point")
+    return _sums(call, _reduced(call.site), bool(node.integer("keepdims", 1)), zeros, form.words[0], form)
+
+
+def _sums(
+    call: Call, axes: Sequence[int], keeps: bool, zeros: int, word: int, form: RequantForm
+) -> Mapping[str, object]:
+    """What `qmean.c` and `_MEAN_CALL` need; `zeros` is what a whole sum has too much."""
+    x, y, acc = call.operands["X"], call.operands["Y"], call.operands.get("acc")
     kept_axes = [axis for axis in range(len(x.shape)) if axis not in axes]
-    y_axes = kept_axes if node.integer("keepdims", 1) else range(len(kept_axes))
+    places = kept_axes if keeps else range(len(kept_axes))
+    steps = {"X": [x.strides[axis] for axis in kept_axes], "Y": [y.strides[place] for place in places]}
     kept = walk(
-        [y.extents[axis] for axis in y_axes],
-        {"X": [x.strides[axis] for axis in kept_axes], "Y": [y.strides[axis] for axis in y_axes]},
+        [y.extents[place] for place in places],
+        {**steps, "ACC": [acc.strides[place] for place in places]} if acc else steps,
         "Y",
     )
     reduced = walk([x.extents[axis] for axis in axes], {"X": [x.strides[axis] for axis in axes]}, "X")
-    form = mean_requant_form(call.site)
+    part = (call.first, call.last, str(acc), *kept.steps["ACC"]) if acc else ()
     arguments = (
         *kept.extents, *reduced.extents, str(x), *kept.steps["X"], *reduced.steps["X"], str(y), *kept.steps["Y"],
-        _terms(call.site) * node.integer("x_zero_point"), c_int(form.words[0]),
-        f"(tw_requant){c_requant(node.requant(), form)}",
+        zeros, c_int(word), f"(tw_requant){c_requant(call.site.node.requant(), form)}", *part,
     )  # fmt: skip
     return {
-        "function": f"tw_qmean_{x.dtype.value}_{y.dtype.value}_{kept.depth}_{reduced.depth}",
+        "function": f"tw_qmean{'_part' if acc else ''}_{x.dtype.value}_{y.dtype.value}_{kept.depth}_{reduced.depth}",
+        "part": is_part(call),
         "bits": 32,
         "x_type": x.dtype.c_type,
         "y_type": y.dtype.c_type,
@@ -216,6 +245,14 @@ def _mean_values(call: Call) -> Mapping[str, object]:
         "arguments": ", ".join(str(argument) for argument in arguments),
     }
 
+
+def _accumulates_mean(site: Site) -> PartialSums:
+    return PartialSums(loops=tuple(f"r{axis}" for axis in _reduced(site)), dtype=DType.I32)
+
+
+_MEAN_CALL = "${function}(${arguments});"
+_NO_MEAN = MappingProxyType({"part": False, "kept": 0, "reduced": 0, "arguments": ""})
+_NO_POOL = MappingProxyType({"fields": {}, "requant": "", "x_zero_point": 0, "words": 0, "padding": 0})
 
 QAVERAGE_POOL = Operator(
     name="QAveragePool",
@@ -243,16 +280,22 @@ QAVERAGE_POOL_PORTABLE = Kernel(
     accepts=_accepts_pool,
     access=_packed_pool_access,
     prefers=_prefers,
+    accumulates=_accumulates_pool,
     pack=lambda site: {"R": pool_requant_form(site).array()},
     parallel=("c", "d", "h", "w"),
     describe=lambda site: described(pool_requant_form(site)),
     values=_pool_values,
-    source="".join(c_source(name) for name in ("requant.h", "window.h", "pool.h", "qpool.c")),
-    call="""${function}((tw_pool){
+    source=c_source("requant.h")
+    + either(c_source("qmean.c"), "".join(c_source(name) for name in ("window.h", "pool.h", "qpool.c"))),
+    call=either(
+        _MEAN_CALL + "\n",
+        """${function}((tw_pool){
 % for name, value in fields.items():
     .${name} = ${value},
 % endfor
-}, (tw_requant)${requant}, ${x_zero_point}, ${words}, ${padding}, ${X}, ${R}, ${Y});""",
+}, (tw_requant)${requant}, ${x_zero_point}, ${words}, ${padding}, ${X}, ${R}, ${Y});
+""",
+    ),
 )
 
 QREDUCE_MEAN_PORTABLE = Kernel(
@@ -260,10 +303,11 @@ QREDUCE_MEAN_PORTABLE = Kernel(
     op="QReduceMean",
     parallel=("*",),
     accepts=_accepts_mean,
+    accumulates=_accumulates_mean,
     describe=lambda site: described(mean_requant_form(site)),
     values=_mean_values,
     source=c_source("requant.h") + c_source("qmean.c"),
-    call="${function}(${arguments});",
+    call=_MEAN_CALL,
 )
 
 OPERATORS = (QAVERAGE_POOL, QREDUCE_MEAN)
