@@ -84,23 +84,29 @@ def run_on_iss(
     inputs: Sequence[Array | None],
     folder: Path,
     box: Mapping[str, tuple[int, int]] | None = None,
+    *,
+    part: str = "",
 ) -> Executed:
-    """Execute `kernel` once, over everything or over a box of its loops; what it does not write is zero."""
+    """Execute `kernel` once, over everything or over a box of its loops, and return the windows that it writes.
+
+    Operands are tiles of their own, as if copied. `part` is "first", "middle" or "last" where the box is a part of a
+    reduction; the sums begin as zeros.
+    """
     access = kernel_access(operator, kernel, site)
     trips = {loop.name: (0, loop.extent) for loop in access.loops} | dict(box or {})
     arrays = _stored(operator, kernel, site, inputs)
     operands, places, at = {}, [], DATA
+    windows = {name: access.window(name, trips) for name in arrays}
+    arrays = {
+        name: (array[tuple(slice(span.low, span.low + span.extent) for span in windows[name])], layout)
+        for name, (array, layout) in arrays.items()
+    }
     for name, (array, layout) in arrays.items():
-        operand = _operand(name, array, layout, len(places), writable=name in operator.outputs)
-        window = access.window(name, trips)
-        skipped = sum(span.low * step for span, step in zip(window, operand.strides, strict=True))
         operands[name] = replace(
-            operand,
-            pointer=f"({operand.pointer} + {skipped})",
-            extents=tuple(str(span.extent) for span in window),
-            origin=tuple(str(span.low) for span in window),
-            before=tuple(str(span.before) for span in window),
-            after=tuple(str(span.after) for span in window),
+            _operand(name, array, layout, len(places), writable=name in operator.outputs),
+            origin=tuple(str(span.low) for span in windows[name]),
+            before=tuple(str(span.before) for span in windows[name]),
+            after=tuple(str(span.after) for span in windows[name]),
         )
         places.append(at)
         at += -(-array.nbytes // 16) * 16 + 16
@@ -108,12 +114,20 @@ def run_on_iss(
     empty = np.zeros(max(scratch, 1), np.uint8)
     operands["scratch"] = _operand("scratch", empty, (0,), len(places), writable=True)
     places.append(at)
+    form = kernel.accumulates(site) if part else None
+    if form is not None:
+        output = operands[operator.outputs[0]]
+        operands["acc"] = replace(
+            output, name="acc", dtype=form.dtype, pointer=f"(({form.dtype.c_type} *)tw_p[{len(places)}])"
+        )
+        places.append(at + scratch + 16 & ~15)
     extents = {name: str(high - low) for name, (low, high) in trips.items()}
-    text = kernel_text(kernel, Call(site=site, operands=operands, extents=extents, name="step"))
+    ends = {"first": str(int(part == "first")), "last": str(int(part == "last"))} if part else {}
+    text = kernel_text(kernel, Call(site=site, operands=operands, extents=extents, name="step", **ends))
     image, entry = image_of(text, folder)
     machine = Machine(bytearray(SIZE))
     machine.memory[CODE : CODE + len(image)] = image
-    for (name, (array, layout)), place in zip(arrays.items(), places[:-1], strict=True):
+    for (name, (array, layout)), place in zip(arrays.items(), places, strict=False):
         if name not in operator.outputs:
             data = np.ascontiguousarray(array.transpose(layout)).tobytes()
             machine.memory[place : place + len(data)] = data
@@ -122,7 +136,7 @@ def run_on_iss(
     machine.run(entry, (DATA - len(table),))
     outputs = tuple(
         _read(machine, place, array, layout)
-        for (name, (array, layout)), place in zip(arrays.items(), places[:-1], strict=True)
+        for (name, (array, layout)), place in zip(arrays.items(), places, strict=False)
         if name in operator.outputs
     )
     return Executed(outputs, machine.instructions, machine.cycles, machine.executed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,39 @@ def test_exact_and_as_fast_as_estimated(case: Case, tmp_path: Path, tool: Callab
     box = {loop.name: (0, loop.extent) for loop in access.loops}
     estimate = kernel.cycles(TileShape(site=site, access=access, box=box))
     assert estimate == pytest.approx(found.cycles, rel=case.within)
+
+
+@pytest.mark.parametrize(
+    ("case", "box"),
+    [
+        (Case("16 of 64 channels", conv(64, 16, 8, 8, 3, pad=1)), {"h": (2, 3), "c": (16, 32)}),
+        (Case("8 of 32 channels, not padded", conv(32, 6, 8, 8, 3)), {"h": (0, 2), "w": (0, 5), "c": (16, 24)}),
+        (Case("one row of taps", conv(64, 8, 8, 8, 3, pad=1)), {"h": (2, 3), "y": (1, 2)}),
+        (Case("16 of 64 channels of a 1x1", conv(64, 64, 2, 8, 1)), {"c": (16, 32)}),
+        (Case("16 of 32 channels, with holes", conv(32, 8, 9, 9, 3, pad=2, dilation=2)), {"c": (16, 32)}),
+        (Case("a tenth of a matrix product", gemm(8, 640, 16)), {"k": (64, 128)}),
+    ],
+    ids=str,
+)
+def test_parts_take_what_is_estimated(
+    case: Case, box: dict[str, tuple[int, int]], tmp_path: Path, tool: Callable[[str], str]
+) -> None:
+    """The estimate of a part is the average of the first, those in the middle, and the last, which finishes sums."""
+    tool("riscv64-unknown-elf-gcc")
+    operator, kernel, site, inputs = case.make(np.random.default_rng(5))
+    assert kernel.cycles is not None
+    access = kernel_access(operator, kernel, site)
+    trips = {loop.name: (0, loop.extent) for loop in access.loops} | box
+    parts = prod(
+        loop.extent / (trips[loop.name][1] - trips[loop.name][0]) for loop in access.loops if loop.kind == "reduce"
+    )
+    taken = {
+        part: run_on_iss(operator, kernel, site, inputs, tmp_path, box, part=part).cycles
+        for part in ("first", "middle", "last")
+    }
+    average = (taken["first"] + (parts - 2) * taken["middle"] + taken["last"]) / parts
+    estimate = kernel.cycles(TileShape(site=site, access=access, box=trips))
+    assert estimate == pytest.approx(average, rel=case.within)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
-"""Holds a kernel's answer against the reference: whole, and in tiles that respect its multiples."""
+"""Holds a kernel against the reference: whole, in tiles that respect its multiples, and in parts of its sums."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tilewright.access import Access
 from tilewright.graph import Site
 from tilewright.kernel import Kernel
 from tilewright.operands import kernel_access
@@ -19,6 +20,21 @@ from tilewright.testing.kernel_tiles import run_tiled
 Array = npt.NDArray[np.generic]
 Check = Callable[[Operator, Kernel, Site, Sequence[Array | None], np.random.Generator], None]
 UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
+
+
+def in_multiples(kernel: Kernel, cuts: Mapping[str, int]) -> dict[str, int]:
+    """The cuts, rounded up to what the kernel takes."""
+    return {
+        loop: -(-size // kernel.multiples.get(loop, 1)) * kernel.multiples.get(loop, 1) for loop, size in cuts.items()
+    }
+
+
+def random_parts(kernel: Kernel, site: Site, access: Access, rng: np.random.Generator) -> Mapping[str, int]:
+    """A size for some of the reductions that the kernel splits; none where it splits none."""
+    form = kernel.accumulates(site)
+    loops = {loop.name: loop.extent for loop in access.loops}
+    some = [loop for loop in form.loops if loops[loop] > 1 and rng.integers(4)] if form else []
+    return {loop: int(rng.integers(1, loops[loop])) for loop in some}
 
 
 @pytest.fixture(scope="session", name="check")
@@ -34,11 +50,13 @@ def _check(tmp_path_factory: pytest.TempPathFactory) -> Check:
         (wanted,) = operator.reference(site, inputs)
         (found,) = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)
         assert np.array_equal(found, wanted)
-        cuts = {
-            loop: -(-size // kernel.multiples.get(loop, 1)) * kernel.multiples.get(loop, 1)
-            for loop, size in random_cuts(kernel_access(operator, kernel, site), rng).items()
-        }
-        (found,) = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=folder, layouts=layouts, flags=UBSAN)
-        assert np.array_equal(found, wanted), cuts
+        access = kernel_access(operator, kernel, site)
+        cuts = in_multiples(kernel, random_cuts(access, rng))
+        parts = in_multiples(kernel, random_parts(kernel, site, access, rng))
+        for chosen in (cuts, {**cuts, **parts}) if parts else (cuts,):
+            (found,) = run_tiled(
+                operator, kernel, site, inputs, cuts=chosen, folder=folder, layouts=layouts, flags=UBSAN
+            )
+            assert np.array_equal(found, wanted), chosen
 
     return equal

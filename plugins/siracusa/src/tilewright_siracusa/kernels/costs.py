@@ -67,11 +67,17 @@ def leading_trips(tile: TileShape) -> int:
     return trips(tile, *(name for name in tile.box if name.startswith("_lead")))
 
 
-def products_cycles(pixels: int, outputs: int, words: int, runs: float, pointers: float, padded: bool) -> float:
-    """Windows of so many `words`, read in place in `runs` per pair of pixels; `pointers` are written at edges."""
+def products_cycles(
+    pixels: int, outputs: int, words: int, runs: float, pointers: float, padded: bool, finished: float = 1.0
+) -> float:
+    """Windows of so many `words`, read in place in `runs` per pair of pixels; `pointers` are written at edges.
+
+    Of the calls that compute parts of these windows, `finished` is the share that writes results; others keep sums.
+    """
     pairs, single, blocks = pixels // 2, pixels % 2, -(-outputs // BLOCK)
-    block = pairs * (14 * words + 5 * runs + 75) + single * (9 * words + 4 * runs + 61)
-    return blocks * block + pixels * (75 if padded else 12) + 9 * pairs * pointers + 60
+    ends = (75.0, 61.0) if finished == 1 else (30 + 60 * finished, 10 + 35 * finished)
+    pair, alone = 14 * words + 5 * runs + ends[0], 9 * words + 4 * runs + ends[1]
+    return blocks * (pairs * pair + single * alone) + pixels * (75 if padded else 12) + 9 * pairs * pointers + 60
 
 
 def column_cycles(pixels: int, outputs: int, words: int, copying: float) -> float:

@@ -1,5 +1,6 @@
 <%doc>
-Needs kind: "ss", "us", "su" or "uu", whether the bytes of x and of the weights are signed.
+Needs kind: "ss", "us", "su" or "uu", whether the bytes of x and of the weights are signed; apart, whether there may be
+a gap behind the weights of every run.
 </%doc>\
 <%
     name = {"ss": "SDOTSP", "us": "SDOTUSP", "su": "SDOTUSP", "uu": "SDOTUP"}[kind]
@@ -9,13 +10,15 @@ Needs kind: "ss", "us", "su" or "uu", whether the bytes of x and of the weights 
     def portable(sum, x, w):
         return f"tw_xp_sdot_us({sum}, {w}, {x})" if kind == "su" else f"tw_xp_sdot_{kind}({sum}, {x}, {w})"
 %>\
-#ifndef TW_XP_DOT_${kind.upper()}
-#define TW_XP_DOT_${kind.upper()}
+<% gap = "_apart" if apart else "" %>\
+#ifndef TW_XP_DOT_${kind.upper()}${gap.upper()}
+#define TW_XP_DOT_${kind.upper()}${gap.upper()}
 % for pixels in (2, 1):
 <%
     sums, starts, factors = [f"s{i}" for i in range(4 * pixels)], ("t1", "t3")[:pixels], ("a6", "a7")[:pixels]
     weights = ("t4", "t5", "t6")
     fetch = [f"TW_XP_LW({start}, %[runs], 4)" for start in starts]
+    leave = ["TW_XP_ADD(%[w], %[w], %[gap])"] if apart else []
     body = [f"TW_XP_LW({weights[0]}, %[w], 4)", f"TW_XP_LW({factors[0]}, {starts[0]}, 4)",
             f"TW_XP_LW({weights[1]}, %[w], 4)", *(f"TW_XP_LW({factors[1]}, {starts[1]}, 4)" for _ in starts[1:]),
             f"TW_XP_LW({weights[2]}, %[w], 4)"]
@@ -24,8 +27,9 @@ Needs kind: "ss", "us", "su" or "uu", whether the bytes of x and of the weights 
         body += [f"TW_XP_LW({weights[0]}, %[w], 4)"] if channel == 0 else []
 %>\
 /* ${"Two pixels" if pixels == 2 else "One pixel"} and four channels: `count` runs of x, each of `words` words, both one at least. `runs` says where they
- * begin${", one pixel's before the other's" if pixels == 2 else ""}; what lies behind the last may be read. Weights are stored in the order in which they are read. */
-TW_KERNEL void tw_xp_dot${pixels}_${kind}(int32_t count, const uint8_t *const *runs, int32_t words, const uint8_t *w, int32_t *acc)
+ * begin${", one pixel's before the other's" if pixels == 2 else ""}; what lies behind the last may be read. Weights are stored in the order in which they are read${", `gap` more bytes\n * behind those of each run" if apart else ""}. */
+TW_KERNEL void tw_xp_dot${pixels}_${kind}${gap}(int32_t count, const uint8_t *const *runs, int32_t words, const uint8_t *w, \
+${"int32_t gap, " if apart else ""}int32_t *acc)
 {
     int32_t ${", ".join(f"{s} = acc[{i}]" for i, s in enumerate(sums))};
 #ifdef TW_XP_ASM
@@ -33,16 +37,16 @@ TW_KERNEL void tw_xp_dot${pixels}_${kind}(int32_t count, const uint8_t *const *r
 % for line in fetch:
         ${line}
 % endfor
-        TW_XP_LOOPS(${len(body)}, ${len(fetch)})
+        TW_XP_LOOPS(${len(body)}, ${len(leave + fetch)})
 % for line in body:
         ${line}
 % endfor
-% for line in fetch:
+% for line in leave + fetch:
         ${line}
 % endfor
         TW_XP_LOOP_END
         : ${", ".join(f'[{s}] "+r"({s})' for s in sums)}, [w] "+r"(w), [runs] "+r"(runs)
-        : [outer] "r"(count), [inner] "r"(words)
+        : [outer] "r"(count), [inner] "r"(words)${', [gap] "r"(gap)' if apart else ""}
         : "memory", ${", ".join(f'"{register}"' for register in (*starts, *factors, *weights))});
 #else
     for (int32_t run = 0; run < count; ++run) {
@@ -54,6 +58,9 @@ TW_KERNEL void tw_xp_dot${pixels}_${kind}(int32_t count, const uint8_t *const *r
             ${s} = ${portable(s, f"a{i // 4}", f"tw_xp_load(w + {4 * (i % 4)})")};
 % endfor
         }
+% if apart:
+        w += gap;
+% endif
     }
 #endif
 % for i, s in enumerate(sums):

@@ -84,6 +84,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "function": f"tw_xp_matmul_{kind}_{limit}_{int(whole)}{int(sums)}",
         "kind": kind,
         "weighted": False,
+        "apart": False,
         "limit": limit,
         "whole": whole,
         "sums": sums,

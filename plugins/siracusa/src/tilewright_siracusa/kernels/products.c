@@ -1,22 +1,29 @@
 <%doc>
 Needs function, kind (see dot.c), limit (see finish.c), direct (windows are read where they are; else copied to columns),
-edges (taps may lie outside, or apart from each other), runs (of a window, at most).
+edges (taps may lie outside, or apart from each other), runs (of a window, at most), part (of the products: see parts.c).
 </%doc>\
-#ifndef TW_XP_PIXEL
-#define TW_XP_PIXEL
+<%
+    pixel = "tw_xp_part_pixel" if part else "tw_xp_pixel"
+    parts, with_parts = ("const tw_xp_part *part, ", "&part, ") if part else ("", "")
+%>\
+#ifndef ${pixel.upper()}
+#define ${pixel.upper()}
 /* One output pixel: its window's first tap, and which taps lie inside, one bit for each. */
 typedef struct {
     int32_t x; /* bytes from the first element of the tile */
     uint32_t rows, columns;
     uint8_t *y;
-} tw_xp_pixel;
+% if part:
+    int32_t *acc;
+% endif
+} ${pixel};
 #endif
 
 #ifndef ${function.upper()}
 #define ${function.upper()}
 % if not direct:
 /* A window as one run of bytes, what lies outside filled with padding. */
-TW_KERNEL void ${function}_column(const tw_xp_windows *p, const tw_xp_pixel *at, const uint8_t *x, uint8_t *to)
+TW_KERNEL void ${function}_column(const tw_xp_windows *p, const ${pixel} *at, const uint8_t *x, uint8_t *to)
 {
     const int32_t run = p->column_taps * p->channels;
     const uint32_t all = (UINT32_C(2) << (p->column_taps - 1)) - 1;
@@ -51,7 +58,7 @@ TW_KERNEL void ${function}_column(const tw_xp_windows *p, const tw_xp_pixel *at,
 
 % elif edges:
 /* Where the taps of `pixels` windows begin, 1 or 2, row by row: those outside at `pad`. */
-TW_XP_APART void ${function}_taps(const tw_xp_windows *p, int32_t pixels, const tw_xp_pixel *at, const uint8_t *x,
+TW_XP_APART void ${function}_taps(const tw_xp_windows *p, int32_t pixels, const ${pixel} *at, const uint8_t *x,
         const uint8_t *pad, int32_t taps, const uint8_t **runs)
 {
     const int32_t row = p->row_dilation * p->x_row, column = p->column_dilation * p->x_column;
@@ -70,7 +77,7 @@ TW_XP_APART void ${function}_taps(const tw_xp_windows *p, int32_t pixels, const 
 % endif
 /* Every channel of `pixels` pixels, 1 or 2. */
 TW_KERNEL void ${function}_pixels(const tw_xp_windows *p, ${"const tw_xp_windows *apart, " if direct and edges else ""}\
-int32_t pixels, const tw_xp_pixel *at, const uint8_t *x,
+${parts}int32_t pixels, const ${pixel} *at, const uint8_t *x,
         const uint8_t *w, const int32_t *b, ${"uint8_t *columns" if not direct else "const uint8_t *pad"})
 {
     const uint8_t *runs[${2 * runs + 2}];
@@ -101,27 +108,42 @@ int32_t pixels, const tw_xp_pixel *at, const uint8_t *x,
         runs[kr * pixels + pixels - 1] = x + (at[pixels - 1].x + kr * row);
     }
 % endif
-    for (int32_t o = 0; o < p->outputs; o += 4, b += 8, w += 4 * p->column) {
+% if part:
+    const int32_t gap = part->w_tap - 4 * p->channels; /* between the weights of two taps */
+% endif
+    for (int32_t o = 0; o < p->outputs; o += 4, b += 8, w += ${"part->w_block" if part else "4 * p->column"}) {
         int32_t acc[8] = {b[0], b[1], b[2], b[3], b[0], b[1], b[2], b[3]};
-        if (pixels == 2) {
-            tw_xp_dot2_${kind}(count, runs, words, w, acc);
-        } else {
-            tw_xp_dot1_${kind}(count, runs, words, w, acc);
+% if part:
+        if (!part->first) {
+            tw_xp_resume(pixels, p->outputs - o, at[0].acc + o, at[pixels - 1].acc + o, acc);
         }
+% endif
+        if (pixels == 2) {
+            tw_xp_dot2_${kind}${"_apart" if part else ""}(count, runs, words, w, ${"gap, " if part else ""}acc);
+        } else {
+            tw_xp_dot1_${kind}${"_apart" if part else ""}(count, runs, words, w, ${"gap, " if part else ""}acc);
+        }
+% if part:
+        if (!part->last) {
+            tw_xp_keep(pixels, p->outputs - o, acc, at[0].acc + o, at[pixels - 1].acc + o);
+            continue;
+        }
+% endif
         tw_xp_finish_${limit}(pixels, acc, b, p->outputs - o, p->to, at[0].y + o, at[pixels - 1].y + o);
     }
 }
 
 <%
-    apart = "&apart, " if direct and edges else ""
+    apart_argument = "&apart, " if direct and edges else ""
     last = "columns" if not direct else "pad"
 %>\
-TW_KERNEL void ${function}(const tw_xp_windows p, const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y,
+TW_KERNEL void ${function}(const tw_xp_windows p, \
+${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y,
         ${"uint8_t *columns" if not direct else "const uint8_t *pad"})
 {
-    tw_xp_pixel at[2];
+    ${pixel} at[2];
     int32_t held = 0;
-% if apart:
+% if apart_argument:
     const tw_xp_windows apart = p; /* p itself stays what the compiler knows */
 % endif
     for (int32_t n = 0; n < p.batches; ++n) {
@@ -134,6 +156,9 @@ TW_KERNEL void ${function}(const tw_xp_windows p, const uint8_t *x, const uint8_
                 const int32_t left = j * p.column_stride - p.left;
                 at[held].x = n * p.x_batch + top * p.x_row + left * p.x_column;
                 at[held].y = y + n * p.y_batch + i * p.y_row + j * p.y_column;
+% if part:
+                at[held].acc = acc + n * part.acc_batch + i * part.acc_row + j * part.acc_column;
+% endif
 % if edges:
                 at[held].rows = rows;
                 at[held].columns = tw_xp_inside(left, p.column_taps, p.column_dilation, p.in_columns);
@@ -142,14 +167,14 @@ TW_KERNEL void ${function}(const tw_xp_windows p, const uint8_t *x, const uint8_
 % endif
                 held += 1;
                 if (held == 2) {
-                    ${function}_pixels(&p, ${apart}2, at, x, w, b, ${last});
+                    ${function}_pixels(&p, ${apart_argument}${with_parts}2, at, x, w, b, ${last});
                     held = 0;
                 }
             }
         }
     }
     if (held) {
-        ${function}_pixels(&p, ${apart}1, at, x, w, b, ${last});
+        ${function}_pixels(&p, ${apart_argument}${with_parts}1, at, x, w, b, ${last});
     }
 }
 #endif

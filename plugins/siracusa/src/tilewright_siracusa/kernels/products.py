@@ -2,7 +2,8 @@
 Does not know depthwise convolutions.
 
 Where the bytes of a tap are a multiple of four, windows are read where they are, and taps that lie outside from one
-word of padding; otherwise every window is copied into a column first, in scratch of the core.
+word of padding; otherwise every window is copied into a column first, in scratch of the core. Where they are, windows
+may be computed in parts, channels and rows of taps apart: sums are kept from part to part.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tilewright.api import (
     Kernel,
     Layout,
     Operand,
+    PartialSums,
     Site,
     TileShape,
     channels_last,
@@ -30,7 +32,8 @@ from tilewright.api import (
 from tilewright_siracusa.kernels.costs import column_cycles, layer_edges, leading_trips, products_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of, refused
 from tilewright_siracusa.kernels.limits import limit_of, limits
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.parts import GRAIN, PARTS, always, image_sums, is_part, part_fields
+from tilewright_siracusa.kernels.sources import c_text, text_of
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, pad_word, tap_fields
 
 if TYPE_CHECKING:
@@ -89,9 +92,10 @@ def _pack(site: Site) -> Mapping[str, Array]:
     filled = np.zeros((layer.blocks * BLOCK, form.column_bytes), np.int8)
     filled[: layer.outputs, : form.taps[0] * form.taps[1] * form.tap_bytes] = layer.weights.reshape(layer.outputs, -1)
     words = filled.reshape(layer.blocks, BLOCK, -1, WORD).swapaxes(1, 2)
-    packed = {"W": np.ascontiguousarray(words).reshape(layer.blocks, -1), "P": bias_and_scale(layer)}
-    if _needs_padding(layer):
-        packed["Z"] = np.full(_packed_shapes(site)["Z"], layer.pad & 255, np.uint8)
+    shapes = _packed_shapes(site)
+    packed = {"W": np.ascontiguousarray(words).reshape(shapes["W"]), "P": bias_and_scale(layer)}
+    if "Z" in shapes:
+        packed["Z"] = np.full(shapes["Z"], layer.pad & 255, np.uint8)
     return packed
 
 
@@ -101,21 +105,25 @@ def _needs_padding(layer: Layer) -> bool:
 
 
 def _packed_shapes(site: Site) -> dict[str, tuple[int, ...]]:
+    """Weights in place have an axis for every loop that may be cut; padding is enough for a row of any part's taps."""
     layer = layer_of(site)
     form = form_of(layer)
-    shapes: dict[str, tuple[int, ...]] = {
-        "W": (layer.blocks, BLOCK * form.column_bytes),
-        "P": (layer.blocks, 2 * BLOCK),
-    }
-    return {**shapes, "Z": (form.taps[1] * form.tap_bytes,)} if _needs_padding(layer) else shapes
+    taps = windows_of(site.node).kernel if site.node.op == "QConv" else ()
+    inner = (*taps, form.tap_bytes // WORD, BLOCK * WORD) if form.direct else (BLOCK * form.column_bytes,)
+    shapes: dict[str, tuple[int, ...]] = {"W": (layer.blocks, *inner), "P": (layer.blocks, 2 * BLOCK)}
+    if _needs_padding(layer):
+        shapes["Z"] = (-(-form.tap_bytes // GRAIN), form.taps[1] * GRAIN)
+    return shapes
 
 
 def _conv_access(site: Site) -> Access:
     windows = windows_of(site.node)
     outs, taps = windows.output_loops, windows.tap_loops
+    inner = f"{','.join(taps)},c//{WORD},:" if form_of(layer_of(site)).direct else ":"
     text = (
         f"n o {' '.join(outs)} c {' '.join(f'{tap}<k{tap}' for tap in taps)} : "
-        f"X[n,c,{','.join(windows.map_indices())}] W[o//{BLOCK},:] P[o//{BLOCK},:] Z[:] -> Y[n,o,{','.join(outs)}]"
+        f"X[n,c,{','.join(windows.map_indices())}] W[o//{BLOCK},{inner}] P[o//{BLOCK},:] Z[c//{GRAIN},:] "
+        f"-> Y[n,o,{','.join(outs)}]"
     )
     shapes = {"X": site.input(0).shape, "Y": site.output.shape, **_packed_shapes(site)}
     return parse_map(text).bind(shapes, windows.map_values())
@@ -123,7 +131,16 @@ def _conv_access(site: Site) -> Access:
 
 def _gemm_access(site: Site) -> Access:
     shapes = {"A": site.input(0).shape, "Y": site.output.shape, **_packed_shapes(site)}
-    return parse_map(f"n k : A[...,k] W[n//{BLOCK},:] P[n//{BLOCK},:] -> Y[...,n]").bind(shapes)
+    inner = f"k//{WORD},:" if form_of(layer_of(site)).direct else ":"
+    return parse_map(f"n k : A[...,k] W[n//{BLOCK},{inner}] P[n//{BLOCK},:] -> Y[...,n]").bind(shapes)
+
+
+def _accumulates(site: Site) -> PartialSums | None:
+    form = form_of(layer_of(site))
+    if not form.direct or form.taps[0] * form.taps[1] > MOST_RUNS:
+        return None
+    loops = {"QGemm": ("k",), "QConv": ("c", "y") if len(site.output.shape) == 4 else ("c",)}
+    return PartialSums(loops=loops[site.node.op], dtype=DType.I32)
 
 
 def _scratch(tile: TileShape) -> int:
@@ -135,24 +152,28 @@ def _scratch(tile: TileShape) -> int:
 def _conv_cycles(tile: TileShape) -> float:
     layer = layer_of(tile.site)
     form, pixels, outputs = form_of(layer), trips(tile, "n", "h", "w"), trips(tile, "o")
-    words, (rows, columns) = form.column_bytes // WORD, form.taps
+    rows, columns = form.taps
     edges = layer_edges(tile.site, windows_of(tile.site.node))
-    if form.direct:
-        apart = edges.pairs if form.joined else 1.0  # pairs whose taps are read one by one
-        runs = rows * (columns * apart + 1 - apart)
-        pointers = 2 * rows * (columns * apart + edges.rows * (1 - apart)) if layer.padded or not form.joined else 0
-        return products_cycles(pixels, outputs, words, runs, pointers, bool(pointers))
-    outside = edges.columns if form.joined else 1.0  # whose rows are copied tap by tap
-    values = rows * columns * form.tap_bytes
-    return column_cycles(pixels, outputs, words, (1 - outside) * values + outside * (48 * rows + 4.3 * values))
+    if not form.direct:
+        outside = edges.columns if form.joined else 1.0  # whose rows are copied tap by tap
+        values = rows * columns * form.tap_bytes
+        copying = (1 - outside) * values + outside * (48 * rows + 4.3 * values)
+        return column_cycles(pixels, outputs, form.column_bytes // WORD, copying)
+    some, channels = trips(tile, "y"), trips(tile, "c")  # of this part; an image of one axis has one row of taps
+    words, finished = some * columns * channels // WORD, some * channels / (rows * form.tap_bytes)
+    apart = edges.pairs if form.joined else 1.0  # pairs whose taps are read one by one
+    runs = some * (columns * apart + 1 - apart)
+    pointers = 2 * some * (columns * apart + edges.rows * (1 - apart)) if layer.padded or not form.joined else 0
+    return products_cycles(pixels, outputs, words, runs, pointers, bool(pointers), finished)
 
 
 def _gemm_cycles(tile: TileShape) -> float:
     form = form_of(layer_of(tile.site))
     rows, outputs, words = leading_trips(tile), trips(tile, "n"), form.column_bytes // WORD
-    if form.direct:
-        return products_cycles(rows, outputs, words, 1, 0, False)
-    return column_cycles(rows, outputs, words, form.tap_bytes)
+    if not form.direct:
+        return column_cycles(rows, outputs, words, form.tap_bytes)
+    depth = trips(tile, "k")
+    return products_cycles(rows, outputs, depth // WORD, 1, 0, False, depth / form.tap_bytes)
 
 
 def _conv_layouts(site: Site) -> Mapping[str, Layout]:
@@ -175,14 +196,24 @@ def _describe(site: Site) -> Mapping[str, object]:
 
 
 def _conv_values(call: Call) -> Mapping[str, object]:
-    return _values(call, call.operands["X"], image_fields(call))
+    more: dict[str, object] = {}
+    if is_part(call):
+        w = call.operands["W"]
+        more = {**part_fields(call), "w_tap": w.strides[-3], "w_block": w.strides[0], **image_sums(call)}
+    rows = call.extents.get("y", "1") if len(call.operands["Y"].shape) == 4 else "1"
+    return _values(call, call.operands["X"], {**image_fields(call), "row_taps": rows}, call.extents["c"], more)
 
 
 def _gemm_values(call: Call) -> Mapping[str, object]:
     a, y = call.operands["A"], call.operands["Y"]
-    lead = MOST_LEADING - (len(y.shape) - 1)
+    lead, part = MOST_LEADING - (len(y.shape) - 1), is_part(call)
     extents = ("1",) * lead + y.extents[:-1]
     a_steps, y_steps = (0,) * lead + a.strides[:-1], (0,) * lead + y.strides[:-1]
+    more: dict[str, object] = {}
+    if part:
+        w, sums = call.operands["W"], (0,) * lead + call.operands["acc"].strides[:-1]
+        more = {**part_fields(call), "w_tap": w.strides[0], "w_block": w.strides[0]}
+        more |= dict(zip(("acc_batch", "acc_row", "acc_column"), sums, strict=True))
     rows = {
         "batches": extents[0],
         "rows": extents[1],
@@ -199,26 +230,37 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
         "y_row": y_steps[1],
         "y_column": y_steps[2],
     }
-    return _values(call, a, rows)
+    return _values(call, a, {**rows, "row_taps": 1}, call.extents["k"], more)
 
 
-def _values(call: Call, x: Operand, rows: Mapping[str, object]) -> Mapping[str, object]:
+def _values(
+    call: Call, x: Operand, image: Mapping[str, object], channels: str, more: Mapping[str, object]
+) -> Mapping[str, object]:
+    """`more` has the fields of `tw_xp_part` where the call computes a part."""
     layer = layer_of(call.site)
-    form, windows = form_of(layer), layer.windows
-    edges, runs = layer.padded or not form.joined, form.runs if form.direct else 1
+    form, windows, part = form_of(layer), layer.windows, bool(more)
+    together = form.joined and (not part or _joined(call, form, channels))
+    edges, runs = layer.padded or together is not True, form.runs if form.direct else 1
+    if part and edges:
+        runs = form.taps[0] * form.taps[1]
     kind, limit = "us" if x.dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
+    how = f"{'part' if part else 'direct' if form.direct else 'columns'}_{int(edges)}_{runs}"
     return {
-        "function": f"tw_xp_products_{kind}_{limit}_{'direct' if form.direct else 'columns'}_{int(edges)}_{runs}",
+        "function": f"tw_xp_products_{kind}_{limit}_{how}",
         "limit": limit,
         "kind": kind,
         "direct": form.direct,
         "edges": edges,
         "runs": runs,
+        "part": part,
+        "apart": part,
+        "more": more,
+        "acc": call.operands.get("acc", ""),
         "fields": {
-            **rows,
             **tap_fields(windows),
-            "channels": form.tap_bytes,
-            "joined": int(form.joined),
+            **image,
+            "channels": channels if form.direct else form.tap_bytes,
+            "joined": int(together) if isinstance(together, bool) else together,
             "column": form.column_bytes,
             "padding": pad_word(layer.pad),
             "to": limits(layer.requant, limit),
@@ -228,11 +270,33 @@ def _values(call: Call, x: Operand, rows: Mapping[str, object]) -> Mapping[str, 
     }
 
 
+def _joined(call: Call, form: Form, channels: str) -> bool | str:
+    """Whether a part's taps of a row are neighbours, among values and among weights; C where only the program knows."""
+    if form.taps[1] == 1:
+        return True
+    w_tap, x_tap = call.operands["W"].strides[-3], call.operands["X"].strides[-1]
+    if w_tap != BLOCK * x_tap:
+        return False
+    known = always(channels, str(x_tap))
+    return f"{channels} == {x_tap}" if known is None else known
+
+
 def _last(call: Call, form: Form) -> object:
     return "(const uint8_t *)0" if form.direct else call.operands["scratch"]
 
 
-_CALL = WINDOWS_CALL.format(arguments="(const uint8_t *)${x}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}, ${last}")
+_SOURCE = c_text("dot.c", "finish.c", "windows.c") + PARTS + text_of("products.c")
+_CALL = WINDOWS_CALL.format(
+    arguments="""\\
+% if part:
+(tw_xp_part){
+% for name, value in more.items():
+    .${name} = ${value},
+% endfor
+}, ${acc}, \\
+% endif
+(const uint8_t *)${x}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}, ${last}"""
+)
 
 
 CONV = Kernel(
@@ -244,12 +308,13 @@ CONV = Kernel(
     requires=_conv_layouts,
     pack=_pack,
     scratch_bytes=_scratch,
-    multiples={"o": BLOCK},
+    multiples={"o": BLOCK, "c": GRAIN},
     parallel=("h", "w", "o", "n"),
     cycles=_conv_cycles,
     describe=_describe,
     values=_conv_values,
-    source=c_text("dot.c", "finish.c", "windows.c", "products.c"),
+    accumulates=_accumulates,
+    source=_SOURCE,
     call=_CALL,
     includes=("<stdint.h>", "<string.h>"),
 )
@@ -263,12 +328,13 @@ GEMM = Kernel(
     requires=_gemm_layouts,
     pack=_pack,
     scratch_bytes=_scratch,
-    multiples={"n": BLOCK},
+    multiples={"n": BLOCK, "k": GRAIN},
     parallel=("*",),
     cycles=_gemm_cycles,
     describe=_describe,
     values=_gemm_values,
-    source=c_text("dot.c", "finish.c", "windows.c", "products.c"),
+    accumulates=_accumulates,
+    source=_SOURCE,
     call=_CALL,
     includes=("<stdint.h>", "<string.h>"),
 )

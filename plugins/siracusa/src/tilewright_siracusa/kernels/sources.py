@@ -9,6 +9,12 @@ from importlib.resources import files
 @cache
 def c_text(*names: str) -> str:
     """`runtime/xpulp.h`, and the text of these files beside this module, one after the other."""
-    package = files("tilewright_siracusa")
-    paths = (package / "runtime" / "xpulp.h", *(package / "kernels" / name for name in names))
-    return "".join(path.read_text(encoding="ascii") for path in paths)
+    intrinsics = files("tilewright_siracusa") / "runtime" / "xpulp.h"
+    return intrinsics.read_text(encoding="ascii") + text_of(*names)
+
+
+@cache
+def text_of(*names: str) -> str:
+    """The text of these files beside this module, one after the other."""
+    folder = files("tilewright_siracusa") / "kernels"
+    return "".join((folder / name).read_text(encoding="ascii") for name in names)
