@@ -247,14 +247,17 @@ def _moves(operand: Traveller, hop: HopTile, space: Space, table: WindowTable) -
     ranges = [
         list(zip(*(side.tolist() for side in tile_ranges(space.extents[n], cuts[n])), strict=True)) for n in names
     ]
+    moving = [index for index, name in enumerate(names) if name in operand.loops]
+    windows: dict[tuple[int, ...], Transfers] = {}  # by extents
     known: dict[tuple[tuple[int, int], ...], Transfers] = {}
     found = []
-    moving = [index for index, name in enumerate(names) if name in operand.loops]
     for tile in product(*ranges):
         key = tuple(tile[index] for index in moving)
         if key not in known:
             window = space.access.window(operand.name, {**box, **dict(zip(names, tile, strict=True))})
-            extents = [span.extent for span in window]
-            known[key] = operand.transfers(extents, room)
+            extents = tuple(span.extent for span in window)
+            if extents not in windows:
+                windows[extents] = operand.transfers(extents, room)
+            known[key] = windows[extents]
         found.append(known[key])
     return found

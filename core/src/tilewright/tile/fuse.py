@@ -4,15 +4,14 @@ Does not know tiles (`fuse_boxes`), costs, or which groups are chosen.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tilewright.access import MapAccess
-from tilewright.graph import Graph
-from tilewright.index import Index, bare_loop
+from tilewright.access import Access, MapAccess
+from tilewright.index import Index, bare_loop, mentions
 from tilewright.stages import Step
 from tilewright.tile.space import Space, touched_bytes
-from tilewright.tile.spaces import NOTHING, Machine, OperandOf
+from tilewright.tile.spaces import NOTHING, Machine, OperandOf, structural_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +29,13 @@ class Member:
     index: int  # in the schedule
     step: Step
     space: Space
+    key: Hashable  # see `Seen`
+    operands: tuple[OperandOf, ...]
     output: OperandOf
     inside: Mapping[str, int]  # operand -> number of the member that computes it
     readers: tuple[Reader, ...]  # of the output; none for the sink
     loops: tuple[str, ...]  # one for each axis of the output; "" where a call always writes the whole axis
+    moves: Mapping[str, tuple[tuple[str, ...], ...]]  # operand -> by axis the loops that its index depends on
 
     @property
     def access(self) -> MapAccess:
@@ -65,8 +67,67 @@ def copy_key(step: str, operand: str, steps: int) -> str:
     return operand if steps == 1 else f"{step}.{operand}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A step of a schedule as groups see it. `key` is equal where spaces have the same tilings in the same room."""
+
+    step: Step
+    space: Space
+    key: Hashable
+    operands: tuple[OperandOf, ...]
+    moves: Mapping[str, tuple[tuple[str, ...], ...]]  # see `Member`
+    reason: str  # why it can be in no group; empty where it can
+    unheld: str  # why what it writes cannot stay in a group
+
+    @property
+    def output(self) -> OperandOf:
+        """What it writes, where it is in a group."""
+        return next(item for item in self.operands if item.written)
+
+
+class Lookout:
+    """The steps of a machine's schedule; each is looked at once, and once more for all that is kept elsewhere."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.consumers = machine.bound.graph.consumers()
+        self._seen: dict[tuple[int, frozenset[tuple[str, str]]], Seen] = {}
+        self._touched: dict[int, frozenset[str]] = {}
+
+    def at(self, index: int, kept: Mapping[str, str] = NOTHING) -> Seen:
+        """`kept` has buffers that are elsewhere than decided, and their memory."""
+        step = self.machine.scheduled.steps[index]
+        if index not in self._touched:
+            self._touched[index] = frozenset(item.buffer for item in self.machine.operands(step))
+        here = {name: kept[name] for name in self._touched[index].intersection(kept)}
+        key = index, frozenset(here.items())
+        if key not in self._seen:
+            self._seen[key] = self._look(index, step, here)
+        return self._seen[key]
+
+    def _look(self, index: int, step: Step, kept: Mapping[str, str]) -> Seen:
+        machine = self.machine
+        hop = machine.hops[-1]
+        space = machine.space(index, step, (hop.far, hop.near), kept=kept)
+        operands = machine.operands(step, kept)
+        return Seen(
+            step=step,
+            space=space,
+            key=structural_key(replace(space, room_bytes=None)),
+            operands=operands,
+            moves=_moves(space.access),
+            reason=_unfit(space, step, operands),
+            unheld=_unheld(machine, space),
+        )
+
+
 def chain_of(
-    machine: Machine, index: int, steps: Sequence[Step], kept: Mapping[str, str] = NOTHING, taken_bytes: int = 0
+    machine: Machine,
+    index: int,
+    steps: Sequence[Step],
+    kept: Mapping[str, str] = NOTHING,
+    taken_bytes: int = 0,
+    lookout: Lookout | None = None,
 ) -> Chain | str:
     """The steps from `index` on as a group, or a sentence that says why they are none.
 
@@ -74,12 +135,15 @@ def chain_of(
     """
     if len(machine.hops) != 1:
         return "several steps are tiled together only where one copy leads from the home memory to the near one"
-    made = {output: number for number, step in enumerate(steps) for output in machine.site(step).node.outputs}
-    for number, step in enumerate(steps):
-        reason = _unfit(machine, step) or (_unheld(machine, step, steps) if number + 1 < len(steps) else "")
+    lookout = lookout or Lookout(machine)
+    seen = [lookout.at(index + number, kept) for number in range(len(steps))]
+    for number, one in enumerate(seen):
+        held = number + 1 < len(seen)
+        reason = one.reason or (held and (one.unheld or _needed_elsewhere(lookout, one, seen))) or ""
         if reason:
-            return f"step '{step.name}': {reason}"
-    members = tuple(_member(machine, index + number, number, steps, made, kept) for number in range(len(steps)))
+            return f"step '{one.step.name}': {reason}"
+    made = {one.output.value: number for number, one in enumerate(seen)}
+    members = tuple(_member(index + number, number, seen, made) for number in range(len(seen)))
     room = _room(machine, members)
     chain = Chain(
         members=members,
@@ -89,40 +153,51 @@ def chain_of(
     return _in_each_others_way(machine, chain) or chain
 
 
-def _unfit(machine: Machine, step: Step) -> str:
-    """Why a step can be in no group."""
-    node, access = machine.site(step).node, machine.access(step)
+def _moves(access: Access) -> Mapping[str, tuple[tuple[str, ...], ...]]:
     if not isinstance(access, MapAccess):
+        return {}
+    names = [loop.name for loop in access.loops]
+    return {
+        operand: tuple(tuple(name for name in names if mentions(axis.index, name)) for axis in axes)
+        for operand, axes in access.axes.items()
+    }
+
+
+def _unfit(space: Space, step: Step, operands: Sequence[OperandOf]) -> str:
+    """Why a step can be in no group."""
+    if not isinstance(space.access, MapAccess):
         return "its windows are no index map"
-    if len(node.outputs) != 1 or len(step.nodes) != 1:
+    if len(space.site.node.outputs) != 1 or len(step.nodes) != 1:
         return "it is more than one node, or has more than one output"
-    if any(0 in operand.shape for operand in machine.operands(step)):
+    if any(0 in operand.shape for operand in operands):
         return "it computes nothing"
     return ""
 
 
-def _unheld(machine: Machine, step: Step, steps: Sequence[Step]) -> str:
-    """Why the output of a step cannot stay inside the group."""
-    graph = machine.bound.graph
-    (value,) = machine.site(step).node.outputs
-    if value in graph.outputs:
+def _unheld(machine: Machine, space: Space) -> str:
+    """Why the output of a step cannot stay inside any group."""
+    value, access = space.site.node.outputs[0], space.access
+    if value in machine.bound.graph.outputs:
         return f"'{value}' is an output of the graph"
-    names = {one.name for one in steps}
-    outside = [name for name in _readers(graph, value) if name not in names]
-    if outside:
-        return f"'{outside[0]}' reads '{value}' too, and is not in the group"
-    access = machine.access(step)
     if isinstance(access, MapAccess):
-        (output,) = access.outputs
+        output = access.outputs[0]
         if any(not _is_loop(axis.index, bare_loop(axis), axis.extent) for axis in access.axes[output]):
             return f"{output} is not written with one loop to each axis"
-    near = machine.platform.near
-    users = [step, *(one for one in steps if value in machine.site(one).node.inputs)]
-    for user in users:
-        memories = machine.bound.bindings[user.name].kernel.memories
-        for operand in machine.operands(user):
+    return ""
+
+
+def _needed_elsewhere(lookout: Lookout, one: Seen, seen: Sequence[Seen]) -> str:
+    """Why the output of a step cannot stay inside this group."""
+    value, near = one.output.value, lookout.machine.platform.near
+    names = {other.step.name for other in seen}
+    for node in lookout.consumers.get(value, ()):
+        if node.name not in names:
+            return f"'{node.name}' reads '{value}' too, and is not in the group"
+    for user in seen:
+        memories = user.space.kernel.memories
+        for operand in user.operands:
             if operand.value == value and near not in memories.get(operand.name, (near,)):
-                return f"'{user.name}' wants '{value}' in another memory than '{near}'"
+                return f"'{user.step.name}' wants '{value}' in another memory than '{near}'"
     return ""
 
 
@@ -130,40 +205,29 @@ def _is_loop(index: Index | None, loop: str, extent: int) -> bool:
     return index is None or bool(loop) or (extent == 1 and not index.terms)
 
 
-def _readers(graph: Graph, value: str) -> list[str]:
-    return [node.name for node in graph.nodes if value in node.inputs]
-
-
-def _member(
-    machine: Machine,
-    index: int,
-    number: int,
-    steps: Sequence[Step],
-    made: Mapping[str, int],
-    kept: Mapping[str, str],
-) -> Member:
-    (hop,) = machine.hops
-    step = steps[number]
-    space = machine.space(index, step, (hop.far, hop.near), kept=kept)
-    operands = machine.operands(step, kept)
-    inside = {item.name: made[item.value] for item in operands if not item.written and item.value in made}
-    output = next(item for item in operands if item.written)
-    at_home = {*inside, *([output.name] if number + 1 < len(steps) else [])}
+def _member(index: int, number: int, seen: Sequence[Seen], made: Mapping[str, int]) -> Member:
+    here, space = seen[number], seen[number].space
+    inside = {item.name: made[item.value] for item in here.operands if not item.written and item.value in made}
+    output = here.output
+    at_home = {*inside, *([output.name] if number + 1 < len(seen) else [])}
     readers = tuple(
         Reader(member=at, operand=item.name)
-        for at, one in enumerate(steps)
-        for item in machine.operands(one)
+        for at, one in enumerate(seen)
+        for item in one.operands
         if item.value == output.value and not item.written
     )
     axes = space.access.axes[output.name] if isinstance(space.access, MapAccess) else ()
     return Member(
         index=index,
-        step=step,
+        step=here.step,
         space=_without(space, at_home),
+        key=here.key,
+        operands=here.operands,
         output=output,
         inside=inside,
         readers=readers,
         loops=tuple(bare_loop(axis) for axis in axes),
+        moves=here.moves,
     )
 
 
@@ -194,7 +258,7 @@ def _in_each_others_way(machine: Machine, chain: Chain) -> str:
                 return f"step '{member.step.name}': it reads {operand} with an index that does not rise with its loops"
     sink = chain.sink.output
     for member in chain.members:
-        for item in machine.operands(member.step):
+        for item in member.operands:
             if item.constant or item.written or item.name in member.inside:
                 continue
             if machine.scheduled.storage[item.value].buffer == machine.scheduled.storage[sink.value].buffer:

@@ -46,8 +46,9 @@ class Boxes:
 
     def depth_of(self, number: int, operand: str) -> int:
         """The same for the window of one of its operands."""
-        axes = self.chain.members[number].access.axes[operand]
-        return 1 + max(_moving([_window(axis, self.runs[number]) for axis in axes]), default=-1)
+        member, runs = self.chain.members[number], self.runs[number]
+        loops = {loop for axis in member.moves[operand] for loop in axis}
+        return 1 + max(_moving([runs[loop] for loop in loops]), default=-1)
 
     def around(self, number: int, depth: int) -> Mapping[str, Reach]:
         """What a member computes in all tiles that the first `depth` loops of the nest hold still."""
@@ -55,8 +56,12 @@ class Boxes:
 
     def windows(self, number: int, operand: str, depth: int) -> tuple[Reach, ...]:
         """Positions of an operand, by axis, that these tiles touch; clipped to the operand."""
-        runs = self.around(number, depth)
-        return tuple(_window(axis, runs) for axis in self.chain.members[number].access.axes[operand])
+        member, runs = self.chain.members[number], self.runs[number]
+        found = []
+        for axis, loops in zip(member.access.axes[operand], member.moves[operand], strict=True):
+            around = {loop: _hull(runs[loop], depth) for loop in loops}
+            found.append(_window(axis, around, len(self.trips)))
+        return tuple(found)
 
     def room(self, number: int, operand: str, depth: int) -> tuple[int, ...]:
         """Positions by axis that a tile buffer of an operand from outside must have room for."""
@@ -149,7 +154,11 @@ class _Backwards:
 
     def _need(self, member: Member, axis: int, extent: int) -> Reach:
         spans = [
-            _span(self.chain.members[reader.member].access.axes[reader.operand][axis], self.runs[reader.member])
+            _span(
+                self.chain.members[reader.member].access.axes[reader.operand][axis],
+                self.runs[reader.member],
+                len(self.nest),
+            )
             for reader in member.readers
         ]
         low, high = spans[0]
@@ -175,31 +184,28 @@ class _Backwards:
         return loop, axes[0]
 
 
-def _window(axis: Axis, runs: Mapping[str, Reach]) -> Reach:
+def _window(axis: Axis, runs: Mapping[str, Reach], rank: int) -> Reach:
     if rises(axis.index):
-        return _clipped(_span(axis, runs), axis.extent)
+        return _clipped(_span(axis, runs, rank), axis.extent)
     low, high, _, _ = spans(axis, {}, runs)
     return low, high
 
 
-def _span(axis: Axis, runs: Mapping[str, Reach]) -> Reach:
+def _span(axis: Axis, runs: Mapping[str, Reach], rank: int) -> Reach:
     """Positions from the first to the last that a call touches, padding included. Indices rise with every loop."""
     if axis.index is None:
-        rank = next(iter(runs.values()))[0].ndim if runs else 0
         return np.zeros((1,) * rank, np.int64), np.full((1,) * rank, axis.extent, np.int64)
-    first = _at(axis.index, {loop: low for loop, (low, _) in runs.items()})
-    last = _at(axis.index, {loop: high - 1 for loop, (_, high) in runs.items()})
-    return first, last + 1
+    return _at(axis.index, runs, 0, rank), _at(axis.index, runs, 1, rank) + 1
 
 
-def _at(index: Index, trips: Mapping[str, Integers]) -> Integers:
-    rank = next(iter(trips.values())).ndim if trips else 0
+def _at(index: Index, runs: Mapping[str, Reach], side: Literal[0, 1], rank: int) -> Integers:
+    """Positions of the first trips, or of the last."""
     total = np.full((1,) * rank, index.offset, np.int64)
     for term in index.terms:
         if term.inner is None:
-            total = total + trips[term.loop] * term.coefficient
+            total = total + (runs[term.loop][side] - side) * term.coefficient
             continue
-        value = _at(term.inner, trips)
+        value = _at(term.inner, runs, side, rank)
         if term.operation == "//":
             value = value // term.by[0]
         elif term.operation == "clamp":
@@ -211,8 +217,8 @@ def _at(index: Index, trips: Mapping[str, Integers]) -> Integers:
 
 
 def _clipped(reach: Reach, extent: int) -> Reach:
-    high = np.clip(reach[1], 0, extent)
-    return np.minimum(np.clip(reach[0], 0, extent), high), high
+    high = np.minimum(np.maximum(reach[1], 0), extent)
+    return np.minimum(np.maximum(reach[0], 0), high), high
 
 
 def _moving(reaches: Sequence[Reach]) -> set[int]:

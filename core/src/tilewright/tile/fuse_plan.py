@@ -8,19 +8,19 @@ travels, there is nothing to gain, and it is not tried.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tilewright.decisions import GroupTile
-from tilewright.stages import Group, Step
+from tilewright.stages import Buffer, Group, Step
 from tilewright.tile.cutter import Cut, Cutter
-from tilewright.tile.fuse import Chain, chain_of
+from tilewright.tile.fuse import Chain, Lookout, chain_of
 from tilewright.tile.fuse_buffers import not_together
 from tilewright.tile.fuse_cost import group_cost
 from tilewright.tile.fuse_search import MOST_TRAFFIC, FoundGroup, best_groups
 from tilewright.tile.keep import Plan, kept_values
-from tilewright.tile.spaces import Machine, structural_key
+from tilewright.tile.spaces import Machine
 from tilewright.tile.tiler import Buffering
 
 MOST_STEPS = 4  # of a group that is looked for
@@ -47,7 +47,13 @@ class Fuser:
     buffering: Buffering
     longest: int | None
     known: dict[Hashable, Any]
+    lookout: Lookout
     _tried: dict[tuple[int, int], tuple[FoundGroup, ...]] = field(default_factory=dict)
+
+    @property
+    def _staying(self) -> Iterator[Buffer]:
+        """The buffers that are kept."""
+        return (buffer for buffer in self.machine.scheduled.buffers if buffer.name in self.plan.kept)
 
     @property
     def machine(self) -> Machine:
@@ -176,7 +182,7 @@ class Fuser:
 
     def _gains(self, steps: Sequence[Step]) -> bool:
         """Whether any value between the steps travels as it was decided before."""
-        made = [self.machine.site(step).node.outputs for step in steps[:-1]]
+        made = [self.machine.nodes[step.name].outputs for step in steps[:-1]]
         storage = self.machine.scheduled.storage
         values = [value for outputs in made for value in outputs if value in storage]
         return any(storage[value].buffer not in self.plan.kept for value in values)
@@ -186,17 +192,17 @@ class Fuser:
         return any(item.buffer in self.plan.kept for step in steps for item in self.machine.operands(step))
 
     def _chain(self, first: int, steps: Sequence[Step]) -> Chain | str:
-        made = {value for step in steps[:-1] for value in self.machine.site(step).node.outputs}
+        made = {value for step in steps[:-1] for value in self.machine.nodes[step.name].outputs}
         near, last = self.machine.platform.near, first + len(steps) - 1
         kept, taken = {}, 0
-        for buffer in self.machine.scheduled.buffers:
-            memory = self.plan.kept.get(buffer.name, "")
-            if memory and not made.issuperset(buffer.values):
+        for buffer in self._staying:
+            memory = self.plan.kept[buffer.name]
+            if not made.issuperset(buffer.values):
                 kept[buffer.name] = memory
                 if memory == near and buffer.first <= last and buffer.last >= first:
                     grain = max(buffer.align, self.machine.grain(near))
                     taken += -(-buffer.size_bytes // grain) * grain
-        return chain_of(self.machine, first, steps, kept, taken)
+        return chain_of(self.machine, first, steps, kept, taken, self.lookout)
 
     def _ends(self) -> tuple[str, str]:
         (hop,) = self.machine.hops
@@ -217,7 +223,7 @@ def _score(cycles: float, moved_bytes: int, alone: Sequence[Cut], weight: float)
 
 def _key(chain: Chain) -> Hashable:
     return tuple(
-        (structural_key(member.space), member.readers, tuple(member.inside.items())) for member in chain.members
+        (member.key, member.readers, tuple(member.inside.items())) for member in chain.members
     ), chain.room_bytes
 
 

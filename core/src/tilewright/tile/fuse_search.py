@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations, product
 from math import prod
 
+from tilewright.access import Box
 from tilewright.decisions import GroupTile, HopTile, TileCopy
 from tilewright.index import mentions
 from tilewright.tile.cost import HopCost
-from tilewright.tile.fuse import Chain, copy_key
+from tilewright.tile.fuse import Chain, Member, copy_key
 from tilewright.tile.fuse_boxes import Boxes, Mode, boxes_of
 from tilewright.tile.fuse_cost import Traffic, compute_cycles, cost_of, near_bytes, traffic_of
 from tilewright.tile.space import sizes
@@ -55,6 +56,8 @@ def best_groups(
 
     A weight is what moving as much again as must be moved is worth, as a part of the time: 0.0 is the fastest tiling.
     """
+    if chain.room_bytes is not None and _least_bytes(chain) > chain.room_bytes:
+        return ()
     hunt = _Hunt(chain, ends, buffering, weights, most_cycles)
     hunt.follow([()])
     loops = _rows(chain)
@@ -160,6 +163,33 @@ def _smallest_fits(chain: Chain, loops: Sequence[str]) -> bool:
         for item in member.space.travellers
     )
     return resident + near_bytes(chain, boxes, ()) <= chain.room_bytes
+
+
+def _least_bytes(chain: Chain) -> int:
+    """Bytes that no tile gets by without: whatever the loops of `_rows` move counts for a single trip of theirs."""
+    moved, total = [set[str]() for _ in chain.members], 0
+    moved[-1].update(_rows(chain))
+    least = [0] * len(chain.members)  # of the buffers of inner values
+    for number, member in reversed(tuple(enumerate(chain.members))):
+        for reader in member.readers:
+            names = chain.members[reader.member].moves[reader.operand]
+            moved[number].update(
+                loop
+                for loop, moving in zip(member.loops, names, strict=True)
+                if loop and not moved[reader.member].isdisjoint(moving)
+            )
+        box = {loop.name: (0, 1 if loop.name in moved[number] else loop.extent) for loop in member.access.loops}
+        for operand, maker in member.inside.items():
+            size = _window_bytes(member, operand, box, chain.members[maker].output.item_bytes)
+            least[maker] = max(least[maker], size)
+        sizes = (_window_bytes(member, item.name, box, item.item_bytes) for item in member.space.travellers)
+        total += sum(-(-size // chain.grain) * chain.grain for size in sizes)
+    return total + sum(least)
+
+
+def _window_bytes(member: Member, operand: str, box: Box, item_bytes: int) -> int:
+    """Of an operand's window."""
+    return item_bytes * prod(span.extent for span in member.access.window(operand, box))
 
 
 def _spread(choices: Sequence[int], most: int) -> list[int]:

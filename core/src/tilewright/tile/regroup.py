@@ -11,6 +11,7 @@ from tilewright.stages import Buffer, Group, Step
 from tilewright.tile.buffers import hop_spaces
 from tilewright.tile.cost import nested_costs
 from tilewright.tile.cutter import Cut, Cutter
+from tilewright.tile.fuse import Lookout
 from tilewright.tile.fuse_plan import Fuser
 from tilewright.tile.keep import Plan, decided
 from tilewright.tile.search import Search
@@ -41,6 +42,7 @@ def regrouped(request: TilingRequest, groups: Sequence[Group]) -> tuple[Group, .
         buffering=request.buffering,
         longest=request.longest,
         known=request.known.setdefault("groups", {}),
+        lookout=Lookout(machine),
     )
     return fuser.groups(request.decisions.groups, search=request.longest != 1)
 

@@ -19,6 +19,7 @@ from tilewright.decisions import HopTile, TileCopy
 from tilewright.kernel import TileShape
 from tilewright.tile.cost import least_cycles, scratch_bytes, tile_cycles
 from tilewright.tile.grid import grid, orders, tile_counts, trip_counts
+from tilewright.tile.prices import Prices
 from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes
 from tilewright.tile.sums import sums_bytes
 from tilewright.tile.tiler import Buffering
@@ -62,7 +63,7 @@ class Tables:
         self.windows = WindowTable(space)
         self.points = grid(space)
         self.rooms: dict[str, Integers] = {}  # operand -> bytes of a buffer, for each point
-        self.transfers: dict[tuple[str, tuple[int, ...]], tuple[int, float, float, bool]] = {}
+        self.prices: dict[str, Prices] = {}
         self.computes: dict[tuple[int, ...], float] = {}
         self.scratch: dict[tuple[int, ...], int] = {}
 
@@ -75,7 +76,7 @@ class Search:
         self._tables = tables or Tables(space)
         self.table, self.points = self._tables.windows, self._tables.points
         self.bound = max(bound_bytes(space), 1)
-        self._transfers, self._computes = self._tables.transfers, self._tables.computes
+        self._computes = self._tables.computes
         self._scratch = self._tables.scratch
 
     def best(self) -> Found | None:
@@ -146,29 +147,21 @@ class Search:
             for index, loop in enumerate(self.space.cuts)
             if loop.name in item.loops
         ]
-        keys = zip(*(column.tolist() for column in columns), strict=True) if columns else [()] * len(points)
-        found = np.array([self._transfer(item, key) for key in keys], float)
-        return found[:, 0], found[:, 1], found[:, 2], found[:, 3]
+        asked = np.stack(columns, axis=1) if columns else np.zeros((len(points), 0), np.int64)
+        return tuple(self._prices(item).at(asked).T)
 
-    def _transfer(self, item: Traveller, key: tuple[int, ...]) -> tuple[int, float, float, bool]:
-        """For one operand and these tile sizes: bytes of a buffer, average bytes and cycles of a transfer, legality."""
-        known = self._transfers.get((item.name, key))
-        if known is not None:
-            return known
-        windows = self.table.windows(item, dict(zip(item.loops, key, strict=True)))
-        room = item.item_bytes
-        for extent in windows.room:
-            room *= extent
-        size, cycles, tiles, legal = 0, 0.0, 0, item.aligned_offset
-        for extents, count in windows.classes:
-            one = item.transfers(extents, windows.room)
-            size += one.size_bytes * count
-            cycles += one.cycles(item.path) * count
-            tiles += count
-            legal = legal and one.legal(item.path)
-        found = (-(-room // self.space.grain) * self.space.grain, size / tiles, cycles / tiles, legal)
-        self._transfers[item.name, key] = found
-        return found
+    def whole_bytes(self, item: Traveller) -> float:
+        """Of a buffer that has all of an operand that any trip uses."""
+        whole = [self.space.extents[name] for name in item.loops]
+        return float(self._prices(item).at(np.array([whole], np.int64))[0, 0])
+
+    def _prices(self, item: Traveller) -> Prices:
+        known = self._tables.prices
+        if item.name not in known:
+            tried = [index for index, loop in enumerate(self.space.cuts) if loop.name in item.loops]
+            sizes = [np.unique(self._tables.points[:, index]) for index in tried]
+            known[item.name] = Prices(item, self.table, sizes, self.space.grain)
+        return known[item.name]
 
     def _compute(self, key: tuple[int, ...]) -> float:
         """Cycles of all calls together."""
@@ -248,7 +241,7 @@ class Order:
     def _choices(self) -> list[_Choice]:
         space = self.search.space
         depths = {item.name: self._depths(item) for item in space.travellers}
-        by_size = sorted(space.travellers, key=lambda item: self.search._transfer(item, self._uncut(item))[0])
+        by_size = sorted(space.travellers, key=self.search.whole_bytes)
         for item in by_size:  # too many combinations: the smallest operands are resident, or as deep as they can be
             if np.prod([len(options) for options in depths.values()]) <= _MOST_COMBINATIONS:
                 break
@@ -257,9 +250,6 @@ class Order:
         return [
             self._choice(item, depths[item.name], position, count) for position, item in enumerate(space.travellers)
         ]
-
-    def _uncut(self, item: Traveller) -> tuple[int, ...]:
-        return tuple(self.search.space.extents[name] for name in item.loops)
 
     def _depths(self, item: Traveller) -> tuple[int, ...]:
         """Resident, or just inside a loop that moves the window."""

@@ -10,6 +10,7 @@ from typing import Literal
 from tilewright.errors import TilewrightError
 from tilewright.stages import Group
 from tilewright.tile.cutter import Cutter
+from tilewright.tile.fuse import Lookout
 from tilewright.tile.fuse_plan import Fuser, nothing_kept
 from tilewright.tile.keep import decided, keep
 from tilewright.tile.misfit import does_not_fit
@@ -44,9 +45,16 @@ class StepTiler:
         search = steady and request.longest != 1
         bases = [plan, *([nothing_kept(cutter)] if search and plan.kept and plan.moves_much else [])]
         known = request.known.setdefault("groups", {})
-        divisions = []
+        divisions, lookout = [], Lookout(machine)
         for base in bases:
-            fuser = Fuser(cutter=cutter, plan=base, buffering=request.buffering, longest=request.longest, known=known)
+            fuser = Fuser(
+                cutter=cutter,
+                plan=base,
+                buffering=request.buffering,
+                longest=request.longest,
+                known=known,
+                lookout=lookout,
+            )
             divisions.append(fuser.division(request.decisions.groups, search=search))
         return min(divisions, key=lambda one: one.merit).groups
 
