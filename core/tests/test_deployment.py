@@ -1,8 +1,11 @@
-"""A deployment takes the cheapest kernels, and another one where no tile of the cheapest fits the near memory."""
+"""A deployment takes the cheapest kernels, and another one where no tile of the cheapest fits the near memory; it goes
+on from whatever was saved."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from onnx import TensorProto, helper
@@ -25,7 +28,7 @@ def model() -> bytes:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
 
 
-def deployment(scratch_bytes: int, pins: Decisions | None = None) -> Deployment:
+def deployment(scratch_bytes: int, pins: Decisions | None = None, *, columns_first: bool = False) -> Deployment:
     """With a kernel that is said to cost nothing and to need scratch, beside the portable one."""
     registry = load_for(target="generic")
     portable = registry.kernels["portable.sigmoid"]
@@ -35,6 +38,7 @@ def deployment(scratch_bytes: int, pins: Decisions | None = None) -> Deployment:
         target=CLUSTER.name,
         cycles=lambda tile: 1.0,
         scratch_bytes=lambda tile: scratch_bytes,
+        requires=(lambda site: {"X": (1, 0)}) if columns_first else portable.requires,
     )
     registry = replace(registry, platforms={CLUSTER.name: CLUSTER}, kernels={**registry.kernels, quick.name: quick})
     options = Options(memory={"l1": NEAR_BYTES}, pins=pins or Decisions())
@@ -58,3 +62,29 @@ def test_another_kernel_is_taken_where_no_tile_of_the_cheapest_fits() -> None:
 def test_a_kernel_that_is_pinned_is_not_exchanged() -> None:
     with pytest.raises(TilewrightError, match="TW5101"):
         deployment(NEAR_BYTES, Decisions(kernels={"sigmoid_m": "test.sigmoid"})).compile()
+
+
+@pytest.mark.parametrize("stage", ["rewritten", "bound", "scheduled", "tiled", "allocated"])
+def test_what_is_saved_after_any_stage_gives_the_same_program(stage: str, tmp_path: Path) -> None:
+    first = deployment(16, columns_first=True)
+    assert any(step.name.endswith(":X") for step in first.scheduled.steps)  # binding added steps of its own
+    first.export_state(tmp_path, stage)
+    assert first.import_state(tmp_path).artifact == first.artifact
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [({"memory": {"l1": 4096}}, f"l1=4096: it has {NEAR_BYTES}"), ({"settings": {"home": "l9"}}, "no such setting")],
+)
+def test_a_saved_plan_is_not_continued_under_flags_that_it_does_not_follow(
+    asked: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    first = deployment(16)
+    first.export_state(tmp_path, "tiled")
+    other = Deployment(model(), CLUSTER.name, Options(**asked), first.registry)
+    with pytest.raises(TilewrightError, match="TW1223") as caught:
+        other.import_state(tmp_path)
+    assert said in " ".join(caught.value.details)
+    assert (
+        Deployment(model(), CLUSTER.name, Options(), first.registry).import_state(tmp_path).artifact == first.artifact
+    )

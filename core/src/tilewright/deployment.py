@@ -16,7 +16,7 @@ from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import memory_bytes, soft_limit_warnings
 from tilewright.allocate.problem import Budget
 from tilewright.decisions import Decisions
-from tilewright.errors import Diagnostic, TilewrightError
+from tilewright.errors import Diagnostic, TilewrightError, usage_error
 from tilewright.graph import Graph, Tensor
 from tilewright.naming import Names, names_of
 from tilewright.options import Options
@@ -242,7 +242,10 @@ class Deployment:
         export_state(self.graph if stage == "rewritten" else getattr(self, stage), folder)
 
     def import_state(self, folder: Path) -> Deployment:
-        """The same deployment, continuing from a state that was exported (and perhaps edited). Verified again."""
+        """The same deployment, continuing from a state that was exported (and perhaps edited). Verified again.
+
+        TilewrightError TW1220 to TW1223 for a state that cannot be read, is not sound, or contradicts the options.
+        """
         from tilewright.state import import_state
 
         value = import_state(folder, self.registry)
@@ -250,7 +253,12 @@ class Deployment:
             pinned = replace(self.options, pins=self.options.pins.pinned_by(value))
             return Deployment(self.model, self.target, pinned, self._registry)
         continued = Deployment(self.model, self.target, self.options, self._registry)
-        continued._given = {type(value): value, Graph: value if isinstance(value, Graph) else bound_of(value).graph}
+        if isinstance(value, Graph):
+            continued._given = {Graph: value}
+            return continued
+        bound = bound_of(value)
+        demand_same_target(bound.platform, self.target, self.options)
+        continued._given = {type(value): value, Bound: bound, Graph: bound.graph}
         return continued
 
     @property
@@ -318,7 +326,7 @@ class Deployment:
                     raise first from None
                 used = bound.bindings[error.subject].kernel.name
                 refused[error.subject] = refused.get(error.subject, frozenset()) | {used}
-                others = other_kernels(bound, refused, planner.pins)
+                others = None if Bound in self._given else other_kernels(bound, refused, planner.pins)
                 if others is None:
                     raise first from None
                 bound = self._bound_with(others)
@@ -334,6 +342,29 @@ class Deployment:
         """Tell the observers, and hand `value` on."""
         self._from_observers.extend(self.registry.stage_finished(StageEvent(stage=stage, value=value)))
         return value
+
+
+def demand_same_target(saved: Platform, target: str, options: Options) -> None:
+    """TilewrightError TW1223 (exit 2) where what is asked for with a saved state is not what it was made for."""
+    sizes = {memory.name: memory.size_bytes for memory in saved.memories}
+    other = [f"--target {target}: it was made for '{saved.name}'"] if target != saved.name else []
+    other += [
+        f"--memory {name}={size}: it has {sizes.get(name, 'no such memory')}"
+        for name, size in options.memory.items()
+        if sizes.get(name) != size
+    ]
+    other += [
+        f"--set {name}={value}: it has {saved.settings.get(name, 'no such setting')}"
+        for name, value in options.settings.items()
+        if saved.settings.get(name) != value
+    ]
+    if other:
+        raise usage_error(
+            "TW1223",
+            "the saved state was made for another target, or with other sizes or settings",
+            details=tuple(other),
+            fix=("leave these flags out: a state brings its own", "compile without --import-state"),
+        )
 
 
 def bound_of(value: Bound | Scheduled | Tiled | Allocated) -> Bound:

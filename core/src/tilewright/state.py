@@ -247,7 +247,8 @@ def _platform(data: Json, registry: Names | None) -> Platform:
     configured = offered.configure(settings) if settings else offered
     hints: dict[str, Any] = {"memories": tuple[Memory, ...], "engines": tuple[Engine, ...], "buffer_align": int}
     changes = {key: plain.decode(data.get(key), hint) for key, hint in hints.items()}
-    return replace(configured, copies=_copies(data.get("copies"), configured, registry), **changes)
+    found = replace(configured, copies=_copies(data.get("copies"), configured, registry), **changes)
+    return found.settle(found) if found.settle else found  # sizes decide what the runtime takes
 
 
 def _copies(ends: Json, configured: Platform, registry: Names) -> tuple[CopyPath, ...]:

@@ -11,7 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from tilewright.cli.main import tilewright
+from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
+from tilewright.options import Options
 from tilewright.platform import Platform
 from tilewright.plugins import load_named
 from tilewright.tile.transfers import route
@@ -156,3 +158,13 @@ def test_the_target_describes_itself() -> None:
         "runtime",
     ):
         assert word in said, word
+
+
+@pytest.mark.parametrize("stage", ["bound", "tiled", "allocated"])
+def test_a_saved_plan_knows_where_stacks_are(stage: str, tmp_path: Path) -> None:
+    """In L2 where L1 is small: its 20 KiB are all for the plan."""
+    first = Deployment(DIGITS / "digits_int8.onnx", "siracusa", Options(memory={"l1": 20 << 10}, tiler="max"))
+    first.export_state(tmp_path, stage)
+    again = first.import_state(tmp_path)
+    assert again.bound.platform.plan_bytes("l1") == 20 << 10
+    assert again.artifact == first.artifact
