@@ -169,7 +169,7 @@ ROWS = (
     unary("Tanh"),
     Row(
         op="Pad", form="map", text="a b c : X[a,b-1?,c] -> Y[a,b,c]",
-        note="edge: clamp(b-1, 0, n-1); wrap: (b-1) % n; reflect supplies a footprint",
+        note="edge: clamp(b-1, 0, n-1); wrap: (b-1) % n; reflect: a sum of three clamps",
         inputs={**X3, "pads": known(0, 1, 0, 0, 2, 0)},
     ),
     Row(

@@ -73,9 +73,10 @@ def test_access_equals_reference(case: tuple[Site, np.ndarray], data: st.DataObj
         for point in points(access):
             source = position(access, "X", point)
             assert y[position(access, "Y", point)] == (7 if source is None else x[source])  # type: ignore[index]
-        access.verify()
-        assert window_errors(access, box) == []
-        return
+        if site.node.attributes["mode"] != "reflect":
+            access.verify()
+            assert window_errors(access, box) == []
+            return
     window = access.window("X", box)
     piece = y[tuple(slice(*box[loop.name]) for loop in access.loops)]
     needed = [np.unique(found) for found in np.nonzero(np.isin(x, piece))]

@@ -121,6 +121,7 @@ def test_what_does_not_fit_names_the_layer_the_bytes_and_the_loop() -> None:
     assert (error.code, error.exit_code) == ("TW5101", Exit.DOES_NOT_FIT)
     assert "3,200 B" in error.message and "1,792 B" in error.message
     assert "step 'node'" in error.where
+    assert "axis 1 of X, 400 elements, cannot be cut: Softmax takes it whole" in error.details
     assert any(f"--memory l1={3200 + RUNTIME_BYTES} " in line for line in error.fix)
     tiled(SOFTMAX, 3200 + RUNTIME_BYTES)
     with pytest.raises(TilewrightError):

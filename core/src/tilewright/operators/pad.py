@@ -101,13 +101,19 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
 
 
 def _access(site: Site) -> Access:
-    if _mode(site) == "reflect":
+    if _mode(site) == "reflect" and not _mirrors_once(site):
         return _reflected(site)
     loops = [f"a{axis}" for axis in range(len(site.output.shape))]
     cuts = zip(_pads(site), site.input(0).shape, loops, strict=True)
     source = ", ".join(_index(_mode(site), pads, extent, loop) for pads, extent, loop in cuts)
     text = f"{' '.join(loops)} : X[{source}] -> Y[{', '.join(loops)}]"
     return parse_map(text).bind({"X": site.input(0).shape, "Y": site.output.shape})
+
+
+def _mirrors_once(site: Site) -> bool:
+    """Whether no border is longer than what there is to mirror."""
+    cuts = zip(_pads(site), site.input(0).shape, strict=True)
+    return all(max(pads) <= max(_cut(pads, extent)[1] - 1, 0) for pads, extent in cuts)
 
 
 def _index(mode: str, pads: tuple[int, int], extent: int, loop: str) -> str:
@@ -117,6 +123,10 @@ def _index(mode: str, pads: tuple[int, int], extent: int, loop: str) -> str:
     if mode == "constant":
         return f"{loop} - {pads[0]}?" if pads[0] >= 0 else f"{loop} + {first}?"
     position = f"{loop} - {max(pads[0], 0)}"
+    if mode == "reflect":  # forwards inside, backwards before and after; over both its window is a little too large
+        before, last = max(pads[0], 0), kept - 1
+        turned = f"clamp({position}, -{before}, 0) - clamp({position}, {last}, {last + max(pads[1], 0)})"
+        return f"clamp({position}, 0, {last}) - {turned} + {last + first}?"
     folded = f"clamp({position}, 0, {kept - 1})" if mode == "edge" else f"({position}) % {kept}"
     return f"{folded} + {first}"
 

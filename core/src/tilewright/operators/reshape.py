@@ -61,19 +61,32 @@ def blocks(shape: Sequence[int], target: Sequence[int]) -> list[Block]:
 
 
 def _access(site: Site) -> Access:
-    """A loop for every axis that only moves; axes that are joined or split are whole."""
+    """A loop for every axis that only moves. Where axes are joined or split, a loop over the parts that both sides
+    have in common along their outermost axes; each part is in one piece.
+    """
     shape, target = site.input(0).shape, site.output.shape
     source, result, loops = ["0"] * len(shape), ["0"] * len(target), []
     for number, (mine, theirs) in enumerate(blocks(shape, target)):
-        index = ":"
-        if len(mine) == len(theirs) == 1:
-            index = f"a{number}"
-            loops.append(index)
         for texts, axes in ((source, mine), (result, theirs)):
             for axis in axes:
-                texts[axis] = index
+                texts[axis] = ":"
+        parts = _parts([shape[axis] for axis in mine], [target[axis] for axis in theirs])
+        if parts == 1:
+            continue
+        loops.append(f"a{number}<{parts}")
+        for texts, axis, inner, rows in (
+            (source, mine[0], f"x{number}", shape[mine[0]] // parts),
+            (result, theirs[0], f"y{number}", target[theirs[0]] // parts),
+        ):
+            texts[axis] = f"a{number}" if rows == 1 else f"{rows}*a{number}+{inner}"
+            loops += [f"~{inner}<{rows}"] if rows > 1 else []
     text = f"{' '.join(loops)} : X[{', '.join(source)}] -> Y[{', '.join(result)}]"
     return parse_map(text).bind({"X": shape, "Y": target})
+
+
+def _parts(mine: Sequence[int], theirs: Sequence[int]) -> int:
+    """Into how many equal parts of whole outermost rows both sides of a block can be cut; 1: none."""
+    return math.gcd(mine[0], theirs[0]) if mine and theirs and 0 not in mine else 1
 
 
 def _alias(site: Site, layouts: Mapping[str, Layout]) -> tuple[Alias, ...]:
@@ -88,7 +101,9 @@ def _values(call: Call) -> Mapping[str, object]:
     move = _as_one_copy(x, y)
     if move is not None:
         return {**copy_values(y.dtype, [move]), "nested": True, "element": y.dtype.c_type}
-    arguments = ", ".join((" * ".join(y.extents), *_counters(x), *_counters(y), str(x), str(y)))
+    arguments = ", ".join(
+        (" * ".join(f"({extent})" for extent in y.extents), *_counters(x), *_counters(y), str(x), str(y))
+    )
     function = f"tw_reshape_{y.dtype.value}"
     return {
         **_NO_NEST,
@@ -102,7 +117,7 @@ def _values(call: Call) -> Mapping[str, object]:
 def _as_one_copy(x: Operand, y: Operand) -> Move | None:
     """The nest of loops that copies a tile, or None where strides split an axis at no common place.
 
-    Blocks of one axis each may be cut into tiles, so their extent is the tile's; the others are whole.
+    Blocks may be cut along their outermost axes, so that extent is the tile's; the others are whole.
     """
     extents: list[str] = []
     steps: list[list[int]] = [[], []]
@@ -114,12 +129,13 @@ def _as_one_copy(x: Operand, y: Operand) -> Move | None:
             continue
         walks = [_walk(x, mine), _walk(y, theirs)]
         finest = max(walks, key=lambda loops: len(loops[0]))[0]
+        operand, axes = (x, mine) if finest is walks[0][0] else (y, theirs)
         parts = [split_loops(*loops, finest) for loops in walks]
         for whole, part in zip(steps, parts, strict=True):
             if part is None:
                 return None
             whole.extend(part)
-        extents.extend(str(extent) for extent in finest)
+        extents.extend((_outermost(operand, axes, finest), *(str(extent) for extent in finest[1:])))
     return Move(
         source=str(x),
         target=str(y),
@@ -127,6 +143,15 @@ def _as_one_copy(x: Operand, y: Operand) -> Move | None:
         source_steps=tuple(steps[0]),
         target_steps=tuple(steps[1]),
     )
+
+
+def _outermost(operand: Operand, axes: Sequence[int], loops: Sequence[int]) -> str:
+    """Trips of the outermost of `loops`, which visit `axes` of a tile of the operand."""
+    rows, each = operand.extents[axes[0]], math.prod(operand.shape[axis] for axis in axes[1:])
+    factor = each // max(math.prod(loops[1:]), 1)
+    if rows.isdigit():
+        return str(int(rows) * factor)
+    return rows if factor == 1 else f"({rows}) * {factor}"
 
 
 def _walk(operand: Operand, axes: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -4,9 +4,10 @@ Does not know how tiles are searched; it asks with other limits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError, memory_error
 from tilewright.stages import Step
 from tilewright.tile.pick import smallest_bytes
@@ -32,11 +33,22 @@ def does_not_fit(machine: Machine, step: Step, spaces: Sequence[Space], near: st
         details=(
             f"memory '{near}' has {limit:,} B, of which {reserved:,} B are the runtime's or pinned tensors",
             *(f"loop '{name}' cannot be cut: {reason}" for name, reason in space.refused.items()),
+            *_whole_axes(space, node.op),
             *([f"cut already: {', '.join(loop.name for loop in space.cuts)}"] if space.cuts else []),
         ),
         fix=(_way_out(spaces, near, limit),) if needed else (),
     )
     return replace(error, subject=step.name)
+
+
+def _whole_axes(space: Space, op: str) -> Iterator[str]:
+    """The axes that no loop runs over, such as the rows of a softmax."""
+    if not isinstance(space.access, MapAccess):
+        return
+    for operand in space.travellers:
+        for position, axis in enumerate(space.access.axes[operand.name]):
+            if axis.index is None and axis.extent > 1:
+                yield f"axis {position} of {operand.name}, {axis.extent:,} elements, cannot be cut: {op} takes it whole"
 
 
 def _way_out(spaces: Sequence[Space], near: str, limit: int) -> str:

@@ -1,0 +1,108 @@
+"""How far every operator of the core can be cut, and that its tiles compute what its reference does, on the twin.
+
+    python benchmarks/operator_tiling.py [--run] [OPERATOR ...]
+
+The table has for each layer of `tilewright.testing.operator_layers`: the loops that may be cut, reductions that may be
+cut in brackets; what stays whole, and why; the bytes of all its operands; and the least bytes of the near memory that
+its tiles can do with, without cutting reductions and with. With `--run` every layer is run in the least of them, in a
+tenth and in a third of its inputs, single and double buffered, over one hop and over two: 12 programs, some minutes.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+from tilewright.access import MapAccess
+from tilewright.runners.twin import TwinRunner
+from tilewright.testing.cluster import cluster
+from tilewright.testing.layer_programs import Case, layer_space, least_room, run_on_twin, two_hops
+from tilewright.testing.operator_layers import Layer, every_layer
+from tilewright.tile.pick import smallest_bytes
+from tilewright.tile.space import Space
+from tilewright.tile.tiler import Buffering
+
+MIDDLE_BYTES = 10 << 10
+SHARES = (0, 10, 3)  # the least; a tenth, a third of the inputs
+BUFFERINGS: tuple[Buffering, ...] = ("single", "double")
+
+
+def main() -> int:
+    """Print the table, and with `--run` a line for each program; 1 where a result is wrong."""
+    names = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+    layers = [layer for layer in every_layer() if not names or layer.op in names]
+    print("| layer | may be cut | stays whole | operands, B | least near memory, B | reductions cut, B |")
+    print("|---|---|---|---:|---:|---:|")
+    for layer in layers:
+        print(row(layer), flush=True)
+    return run(layers) if "--run" in sys.argv else 0
+
+
+def row(layer: Layer) -> str:
+    """One line of the table."""
+    plain, split = (layer_space(layer, cluster(), split=wanted) for wanted in (False, True))
+    cut = [f"({loop.name})" if loop not in plain.cuts else loop.name for loop in split.cuts]
+    least = [f"{smallest_bytes(plain, 'single'):,}", f"{smallest_bytes(split, 'single'):,}" if split.sums else ""]
+    return f"| {layer.name} | {', '.join(cut)} | {whole(split)} | {operand_bytes(plain):,} | {' | '.join(least)} |"
+
+
+def whole(space: Space) -> str:
+    """Loops that are not cut and axes that have none, with the reason."""
+    found = [f"{loop}: {reason.split(',')[0]}" for loop, reason in space.refused.items()]
+    if isinstance(space.access, MapAccess):
+        for operand, axes in space.access.axes.items():
+            uncut = (at for at, axis in enumerate(axes) if axis.index is None and axis.extent > 1)
+            found += [f"axis {at} of {operand}" for at in uncut]
+    return "; ".join(found)
+
+
+def operand_bytes(space: Space) -> int:
+    """Bytes of all operands that travel."""
+    total = 0
+    for item in space.travellers:
+        size = item.item_bytes
+        for extent in item.shape:
+            size *= extent
+        total += size
+    return total
+
+
+def run(layers: Sequence[Layer]) -> int:
+    """Run all layers in every room, buffering and number of hops."""
+    near = cluster()
+    platforms = {"one hop": near, "two hops": two_hops(near.memory("l1").size_bytes or 0, MIDDLE_BYTES)}
+    failed = 0
+    print()
+    for share, buffering, (way, platform) in product(SHARES, BUFFERINGS, platforms.items()):
+        cases = [
+            Case(layer=layer, room_bytes=room(layer, share), buffering=buffering, number=number)
+            for number, layer in enumerate(layers)
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = run_on_twin(cases, platform, Path(folder), TwinRunner())
+        print(
+            f"{room_name(share)}, {buffering}, {way}: {len(cases) - len(wrong)} of {len(cases)} right",
+            *wrong,
+            flush=True,
+        )
+        failed += len(wrong)
+    return 1 if failed else 0
+
+
+def room(layer: Layer, share: int) -> int:
+    """Bytes for tiles."""
+    least = least_room(layer, cluster())
+    inputs = sum(array.nbytes for array in layer.inputs if array is not None)
+    return max(least, inputs // share) if share else least
+
+
+def room_name(share: int) -> str:
+    """The same in words."""
+    return f"1/{share} of the inputs" if share else "the least"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

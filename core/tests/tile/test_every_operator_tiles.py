@@ -1,0 +1,112 @@
+"""Every operator of the core, tiled for a near memory that its operands do not fit: planned, checked, run on the twin.
+
+The whole matrix is `benchmarks/operator_tiling.py`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilewright.errors import Exit, TilewrightError
+from tilewright.runners.twin import TwinRunner
+from tilewright.testing.cluster import cluster
+from tilewright.testing.layer_programs import Case, layer_space, least_room, run_on_twin, tiles_of, two_hops
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.operator_layers import Layer, every_layer
+from tilewright.tile.tiler import Buffering
+
+LAYERS = {layer.name: layer for layer in every_layer()}
+MIDDLE_BYTES = 10 << 10  # of the memory between home and near; reductions must be whole there
+
+# What a tile cannot do without, bytes: everything else of these layers may be cut down to a few elements.
+WHOLE_AXES = {
+    "Softmax": 2 * 29 * 4,
+    "Softmax_columns": 2 * 37 * 4,
+    "LogSoftmax": 2 * 29 * 4,
+    "LogSoftmax_columns": 2 * 37 * 4,
+    "LayerNormalization": 4 * 29 * 4,
+    "RMSNormalization": 3 * 29 * 4,
+    "QSoftmax": 1024 + 2 * 31,  # a table of exponentials
+    "QLookup": 256 + 2,
+    "Gather": 9 * 4,
+    "Gather_constant_indices": 14 * 4,
+    "Reshape_joined": 2 * 22 * 4,
+    "Reshape_split": 2 * 7 * 4,
+    "Reshape_regrouped": 2 * 22 * 4,
+    "Reshape_flat": 2 * 308 * 4,
+}
+# A tile of some elements and of a few more: windows, their channels, what is added once, and what no buffer may split.
+FEW_BYTES = 176
+
+
+@cache
+def least(name: str) -> int:
+    return least_room(LAYERS[name], cluster())
+
+
+def total_bytes(layer: Layer) -> int:
+    return sum(array.nbytes for array in layer.inputs if array is not None)
+
+
+def rooms(name: str, share: int) -> int:
+    """Bytes for tiles: a part of the inputs, or a little more than must be."""
+    return max(least(name) * 5 // 4 + 64, total_bytes(LAYERS[name]) // share)
+
+
+def test_every_operator_has_a_layer() -> None:
+    assert {layer.op for layer in LAYERS.values()} == set(vocabulary())
+    assert len(LAYERS) == len(every_layer())
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_no_axis_is_whole_without_need(name: str) -> None:
+    """An operator that needs more and more near memory where its tensors grow is here only with its whole axes."""
+    assert least(name) <= WHOLE_AXES.get(name, 0) + FEW_BYTES
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_what_cannot_be_cut_is_named(name: str) -> None:
+    """With no more than a few bytes the error names the node, the bytes, the smallest memory, and every uncut loop."""
+    with pytest.raises(TilewrightError) as caught:
+        tiles_of(Case(layer=LAYERS[name], room_bytes=least(name) - 8, buffering="single"), cluster())
+    error = caught.value
+    assert (error.code, error.exit_code) == ("TW5101", Exit.DOES_NOT_FIT)
+    assert f"{least(name):,} B" in error.message
+    near_bytes = least(name) + cluster().runtime_bytes["l1"]
+    assert any(f"--memory l1={near_bytes} " in line for line in error.fix)
+    text = "\n".join(error.details)
+    assert all(
+        f"loop '{loop}' cannot be cut" in text for loop in layer_space(LAYERS[name], cluster(), split=True).refused
+    )
+    if name in WHOLE_AXES and not name.startswith("Reshape"):
+        assert "elements, cannot be cut:" in text
+
+
+def test_a_row_that_does_not_fit_is_named() -> None:
+    rows = Layer(op="LayerNormalization", inputs=(np.zeros((8, 1000), np.float32), np.ones(1000, np.float32)))
+    with pytest.raises(TilewrightError) as caught:
+        tiles_of(Case(layer=rows, room_bytes=8 << 10, buffering="auto"), cluster())
+    assert "12,000 B" in caught.value.message and "step 'layernormalization_0'" in caught.value.where
+    assert "axis 1 of X, 1,000 elements, cannot be cut: LayerNormalization takes it whole" in caught.value.details
+
+
+def cases(share: int, odd: Buffering, even: Buffering) -> list[Case]:
+    """Every layer once, buffered in turns."""
+    return [
+        Case(layer=layer, room_bytes=rooms(name, share), buffering=even if number % 2 else odd, number=number)
+        for number, (name, layer) in enumerate(LAYERS.items())
+    ]
+
+
+@pytest.mark.parametrize("way", ["one hop", "two hops"])
+def test_tiles_compute_what_references_do(way: str, tmp_path: Path) -> None:
+    near = cluster()
+    if way == "one hop":
+        platform, chosen = near, cases(10, "single", "double")
+    else:
+        platform, chosen = two_hops(near.memory("l1").size_bytes or 0, MIDDLE_BYTES), cases(6, "double", "single")
+    assert run_on_twin(chosen, platform, tmp_path, TwinRunner(seeds=(1,), modes=("lazy",))) == []
