@@ -52,6 +52,7 @@ class Verdict:
 
     steps: tuple[StepVerdict, ...]
     outputs: tuple[OutputVerdict, ...]
+    inner: tuple[str, ...] = ()  # steps of groups whose values never exist whole: judged by what the group writes
 
     @property
     def passed(self) -> bool:

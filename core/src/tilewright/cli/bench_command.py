@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ from tilewright.report.text import align
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
     from tilewright.runners.runner import Runner, RunResult
+
+TOGETHER = "-"  # in the place of counts that only the whole group has
 
 
 @click.command("bench")
@@ -73,6 +75,7 @@ def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -
 def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str, Any]:
     """The counts as plain data: those of the whole run, and of each step in the order of execution."""
     bindings, macs = deployment.scheduled.bound.bindings, _macs(deployment)
+    groups = {step: group.name for group in deployment.tiled.groups for step in group.steps}
     return {
         "model": deployment.prefix,
         "target": {"name": deployment.platform.name, "settings": dict(sorted(deployment.platform.settings.items()))},
@@ -87,6 +90,7 @@ def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str,
                 "name": step.name,
                 "kernel": bindings[step.name].kernel.name,
                 "macs": macs[step.name],
+                "group": groups[step.name],
                 **_nested(result.step_counts.get(step.name, {})),
             }
             for index, step in enumerate(deployment.scheduled.steps)
@@ -118,18 +122,47 @@ def _show(bench: Mapping[str, Any]) -> None:
     units = [unit for unit in ("instructions", "cycles") if unit in bench]
     counts = [*units, *(name for name in ("stack_bytes",) if name in bench)]
     rows = [("step", "kernel", "MACs", *counts, *(f"{unit}/MAC" for unit in units), "name")]
-    rows += [_row(str(step["id"]), step["kernel"], step["name"], step, counts, units) for step in bench["steps"]]
-    rows.append(_row("all", "", "", bench, counts, units))
+    rows += _step_rows(bench["steps"], counts, units)
+    rows.append(_row("all", "", "", bench, counts, units, bench))
     for line in align(rows, right=tuple(range(2, len(rows[0]) - 1))):
         say(line)
+    if any(row[3] == TOGETHER for row in rows):
+        say(f"{TOGETHER}  counted with the last step of the group, whose rates are those of the whole group")
     settings = " ".join(f"{name}={value}" for name, value in bench["target"]["settings"].items())
     code = f", {bench['code_bytes']:,} B of code" if "code_bytes" in bench else ""
     say(f"{bench['model']} for {bench['target']['name']} ({settings}) on {bench['runner']}: {bench['kind']}{code}")
 
 
+def _step_rows(steps: Sequence[Mapping[str, Any]], counts: list[str], units: list[str]) -> list[tuple[str, ...]]:
+    """What steps of a group take, nobody can tell apart: the last one has the sum."""
+    together: dict[str, dict[str, int]] = {}
+    last = {step["group"]: step["id"] for step in steps}
+    rows = []
+    for step in steps:
+        whole = together.setdefault(step["group"], {})
+        for name in ("macs", *units):
+            if name in step:
+                whole[name] = whole.get(name, 0) + step[name]
+        shown = {**step, **{unit: whole[unit] for unit in units if unit in whole}}
+        inner = step["id"] != last[step["group"]]
+        rows.append(_row(str(step["id"]), step["kernel"], step["name"], shown, counts, units, whole, inner=inner))
+    return rows
+
+
 def _row(
-    number: str, kernel: str, name: str, item: Mapping[str, Any], counts: list[str], units: list[str]
+    number: str,
+    kernel: str,
+    name: str,
+    item: Mapping[str, Any],
+    counts: list[str],
+    units: list[str],
+    whole: Mapping[str, Any],
+    *,
+    inner: bool = False,
 ) -> tuple[str, ...]:
-    figures = (f"{item[count]:,}" if count in item else "" for count in counts)
-    rates = (f"{item[unit] / item['macs']:.2f}" if unit in item and item["macs"] else "" for unit in units)
+    """`whole` has the counts and the multiply-accumulates that rates are made of."""
+    figures = (TOGETHER if inner else f"{item[count]:,}" if count in item else "" for count in counts)
+    rates = (
+        f"{whole[unit] / whole['macs']:.2f}" if unit in whole and whole["macs"] and not inner else "" for unit in units
+    )
     return (number, kernel, f"{item['macs']:,}", *figures, *rates, name[-48:])

@@ -94,15 +94,13 @@ def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResu
     for frame, before in zip(frames[1:], result.values, strict=False):
         frame.update({one.input: before[one.output] for one in deployment.states if one.output in before})
     expected = [item.outputs or values for item, values in zip(given, known, strict=True)]
+    executed = [step.name for step in deployment.scheduled.steps]
+    steps = judge_steps(graph, executed, operators, frames, result.values)
+    judged = {step.name for step in steps}
     return Verdict(
-        steps=judge_steps(
-            graph,
-            [step.name for step in deployment.scheduled.steps],
-            operators,
-            frames,
-            result.values,
-        ),
+        steps=steps,
         outputs=judge_outputs(graph, result.outputs, expected),
+        inner=tuple(name for name in executed if name not in judged),
     )
 
 
@@ -132,6 +130,7 @@ def _as_json(deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...
         "runner": runner.name,
         "sets": len(given),
         "steps": [asdict(step) for step in verdict.steps],
+        "inner_steps": list(verdict.inner),
         "outputs": [asdict(output) for output in verdict.outputs],
     }
 
@@ -144,8 +143,13 @@ def _show(verdict: Verdict) -> None:
         rows.append((item.name, f"{item.elements:,}", f"{item.different:,}", f"{item.max_difference:g}", argmax))
     for line in align(rows, right=(1, 2, 3)):
         say(line)
-    say(f"{exact} of {len(verdict.steps)} steps are exact")
+    say(f"{exact} of {len(verdict.steps)} steps are exact{_inside(len(verdict.inner))}")
     say("PASS" if verdict.passed else "FAIL")
+
+
+def _inside(count: int) -> str:
+    """What is said of steps that nobody can see alone."""
+    return f", and by them {count} more inside groups, whose values never exist whole" if count else ""
 
 
 def _mismatch(verdict: Verdict) -> TilewrightError:

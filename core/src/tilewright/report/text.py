@@ -23,11 +23,18 @@ def summary(report: Report) -> str:
 
 
 def layer_table(report: Report) -> str:
-    """One line for each step: operator, kernel, work, live bytes, and the ONNX nodes it stands for."""
-    rows = [("step", "operator", "kernel", "MACs", "live bytes", "share", "ONNX nodes")]
-    total = max(sum(step["cycles"]["total"] for step in report["steps"]), 1e-9)
-    for step in report["steps"]:
-        share = 100 * step["cycles"]["total"] / total
+    """One line for each step: operator, kernel, work, live bytes, and the ONNX nodes it stands for; with tiles and
+    cycles (an estimate) where tiles travel. What a group takes stands with its last step."""
+    steps = report["steps"]
+    tiled = any(step["hops"] for step in steps)
+    more = ("tiles", "cycles") if tiled else ()
+    rows: list[tuple[str, ...]] = [("step", "operator", "kernel", "MACs", "live bytes", *more, "share", "ONNX nodes")]
+    total = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
+    last = {step["group"]: step["id"] for step in steps}
+    for step in steps:
+        cycles, inner = step["cycles"]["total"], step["id"] != last[step["group"]]
+        counts = (f"{step['tiles']:,}", f"{cycles:,.0f}") if tiled else ()
+        figures = (*counts, f"{100 * cycles / total:.1f} %")
         rows.append(
             (
                 str(step["id"]),
@@ -35,11 +42,11 @@ def layer_table(report: Report) -> str:
                 step["kernel"],
                 f"{step['macs']:,}",
                 f"{step['peak_bytes']:,}",
-                f"{share:.1f} %",
+                *("-" if inner else figure for figure in figures),
                 _shortened(step["onnx_nodes"] or [step["name"]]),
             )
         )
-    return "\n".join(align(rows, right=(0, 3, 4, 5)))
+    return "\n".join(align(rows, right=(0, *range(3, len(rows[0]) - 1))))
 
 
 def align(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: int = 0) -> list[str]:

@@ -1,0 +1,66 @@
+"""What commands say about a network whose steps are tiled together: no figure for what nobody can see alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tilewright.cli.main import tilewright
+
+DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits" / "digits_int8.onnx"
+TOGETHER = ("conv1", "pool1", "conv2", "pool2")
+
+
+@pytest.fixture(name="grouped")
+def _grouped(tmp_path: Path) -> tuple[str, ...]:
+    """Model and flags of a plan with four steps in one group."""
+    pins = tmp_path / "groups.json"
+    pins.write_text(json.dumps({"groups": [TOGETHER]}), encoding="utf-8")
+    return (str(DIGITS), "--target", "siracusa", "--memory", "l1=16K", "--pin", str(pins))
+
+
+def run(*words: str) -> Result:
+    """The command, which must succeed."""
+    result = CliRunner().invoke(tilewright, words)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_validate_says_which_steps_are_judged_by_their_group(grouped: tuple[str, ...], tmp_path: Path) -> None:
+    verdict = tmp_path / "verdict.json"
+    said = run("validate", *grouped, "--on", "twin", "--sets", "1", "--json", str(verdict)).output
+    assert "5 of 5 steps are exact, and by them 3 more inside groups" in said
+    found: dict[str, Any] = json.loads(verdict.read_text(encoding="utf-8"))
+    assert found["inner_steps"] == list(TOGETHER[:-1])
+    assert len(found["steps"]) == 5
+
+
+def test_validate_says_nothing_of_groups_where_there_are_none() -> None:
+    said = run("validate", str(DIGITS), "--target", "siracusa", "--groups", "1", "--on", "twin", "--sets", "1").output
+    assert "\n8 of 8 steps are exact\n" in said
+
+
+def test_bench_counts_a_group_once(grouped: tuple[str, ...]) -> None:
+    bench = json.loads(run("bench", *grouped, "--on", "twin", "--json", "-").stdout)
+    rows = run("bench", *grouped, "--on", "twin").output.splitlines()
+    cells = {row.split()[-1]: row.split() for row in rows if row[:1].isdigit()}
+    assert [cells[name][3] for name in TOGETHER[:-1]] == ["-"] * 3
+    members = [step for step in bench["steps"] if step["name"] in TOGETHER]
+    assert len({step["group"] for step in members}) == 1
+    cycles, macs = sum(step["cycles"] for step in members), sum(step["macs"] for step in members)
+    assert cells["pool2"][3:5] == [f"{cycles:,}", f"{cycles / macs:.2f}"]
+    assert any(row.startswith("-  counted with the last step of the group") for row in rows)
+
+
+def test_the_layer_table_shows_tiles_and_cycles_of_groups_once(grouped: tuple[str, ...]) -> None:
+    report = json.loads(run("check", *grouped, "--json", "-").stdout)
+    rows = [row.split() for row in run("check", *grouped, "--layers").output.splitlines()]
+    at = next(number for number, row in enumerate(rows) if row[:1] == ["step"])
+    assert rows[at][6:9] == ["tiles", "cycles", "share"]
+    for row, step in zip(rows[at + 1 :], report["steps"], strict=False):
+        inner = step["name"] in TOGETHER[:-1]
+        assert row[5:7] == (["-", "-"] if inner else [f"{step['tiles']:,}", f"{step['cycles']['total']:,.0f}"])
