@@ -24,7 +24,9 @@ from tilewright.testing.random_graphs import random_graph
 from tilewright.tile.cutter import Cutter
 from tilewright.tile.keep import Choice, Plan, keepable
 from tilewright.tile.measure import step_costs
-from tilewright.tile.search import Search
+from tilewright.tile.order import Found
+from tilewright.tile.search import Search, Tables
+from tilewright.tile.space import Space
 from tilewright.tile.spaces import Machine
 from tilewright.tile.strategies import TILERS
 
@@ -132,7 +134,7 @@ def test_the_choice_is_the_best_of_all_sets(traffic: float) -> None:
         for near_bytes in (120, 300, 700):
             scheduled = schedule(bound(seed, near_bytes), vocabulary(), Decisions())
             machine = Machine(scheduled, vocabulary(), Decisions())
-            cutter = Cutter(machine, lambda space, _, tables: Search(space, "auto", tables).best(), {}, steady=True)
+            cutter = Cutter(machine, found, {}, steady=True)
             cuts = [cutter.cut(index) for index in range(len(scheduled.steps))]
             names = [buffer.name for buffer in keepable(machine, "l1", {})]
             if None in cuts or not 0 < len(names) <= 6:
@@ -150,6 +152,10 @@ def test_the_choice_is_the_best_of_all_sets(traffic: float) -> None:
             assert of_plan(choice, plan, traffic) == pytest.approx(min(every))
             tried += len(every)
     assert tried > 60
+
+
+def found(space: Space, index: int, tables: Tables | None, beat: Found | None) -> Found | None:
+    return Search(space, "auto", tables).best(beat)
 
 
 def scored(choice: Choice, names: frozenset[str], traffic: float) -> float | None:

@@ -99,7 +99,7 @@ def test_min_takes_the_least_and_max_has_the_fewest_tiles() -> None:
     assert near(plans["min"]) == min(near(plan) for plan in plans.values())
     counts = {
         name: np.prod(
-            [-(-{"o": 12, "h": 16, "w": 16}[loop] // size) for loop, size in plan.groups[0].tile.hops[0].nest]
+            [-(-{"o": 12, "h": 16, "w": 16, "c": 8}[loop] // size) for loop, size in plan.groups[0].tile.hops[0].nest]
         )
         for name, plan in plans.items()
     }

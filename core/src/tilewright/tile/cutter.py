@@ -11,12 +11,18 @@ from typing import Any
 
 from tilewright.decisions import GroupTile, HopTile
 from tilewright.tile.cost import HopCost, near_bytes, nested_costs
-from tilewright.tile.search import Found, Tables
+from tilewright.tile.floors import least_score
+from tilewright.tile.order import Found
+from tilewright.tile.search import Tables
 from tilewright.tile.space import Space, WindowTable
-from tilewright.tile.spaces import NOTHING, Machine, Way, splits, structural_key
+from tilewright.tile.spaces import NOTHING, Machine, Way, structural_key
+from tilewright.tile.sums import splits
 
 UNTAKEN: Mapping[str, int] = MappingProxyType({})
-Find = Callable[[Space, int, Tables | None], Found | None]  # the tiling of a space; the number is the step's
+_NEAR_THE_LEAST = 1.05  # of what a step takes at least: reductions are not cut to come nearer
+# The tiling of a space; the number is the step's. Where the space has sums, one that cuts a reduction, and only if it
+# is better than the last argument, which cuts none.
+Find = Callable[[Space, int, Tables | None, Found | None], Found | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +71,7 @@ class Cutter:
         self.machine, self.find, self.steady = machine, find, steady
         self._answers: dict[Hashable, list[_Answer]] = known.setdefault("answers", {})
         self._tables: dict[Hashable, Tables] = known.setdefault("tables", {})
+        self._least: dict[Hashable, float] = known.setdefault("least", {})
         self._costs: dict[Hashable, tuple[HopCost, ...]] = known.setdefault("costs", {})
         self._spaces: dict[Hashable, tuple[Space, Hashable]] = {}
         self._cuts: dict[Hashable, Cut | None] = {}
@@ -99,22 +106,33 @@ class Cutter:
             innermost = way is self.machine.hops[-1]
             if not space.travellers and not (innermost and space.spared_bytes):
                 continue
-            if space.room_bytes is not None:
-                space = replace(space, room_bytes=space.room_bytes - taken.get(way.near, 0))
+            space = _less(space, taken.get(way.near, 0))
             family = None if parts else self._space(index, way, (), NOTHING)
             found = self._found(space, key, index, family)
-            if found is None and innermost and not kept and not taken:  # the last resort
-                space, key = self._space(index, way, parts, kept, split=True)
-                found = self._found(space, key, index, None) if space.sums else None
+            if innermost and self._may_gain(space, key, found):
+                split, split_key = self._space(index, way, parts, kept, split=True)
+                split = _less(split, taken.get(way.near, 0))
+                family = None if parts else self._space(index, way, (), NOTHING, split=True)
+                in_parts = self._found(split, split_key, index, family, beat=found) if split.sums else None
+                if in_parts is not None or found is None:
+                    space, key, found = split, split_key, in_parts
             if found is None:
                 return Blocked(way, space)
             parts.append(_Part(space, key, found.on(way.far, way.near)))
         return parts
 
+    def _may_gain(self, space: Space, key: Hashable, found: Found | None) -> bool:
+        """Whether a tiling that cuts reductions could be clearly better than `found`."""
+        if found is None or not self.steady:
+            return True
+        if key not in self._least:
+            self._least[key] = least_score(space)
+        return found.score > self._least[key] * _NEAR_THE_LEAST
+
     def _pinned(self, index: int, tile: GroupTile) -> list[_Part]:
         parts: list[_Part] = []
         for hop in tile.hops:
-            split = splits(self.machine.access(self.machine.scheduled.steps[index]), hop)
+            split = splits(self.machine.access(self.machine.scheduled.steps[index]), hop.nest)
             space, key = self._space(index, Way(far=hop.far, near=hop.near), parts, NOTHING, split=split)
             parts.append(_Part(space, key, hop))
         return parts
@@ -131,10 +149,18 @@ class Cutter:
             self._spaces[known] = space, structural_key(replace(space, room_bytes=None))
         return self._spaces[known]
 
-    def _found(self, space: Space, key: Hashable, index: int, family: tuple[Space, Hashable] | None) -> Found | None:
-        """`family` is the same hop of the step with nothing kept."""
+    def _found(
+        self,
+        space: Space,
+        key: Hashable,
+        index: int,
+        family: tuple[Space, Hashable] | None,
+        beat: Found | None = None,
+    ) -> Found | None:
+        """`family` is the same hop of the step with nothing kept; for `beat` see `Find`."""
         room = float("inf") if space.room_bytes is None else float(space.room_bytes)
-        answers = self._answers.setdefault(key if self.steady else (key, room, index), [])
+        asked = (key, beat and beat.score)
+        answers = self._answers.setdefault(asked if self.steady else (asked, room, index), [])
         for answer in answers:
             if answer.used_bytes <= room <= answer.room_bytes:
                 return answer.found
@@ -142,7 +168,7 @@ class Cutter:
         if family is not None:
             tables = self._tables.get(family[1]) or Tables(family[0])
             self._tables[family[1]] = tables
-        found, used = self.find(space, index, tables), -1.0
+        found, used = self.find(space, index, tables, beat), -1.0
         if found is not None:
             used = float(near_bytes(space, found.on("", ""), WindowTable(space)))
         answers.append(_Answer(room, used, found))
@@ -163,3 +189,8 @@ class Cutter:
             moved_bytes=sum(cost.in_bytes + cost.out_bytes for cost in costs),
             bound_bytes=sum(cost.bound_bytes for cost in costs),
         )
+
+
+def _less(space: Space, taken: int) -> Space:
+    """The same with less room."""
+    return space if space.room_bytes is None else replace(space, room_bytes=space.room_bytes - taken)

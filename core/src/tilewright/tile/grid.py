@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.access import Loop
 from tilewright.tile.space import Space, sizes
 
 if TYPE_CHECKING:
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 
 _MOST_POINTS = 20_000
 _MOST_ORDERS = 24
+_STEP = 0.7  # from one extent of a part of a reduction to the next
 
 
 def grid(space: Space, most: int = _MOST_POINTS) -> Integers:
     """Every combination of tile sizes, as [points, loops], fewest tiles first."""
-    choices = [sizes(space.extents[loop.name], space.kernel.multiples.get(loop.name, 1)) for loop in space.cuts]
+    choices = [_sizes(space, loop) for loop in space.cuts]
     while np.prod([len(choice) for choice in choices], dtype=float) > most:
         longest = max(range(len(choices)), key=lambda index: len(choices[index]))
         choice = choices[longest]
@@ -33,6 +35,18 @@ def grid(space: Space, most: int = _MOST_POINTS) -> Integers:
     points = np.stack(np.meshgrid(*(np.array(choice) for choice in choices), indexing="ij"), -1)
     points = points.reshape(-1, len(choices))
     return points[np.argsort(tile_counts(space, points), kind="stable")]
+
+
+def _sizes(space: Space, loop: Loop) -> tuple[int, ...]:
+    """Extents of tiles of one loop, largest first. Of a reduction few: more parts only make room for other tiles."""
+    found = sizes(space.extents[loop.name], space.kernel.multiples.get(loop.name, 1))
+    if loop.kind != "reduce":
+        return found
+    few = [found[0]]
+    for size in found[1:]:
+        if size == found[-1] or size <= few[-1] * _STEP:
+            few.append(size)
+    return tuple(few)
 
 
 def tile_counts(space: Space, points: Integers) -> Integers:

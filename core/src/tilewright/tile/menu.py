@@ -14,7 +14,8 @@ import numpy as np
 
 from tilewright.tile.cost import tile_cycles
 from tilewright.tile.grid import orders, tile_counts
-from tilewright.tile.search import Found, Order, Search, total_of
+from tilewright.tile.order import Found, Order, total_of
+from tilewright.tile.search import Search
 
 if TYPE_CHECKING:
     import numpy.typing as npt

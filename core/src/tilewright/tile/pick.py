@@ -11,17 +11,30 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tilewright.tile.cost import near_bytes
 from tilewright.tile.grid import tile_counts
-from tilewright.tile.search import Found, Search
+from tilewright.tile.order import Found
+from tilewright.tile.search import Search
 from tilewright.tile.space import Space
 from tilewright.tile.tiler import Buffering
 
 
-def pick(space: Space, buffering: Buffering, strategy: Literal["min", "max", "random-max"], seed: int) -> Found | None:
-    """The first sizes in the strategy's order that fit; None where none do."""
+def pick(
+    space: Space,
+    buffering: Buffering,
+    strategy: Literal["min", "max", "random-max"],
+    seed: int,
+    beat: Found | None = None,
+) -> Found | None:
+    """The first sizes in the strategy's order that fit; None where none do, or none is better than `beat`, which cuts
+    no reduction: smaller; nothing has larger tiles.
+    """
     search = Search(space, buffering)
     if strategy == "min":
-        return _smallest(search)
+        most = search.room if beat is None else near_bytes(space, beat.on("", ""), search.table) - 1
+        return _smallest(search, most)
+    if beat is not None:
+        return None
     least = search.least_bytes()
     if strategy == "max":
         order = np.lexsort((-least, tile_counts(space, search.points)))
@@ -44,11 +57,11 @@ def smallest_bytes(space: Space, buffering: Buffering) -> int:
     return 0
 
 
-def _smallest(search: Search) -> Found | None:
-    """The tiling that takes least of the near memory; of equals the one with the fewest tiles."""
+def _smallest(search: Search, most: float) -> Found | None:
+    """The tiling that takes least of the near memory, at most `most`; of equals the one with the fewest tiles."""
     least = search.least_bytes()
     for number in np.lexsort((tile_counts(search.space, search.points), least)):
-        if least[number] > search.room:
+        if least[number] > most:
             return None
         found = _at_least(search, int(number), int(least[number]))
         if found is not None:

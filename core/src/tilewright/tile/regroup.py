@@ -34,7 +34,7 @@ def regrouped(request: TilingRequest, groups: Sequence[Group]) -> tuple[Group, .
     fuser = Fuser(
         cutter=Cutter(
             machine,
-            lambda space, index, tables: Search(space, request.buffering, tables).best(),
+            lambda space, _, tables, beat: Search(space, request.buffering, tables).best(beat),
             request.known,
             steady=True,
         ),

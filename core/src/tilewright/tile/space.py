@@ -4,7 +4,7 @@ Does not know what a tile costs, nor which one is chosen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
@@ -262,23 +262,53 @@ class WindowTable:
 
     def rooms(self, operand: Traveller, points: Integers) -> Integers:
         """Bytes of a tile buffer for many tile sizes at once; `points` is [points, loops of the operand]."""
-        access, count = self.space.access, len(points)
-        size = np.full(count, operand.item_bytes, np.int64)
-        if not operand.loops or not isinstance(access, MapAccess) or self._is_joint(operand):
-            unique, inverse = unique_rows(points)
-            keys = [dict(zip(operand.loops, row, strict=True)) for row in unique.tolist()]
-            found = [np.prod(self.windows(operand, cuts).room, dtype=np.int64) for cuts in keys]
-            return size * np.array(found)[inverse]
-        for position, axis in enumerate(access.axes[operand.name]):
-            columns = [at for at, name in enumerate(operand.loops) if mentions(axis.index, name)]
-            cut = [operand.loops[at] for at in columns]
-            names = [name for name in self._moving(operand) if mentions(axis.index, name)]
+        if operand.loops and self.is_separable(operand):
+            return operand.item_bytes * self.elements(operand.name, operand.loops, points)
+        unique, inverse = unique_rows(points)
+        keys = [dict(zip(operand.loops, row, strict=True)) for row in unique.tolist()]
+        found = [np.prod(self.windows(operand, cuts).room, dtype=np.int64) for cuts in keys]
+        return operand.item_bytes * np.array(found)[inverse]
+
+    def elements(self, operand: str, loops: Sequence[str], points: Integers) -> Integers:
+        """Elements of the largest tile of an operand, travelling or not, of which no loop moves two axes.
+
+        `points` is [points, loops]: extents of those loops that may be cut and move it.
+        """
+        return self._by_axis(operand, loops, points, lambda along, _: max(extent for extent, _ in along))
+
+    def moved(self, operand: Traveller, points: Integers) -> Integers:
+        """Elements of all tiles of an operand together; arguments as those of `elements`."""
+        every = operand.steps or (1,) * len(operand.shape)
+        return self._by_axis(
+            operand.name,
+            operand.loops,
+            points,
+            lambda along, axis: sum(-(-n // every[axis]) * times for n, times in along),
+        )
+
+    def _by_axis(
+        self,
+        operand: str,
+        loops: Sequence[str],
+        points: Integers,
+        number: Callable[[tuple[tuple[int, int], ...], int], int],
+    ) -> Integers:
+        """The product over all axes of a number that depends on the extents along one."""
+        found = np.ones(len(points), np.int64)
+        for position, axis in enumerate(self.space.access.axes[operand]):  # type: ignore[attr-defined]  # only maps
+            columns = [at for at, name in enumerate(loops) if mentions(axis.index, name)]
+            cut = [loops[at] for at in columns]
+            names = [name for name in dict.fromkeys((*loops, *self.around)) if mentions(axis.index, name)]
             held = {name: self.space.extents[name] for name in names}
             unique, inverse = unique_rows(points[:, columns])
             keys = [{**held, **dict(zip(cut, row, strict=True))} for row in unique.tolist()]
-            most = [max(extent for extent, _ in self._along(operand.name, position, names, cuts)) for cuts in keys]
-            size = size * np.array(most)[inverse]
-        return size
+            numbers = [number(self._along(operand, position, names, cuts), position) for cuts in keys]
+            found = found * np.array(numbers, np.int64)[inverse]
+        return found
+
+    def is_separable(self, operand: Traveller) -> bool:
+        """Whether `elements` and `moved` are known of an operand: a map, no loop of which moves two of its axes."""
+        return isinstance(self.space.access, MapAccess) and not self._is_joint(operand)
 
     def _is_joint(self, operand: Traveller) -> bool:
         """Whether a loop moves several axes of the operand."""

@@ -21,6 +21,7 @@ from tilewright.operator import Operator
 from tilewright.platform import CopyPath, Platform
 from tilewright.stages import Buffer, Scheduled, Step
 from tilewright.tile.space import Space, Traveller, WindowTable, cuttable, touched_bytes
+from tilewright.tile.sums import splits
 from tilewright.tile.transfers import lattice, path_between, route
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -217,6 +218,8 @@ class Machine:
         operands = self.operands(step, kept)
         visit = self._visit(index, step, access, outer, kept)
         cuts = tuple(loop for loop in cuts if visit.extents[loop.name] > 1)
+        if all(loop.kind != "reduce" for loop in cuts):
+            sums = None
         travellers = []
         for operand in operands:
             path = self.path(operand, binding.kernel, ends)
@@ -248,7 +251,7 @@ class Machine:
     ) -> Space:
         """The space that a tiling of a hop is out of."""
         space = self.space(index, step, (hop.far, hop.near), outer, kept)
-        if not splits(space.access, hop):
+        if not splits(space.access, hop.nest):
             return space
         return self.space(index, step, (hop.far, hop.near), outer, kept, split=True)
 
@@ -306,12 +309,6 @@ class Machine:
             for item in operands
             if not item.written and not item.constant and self.scheduled.storage[item.value].buffer in taken
         )
-
-
-def splits(access: Access, hop: HopTile) -> bool:
-    """Whether a tiling of a hop names a reduction."""
-    reductions = {loop.name for loop in access.loops if loop.kind == "reduce"}
-    return any(name in reductions for name, _ in hop.nest)
 
 
 def structural_key(space: Space) -> Hashable:

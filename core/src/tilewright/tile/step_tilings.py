@@ -14,7 +14,8 @@ from tilewright.decisions import HopTile
 from tilewright.tile.choices import SCRATCH, Needs, TileBuffer, Tiling
 from tilewright.tile.cost import cuts_of, nested_costs, scratch_bytes
 from tilewright.tile.menu import menu
-from tilewright.tile.search import Found, Search, Tables
+from tilewright.tile.order import Found
+from tilewright.tile.search import Search, Tables
 from tilewright.tile.space import Space, WindowTable
 from tilewright.tile.spaces import Machine, Way, structural_key
 from tilewright.tile.sums import SUMS, sums_bytes

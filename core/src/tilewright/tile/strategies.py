@@ -14,8 +14,9 @@ from tilewright.tile.fuse import Lookout
 from tilewright.tile.fuse_plan import Fuser, nothing_kept
 from tilewright.tile.keep import decided, keep
 from tilewright.tile.misfit import does_not_fit
+from tilewright.tile.order import Found
 from tilewright.tile.pick import pick
-from tilewright.tile.search import Found, Search, Tables
+from tilewright.tile.search import Search, Tables
 from tilewright.tile.space import Space
 from tilewright.tile.spaces import Machine, structural_key
 from tilewright.tile.tiler import TilingRequest
@@ -58,17 +59,21 @@ class StepTiler:
             divisions.append(fuser.division(request.decisions.groups, search=search))
         return min(divisions, key=lambda one: one.merit).groups
 
-    def _found(self, request: TilingRequest, space: Space, index: int, tables: Tables | None) -> Found | None:
+    def _found(
+        self, request: TilingRequest, space: Space, index: int, tables: Tables | None, beat: Found | None
+    ) -> Found | None:
         """Where not every operand that travels again can have two buffers, those have them that gain most."""
-        found = self._with_buffers(request, space, index, tables)
-        if found is None and request.buffering == "double":
-            return self._with_buffers(replace(request, buffering="auto"), space, index, tables)
+        found = self._with_buffers(request, space, index, tables, beat)
+        if found is None and beat is None and request.buffering == "double":
+            return self._with_buffers(replace(request, buffering="auto"), space, index, tables, beat)
         return found
 
-    def _with_buffers(self, request: TilingRequest, space: Space, index: int, tables: Tables | None) -> Found | None:
+    def _with_buffers(
+        self, request: TilingRequest, space: Space, index: int, tables: Tables | None, beat: Found | None
+    ) -> Found | None:
         if self.name == "auto" or self.name == "cost":
-            return Search(space, request.buffering, tables).best()
-        return pick(space, request.buffering, self.name, request.seed + index)
+            return Search(space, request.buffering, tables).best(beat)
+        return pick(space, request.buffering, self.name, request.seed + index, beat)
 
 
 def _misfit(machine: Machine, cutter: Cutter, index: int) -> TilewrightError:

@@ -6,9 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tilewright.access import Access
+from tilewright.index import mentions
 from tilewright.tile.space import Space, WindowTable
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.int64]
 
 SUMS = "acc"  # the operand
 
@@ -19,9 +28,33 @@ def cut_reductions(access: Access, nest: Iterable[tuple[str, int]], extents: Map
     return tuple(name for name, size in nest if name in reductions and size < extents[name])
 
 
+def splits(access: Access, nest: Iterable[tuple[str, int]]) -> bool:
+    """Whether a nest names a reduction."""
+    reductions = {loop.name for loop in access.loops if loop.kind == "reduce"}
+    return any(name in reductions for name, _ in nest)
+
+
 def sums_bytes(space: Space, cuts: Mapping[str, int], table: WindowTable) -> int:
     """Bytes of the sums where the loops are cut so: one for each element of the largest tile of the output."""
     if space.sums is None or not cut_reductions(space.access, cuts.items(), space.extents):
         return 0
     (output,) = space.access.outputs
     return space.sums.dtype.size_bytes * prod(table.room(output, cuts))
+
+
+def in_parts(space: Space, points: Integers) -> npt.NDArray[np.bool_]:
+    """Which of many tile sizes, [points, loops that may be cut], make several tiles of a reduction."""
+    columns = [at for at, loop in enumerate(space.cuts) if loop.kind == "reduce"]
+    extents = np.array([space.extents[space.cuts[at].name] for at in columns], np.int64)
+    return np.asarray(np.any(points[:, columns] < extents, axis=1), np.bool_)
+
+
+def sums_bytes_of(space: Space, points: Integers, table: WindowTable) -> Integers:
+    """`sums_bytes` of many tile sizes."""
+    if space.sums is None:
+        return np.zeros(len(points), np.int64)
+    (output,) = space.access.outputs
+    axes = space.access.axes[output]  # type: ignore[attr-defined]  # only maps are cut
+    columns = [at for at, loop in enumerate(space.cuts) if any(mentions(axis.index, loop.name) for axis in axes)]
+    elements = table.elements(output, [space.cuts[at].name for at in columns], points[:, columns])
+    return np.where(in_parts(space, points), space.sums.dtype.size_bytes * elements, 0)

@@ -1,0 +1,85 @@
+"""Knows what a step, and tiles of some sizes, cost at least, whatever their order, depths and buffers; and what the
+search weighs bytes with. Does not know what they really cost.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.platform import CopyPath
+from tilewright.tile.cost import least_cycles
+from tilewright.tile.grid import tile_counts, trip_counts
+from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes, touched_bytes
+from tilewright.tile.sums import sums_bytes_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.float64]
+    Integers = npt.NDArray[np.int64]
+
+TRAFFIC = 0.4  # what moving as much again as must be moved is worth, as a part of the time
+MOST_TRAFFIC = 2.0  # times what must be moved: beyond, only time counts
+_LONG_BYTES = 4096  # of a transfer that takes as long for each byte as any does
+
+
+def least_score(space: Space) -> float:
+    """What no tiling of a step goes below: its computation in one call, or all that it moves at once."""
+    copying, table, bound = 0.0, WindowTable(space), max(bound_bytes(space), 1)
+    for item in space.travellers:
+        windows = table.windows(item, {})
+        each = [(item.transfers(extents, windows.room), count) for extents, count in windows.classes]
+        visits = sum(count for _, count in each)
+        copying += sum(one.cycles(item.path) * count for one, count in each) / visits
+    cycles = max(least_cycles(space) + space.engine.call_cycles, copying)
+    return cycles * (1 + TRAFFIC * (bound - space.spared_bytes) / bound)
+
+
+def floors(space: Space, points: Integers, table: WindowTable) -> Numbers:
+    """For each of many tile sizes, [points, loops that may be cut], the score that no tiling goes below."""
+    cycles = least_cycles(space) + space.engine.call_cycles * tile_counts(space, points).astype(np.float64)
+    bound = max(bound_bytes(space), 1)
+    if space.sums is None:
+        floor: Numbers = cycles * (1 + TRAFFIC * (bound - space.spared_bytes) / bound)
+        return floor
+    names = [loop.name for loop in space.cuts]
+    columns = {item.name: [names.index(name) for name in item.loops] for item in space.travellers}
+    rooms = {item.name: table.rooms(item, points[:, columns[item.name]]) for item in space.travellers}
+    left = np.full(len(points), np.iinfo(np.int64).max if space.room_bytes is None else space.room_bytes, np.int64)
+    left = left - sum(rooms.values()) - sums_bytes_of(space, points, table)
+    moved, copying = np.zeros(len(points)), np.zeros(len(points))
+    for item in space.travellers:
+        one = _least_moved(space, item, points, table, left + rooms[item.name])
+        moved, copying = moved + one, copying + one * _cycles_each_byte(item.path)
+    found: Numbers = np.maximum(cycles, copying) * (1 + TRAFFIC * np.minimum(moved / bound, MOST_TRAFFIC))
+    return found
+
+
+def _least_moved(space: Space, item: Traveller, points: Integers, table: WindowTable, left: Integers) -> Integers:
+    """Bytes of an operand that travel at least, for each point; `left` is the room that all others leave it.
+
+    Reductions stand inside all other loops. So what they move travels for every tile, unless it has room for all
+    that a whole reduction reads.
+    """
+    once = np.full(len(points), touched_bytes(space.access, item.name, item.item_bytes))
+    names = [loop.name for loop in space.cuts]
+    columns = [names.index(name) for name in item.loops]
+    reductions = [at for at, loop in enumerate(space.cuts) if loop.kind == "reduce" and at in columns]
+    if not reductions or not table.is_separable(item):
+        return once
+    whole = points.copy()
+    whole[:, reductions] = [space.extents[names[at]] for at in reductions]
+    cut = (points[:, reductions] < whole[:, reductions]).any(axis=1)
+    trips = trip_counts(space, points)
+    around = [at for at, loop in enumerate(space.cuts) if loop.kind != "reduce" and at not in columns]
+    again = np.prod(trips[:, around], axis=1, dtype=np.int64)
+    moved = item.item_bytes * table.moved(item, points[:, columns]) * again
+    found: Integers = np.where(cut & (table.rooms(item, whole[:, columns]) > left), np.maximum(moved, once), once)
+    return found
+
+
+def _cycles_each_byte(path: CopyPath) -> float:
+    """What a byte of a long transfer takes."""
+    return (path.cycles(2 * _LONG_BYTES, 1) - path.cycles(_LONG_BYTES, 1)) / _LONG_BYTES
