@@ -30,6 +30,8 @@ WHOLE_AXES = {
     "LogSoftmax_columns": 2 * 37 * 4,
     "LayerNormalization": 4 * 29 * 4,
     "RMSNormalization": 3 * 29 * 4,
+    "ArgMax": 13 * 4,
+    "ArgMin": 13 * 4,
     "QSoftmax": 1024 + 2 * 31,  # a table of exponentials
     "QLookup": 256 + 2,
     "Gather": 9 * 4,

@@ -3,6 +3,7 @@ Does not know what is in them, nor who offers them to whom.
 """
 
 FAMILIES = (
+    "tilewright.operators.arg",
     "tilewright.operators.batchnorm",
     "tilewright.operators.binary",
     "tilewright.operators.cast",
@@ -12,6 +13,7 @@ FAMILIES = (
     "tilewright.operators.gather",
     "tilewright.operators.gemm",
     "tilewright.operators.layernorm",
+    "tilewright.operators.logic",
     "tilewright.operators.pad",
     "tilewright.operators.pool",
     "tilewright.operators.qconv",

@@ -28,6 +28,7 @@ _UNARY = (
 )  # fmt: skip
 _POSITIVE = ("Log", "Sqrt")
 _BINARY = ("Add", "Sub", "Mul", "Div", "Max", "Min")
+_COMPARE = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 _REDUCE = ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin")
 _UNIT = {"strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0)}
 
@@ -51,7 +52,7 @@ class Layer:
 def every_layer(seed: int = 0) -> tuple[Layer, ...]:
     """The layers, the same for the same seed."""
     numbers = np.random.default_rng(seed)
-    families = (_elementwise, _windows, _products, _rows, _reductions, _moving, _quantised, _integer_windows)
+    families = (_elementwise, _logical, _windows, _products, _rows, _reductions, _moving, _quantised, _integer_windows)
     return tuple(layer for family in families for layer in family(numbers))
 
 
@@ -76,6 +77,17 @@ def _elementwise(numbers: np.random.Generator) -> Iterator[Layer]:
     yield Layer(op="Cast", inputs=(image * 50,), attributes={"to": "i8"})
     channels = tuple(np.abs(_floats(numbers, 21)) + np.float32(0.1) for _ in range(4))
     yield Layer(op="BatchNormalization", inputs=(image, *channels), constants=(1, 2, 3, 4))
+
+
+def _logical(numbers: np.random.Generator) -> Iterator[Layer]:
+    image, row = numbers.integers(0, 4, (5, 21, 23)).astype(np.int32), numbers.integers(0, 4, 23).astype(np.int32)
+    truths = image > 1
+    for op in _COMPARE:
+        yield Layer(op=op, inputs=(image, row))
+    for op in ("And", "Or", "Xor"):
+        yield Layer(op=op, inputs=(truths, row > 1))
+    yield Layer(op="Not", inputs=(truths,))
+    yield Layer(op="Where", inputs=(truths, _floats(numbers, 21, 23), _floats(numbers, 5, 21, 1)))
 
 
 def _window(kernel: Sequence[int], **changes: Sequence[int] | int) -> dict[str, Attribute]:
@@ -132,6 +144,8 @@ def _reductions(numbers: np.random.Generator) -> Iterator[Layer]:
     volume = _floats(numbers, 17, 13, 11)
     for op in _REDUCE:
         yield Layer(op=op, inputs=(volume,), attributes={"axes": (1,), "keepdims": 0})
+    for op in ("ArgMax", "ArgMin"):
+        yield Layer(op=op, inputs=(volume,), attributes={"axis": 1, "keepdims": 0})
     yield Layer(op="ReduceMean", kind="two axes", inputs=(volume,), attributes={"axes": (0, 2), "keepdims": 1})
     yield Layer(op="ReduceMax", kind="everything", inputs=(volume,), attributes={"axes": (0, 1, 2), "keepdims": 0})
 
