@@ -69,3 +69,13 @@ def random_cuts(access: Access, random: np.random.Generator) -> Mapping[str, int
     """A tile extent for some of the parallel loops."""
     loops = [loop for loop in access.loops if loop.kind == "parallel" and loop.extent > 1 and random.integers(3)]
     return {loop.name: int(random.integers(1, loop.extent + 1)) for loop in loops}
+
+
+def random_parts(kernel: Kernel, site: Site, access: Access, random: np.random.Generator) -> Mapping[str, int]:
+    """A tile extent, a multiple of what `kernel` takes, for some of the reductions that it computes in parts."""
+    form = kernel.accumulates(site)
+    extents = {loop.name: loop.extent for loop in access.loops}
+    some = [loop for loop in form.loops if extents[loop] > 1 and random.integers(4)] if form else []
+    sizes = {loop: int(random.integers(1, extents[loop])) for loop in some}
+    grains = {loop: kernel.multiples.get(loop, 1) for loop in some}
+    return {loop: -(-size // grains[loop]) * grains[loop] for loop, size in sizes.items()}

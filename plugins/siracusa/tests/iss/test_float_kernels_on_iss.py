@@ -105,6 +105,34 @@ CASES = (
 )
 
 
+@pytest.mark.parametrize(
+    ("make", "box"),
+    [
+        (conv(32, 8, (4, 8), 3, pad=1), {"c": (8, 16)}),
+        (conv(32, 8, (8, 8), 3, pad=1), {"h": (2, 4), "y": (1, 2)}),
+        (conv(32, 8, (4, 8), 3), {"c": (8, 16)}),
+        (conv(32, 16, (4, 8), 1), {"c": (8, 16)}),
+        (gemm(8, 64, 16), {"k": (16, 32)}),
+        (product(8, 64, 12), {"k": (16, 32)}),
+    ],
+    ids=["3x3 padded", "a row of taps", "3x3", "1x1", "fully connected", "product of computed matrices"],
+)
+def test_parts_take_what_is_estimated(
+    make: Callable[[np.random.Generator], Made],
+    box: dict[str, tuple[int, int]],
+    tmp_path: Path,
+    tool: Callable[[str], str],
+) -> None:
+    tool("riscv64-unknown-elf-gcc")
+    operator, kernel, _, site, inputs = make(np.random.default_rng(5))
+    assert kernel.cycles is not None
+    access = kernel_access(operator, kernel, site)
+    trips = {loop.name: (0, loop.extent) for loop in access.loops} | box
+    found = run_on_iss(operator, kernel, site, inputs, tmp_path, box, part="middle")
+    estimate = kernel.cycles(TileShape(site=site, access=access, box=trips))
+    assert estimate == pytest.approx(found.cycles, rel=0.15)
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_inside_the_model_and_as_fast_as_estimated(case: Case, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")

@@ -195,6 +195,9 @@ def test_exact_and_as_fast_as_estimated(case: Case, tmp_path: Path, tool: Callab
         (Case("16 of 64 channels of a 1x1", conv(64, 64, 2, 8, 1)), {"c": (16, 32)}),
         (Case("16 of 32 channels, with holes", conv(32, 8, 9, 9, 3, pad=2, dilation=2)), {"c": (16, 32)}),
         (Case("a tenth of a matrix product", gemm(8, 640, 16)), {"k": (64, 128)}),
+        (Case("a fifth of one row", gemm(1, 640, 16, vector.VECTOR)), {"k": (128, 256)}),
+        (Case("a tenth of one row, seven channels", gemm(1, 640, 7, vector.VECTOR)), {"k": (128, 192)}),
+        (Case("a quarter of a product of computed tensors", product(16, 256, 8)), {"k": (64, 128)}),
     ],
     ids=str,
 )

@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tilewright.access import Access
 from tilewright.graph import Site
 from tilewright.kernel import Kernel
 from tilewright.operands import kernel_access
 from tilewright.operator import Operator
-from tilewright.testing.kernel_checks import random_cuts, random_layouts
+from tilewright.testing.kernel_checks import random_cuts, random_layouts, random_parts
 from tilewright.testing.kernel_run import STRICT, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
 
@@ -27,14 +26,6 @@ def in_multiples(kernel: Kernel, cuts: Mapping[str, int]) -> dict[str, int]:
     return {
         loop: -(-size // kernel.multiples.get(loop, 1)) * kernel.multiples.get(loop, 1) for loop, size in cuts.items()
     }
-
-
-def random_parts(kernel: Kernel, site: Site, access: Access, rng: np.random.Generator) -> Mapping[str, int]:
-    """A size for some of the reductions that the kernel splits; none where it splits none."""
-    form = kernel.accumulates(site)
-    loops = {loop.name: loop.extent for loop in access.loops}
-    some = [loop for loop in form.loops if loops[loop] > 1 and rng.integers(4)] if form else []
-    return {loop: int(rng.integers(1, loops[loop])) for loop in some}
 
 
 @pytest.fixture(scope="session", name="check")
@@ -52,7 +43,7 @@ def _check(tmp_path_factory: pytest.TempPathFactory) -> Check:
         assert np.array_equal(found, wanted)
         access = kernel_access(operator, kernel, site)
         cuts = in_multiples(kernel, random_cuts(access, rng))
-        parts = in_multiples(kernel, random_parts(kernel, site, access, rng))
+        parts = random_parts(kernel, site, access, rng)
         for chosen in (cuts, {**cuts, **parts}) if parts else (cuts,):
             (found,) = run_tiled(
                 operator, kernel, site, inputs, cuts=chosen, folder=folder, layouts=layouts, flags=UBSAN

@@ -17,7 +17,7 @@ from tilewright.operands import kernel_access
 from tilewright.operator import Operator
 from tilewright.operators.conv import CONV
 from tilewright.operators.gemm import GEMM, MATMUL
-from tilewright.testing.kernel_checks import random_cuts, random_layouts
+from tilewright.testing.kernel_checks import random_cuts, random_layouts, random_parts
 from tilewright.testing.kernel_run import STRICT, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import result_errors, site_of
@@ -51,11 +51,14 @@ def hold(
     layouts = {**free, **kernel.requires(site)}
     found = run_kernel(operator, kernel, site, inputs, folder=folder.mktemp("c"), layouts=layouts, flags=UBSAN)
     assert result_errors(operator, site, inputs, found) == [], layouts
-    cuts = random_cuts(kernel_access(operator, kernel, site), rng)
-    found = run_tiled(
-        operator, kernel, site, inputs, cuts=cuts, folder=folder.mktemp("c"), layouts=layouts, flags=UBSAN
-    )
-    assert result_errors(operator, site, inputs, found) == [], (layouts, cuts)
+    access = kernel_access(operator, kernel, site)
+    cuts = random_cuts(access, rng)
+    parts = random_parts(kernel, site, access, rng)
+    for chosen in (cuts, {**cuts, **parts}) if parts else (cuts,):
+        found = run_tiled(
+            operator, kernel, site, inputs, cuts=chosen, folder=folder.mktemp("c"), layouts=layouts, flags=UBSAN
+        )
+        assert result_errors(operator, site, inputs, found) == [], (layouts, chosen)
 
 
 @st.composite

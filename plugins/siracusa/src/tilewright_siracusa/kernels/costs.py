@@ -86,12 +86,13 @@ def column_cycles(pixels: int, outputs: int, words: int, copying: float) -> floa
     return blocks * (pairs * (14 * words + 93) + single * (9 * words + 110)) + pixels * copying + 60
 
 
-def vector_cycles(outputs: int, depth: int) -> float:
-    """One row of a fully connected layer."""
+def vector_cycles(outputs: int, depth: int, finished: float = 1.0) -> float:
+    """One row of a fully connected layer; `finished` as in `products_cycles`."""
     words, rest = -(-depth // WORD), outputs % BLOCK
-    fours = outputs // BLOCK * (9 * words + 52)
+    end = 52 if finished == 1 else 19 + 37 * finished
+    fours = outputs // BLOCK * (9 * words + end)
     copying = 1.5 * depth if depth % WORD else 0
-    return fours + rest // 2 * (5 * words + 35) + rest % 2 * (4 * words + 25) + copying + 20
+    return fours + rest // 2 * (5 * words + 0.67 * end) + rest % 2 * (4 * words + 0.48 * end) + copying + 20
 
 
 def lanes_cycles(rows: int, columns: int, channels: int, layer: Layer, edges: Edges, pair: int) -> float:
@@ -125,9 +126,10 @@ def max_cycles(pixels: int, channels: int, taps: int) -> float:
     return pixels * -(-channels // BLOCK) * (13 + 1.4 * taps) + 40
 
 
-def matmul_cycles(rows: int, columns: int, depth: int, *, row_sums: bool) -> float:
-    """One product of two computed matrices."""
+def matmul_cycles(rows: int, columns: int, depth: int, finished: float = 1.0, *, row_sums: bool) -> float:
+    """One product of two computed matrices; `finished` as in `products_cycles`."""
     words, blocks = -(-depth // WORD), -(-columns // BLOCK)
     copies = 7.7 * words if depth % WORD else 0
-    block = 44 * words + rows // 2 * (14 * words + 84) + rows % 2 * (9 * words + 70) + rows * copies
+    pair, single = (84.0, 70.0) if finished == 1 else (45 + 54 * finished, 37 + 44 * finished)
+    block = 44 * words + rows // 2 * (14 * words + pair) + rows % 2 * (9 * words + single) + rows * copies
     return blocks * block + (rows * words * 2.9 if row_sums else 0) + 60

@@ -1,27 +1,35 @@
 <%doc>
-Needs function, clip (see float_finish.c), edges (taps may lie outside).
+Needs function, clip (see float_finish.c), edges (taps may lie outside), part (of the products: sums are kept in `acc`).
 </%doc>\
-#ifndef TW_XP_SPOT
-#define TW_XP_SPOT
+<% spot, floats = ("tw_xp_part_spot", "tw_xp_part_floats") if part else ("tw_xp_spot", "tw_xp_floats") %>\
+#ifndef ${spot.upper()}
+#define ${spot.upper()}
 /* One output pixel: its window's first tap, counted from the tile's first element, and which taps lie inside. */
 typedef struct {
     int32_t x;
     uint32_t rows, columns;
     float *y;
-} tw_xp_spot;
+% if part:
+    float *acc;
+% endif
+} ${spot};
 
-/* What a layer of floats has beside its windows; `y_output` lies between neighbouring outputs. */
+/* What a layer of floats has beside its windows; `w_tap` lies between taps of a row, `y_output` between outputs. */
 typedef struct {
-    int32_t w_output, y_output;
+    int32_t w_output, w_tap, y_output;
     float low, high;
-} tw_xp_floats;
+% if part:
+    int32_t first, last; /* whether this is the first part, the last part */
+    int32_t acc_batch, acc_row, acc_column; /* elements between neighbours; outputs are */
+% endif
+} ${floats};
 #endif
 
 #ifndef ${function.upper()}
 #define ${function.upper()}
 % for pixels in (4, 1):
 /* Every output of ${pixels} ${"pixels" if pixels > 1 else "pixel"}. */
-TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const tw_xp_floats *f, const tw_xp_spot *at, const float *x,
+TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const ${floats} *f, const ${spot} *at, const float *x,
         const float *w, const float *b, const float *pad)
 {
     const int32_t row = p->row_dilation * p->x_row, column = p->column_dilation * p->x_column;
@@ -37,9 +45,18 @@ TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const tw_xp_floats 
         float ${", ".join(f"b{j} = b ? b[o + {j}] : 0.0f" for j in range(outputs))};
         float acc[${pixels * outputs}] = {${", ".join(f"b{j}" for i in range(pixels) for j in range(outputs))}};
         const float *const wo = w + o * f->w_output;
+% if part:
+        if (!f->first) {
+% for i in range(pixels):
+% for j in range(outputs):
+            acc[${i * outputs + j}] = at[${i}].acc[${f"o + {j}" if j else "o"}];
+% endfor
+% endfor
+        }
+% endif
         for (int32_t kr = 0; kr < p->row_taps; ++kr) {
             const int32_t first[${pixels}] = {${", ".join(f"at[{i}].x + kr * row" for i in range(pixels))}};
-            const float *const wr = wo + kr * p->column_taps * p->channels;
+            const float *const wr = wo + kr * p->column_taps * f->w_tap;
 % if edges:
             const uint32_t inside[${pixels}] = {${", ".join(f"at[{i}].rows >> kr & 1 ? at[{i}].columns : 0" for i in range(pixels))}};
             const uint32_t some = ${" | ".join(f"inside[{i}]" for i in range(pixels))};
@@ -60,9 +77,19 @@ TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const tw_xp_floats 
 % else:
                 const float *const from[${pixels}] = {${", ".join(f"x + (first[{i}] + kc * column)" for i in range(pixels))}};
 % endif
-                tw_xp_f32_dot${pixels}x${outputs}_rows(run, from, 1, wr + kc * p->channels, 1, f->w_output, acc);
+                tw_xp_f32_dot${pixels}x${outputs}_rows(run, from, 1, wr + kc * f->w_tap, 1, f->w_output, acc);
             }
         }
+% if part:
+        if (!f->last) {
+% for i in range(pixels):
+% for j in range(outputs):
+            at[${i}].acc[${f"o + {j}" if j else "o"}] = acc[${i * outputs + j}];
+% endfor
+% endfor
+            continue;
+        }
+% endif
 % for i in range(pixels):
 % for j in range(outputs):
         at[${i}].y[${f"(o + {j})" if j else "o"} * f->y_output] = tw_xp_f32_finish_${clip}(acc[${i * outputs + j}], f->low, f->high);
@@ -74,10 +101,10 @@ TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const tw_xp_floats 
 
 % endfor
 /* A convolution over channels that are neighbours: blocks of four pixels and four outputs share what they read. */
-TW_KERNEL void ${function}(const tw_xp_windows p, const tw_xp_floats f, const float *x, const float *w, const float *b,
+TW_KERNEL void ${function}(const tw_xp_windows p, const ${floats} f, ${"float *acc, " if part else ""}const float *x, const float *w, const float *b,
         float *y, const float *pad)
 {
-    tw_xp_spot at[4];
+    ${spot} at[4];
     int32_t held = 0;
     for (int32_t n = 0; n < p.batches; ++n) {
         for (int32_t i = 0; i < p.rows; ++i) {
@@ -89,6 +116,9 @@ TW_KERNEL void ${function}(const tw_xp_windows p, const tw_xp_floats f, const fl
                 const int32_t left = j * p.column_stride - p.left;
                 at[held].x = n * p.x_batch + top * p.x_row + left * p.x_column;
                 at[held].y = y + (n * p.y_batch + i * p.y_row + j * p.y_column);
+% if part:
+                at[held].acc = acc + (n * f.acc_batch + i * f.acc_row + j * f.acc_column);
+% endif
 % if edges:
                 at[held].rows = rows;
                 at[held].columns = tw_xp_inside(left, p.column_taps, p.column_dilation, p.in_columns);

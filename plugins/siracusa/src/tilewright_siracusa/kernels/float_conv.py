@@ -1,5 +1,7 @@
 """Knows how the cluster computes convolutions of floats: four pixels times four outputs, channels last.
 Does not know depthwise ones, nor the C of a block.
+
+Channels and rows of taps may be cut: sums are kept from part to part.
 """
 
 from __future__ import annotations
@@ -9,10 +11,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Layout, Site, TileShape, channels_last, parse_map, windows_of
+from tilewright.api import (
+    Access,
+    Call,
+    DType,
+    Kernel,
+    Layout,
+    PartialSums,
+    Site,
+    TileShape,
+    channels_last,
+    parse_map,
+    windows_of,
+)
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_costs import conv_cycles
 from tilewright_siracusa.kernels.float_layers import MOST_TAPS, activation, not_floats
+from tilewright_siracusa.kernels.parts import GRAIN, image_sums, is_part, part_fields
 from tilewright_siracusa.kernels.sources import c_text
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, tap_fields, two_axes
 
@@ -83,28 +98,44 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 def _cycles(tile: TileShape) -> float:
     site = tile.site
     windows = two_axes(windows_of(site.node))
-    return conv_cycles(trips(tile, "n", "h", "w"), trips(tile, "o"), site, windows, padded=padded(site))
+    pixels, outputs, part = trips(tile, "n", "h", "w"), trips(tile, "o"), (trips(tile, "y"), trips(tile, "c"))
+    return conv_cycles(pixels, outputs, part, site, windows, padded=padded(site))
+
+
+def _accumulates(site: Site) -> PartialSums:
+    return PartialSums(loops=("c", "y") if len(site.output.shape) == 4 else ("c",), dtype=DType.F32)
 
 
 def _values(call: Call) -> Mapping[str, object]:
     site, x, y, w = call.site, call.operands["X"], call.operands["Y"], call.operands["W"]
-    windows, inputs, edges = two_axes(windows_of(site.node)), site.input(1).shape[1], padded(site)
+    windows, channels, edges, part = two_axes(windows_of(site.node)), call.extents["c"], padded(site), is_part(call)
     clip, limits = activation(site)
+    sums = {**part_fields(call), **image_sums(call)} if part else {}
     return {
-        "function": f"tw_xp_f32_conv_{clip}_{int(edges)}",
+        "function": f"tw_xp_f32_conv_{'part_' if part else ''}{clip}_{int(edges)}",
+        "part": part,
+        "acc": call.operands.get("acc", ""),
         "clip": clip,
         "form": "rows",
         "edges": edges,
         "fields": {
             **image_fields(call),
             **tap_fields(windows),
-            "channels": inputs,
-            "joined": int(x.strides[-1] == inputs and windows.dilations[1] == 1),
+            "row_taps": call.extents.get("y", "1"),
+            "channels": channels,
+            "joined": _joined(channels, x.strides[-1], w.strides[-2], windows.dilations[1]),
         },
-        "more": {"w_output": w.strides[0], "y_output": y.strides[1], **limits},
+        "more": {"w_output": w.strides[0], "w_tap": w.strides[-2], "y_output": y.strides[1], **limits, **sums},
         "bias": call.operands.get("B", "(const float *)0"),
         "pad": call.operands.get("Z", "(const float *)0"),
     }
+
+
+def _joined(channels: str, x_tap: int, w_tap: int, dilation: int) -> str:
+    """Whether taps of a row are neighbours, among values and among weights, as C."""
+    if dilation > 1 or x_tap != w_tap:
+        return "0"
+    return str(int(int(channels) == x_tap)) if channels.isdecimal() else f"{channels} == {x_tap}"
 
 
 CONV = Kernel(
@@ -115,16 +146,18 @@ CONV = Kernel(
     access=_access,
     requires=_requires,
     pack=_pack,
+    multiples={"c": GRAIN},
     parallel=("h", "w", "o", "n"),
     cycles=_cycles,
+    accumulates=_accumulates,
     values=_values,
     source=c_text("windows.c", "float_finish.c", "float_dot.c", "float_conv.c"),
     call=WINDOWS_CALL.format(
-        arguments="""(tw_xp_floats){
+        arguments="""(tw_xp_${"part_" if part else ""}floats){
 % for name, value in more.items():
     .${name} = ${value},
 % endfor
-}, ${X}, ${W}, ${bias}, ${Y}, ${pad}"""
+}, ${"%s, " % acc if part else ""}${X}, ${W}, ${bias}, ${Y}, ${pad}"""
     ),
     includes=("<stdint.h>", "<string.h>", "<math.h>"),
 )

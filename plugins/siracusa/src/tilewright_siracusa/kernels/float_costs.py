@@ -16,7 +16,7 @@ from tilewright_siracusa.kernels.costs import Edges, layer_edges
 
 SIZES = (4, 1)  # of blocks, the largest first
 STEP: Mapping[tuple[int, int], float] = MappingProxyType({(4, 4): 43.0, (1, 4): 15.0, (4, 1): 17.0, (1, 1): 6.25})
-PADDED = 1.17  # pointers that padding needs take registers from sums
+PADDED = 1.036  # pointers that padding needs take registers from sums
 
 
 def blocks(count: int) -> Iterator[tuple[int, int]]:
@@ -32,20 +32,23 @@ def steps_cycles(rows: int, columns: int) -> float:
     return sum(STEP[row, column] * many * more for row, many in tall for column, more in wide)
 
 
-def conv_cycles(pixels: int, outputs: int, site: Site, windows: Windows, *, padded: bool) -> float:
-    """A convolution of so many pixels; `windows` over two axes."""
-    inputs, (row_taps, column_taps) = site.input(1).shape[1], windows.kernel
+def conv_cycles(
+    pixels: int, outputs: int, part: tuple[int, int], site: Site, windows: Windows, *, padded: bool
+) -> float:
+    """A convolution of so many pixels; `windows` over two axes. `part` is the rows of taps and channels computed."""
+    (row_taps, inputs), column_taps = part, windows.kernel[1]
     rows = float(row_taps)
     parts = float(column_taps if windows.dilations[1] > 1 else 1)  # runs of one row of taps
     if padded:
-        rows = rows_inside(windows, (1, *site.input(0).shape[2:])[-2], (1, *site.output.shape[2:])[-2])
+        inside = rows_inside(windows, (1, *site.input(0).shape[2:])[-2], (1, *site.output.shape[2:])[-2])
+        rows *= inside / windows.kernel[0]
         edged = min(1.0, 2 * layer_edges(site, windows).pairs)  # fours of pixels are read tap by tap
         parts += edged * (column_taps - parts)
     many = sum(count * (1 if size == SIZES[0] else 0.6) for size, count in blocks(pixels))
     runs = many * sum(count for _, count in blocks(outputs)) * rows * parts
     products = steps_cycles(pixels, outputs) * rows * column_taps * inputs
     if padded:
-        return PADDED * products + 3 * runs + 8.5 * pixels * outputs + 89 * pixels
+        return PADDED * products + 67 * runs + 36 * pixels * outputs
     return products + 20 * runs + 8.5 * pixels * outputs
 
 

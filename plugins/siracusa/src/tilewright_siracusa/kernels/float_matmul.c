@@ -1,20 +1,26 @@
 <%doc>
-Needs function, clip (see float_finish.c), form (see float_dot.c), joint (rows share one matrix).
+Needs function, clip (see float_finish.c), form (see float_dot.c), joint (rows share one matrix), part (of the products:
+sums are kept in `acc`).
 </%doc>\
-#ifndef TW_XP_F32_MATMUL
-#define TW_XP_F32_MATMUL
+<% matmul = "tw_xp_f32_matmul_part" if part else "tw_xp_f32_matmul" %>\
+#ifndef ${matmul.upper()}
+#define ${matmul.upper()}
 typedef struct {
     int32_t rows, columns, depth;
     int32_t a_row, b_row, c_row, y_row; /* elements between neighbours; b_row where every row has its own matrix */
     int32_t a_depth, b_depth, b_column, c_column, y_column;
     float low, high;
-} tw_xp_f32_matmul;
+% if part:
+    int32_t acc_row, acc_column, first, last; /* whether this is the first part, the last part */
+% endif
+} ${matmul};
 #endif
 
 #ifndef ${function.upper()}
 #define ${function.upper()}
 /* y = clip(a . b + c): blocks of four rows and four columns share what they read. c may be 0. */
-TW_KERNEL void ${function}(const tw_xp_f32_matmul p, const float *a, const float *b, const float *c, float *y)
+TW_KERNEL void ${function}(const ${matmul} p, const float *a, const float *b, const float *c, \
+${"float *acc_from, " if part else ""}float *y)
 {
     int32_t m = 0;
 % for rows in ((4, 1) if joint else (1,)):
@@ -25,7 +31,27 @@ TW_KERNEL void ${function}(const tw_xp_f32_matmul p, const float *a, const float
 % for columns in (4, 1):
         for (${"" if columns == 4 else "int32_t left = p.columns & 3"}; ${"n + 4 <= p.columns; n += 4" if columns == 4 else "left > 0; --left, ++n"}) {
             float acc[${rows * columns}] = {0};
+% if part:
+            float *const kept = acc_from + (m * p.acc_row + n * p.acc_column);
+            if (!p.first) {
+% for i in range(rows):
+% for j in range(columns):
+                acc[${i * columns + j}] = kept[${i} * p.acc_row + ${j} * p.acc_column];
+% endfor
+% endfor
+            }
+% endif
             tw_xp_f32_dot${rows}x${columns}_${form}(p.depth, from, p.a_depth, bm + n * p.b_column, p.b_depth, p.b_column, acc);
+% if part:
+            if (!p.last) {
+% for i in range(rows):
+% for j in range(columns):
+                kept[${i} * p.acc_row + ${j} * p.acc_column] = acc[${i * columns + j}];
+% endfor
+% endfor
+                continue;
+            }
+% endif
 % for i in range(rows):
             float *const y${i} = y + ((m + ${i}) * p.y_row + n * p.y_column);
             const float *const c${i} = c ? c + ((m + ${i}) * p.c_row + n * p.c_column) : c;

@@ -9,10 +9,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Operand, Site, TileShape, broadcast_steps, nest, parse_map, walk
+from tilewright.api import (
+    Access,
+    Call,
+    DType,
+    Kernel,
+    Operand,
+    PartialSums,
+    Site,
+    TileShape,
+    broadcast_steps,
+    nest,
+    parse_map,
+    walk,
+)
 from tilewright_siracusa.kernels.costs import leading_trips, trips
 from tilewright_siracusa.kernels.float_costs import matmul_cycles
 from tilewright_siracusa.kernels.float_layers import activation, not_floats
+from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
 from tilewright_siracusa.kernels.sources import c_text
 
 if TYPE_CHECKING:
@@ -94,13 +108,17 @@ def _form(a: Operand, b_depth: int, b_column: int) -> str:
 def _values(call: Call, steps: Mapping[str, tuple[int, ...]], b_depth: int, b_column: int) -> Mapping[str, object]:
     """A call over the rows that join, and loops around it; `steps` are along all axes of Y but the last."""
     a, y, c = call.operands["A"], call.operands["Y"], call.operands.get("C")
-    c_steps = broadcast_steps(c, y) if c else (0,) * len(y.shape)
-    all_rows = walk(y.extents[:-1], {**steps, "C": c_steps[:-1]}, "Y")
+    c_steps, part = broadcast_steps(c, y) if c else (0,) * len(y.shape), is_part(call)
+    acc_steps = call.operands["acc"].strides if part else ()
+    kept = {"ACC": acc_steps[:-1]} if part else {}
+    all_rows = walk(y.extents[:-1], {**steps, "C": c_steps[:-1], **kept}, "Y")
     outer, moves = nest(all_rows, 1), {name: own[-1] for name, own in all_rows.steps.items()}
     clip, limits = activation(call.site)
     form, joint = _form(a, b_depth, b_column), moves["B"] == 0
     return {
-        "function": f"tw_xp_f32_matmul_{form}_{clip}_{int(joint)}",
+        "function": f"tw_xp_f32_matmul_{'part_' if part else ''}{form}_{clip}_{int(joint)}",
+        "part": part,
+        "acc": f" {call.operands['acc']}{outer.offsets['ACC']}," if part else "",
         "form": form,
         "clip": clip,
         "joint": joint,
@@ -115,6 +133,7 @@ def _values(call: Call, steps: Mapping[str, tuple[int, ...]], b_depth: int, b_co
             "c_column": c_steps[-1],
             "y_column": y.strides[-1],
             **limits,
+            **({"acc_column": acc_steps[-1], **part_fields(call)} if part else {}),
         },
         "bias": f"{c}{outer.offsets['C']}" if c else "(const float *)0",
         "nest": outer.headers,
@@ -122,13 +141,17 @@ def _values(call: Call, steps: Mapping[str, tuple[int, ...]], b_depth: int, b_co
     }
 
 
+def _accumulates(site: Site) -> PartialSums:
+    return PartialSums(loops=("k",), dtype=DType.F32)
+
+
 def _gemm_cycles(tile: TileShape) -> float:
     rows = trips(tile, *(name for name in tile.box if name.startswith("m")))
-    return matmul_cycles(rows, trips(tile, "n"), tile.site.input(0).shape[-1])
+    return matmul_cycles(rows, trips(tile, "n"), trips(tile, "k"))
 
 
 def _matmul_cycles(tile: TileShape) -> float:
-    rows, columns, depth = trips(tile, "m"), trips(tile, "n"), tile.site.input(0).shape[-1]
+    rows, columns, depth = trips(tile, "m"), trips(tile, "n"), trips(tile, "k")
     if _weights(tile.site):
         return matmul_cycles(leading_trips(tile) * rows, columns, depth)
     return leading_trips(tile) * matmul_cycles(rows, columns, depth)
@@ -139,11 +162,11 @@ _CALL = """\
 % for line in nest:
 ${line}
 % endfor
-${function}((tw_xp_f32_matmul){
+${function}((tw_xp_f32_matmul${"_part" if part else ""}){
 % for name, value in fields.items():
     .${name} = ${value},
 % endfor
-}, ${A}${at["A"]}, ${B}${at["B"]}, ${bias}, ${Y}${at["Y"]});"""
+}, ${A}${at["A"]}, ${B}${at["B"]}, ${bias},${acc} ${Y}${at["Y"]});"""
 _INCLUDES = ("<stdint.h>", "<string.h>", "<math.h>")
 
 GEMM = Kernel(
@@ -153,7 +176,9 @@ GEMM = Kernel(
     accepts=_accepts_gemm,
     access=_gemm_access,
     pack=_pack_gemm,
+    multiples={"k": GRAIN},
     parallel=("*",),
+    accumulates=_accumulates,
     cycles=_gemm_cycles,
     values=_weights_values,
     source=_SOURCE,
@@ -168,7 +193,9 @@ MATMUL_WEIGHTS = Kernel(
     accepts=_accepts_weights,
     access=_weights_access,
     pack=_pack_weights,
+    multiples={"k": GRAIN},
     parallel=("m", "n"),
+    accumulates=_accumulates,
     cycles=_matmul_cycles,
     values=_weights_values,
     source=_SOURCE,
@@ -181,7 +208,9 @@ MATMUL = Kernel(
     op="MatMul",
     target="siracusa",
     accepts=_accepts_computed,
+    multiples={"k": GRAIN},
     parallel=("m", "n"),
+    accumulates=_accumulates,
     cycles=_matmul_cycles,
     values=_computed_values,
     source=_SOURCE,

@@ -1,21 +1,26 @@
 <%doc>
-Needs function, kind (see dot.c), limit (see finish.c), whole (rows of a are whole words), sums (b has a zero point).
+Needs function, kind (see dot.c), limit (see finish.c), whole (rows of a are whole words), sums (b has a zero point),
+part (of the products: sums are kept in `kept`).
 </%doc>\
-#ifndef TW_XP_MATMUL
-#define TW_XP_MATMUL
+<% matmul = "tw_xp_matmul_part" if part else "tw_xp_matmul" %>\
+#ifndef ${matmul.upper()}
+#define ${matmul.upper()}
 typedef struct {
     int32_t rows, columns, depth; /* of the tile */
     int32_t a_row, b_row, y_row; /* bytes between neighbours */
     int32_t a_zero_point, b_zero_point;
     int32_t scale; /* the bits of a float32 */
     tw_xp_limits to;
-} tw_xp_matmul;
+% if part:
+    int32_t acc_row, first, last; /* words between neighbours; whether this is the first part, the last part */
+% endif
+} ${matmul};
 #endif
 
 #ifndef ${function.upper()}
 #define ${function.upper()}
 /* Four columns of b, or `lanes`, in the order in which products read them, and what their zero points make of a sum. */
-TW_KERNEL void ${function}_pack(const tw_xp_matmul *p, const uint8_t *b, int32_t lanes, uint8_t *packed, int32_t *sums)
+TW_KERNEL void ${function}_pack(const ${matmul} *p, const uint8_t *b, int32_t lanes, uint8_t *packed, int32_t *sums)
 {
     int32_t s[4] = {0, 0, 0, 0};
     for (int32_t k = 0; k < p->depth; k += 4, packed += 16) {
@@ -36,7 +41,7 @@ TW_KERNEL void ${function}_pack(const tw_xp_matmul *p, const uint8_t *b, int32_t
 
 % if not whole:
 /* A row of a, filled up with zeros. */
-TW_KERNEL void ${function}_row(const tw_xp_matmul *p, const uint8_t *a, uint8_t *to)
+TW_KERNEL void ${function}_row(const ${matmul} *p, const uint8_t *a, uint8_t *to)
 {
     tw_xp_copy(to, a, p->depth);
     tw_xp_fill(to + p->depth, 0, (4 - (p->depth & 3)) & 3);
@@ -44,7 +49,7 @@ TW_KERNEL void ${function}_row(const tw_xp_matmul *p, const uint8_t *a, uint8_t 
 
 % endif
 % if sums:
-TW_KERNEL int32_t ${function}_sum(const tw_xp_matmul *p, const uint8_t *a)
+TW_KERNEL int32_t ${function}_sum(const ${matmul} *p, const uint8_t *a)
 {
     int32_t sum = 0, k = 0;
     for (; k + 4 <= p->depth; k += 4) {
@@ -58,7 +63,7 @@ TW_KERNEL int32_t ${function}_sum(const tw_xp_matmul *p, const uint8_t *a)
 
 % endif
 /* `scratch`: four packed columns, ${"" if whole else "two rows of a, "}${"and a sum for every row of a" if sums else ""} */
-TW_KERNEL void ${function}(const tw_xp_matmul p, const uint8_t *a, const uint8_t *b, uint8_t *y, uint8_t *scratch)
+TW_KERNEL void ${function}(const ${matmul} p, const uint8_t *a, const uint8_t *b, ${"int32_t *kept, " if part else ""}uint8_t *y, uint8_t *scratch)
 {
     const int32_t words = (p.depth + 3) / 4;
     const int32_t finish[8] = {0, 0, 0, 0, p.scale, p.scale, p.scale, p.scale};
@@ -89,6 +94,16 @@ TW_KERNEL void ${function}(const tw_xp_matmul p, const uint8_t *a, const uint8_t
 % endfor
 % endfor
 % endif
+% if part:
+            int32_t *const kept0 = kept + (m * p.acc_row + n), *const kept1 = kept0 + (pixels - 1) * p.acc_row;
+            if (!p.first) {
+                int32_t before[8] = {0};
+                tw_xp_resume(pixels, lanes, kept0, kept1, before);
+% for j in range(8):
+                acc[${j}] += before[${j}];
+% endfor
+            }
+% endif
 % if not whole:
             ${function}_row(&p, a0, copies);
             a0 = copies;
@@ -99,11 +114,22 @@ TW_KERNEL void ${function}(const tw_xp_matmul p, const uint8_t *a, const uint8_t
 % endif
             if (pixels == 2) {
                 tw_xp_dot2_${kind}(1, (const uint8_t *const[]){a0, a1, 0, 0}, words, scratch, acc);
+% if not part:
                 tw_xp_finish_${limit}(2, acc, finish, lanes, p.to, to, to + p.y_row);
+% endif
             } else {
                 tw_xp_dot1_${kind}(1, (const uint8_t *const[]){a0, 0}, words, scratch, acc);
+% if not part:
                 tw_xp_finish_${limit}(1, acc, finish, lanes, p.to, to, to);
+% endif
             }
+% if part:
+            if (p.last) {
+                tw_xp_finish_${limit}(pixels, acc, finish, lanes, p.to, to, to + (pixels - 1) * p.y_row);
+            } else {
+                tw_xp_keep(pixels, lanes, acc, kept0, kept1);
+            }
+% endif
         }
     }
 % if whole and not sums:

@@ -12,6 +12,7 @@ from tilewright.api import (
     DType,
     Kernel,
     Layout,
+    PartialSums,
     Site,
     TileShape,
     broadcast_steps,
@@ -23,7 +24,8 @@ from tilewright.api import (
 from tilewright_siracusa.kernels.costs import leading_trips, matmul_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, BYTES, zero_points
 from tilewright_siracusa.kernels.limits import limit_of, limits
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.parts import GRAIN, PARTS, is_part, part_fields
+from tilewright_siracusa.kernels.sources import c_text, text_of
 
 WORD = 4
 MOST_DEPTH = 8192  # parts of a sum are added up in 32 bits
@@ -54,15 +56,16 @@ def _whole(site: Site) -> bool:
 
 def _scratch(tile: TileShape) -> int:
     site = tile.site
-    words = -(-site.input(0).shape[-1] // WORD)
+    words = -(-tile.extent("k") // WORD)
     copies = 0 if _whole(site) else 2 * WORD * words
     sums = WORD * tile.extent("m") if _row_sums(site) else 0
     return BLOCK * WORD * words + copies + sums
 
 
 def _cycles(tile: TileShape) -> float:
-    depth = tile.site.input(0).shape[-1]
-    one = matmul_cycles(trips(tile, "m"), trips(tile, "n"), depth, row_sums=_row_sums(tile.site))
+    depth = trips(tile, "k")
+    finished = depth / tile.site.input(0).shape[-1]
+    one = matmul_cycles(trips(tile, "m"), trips(tile, "n"), depth, finished, row_sums=_row_sums(tile.site))
     return leading_trips(tile) * one
 
 
@@ -76,12 +79,16 @@ def _values(call: Call) -> Mapping[str, object]:
     node, requant, bounds = site.node, site.node.requant(), sum_bounds(site)
     reach = max(abs(bounds.lowest[0]), abs(bounds.highest[0])) * requant.scale[0]
     kind = "".join("s" if operand.dtype is DType.I8 else "u" for operand in (a, b))
-    limit, whole, sums = limit_of(requant, reach), _whole(site), _row_sums(site)
+    limit, whole, sums, part = limit_of(requant, reach), _whole(site), _row_sums(site), is_part(call)
+    acc = {"acc": call.operands["acc"].strides} if part else {}
     steps = {"A": broadcast_steps(a, y)[:-2], "B": broadcast_steps(b, y)[:-2], "Y": y.strides[:-2]}
+    steps |= {name: own[:-2] for name, own in acc.items()}
     outer = nest(walk(y.extents[:-2], steps, "Y"), 0)
     (scale,) = struct.unpack("<i", struct.pack("<f", requant.scale[0]))
     return {
-        "function": f"tw_xp_matmul_{kind}_{limit}_{int(whole)}{int(sums)}",
+        "function": f"tw_xp_matmul_{'part_' if part else ''}{kind}_{limit}_{int(whole)}{int(sums)}",
+        "part": part,
+        "acc": f" {call.operands['acc']}{outer.offsets['acc']}," if part else "",
         "kind": kind,
         "weighted": False,
         "apart": False,
@@ -93,7 +100,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "fields": {
             "rows": y.extents[-2],
             "columns": y.extents[-1],
-            "depth": a.shape[-1],
+            "depth": call.extents["k"],
             "a_row": a.strides[-2],
             "b_row": b.strides[-2],
             "y_row": y.strides[-2],
@@ -101,8 +108,13 @@ def _values(call: Call) -> Mapping[str, object]:
             "b_zero_point": int(zero_points(site, "b_zero_point")[0]),
             "scale": scale,
             "to": limits(requant, limit),
+            **({"acc_row": acc["acc"][-2], **part_fields(call)} if part else {}),
         },
     }
+
+
+def _accumulates(site: Site) -> PartialSums:
+    return PartialSums(loops=("k",), dtype=DType.I32)
 
 
 MATMUL = Kernel(
@@ -112,20 +124,21 @@ MATMUL = Kernel(
     accepts=_accepts,
     requires=_requires,
     scratch_bytes=_scratch,
-    multiples={"n": BLOCK},
+    multiples={"n": BLOCK, "k": GRAIN},
     parallel=("n", "m", "_lead0", "_lead1"),
     cycles=_cycles,
+    accumulates=_accumulates,
     values=_values,
-    source=c_text("dot.c", "finish.c", "turned.c", "matmul.c"),
+    source=c_text("dot.c", "finish.c", "turned.c") + PARTS + text_of("matmul.c"),
     call="""\
 % for line in nest:
 ${line}
 % endfor
-${function}((tw_xp_matmul){
+${function}((tw_xp_matmul${"_part" if part else ""}){
 % for name, value in fields.items():
     .${name} = ${value},
 % endfor
-}, (const uint8_t *)${A}${at["A"]}, (const uint8_t *)${B}${at["B"]}, (uint8_t *)${Y}${at["Y"]}, ${scratch});""",
+}, (const uint8_t *)${A}${at["A"]}, (const uint8_t *)${B}${at["B"]},${acc} (uint8_t *)${Y}${at["Y"]}, ${scratch});""",
     includes=("<stdint.h>", "<string.h>"),
 )
 

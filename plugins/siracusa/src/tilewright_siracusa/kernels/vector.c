@@ -1,5 +1,6 @@
 <%doc>
-Needs function, kind ("ss" or "us", whether x is signed), limit (see finish.c), whole (x is whole words).
+Needs function, kind ("ss" or "us", whether x is signed), limit (see finish.c), whole (x is whole words), part (of the products:
+sums are kept in `kept`, from the first part to the last).
 </%doc>\
 <%
     instruction = {"ss": "SDOTSP", "us": "SDOTUSP"}[kind]
@@ -56,11 +57,10 @@ TW_KERNEL void ${name}(int32_t words, const uint8_t *x, const uint8_t *w, int32_
 #define ${function.upper()}
 /* One row of results: `outputs` channels, each with a row of `row` bytes of weights, its bias and its scale. */
 TW_KERNEL void ${function}(int32_t outputs, int32_t depth, int32_t row, tw_xp_limits to, const uint8_t *x, const uint8_t *w,
-        const int32_t *b, uint8_t *y, uint8_t *copy)
+        const int32_t *b, uint8_t *y, uint8_t *copy${", int32_t *kept, int32_t first, int32_t last" if part else ""})
 {
-    const int32_t words = row / 4;
+    const int32_t words = ${"depth" if whole else "row"} / 4;
 % if whole:
-    (void)depth;
     (void)copy;
 % else:
     tw_xp_copy(copy, x, depth);
@@ -71,7 +71,22 @@ TW_KERNEL void ${function}(int32_t outputs, int32_t depth, int32_t row, tw_xp_li
 % for channels in (4, 2, 1):
     for (; o + ${channels} <= outputs; o += ${channels}, w += ${channels} * row, b += ${2 * channels}) {
         int32_t acc[4] = {${", ".join(f"b[{2 * i}]" for i in range(channels))}};
+% if part:
+        if (!first) {
+% for i in range(channels):
+            acc[${i}] = kept[o + ${i}];
+% endfor
+        }
+% endif
         tw_xp_vector${channels}_${kind}(words, x, w, row, acc);
+% if part:
+        if (!last) {
+% for i in range(channels):
+            kept[o + ${i}] = acc[${i}];
+% endfor
+            continue;
+        }
+% endif
 % for i in range(channels):
         y[o + ${i}] = tw_xp_finished_${limit}((float)acc[${i}] * tw_xp_scale(b + ${2 * i + 1}), to);
 % endfor

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Layout, Site, TileShape, parse_map, row_major
+from tilewright.api import Access, Call, DType, Kernel, Layout, PartialSums, Site, TileShape, parse_map, row_major
 from tilewright_siracusa.kernels.costs import trips, vector_cycles
 from tilewright_siracusa.kernels.layers import layer_of, refused
 from tilewright_siracusa.kernels.limits import limit_of, limits
+from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
 from tilewright_siracusa.kernels.products import described
 from tilewright_siracusa.kernels.sources import c_text
 
@@ -48,7 +49,12 @@ def _pack(site: Site) -> Mapping[str, Array]:
 def _access(site: Site) -> Access:
     outputs = site.output.shape[-1]
     shapes = {"A": site.input(0).shape, "W": (outputs, _row_bytes(site)), "P": (outputs, 2), "Y": site.output.shape}
-    return parse_map("n k : A[...,k] W[n,:] P[n,:] -> Y[...,n]").bind(shapes)
+    row = "k" if _whole(site) else ":"
+    return parse_map(f"n k : A[...,k] W[n,{row}] P[n,:] -> Y[...,n]").bind(shapes)
+
+
+def _accumulates(site: Site) -> PartialSums | None:
+    return PartialSums(loops=("k",), dtype=DType.I32) if _whole(site) else None
 
 
 def _requires(site: Site) -> Mapping[str, Layout]:
@@ -56,22 +62,26 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 
 
 def _cycles(tile: TileShape) -> float:
-    return vector_cycles(trips(tile, "n"), tile.site.input(0).shape[-1])
+    depth = trips(tile, "k")
+    return vector_cycles(trips(tile, "n"), depth, depth / tile.site.input(0).shape[-1])
 
 
 def _values(call: Call) -> Mapping[str, object]:
     site = call.site
     layer = layer_of(site)
     kind, limit = "us" if call.operands["A"].dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
-    whole = _whole(site)
+    whole, part = _whole(site), is_part(call)
     return {
-        "function": f"tw_xp_vector_{kind}_{limit}_{int(whole)}",
+        "function": f"tw_xp_vector_{'part_' if part else ''}{kind}_{limit}_{int(whole)}",
+        "part": part,
+        "acc": call.operands.get("acc", ""),
+        "more": part_fields(call) if part else {},
         "kind": kind,
         "limit": limit,
         "whole": whole,
         "outputs": call.operands["Y"].extents[-1],
-        "depth": site.input(0).shape[-1],
-        "row": _row_bytes(site),
+        "depth": call.extents["k"],
+        "row": call.operands["W"].strides[0],
         "to": limits(layer.requant, limit),
         "copy": "(uint8_t *)0" if whole else call.operands["scratch"],
     }
@@ -86,14 +96,16 @@ VECTOR = Kernel(
     requires=_requires,
     pack=_pack,
     scratch_bytes=lambda tile: 0 if _whole(tile.site) else _row_bytes(tile.site),
+    multiples={"k": GRAIN},
     parallel=("n",),
+    accumulates=_accumulates,
     cycles=_cycles,
     describe=lambda site: described(layer_of(site)),
     values=_values,
     source=c_text("finish.c", "vector.c"),
     call="""\
 ${function}(${outputs}, ${depth}, ${row}, (tw_xp_limits)${to}, (const uint8_t *)${A}, (const uint8_t *)${W}, ${P},
-    (uint8_t *)${Y}, ${copy});""",
+    (uint8_t *)${Y}, ${copy}${", %s, %s, %s" % (acc, more["first"], more["last"]) if part else ""});""",
     includes=("<stdint.h>", "<string.h>"),
     rank=1,
 )
