@@ -6,6 +6,7 @@ The table has for each layer of `tilewright.testing.operator_layers`: the loops 
 cut in brackets; what stays whole, and why; the bytes of all its operands; and the least bytes of the near memory that
 its tiles can do with, without cutting reductions and with. With `--run` every layer is run in the least of them, in a
 tenth and in a third of its inputs, single and double buffered, over one hop and over two: 12 programs, some minutes.
+The least is a quarter and 64 B more than the table says: with the very least, most layers have a tile for each element.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def run(layers: Sequence[Layer]) -> int:
             for number, layer in enumerate(layers)
         ]
         with tempfile.TemporaryDirectory() as folder:
-            wrong = run_on_twin(cases, platform, Path(folder), TwinRunner())
+            wrong = run_on_twin(cases, platform, Path(folder), TwinRunner(seeds=(1,)))
         print(
             f"{room_name(share)}, {buffering}, {way}: {len(cases) - len(wrong)} of {len(cases)} right",
             *wrong,
@@ -94,7 +95,7 @@ def run(layers: Sequence[Layer]) -> int:
 
 def room(layer: Layer, share: int) -> int:
     """Bytes for tiles."""
-    least = least_room(layer, cluster())
+    least = least_room(layer, cluster()) * 5 // 4 + 64
     inputs = sum(array.nbytes for array in layer.inputs if array is not None)
     return max(least, inputs // share) if share else least
 

@@ -24,9 +24,9 @@ from tilewright.reference import run
 
 TIERS = Path(__file__).parents[4] / "shared" / "tools" / "onnx" / "tiers.json"
 OPERATORS = (
-    "AveragePool", "BatchNormalization", "Conv", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "InstanceNormalization",
-    "LayerNormalization", "LogSoftmax", "MatMul", "MaxPool", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum",
-    "RMSNormalization", "Softmax",
+    "AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "Gemm", "GlobalAveragePool", "GlobalMaxPool",
+    "InstanceNormalization", "LayerNormalization", "LogSoftmax", "MatMul", "MaxPool", "ReduceMax", "ReduceMean",
+    "ReduceMin", "ReduceSum", "RMSNormalization", "Softmax",
 )  # fmt: skip
 REFUSED = {
     "test_maxpool_with_argmax_2d_precomputed_pads": "output Indices",

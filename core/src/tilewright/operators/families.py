@@ -10,6 +10,7 @@ FAMILIES = (
     "tilewright.operators.clip",
     "tilewright.operators.concat",
     "tilewright.operators.conv",
+    "tilewright.operators.conv_transpose",
     "tilewright.operators.gather",
     "tilewright.operators.gemm",
     "tilewright.operators.layernorm",

@@ -110,12 +110,25 @@ def _windows(numbers: np.random.Generator) -> Iterator[Layer]:
     yield _conv("3d", _floats(numbers, 1, 3, 7, 9, 11), _floats(numbers, 4, 3, 2, 3, 3), volume)
     weights = (image, _floats(numbers, 12, 8, 3, 3))
     yield Layer(op="Conv", kind="computed weights", inputs=weights, attributes=same)
+    yield from _transposed(numbers)
     ceil = _window((3, 2), strides=(2, 2), pads=(1, 0, 1, 1), ceil_mode=1)
     for op in ("MaxPool", "AveragePool"):
         counted = {} if op == "MaxPool" else {"count_include_pad": 0}
         yield Layer(op=op, inputs=(image,), attributes={**uneven, **counted, "pads": (2, 1, 2, 0)})
         yield Layer(op=op, kind="ceil", inputs=(image,), attributes={**ceil, **counted})
         yield Layer(op=op, kind="global", inputs=(image,), attributes={**_window((19, 23)), **counted})
+
+
+def _transposed(numbers: np.random.Generator) -> Iterator[Layer]:
+    image, spread = _floats(numbers, 1, 12, 11, 13), {**_window((4, 3), strides=(2, 3), pads=(1, 0, 2, 1)), "group": 1}
+    bias = np.linspace(-1, 1, 6, dtype=np.float32)
+    whole = (image, _floats(numbers, 12, 6, 4, 3), bias)
+    attributes: dict[str, Attribute] = {**spread, "output_padding": (1, 0)}
+    yield Layer(op="ConvTranspose", inputs=whole, attributes=attributes, constants=(1, 2))
+    dilated = {**attributes, "group": 3, "dilations": (2, 1)}
+    groups = (image, _floats(numbers, 12, 2, 4, 3), bias)
+    yield Layer(op="ConvTranspose", kind="groups", inputs=groups, attributes=dilated, constants=(1, 2))
+    yield Layer(op="ConvTranspose", kind="computed weights", inputs=whole, attributes=attributes)
 
 
 def _conv(kind: str, x: Array, w: Array, attributes: Mapping[str, Attribute]) -> Layer:
