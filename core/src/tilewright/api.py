@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from tilewright.layout import strides as strides
     from tilewright.operator import Alias as Alias
     from tilewright.operator import Operator as Operator
+    from tilewright.operators.c_functions import c_functions as c_functions
     from tilewright.operators.nest import Nest as Nest
     from tilewright.operators.nest import nest as nest
     from tilewright.operators.walk import Walk as Walk
@@ -147,6 +148,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.kernel": "Call Kernel Operand PartialSums TileShape",
         "tilewright.layout": "Layout channels_last row_major strides",
         "tilewright.operator": "Alias Operator",
+        "tilewright.operators.c_functions": "c_functions",
         "tilewright.operators.nest": "Nest nest",
         "tilewright.operators.walk": "Walk broadcast_steps elementwise_walk walk",
         "tilewright.operators.windows": "Windows windows_of",

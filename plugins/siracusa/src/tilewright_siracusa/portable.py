@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from tilewright.api import DType, Site, windows_of
 
@@ -53,6 +54,17 @@ def _float_elements(site: Site) -> float:
     return (19.0 if clipped else 12.0) * site.output.elements + 20
 
 
+def _each(cycles: float, site: Site) -> float:
+    return cycles * site.output.elements
+
+
+# for each element; functions by their usual branches
+_FLOAT_CYCLES: Mapping[str, float] = {
+    "Abs": 12.5, "Clip": 14.0, "Erf": 110.0, "Exp": 68.0, "Gelu": 195.0, "GeluTanh": 109.0, "HardSigmoid": 20.0,
+    "HardSwish": 19.0, "LayerNormalization": 40.0, "LeakyRelu": 12.0, "LogSoftmax": 99.0, "Neg": 9.0,
+    "RMSNormalization": 27.0, "Reciprocal": 18.0, "Sigmoid": 96.0, "Softmax": 102.0, "Sqrt": 303.0, "Swish": 107.0,
+    "Tanh": 110.0,
+}  # fmt: skip
 _MODELS: Mapping[str, Callable[[Site], float]] = {
     "QConv": _conv,
     "QGemm": _product,
@@ -68,7 +80,6 @@ _FLOAT_MODELS: Mapping[str, Callable[[Site], float]] = {
     "Add": _float_elements,
     "Sub": _float_elements,
     "Mul": _float_elements,
-    "Clip": lambda site: 14.0 * site.output.elements,
-    "LayerNormalization": lambda site: 40.0 * site.output.elements,
-    "Softmax": lambda site: 102.0 * site.output.elements,
+    "Div": lambda site: _float_elements(site) + 9.0 * site.output.elements,
+    **{op: partial(_each, cycles) for op, cycles in _FLOAT_CYCLES.items()},
 }

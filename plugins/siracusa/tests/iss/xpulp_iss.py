@@ -136,6 +136,11 @@ def bits_of(value: np.float32) -> int:
     return int(struct.unpack("<I", struct.pack("<f", value))[0])
 
 
+def computed(value: np.float32) -> int:
+    """The bits of a result of arithmetic, whose NaN is always the same one, without a sign."""
+    return 0x7FC00000 if value != value else bits_of(value)
+
+
 def smaller_or_larger(one: int, other: int, larger_one: bool) -> int:
     """fmin.s, fmax.s: a number rather than NaN, -0 below +0."""
     a, b = float_of(one), float_of(other)
@@ -457,11 +462,11 @@ def _float_store(m: Machine, i: Fields, pc: int) -> Decoded:
 def _float(m: Machine, i: Fields, pc: int) -> Decoded:
     x, f, a, b, d = m.x, m.f, i.rs1, i.rs2, i.rd
     to_float: dict[int, tuple[str, Callable[[], int]]] = {
-        0x00: ("fadd.s", lambda: bits_of(float_of(f[a]) + float_of(f[b]))),
-        0x04: ("fsub.s", lambda: bits_of(float_of(f[a]) - float_of(f[b]))),
-        0x08: ("fmul.s", lambda: bits_of(float_of(f[a]) * float_of(f[b]))),
-        0x0C: ("fdiv.s", lambda: _slow(m, FLOAT_DIVIDE_CYCLES, bits_of(float_of(f[a]) / float_of(f[b])))),
-        0x2C: ("fsqrt.s", lambda: _slow(m, FLOAT_DIVIDE_CYCLES, bits_of(np.sqrt(float_of(f[a]))))),
+        0x00: ("fadd.s", lambda: computed(float_of(f[a]) + float_of(f[b]))),
+        0x04: ("fsub.s", lambda: computed(float_of(f[a]) - float_of(f[b]))),
+        0x08: ("fmul.s", lambda: computed(float_of(f[a]) * float_of(f[b]))),
+        0x0C: ("fdiv.s", lambda: _slow(m, FLOAT_DIVIDE_CYCLES, computed(float_of(f[a]) / float_of(f[b])))),
+        0x2C: ("fsqrt.s", lambda: _slow(m, FLOAT_DIVIDE_CYCLES, computed(np.sqrt(float_of(f[a]))))),
         0x68: ("fcvt.s.w", lambda: bits_of(np.float32(signed(x[a])))),
         0x78: ("fmv.w.x", lambda: x[a]),
         0x10: ("fsgnj.s", lambda: (f[a] & 0x7FFFFFFF) | ((f[b], ~f[b], f[a] ^ f[b])[i.funct3] & 0x80000000)),
@@ -490,7 +495,7 @@ def _fused(m: Machine, i: Fields, pc: int) -> Decoded:
 
     def step() -> int:
         exact = product * np.float64(float_of(f[a])) * np.float64(float_of(f[b]))
-        f[d] = bits_of(np.float32(exact + addend * np.float64(float_of(f[c]))))
+        f[d] = computed(np.float32(exact + addend * np.float64(float_of(f[c]))))
         return pc + 4
 
     return "fmadd.s", step, 32 + d

@@ -1,4 +1,4 @@
-"""Sums, differences and products of floats stay inside the error model, broadcast, in any layout, in tiles."""
+"""Sums, products and quotients of floats stay inside the error model, broadcast, in any layout, in tiles."""
 
 from __future__ import annotations
 

@@ -10,6 +10,9 @@ from tilewright_siracusa.kernels import (
     float_depthwise,
     float_elements,
     float_matmul,
+    float_norm,
+    float_softmax,
+    float_unary,
     matmul,
     pools,
     products,
@@ -27,4 +30,7 @@ KERNELS: tuple[Kernel, ...] = (
     *float_depthwise.KERNELS,
     *float_elements.KERNELS,
     *float_matmul.KERNELS,
+    *float_softmax.KERNELS,
+    *float_norm.KERNELS,
+    *float_unary.KERNELS,
 )

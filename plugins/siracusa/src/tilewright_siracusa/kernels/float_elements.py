@@ -1,4 +1,4 @@
-"""Knows how the cluster adds, subtracts and multiplies floats element by element: four at a time.
+"""Knows how the cluster adds, subtracts, multiplies and divides floats element by element: four at a time.
 Does not know what may be fused but a clip.
 """
 
@@ -9,10 +9,14 @@ from types import MappingProxyType
 
 from tilewright.api import Call, Kernel, Site, TileShape, elementwise_walk, nest
 from tilewright_siracusa.kernels.costs import trips
+from tilewright_siracusa.kernels.float_function_costs import run_cycles
+from tilewright_siracusa.kernels.float_functions import functions_text, pair
 from tilewright_siracusa.kernels.float_layers import activation, not_floats
 from tilewright_siracusa.kernels.sources import c_text
 
-CYCLES: Mapping[str, float] = MappingProxyType({"none": 5.5, "low": 9.0, "both": 13.0})
+_SIGNS: Mapping[str, str] = MappingProxyType({"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"})
+CYCLES: Mapping[str, float] = MappingProxyType({"low": 9.0, "both": 13.0})  # of what is no straight line
+DIVIDE_CYCLES = 9
 
 
 def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
@@ -20,28 +24,46 @@ def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
     return tuple((name, "Y") for name, tensor in pairs if tensor.shape == site.output.shape)
 
 
+def _clip(site: Site) -> str:
+    """As `activation`, and "relu" where the lower limit is 0 and the only one."""
+    clip, limits = activation(site)
+    return "relu" if clip == "low" and float.fromhex(limits["low"].removesuffix("f")) == 0 else clip
+
+
 def _cycles(tile: TileShape) -> float:
     """Of runs that are whole rows."""
-    return trips(tile, *tile.box) * CYCLES[activation(tile.site)[0]] + 40
+    count, clip, op = trips(tile, *tile.box), _clip(tile.site), tile.site.node.op
+    if clip in ("none", "relu"):
+        return run_cycles(pair(op, relu=clip == "relu"), count)
+    return count * (CYCLES[clip] + DIVIDE_CYCLES * (op == "Div")) + 40
 
 
-def _values(sign: str, call: Call) -> Mapping[str, object]:
-    walk = elementwise_walk(call.operands, "Y", ("A", "B"))
-    outer = nest(walk, 1)
-    clip, limits = activation(call.site)
+def _values(call: Call) -> Mapping[str, object]:
+    op = call.site.node.op
+    loops = elementwise_walk(call.operands, "Y", ("A", "B"))
+    outer = nest(loops, 1)
+    clip, limits = _clip(call.site), activation(call.site)[1]
+    straight = clip in ("none", "relu")
     return {
-        "function": f"tw_xp_f32_{call.site.node.op.lower()}_{clip}",
+        "function": pair(op, relu=clip == "relu").name if straight else f"tw_xp_f32_{op.lower()}_{clip}",
+        "straight": straight,
         "clip": clip,
-        "sign": sign,
+        "sign": _SIGNS[op],
         "nest": outer.headers,
         "at": outer.offsets,
-        "count": walk.extents[-1],
-        "steps": {name: steps[-1] for name, steps in walk.steps.items()},
-        "limits": limits,
+        "count": loops.extents[-1],
+        "steps": {name: steps[-1] for name, steps in loops.steps.items()},
+        "limits": "" if straight else f", {limits['low']}, {limits['high']}",
     }
 
 
-def _kernel(op: str, sign: str) -> Kernel:
+def _source(op: str) -> str:
+    """Straight lines, or what has a limit that would lose NaN there."""
+    straight = functions_text(pair(op, relu=False), pair(op, relu=True))
+    return f"% if straight:\n{straight}\n% else:\n{c_text('float_finish.c', 'float_elements.c')}\n% endif\n"
+
+
+def _kernel(op: str) -> Kernel:
     return Kernel(
         name=f"siracusa.{op.lower()}_f32",
         op=op,
@@ -50,16 +72,16 @@ def _kernel(op: str, sign: str) -> Kernel:
         in_place=_in_place,
         parallel=("*",),
         cycles=_cycles,
-        values=lambda call: _values(sign, call),
-        source=c_text("float_finish.c", "float_elements.c"),
+        values=_values,
+        source=_source(op),
         call="""\
 % for line in nest:
 ${line}
 % endfor
-${function}(${count}, ${A}${at["A"]}, ${steps["A"]}, ${B}${at["B"]}, ${steps["B"]}, ${Y}${at["Y"]}, ${steps["Y"]},
-    ${limits["low"]}, ${limits["high"]});""",
+${function}(${count}, ${A}${at["A"]}, ${steps["A"]}, ${B}${at["B"]}, ${steps["B"]}, ${Y}${at["Y"]}, ${steps["Y"]}\
+${limits});""",
         includes=("<stdint.h>", "<string.h>", "<math.h>"),
     )
 
 
-KERNELS = tuple(_kernel(op, sign) for op, sign in (("Add", "+"), ("Sub", "-"), ("Mul", "*")))
+KERNELS = tuple(_kernel(op) for op in _SIGNS)

@@ -1,0 +1,206 @@
+"""Knows how straight-line arithmetic on floats becomes a C function over runs of elements: four at a time in a hardware
+loop whose constants stay in registers, and the same as C for any other machine, or steps between elements.
+Does not know what is computed.
+
+A line is `target = operation operand ...`; operands are inputs, constants, sums and earlier targets. Operations:
+
+    add, sub, mul, div a b; max, min a limit (the limit where a is NaN); fma a b c = a b + c; less a b c = c - a b;
+    abs a; sign a b: the magnitude of a, the sign of b; relu a: 0 where a is negative, for results of arithmetic;
+    power a: the bits of a, 23 to the left, as a float; root a
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+LANES = 4
+DIVIDE_CYCLES = 10
+_SLOW = ("div", "root")
+_REGISTERS = (*(f"ft{i}" for i in range(12)), *(f"fa{7 - i}" for i in range(8)), *(f"fs{11 - i}" for i in range(12)))
+_WORDS = ("t3", "t4", "t5", "t6")
+_ONE = {
+    "add": "fadd.s", "sub": "fsub.s", "mul": "fmul.s", "div": "fdiv.s", "max": "fmax.s", "min": "fmin.s",
+    "fma": "fmadd.s", "less": "fnmsub.s", "abs": "fabs.s", "sign": "fsgnj.s", "root": "fsqrt.s",
+}  # fmt: skip
+_THROUGH_WORDS = {"power": '"slli {0}, {0}, 23\\n\\t"', "relu": "TW_XP_MAX({0}, {0}, x0)"}
+_C = {
+    "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "{0} / {1}", "max": "tw_xp_f32_max({0}, {1})",
+    "min": "tw_xp_f32_min({0}, {1})", "fma": "tw_xp_f32_fma({0}, {1}, {2})", "less": "tw_xp_f32_fma(-{0}, {1}, {2})",
+    "abs": "tw_xp_f32_abs({0})", "sign": "tw_xp_f32_signed({0}, {1})", "relu": "tw_xp_f32_relu({0})",
+    "power": "tw_xp_f32_from(tw_xp_f32_bits({0}) << 23)", "root": "tw_xp_f32_root({0})",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One operation on every lane."""
+
+    target: str
+    operation: str
+    operands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Program:
+    """A function over runs: `count`, each of `inputs` and its step, `y` and its step where it has a result, numbers.
+
+    `constants` are C expressions over the numbers. `sums` go on from run to run: four of each, in an array.
+    With `keeps_nan` the result is the first input where that is NaN.
+    """
+
+    name: str
+    comment: str
+    lines: str
+    inputs: tuple[str, ...] = ("x",)
+    numbers: tuple[str, ...] = ()
+    constants: Mapping[str, str] = field(default_factory=dict)
+    sums: tuple[str, ...] = ()
+    result: str = "y"
+    keeps_nan: bool = False
+
+    @property
+    def parsed(self) -> tuple[Line, ...]:
+        """The lines, in order."""
+        parts = [line.split() for line in self.lines.split("\n") if line.strip()]
+        return tuple(Line(target=words[0], operation=words[2], operands=tuple(words[3:])) for words in parts)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """What each lane has of its own, sums excepted."""
+        targets = (line.target for line in self.parsed)
+        return tuple(name for name in dict.fromkeys((*self.inputs, *targets)) if name not in self.sums)
+
+
+def function_text(program: Program) -> str:
+    """The guarded C function."""
+    streams = [f"const float *{name}_in, int32_t {name}_step" for name in program.inputs]
+    streams += ["float *y_out, int32_t y_step"] if program.result else []
+    parameters = ["int32_t count", *streams, *(f"float {name}" for name in program.numbers)]
+    parameters += ["float *sums"] if program.sums else []
+    guard = program.name.upper()
+    return "\n".join((
+        f"#ifndef {guard}", f"#define {guard}", f"/* {program.comment} */",
+        *_wrapped(f"TW_KERNEL void {program.name}({', '.join(parameters)})"),
+        "{", *_body(program), "}", "#endif", "",
+    ))  # fmt: skip
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """Lines of at most 120 columns, cut after commas."""
+    indent = ""
+    while len(indent + text) > 120:
+        cut = text.rfind(", ", 0, 120 - len(indent)) + 1
+        yield indent + text[:cut]
+        indent, text = " " * 8, text[cut + 1 :]
+    yield indent + text
+
+
+def _body(program: Program) -> Iterator[str]:
+    states = [f"{name}{lane}" for name in program.sums for lane in range(LANES)]
+    for name, value in program.constants.items():
+        yield f"    const float {name} = {value};"
+    if states:
+        yield from _wrapped(f"    float {', '.join(f'{name} = sums[{at}]' for at, name in enumerate(states))};")
+    yield "    int32_t left = count;"
+    steps = [f"{name}_step" for name in (*program.inputs, *(["y"] if program.result else []))]
+    dense = [f"{step} == 1" for step in steps] + [f"count >= {LANES}"]
+    if program.keeps_nan:
+        dense.append(f"!tw_xp_f32_any_nan(count, {program.inputs[0]}_in)")
+    yield "#ifdef TW_XP_FPU"
+    yield from _wrapped(f"    if ({' && '.join(dense)}) {{")
+    yield from _loop_text(program)
+    yield "    } else"
+    yield "#endif"
+    yield from _c_loop(program, LANES)
+    yield from _c_loop(program, 1)
+    yield from (f"    sums[{at}] = {name};" for at, name in enumerate(states))
+
+
+def _streams(program: Program) -> tuple[str, ...]:
+    return (*(f"{name}_in" for name in program.inputs), *(["y_out"] if program.result else []))
+
+
+def _c_loop(program: Program, lanes: int) -> Iterator[str]:
+    """`lanes` elements at a time, while there are as many: all are read before any is written."""
+    yield f"    for (; left >= {lanes}; left -= {lanes}) {{"
+    for name in program.inputs:
+        for lane in range(lanes):
+            yield f"        float {name}{lane} = {name}_in[{lane} * {name}_step];"
+    first = program.inputs[0]
+    if program.keeps_nan:
+        yield from (f"        const float given{lane} = {first}{lane};" for lane in range(lanes))
+    targets = [name for name in program.variables if name not in program.inputs]
+    if targets:
+        yield from _wrapped(f"        float {', '.join(f'{name}{lane}' for name in targets for lane in range(lanes))};")
+    for line in program.parsed:
+        for lane in range(lanes):
+            operands = [f"{name}{lane}" if _is_lane(program, name) else name for name in line.operands]
+            yield f"        {line.target}{lane} = {_C[line.operation].format(*operands)};"
+    for lane in range(lanes) if program.result else ():
+        value = f"{program.result}{lane}"
+        kept = f"given{lane} != given{lane} ? given{lane} : {value}" if program.keeps_nan else value
+        yield f"        y_out[{lane} * y_step] = {kept};"
+    for stream in _streams(program):
+        yield f"        {stream} += {lanes} * {stream.split('_')[0]}_step;"
+    yield "    }"
+
+
+def _is_lane(program: Program, name: str) -> bool:
+    return name in program.variables or name in program.sums
+
+
+def _loop_text(program: Program) -> Iterator[str]:
+    body = list(_instructions(program))
+    sums = [f"{name}{lane}" for name in program.sums for lane in range(LANES)]
+    outputs = [f'[{name}] "+f"({name})' for name in sums] + [f'[{name}] "+r"({name})' for name in _streams(program)]
+    used = {word for line in program.parsed for word in line.operands}
+    fixed = [name for name in (*program.constants, *program.numbers) if name in used]
+    inputs = ['[trips] "r"(trips)', *(f'[{name}] "f"({name})' for name in fixed)]
+    clobbers = [*_REGISTERS[: LANES * len(program.variables)]]
+    clobbers += _WORDS if any(line.operation in _THROUGH_WORDS for line in program.parsed) else []
+    yield f"        const int32_t trips = count / {LANES};"
+    yield "        __asm__ volatile("
+    yield f"            TW_XP_LOOP({len(body)})"
+    yield from (f"            {line}" for line in body)
+    yield "            TW_XP_LOOP_END"
+    yield from _wrapped(f"            : {', '.join(outputs)}")
+    yield from _wrapped(f"            : {', '.join(inputs)}")
+    yield from _wrapped('            : "memory", ' + ", ".join(f'"{name}"' for name in clobbers) + ");")
+    yield f"        left = count % {LANES};"
+
+
+def _instructions(program: Program) -> Iterator[str]:
+    """Each operation on all lanes, then the next: no result is used just after it was computed."""
+
+    def place(name: str, lane: int) -> str:
+        if name in program.sums:
+            return f"%[{name}{lane}]"
+        return _REGISTERS[program.variables.index(name) * LANES + lane] if _is_lane(program, name) else f"%[{name}]"
+
+    def plain(text: str) -> str:
+        return f'"{text}\\n\\t"'
+
+    for name in program.inputs:
+        yield from (plain(f"flw {place(name, lane)}, {4 * lane}(%[{name}_in])") for lane in range(LANES))
+    for line in program.parsed:
+        operands = [[place(name, lane) for name in (line.target, *line.operands)] for lane in range(LANES)]
+        if line.operation in _THROUGH_WORDS:
+            yield from (plain(f"fmv.x.w {word}, {parts[1]}") for word, parts in zip(_WORDS, operands, strict=True))
+            yield from (_THROUGH_WORDS[line.operation].format(word) for word in _WORDS)
+            yield from (plain(f"fmv.w.x {parts[0]}, {word}") for word, parts in zip(_WORDS, operands, strict=True))
+        else:
+            yield from (plain(f"{_ONE[line.operation]} {', '.join(parts)}") for parts in operands)
+    if program.result:
+        yield from (plain(f"fsw {place(program.result, lane)}, {4 * lane}(%[y_out])") for lane in range(LANES))
+    yield from (plain(f"addi %[{stream}], %[{stream}], {4 * LANES}") for stream in _streams(program))
+
+
+def loop_cycles(program: Program) -> float:
+    """Of one trip of the hardware loop, which is for four elements."""
+    return len(list(_instructions(program))) + LANES * (DIVIDE_CYCLES - 1) * divisions(program)
+
+
+def divisions(program: Program) -> int:
+    """Quotients and roots for one element: nothing else may be computed meanwhile."""
+    return sum(line.operation in _SLOW for line in program.parsed)

@@ -1,0 +1,80 @@
+"""Knows how the cluster computes functions of one float, element by element: runs of neighbours, four at a time.
+Does not know the functions, nor tables of integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tilewright.api import Call, Kernel, Site, TileShape, elementwise_walk, nest
+from tilewright_siracusa.kernels.costs import trips
+from tilewright_siracusa.kernels.float_function_costs import run_cycles
+from tilewright_siracusa.kernels.float_functions import TOTAL, UNARY, functions_text
+from tilewright_siracusa.kernels.float_layers import c_float, not_floats
+
+# ONNX's
+_DEFAULTS: Mapping[str, Mapping[str, float]] = MappingProxyType({
+    "LeakyRelu": {"alpha": 0.01},
+    "HardSigmoid": {"alpha": 0.2, "beta": 0.5},
+    "Swish": {"alpha": 1.0},
+})  # fmt: skip
+_SLOPES = (0.5, 2.0**20)  # of a Swish: flatter ones are far from 0 where the exponential is no longer a float
+
+
+def _numbers(site: Site) -> Mapping[str, float]:
+    """By name, what the function takes beside x."""
+    node = site.node
+    if node.op == "Clip":
+        high = node.number("max", float("inf"))
+        return {"low": min(node.number("min", -float("inf")), high), "high": high}
+    return {name: node.number(name, default) for name, default in _DEFAULTS.get(node.op, {}).items()}
+
+
+def _accepts(site: Site) -> str | None:
+    slope = _numbers(site).get("alpha", 1.0)
+    if site.node.op == "Swish" and not _SLOPES[0] <= slope <= _SLOPES[1]:
+        return f"alpha is {slope}, not between 0.5 and 2^20"
+    return not_floats(site)
+
+
+def _cycles(tile: TileShape) -> float:
+    """Of runs that are whole tiles."""
+    program, count = UNARY[tile.site.node.op], trips(tile, *tile.box)
+    return run_cycles(program, count) + (run_cycles(TOTAL, count) if program.keeps_nan else 0)
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    loops = elementwise_walk(call.operands, "Y", ("X",))
+    outer = nest(loops, 1)
+    return {
+        "nest": outer.headers,
+        "at": outer.offsets,
+        "count": loops.extents[-1],
+        "steps": {name: steps[-1] for name, steps in loops.steps.items()},
+        "numbers": "".join(f", {c_float(value)}" for value in _numbers(call.site).values()),
+    }
+
+
+def _kernel(op: str) -> Kernel:
+    program = UNARY[op]
+    return Kernel(
+        name=f"siracusa.{op.lower()}_f32",
+        op=op,
+        target="siracusa",
+        accepts=_accepts,
+        in_place=lambda site: (("X", "Y"),),
+        parallel=("*",),
+        cycles=_cycles,
+        values=_values,
+        source=functions_text(program),
+        call=f"""\
+% for line in nest:
+${{line}}
+% endfor
+{program.name}(${{count}}, ${{X}}${{at["X"]}}, ${{steps["X"]}}, ${{Y}}${{at["Y"]}}, ${{steps["Y"]}}${{numbers}});""",
+        includes=("<stdint.h>", "<string.h>", "<math.h>"),
+    )
+
+
+KERNELS = tuple(_kernel(op) for op in UNARY)
