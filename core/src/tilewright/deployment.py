@@ -85,6 +85,12 @@ class Deployment:
         if board:
             platform = board.on(platform)
         platform = with_pools(platform, self.options.pools)
+        if self.options.code_passes:
+            from tilewright.transform.stage import demand_known
+
+            demand_known(
+                tuple(self.options.code_passes), tuple(self.registry.code_passes.values()), self.options.code_passes
+            )
         if PASSTHROUGH in self.options.code_passes:
             from tilewright.transform.passthrough import managed_by_application
 

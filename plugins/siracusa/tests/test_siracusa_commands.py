@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tilewright.cli.main import tilewright
+from tilewright.errors import TilewrightError
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits" / "digits_int8.onnx"
 TOGETHER = ("conv1", "pool1", "conv2", "pool2")
@@ -64,3 +65,22 @@ def test_the_layer_table_shows_tiles_and_cycles_of_groups_once(grouped: tuple[st
     for row, step in zip(rows[at + 1 :], report["steps"], strict=False):
         inner = step["name"] in TOGETHER[:-1]
         assert row[5:7] == (["-", "-"] if inner else [f"{step['tiles']:,}", f"{step['cycles']['total']:,.0f}"])
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("check", "--code-pass", "nothing"), "TW1111", "profile"),
+        (("check", "--code-pass", "profile:every=tile"), "TW1112", "no setting 'every'"),
+        (("validate", "--on", "host"), "TW7006", "team of cores"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_said_before_anything_is_built(words: tuple[str, ...], code: str, said: str) -> None:
+    command, *flags = words
+    result = CliRunner().invoke(tilewright, (command, str(DIGITS), "--target", "siracusa", *flags))
+    error = result.exception
+    assert isinstance(error, TilewrightError)
+    assert error.code == code
+    assert said in str(error)
+    assert error.fix

@@ -160,6 +160,13 @@ def _pairs(flag: str, texts: Sequence[str]) -> list[tuple[str, str]]:
         name, equals, value = text.partition("=")
         if not name or not equals or not value:
             raise usage_error("TW1101", f"'{flag} {text}' cannot be read", fix=(f"write it as {flag} NAME=VALUE",))
+        before = dict(pairs).get(name, value)
+        if before != value:
+            raise usage_error(
+                "TW1101",
+                f"'{flag} {name}=' is given twice, as {before} and as {value}",
+                fix=(f"leave one out: {flag} {name}={value}",),
+            )
         pairs.append((name, value))
     return pairs
 

@@ -12,6 +12,7 @@ from tilewright.runners.harness import decode_outputs, decode_trace, make_harnes
 from tilewright.runners.runner import Job, RunResult
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler
 
+TEAM_HEADER = "tw_rt.h"  # is among the files of a program for a team
 STRICT = (
     "-std=c11",
     "-O2",
@@ -55,8 +56,15 @@ class HostRunner:
         """Build in `folder`, execute, return.
 
         TilewrightError (exit 7): TW7001 no compiler, TW7002 it refused the code, TW7003 the program failed (its status,
-        a sanitizer's report, or bytes written outside a pool), TW7004 it took too long, TW7005 no sanitizers.
+        a sanitizer's report, or bytes written outside a pool), TW7004 it took too long, TW7005 no sanitizers, TW7006 it
+        is for a team of cores.
         """
+        if TEAM_HEADER in job.artifact.files:
+            raise toolchain_error(
+                "TW7006",
+                f"runner '{self.name}' runs programs for one core, and this one is for a team of cores",
+                fix=("--on twin     runs it on a model of its machine, here",),
+            )
         compiler = find_compiler()
         if job.sanitize and not compiler.sanitizers:
             raise toolchain_error(

@@ -25,3 +25,4 @@ class CodePass:
     after: tuple[str, ...] = ()  # passes that must have run before this one, where they run at all
     before: tuple[str, ...] = ()
     default: bool = False  # runs without being asked for
+    settings: tuple[str, ...] | None = None  # names of those it takes; None: it checks them itself

@@ -26,5 +26,9 @@ def _hooked(body: tuple[Statement, ...]) -> Iterator[Statement]:
 
 
 HOOKS = CodePass(
-    name="hooks", summary="call the application's on_step before and after every step", apply=_apply, default=True
+    name="hooks",
+    summary="call the application's on_step before and after every step",
+    apply=_apply,
+    settings=(),
+    default=True,
 )

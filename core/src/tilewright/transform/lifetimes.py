@@ -99,5 +99,6 @@ LIFETIMES = CodePass(
     name="lifetimes",
     summary="mark where every buffer begins and ends to hold data (macros TW_LIVE and TW_DEAD)",
     apply=_apply,
+    settings=(),
     before=("hooks",),
 )

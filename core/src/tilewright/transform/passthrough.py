@@ -34,7 +34,10 @@ def managed_by_application(platform: Platform, settings: Mapping[str, str]) -> P
     if not chosen:
         offered = ", ".join(memory.name for memory in platform.of_kind("ram"))
         raise usage_error(
-            "TW1112", f"code pass '{NAME}': no memory is named like '{pattern}'", details=(f"there are: {offered}",)
+            "TW1112",
+            f"code pass '{NAME}': no memory is named like '{pattern}'",
+            details=(f"there are: {offered}",),
+            fix=(f"--code-pass {NAME}:memory={platform.of_kind('ram')[0].name}",),
         )
     return replace(
         platform,

@@ -83,7 +83,13 @@ def _apply(program: Program, context: CodePassContext) -> Program:
     kinds = dict.fromkeys(tensor.dtype for own in operands for tensor in own)
     used = [kind for kind in kinds if _mentions((*body, *(one for step in steps for one in step.statements)), kind)]
     if not used:
-        return program
+        raise usage_error(
+            "TW1112",
+            f"code pass 'print-tensors' finds nothing to print: no {' or '.join(settings.what)} named like "
+            f"'{settings.tensors}' in a memory named like '{settings.memory}'",
+            details=(f"memories in use: {', '.join(pool.memory for pool in (*program.pools, *program.constants))}",),
+            fix=("--code-pass print-tensors     prints what every step reads and has written",),
+        )
     header = (files("tilewright.transform") / "print_tensors.c").read_text(encoding="utf-8").strip("\n")
     text = "\n\n".join((header, *(_printer(kind) for kind in used)))
     return replace(program, steps=steps, body=tuple(body), sources=(text, *program.sources))

@@ -95,5 +95,6 @@ PROFILE = CodePass(
     name="profile",
     summary="count cycles of copies, computation and waiting for each tile and step (TW_CLOCK and TW_CYCLES)",
     apply=_apply,
+    settings=(),
     after=("print-tensors",),
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 
 from tilewright.errors import plugin_error, usage_error
@@ -22,10 +23,10 @@ def transform(
     """Apply the default ones of `passes`, and those named in `wanted`, in the order of `in_order`.
 
     `settings` is by pass name. Raises TilewrightError TW8030 (exit 8) naming the pass that broke the memory map,
-    TW8031 for demands that form a circle, and TW1111 (exit 2) for a pass that is not there.
+    TW8031 for demands that form a circle, and what `demand_known` raises.
     """
     settings = settings or {}
-    _demand_known(wanted, passes)
+    demand_known(wanted, passes, settings)
     for one in in_order([one for one in passes if one.default or one.name in wanted]):
         changed = one.apply(program, CodePassContext(settings=settings.get(one.name, {})))
         _check(program, changed, one)
@@ -33,11 +34,29 @@ def transform(
     return program
 
 
-def _demand_known(wanted: Sequence[str], passes: Sequence[CodePass]) -> None:
-    known = sorted(one.name for one in passes)
+def demand_known(wanted: Sequence[str], passes: Sequence[CodePass], settings: Mapping[str, Mapping[str, str]]) -> None:
+    """TilewrightError (exit 2): TW1111 for a pass that is not there, TW1112 for a setting that it does not take."""
+    known = {one.name: one for one in passes}
     for name in wanted:
         if name not in known:
-            raise usage_error("TW1111", f"there is no code pass '{name}'", details=(f"there are {', '.join(known)}",))
+            near = get_close_matches(name, known, 1)
+            raise usage_error(
+                "TW1111",
+                f"there is no code pass '{name}'",
+                details=(f"there are {', '.join(sorted(known))}",),
+                fix=(f"--code-pass {near[0]}" if near else "tilewright plugins list",),
+            )
+        taken = known[name].settings
+        if taken is None:
+            continue
+        for setting in settings.get(name, ()):
+            if setting not in taken:
+                raise usage_error(
+                    "TW1112",
+                    f"code pass '{name}' has no setting '{setting}'",
+                    details=(f"it has {', '.join(taken) or 'none'}",),
+                    fix=(f"--code-pass {name}",),
+                )
 
 
 def in_order(passes: Sequence[CodePass]) -> tuple[CodePass, ...]:

@@ -344,3 +344,20 @@ def test_validate_and_bench_from_the_command_line() -> None:
     assert all(step["instructions"] > 0 for step in bench["steps"])
     assert set(bench["stack_bytes_by_class"]) == {*(f"core{number}" for number in range(8)), "mover"}
     assert bench["stack_bytes"] == max(bench["stack_bytes_by_class"].values())
+
+
+def test_a_network_that_prints_runs_where_there_is_no_console() -> None:
+    words = (
+        "validate",
+        str(DIGITS / "digits_int8.onnx"),
+        "-t",
+        "siracusa",
+        "--memory",
+        "l1=16K",
+        "--on",
+        "qemu",
+        "--sets",
+        "1",
+    )
+    result = CliRunner().invoke(tilewright, (*words, "--code-pass", "print-tensors"))
+    assert result.exit_code == 0, result.output

@@ -30,11 +30,12 @@ from tilewright.api import (
 from tilewright_siracusa.runners.qemu_tools import QEMU, Builder, demand_builder, missing_tools
 
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror", "-ffp-contract=off")
-OWN = ("board.c", "board.h", "crt.S", "csr.h", "team.c")
+OWN = ("board.c", "board.h", "crt.S", "csr.h", "silent.h", "team.c")
 LIBC = ("math.h", "string.h")
 ELF = "network.elf"
 TEAM_HEADER = "tw_rt.h"
 GUARDED = 3  # memories: harts have 16 entries to protect ranges of addresses with
+SILENT = ('-DTW_PRINT_HEADER="silent.h"',)  # there is no console
 PORTABLE = ("-DTW_XPULP=0",)  # kernels of Siracusa leave out what QEMU does not know
 PAGE = 4096
 STACK_BYTES = 16384  # of each hart, with a guard of one page: board.h
@@ -116,7 +117,7 @@ class QemuRiscvRunner:
         headers = ["-isystem", "libc"] if builder.freestanding else []
         objects = []
         for source in (*generated, "harness_main.c", "board.c", "team.c", "crt.S"):
-            flags = [*STRICT, self.optimise, *PORTABLE, *headers, "-I.", *(own if source not in generated else [])]
+            flags = [*STRICT, self.optimise, *PORTABLE, *SILENT, *headers, "-I.", *(own if source not in generated else [])]
             objects.append(_object(source))
             self._tool(builder, [*flags, "-c", "-o", objects[-1], source], folder)
         bindings = job.plan.tiled.scheduled.bound.bindings.values()
