@@ -117,7 +117,8 @@ class QemuRiscvRunner:
         headers = ["-isystem", "libc"] if builder.freestanding else []
         objects = []
         for source in (*generated, "harness_main.c", "board.c", "team.c", "crt.S"):
-            flags = [*STRICT, self.optimise, *PORTABLE, *SILENT, *headers, "-I.", *(own if source not in generated else [])]
+            named = own if source not in generated else SILENT
+            flags = [*STRICT, self.optimise, *PORTABLE, *headers, "-I.", *named]
             objects.append(_object(source))
             self._tool(builder, [*flags, "-c", "-o", objects[-1], source], folder)
         bindings = job.plan.tiled.scheduled.bound.bindings.values()
