@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -119,3 +120,19 @@ def test_a_step_after_one_that_is_not_seen_is_exact_where_that_one_is() -> None:
         [{"v0": np.array([1, 2, 3], np.int32)}], [{"v2": np.array([1, 2, 4], np.int32)}],
     )  # fmt: skip
     assert verdict.different == 1
+
+
+def test_what_lies_between_two_steps_may_go_either_way() -> None:
+    """Halves are rounded after a step that is not seen; every one of thousands may lie on either side."""
+    shape = (4000,)
+    half = operator("Half", lambda x: x / 2)
+    half = replace(half, tolerance=lambda site, arrays: (np.full(shape, 1e-3),))
+    operators = {"Half": half, "Round": operator("Round", np.rint)}
+    plain = graph(DType.F32, "Half", "Round")
+    plain = replace(plain, tensors={name: replace(one, shape=shape) for name, one in plain.tensors.items()})
+    x = np.arange(1, 8001, 2).astype(np.float32)
+    for rounded in (np.floor(x / 2), np.ceil(x / 2)):
+        (verdict,) = judge_steps(plain, ["n0", "n1"], operators, [{"v0": x}], [{"v2": rounded}])
+        assert verdict.exact
+    (verdict,) = judge_steps(plain, ["n0", "n1"], operators, [{"v0": x}], [{"v2": np.ceil(x / 2) + 2}])
+    assert not verdict.exact

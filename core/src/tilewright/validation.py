@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tilewright.graph import Graph, Site
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 LARGEST = sys.float_info.max  # JSON has no infinity
 _DRAWS = 8  # of the signs of errors that cannot be seen
+_SIGNS = MappingProxyType({0: (1.0,), 1: (-1.0,)})  # of the first two, for all elements alike
 FLOAT_TOLERANCE = 1e-4  # of final outputs against given vectors, relative to the largest expected value (or 1)
 
 
@@ -112,7 +114,8 @@ def _allowed(
     """How far each output may be from its reference: the operator's error model, and errors of inputs carried on.
 
     Where a sum of many terms goes cannot be said without their signs: they are drawn, and twice the largest effect of
-    some drawings counts.
+    some drawings counts. All errors upwards and all downwards are among them: a value that lies between two steps of a
+    quantisation may go either way.
     """
     import numpy as np
 
@@ -122,12 +125,12 @@ def _allowed(
     if unseen.keys().isdisjoint(site.node.inputs):
         return limits
     numbers = np.random.default_rng(0)
-    for _ in range(_DRAWS):
+    for number in range(_DRAWS):
         moved = list(arrays)
         for position, name in enumerate(site.node.inputs):
             array = arrays[position]
             if name in unseen and array is not None:
-                signs = numbers.choice((-1.0, 1.0), array.shape)
+                signs = numbers.choice(_SIGNS.get(number, (-1.0, 1.0)), array.shape)
                 moved[position] = np.add(array, signs * unseen[name]).astype(array.dtype)
         for at, result in enumerate(operator.reference(site, moved)):
             limits[at] = np.maximum(limits[at], own[at] + 2 * _difference(result, references[at]))
