@@ -40,7 +40,8 @@ ATTRIBUTES: dict[str, list[dict[str, Attribute]]] = {
     "HardSigmoid": [{}, {"alpha": 1.5, "beta": -0.25}],
     "Swish": [{}, {"alpha": 1.702}, {"alpha": 0.5}, {"alpha": 30.0}],
 }
-UNARY = [(op, attributes) for op in float_functions.UNARY for attributes in ATTRIBUTES.get(op, [{}])]
+FUNCTIONS = [*float_functions.UNARY, "Gelu"]
+UNARY = [(op, attributes) for op in FUNCTIONS for attributes in ATTRIBUTES.get(op, [{}])]
 EDGES = [
     *(0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 2.0**-149, -(2.0**-149), 2.0**-126, 1, -1, 2.0**127, 3.4e38, -3.4e38),
     *(88.7, 88.8, -87.4, -103.9, -104.1, 104, 14.5, -14.5, 3.9, -3.9, 9.99, 10.1, 0.3465, -0.3466, 1e10, -1e10),
@@ -70,7 +71,7 @@ def test_accuracy(op: str, attributes: dict[str, Attribute], tmp_path: Path) -> 
         assert result_errors(OPERATORS[op], site, [x], found) == []
 
 
-@pytest.mark.parametrize("op", sorted(float_functions.UNARY))
+@pytest.mark.parametrize("op", FUNCTIONS)
 def test_functions_in_any_layout_and_tile(op: str, tmp_path: Path) -> None:
     x = np.random.default_rng(3).standard_normal((2, 3, 5)).astype(np.float32)
     x.flat[:3] = np.nan, 1e30, -np.inf
@@ -159,9 +160,12 @@ def test_refusals_say_why() -> None:
 
 def test_coefficients_are_derived() -> None:
     found = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "error_function.py"))
-    error = float_functions.UNARY["Erf"].constants
-    assert list(found["literals"]()) == [error[f"c{power}"] for power in range(found["DEGREE"] + 1)]
-    assert (error["centre"], error["most"]) == (f"{-found['CENTRE']}f", f"{found['LIMIT']}f")
+    programs = {"erf": float_functions.UNARY["Erf"], "tail": float_functions.BELOW_RELU}
+    for name, program in programs.items():
+        fit = found["FITS"][name]
+        assert found["literals"](fit) == [program.constants[f"c{power}"] for power in range(fit.degree + 1)]
+    assert programs["erf"].constants["centre"] == f"-{found['FITS']['erf'].centre}f"
+    assert programs["tail"].constants["middle"] == f"{found['FITS']['tail'].centre}f"
     core = c_source("functions.c") + c_source("functions_more.c")
     numbers = {float.fromhex(word.strip("();,+-f \n")) for word in core.split() if word.strip("(-").startswith("0x")}
     exponential = float_functions.UNARY["Exp"].constants

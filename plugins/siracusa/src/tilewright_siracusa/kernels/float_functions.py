@@ -22,6 +22,12 @@ _LN2 = ("0x1.62e4p-1f", "0x1.7f7d1cp-20f")  # the sum of both; up to 2^9 times t
 _EXP = ("1.0f", "1.0f", "0.5f", "0x1.555466p-3f", "0x1.5552fep-5f", "0x1.1257d2p-7f", "0x1.6ff254p-10f")
 EXPM1 = ("0.5f", "0x1.555554p-3f", "0x1.5554fp-5f", "0x1.111308p-7f", "0x1.6d436ep-10f", "0x1.9e0782p-13f")
 
+_TAIL = (
+    "0x1.a57056p-3f", "-0x1.71c04ap-4f", "0x1.20402ap-5f", "-0x1.99814ap-7f",
+    "0x1.0d6184p-8f", "-0x1.4bd70ep-10f", "0x1.823fdcp-12f", "-0x1.ae60f4p-14f",
+    "0x1.c67a86p-16f", "-0x1.a8dd0ap-18f", "0x1.a5ca82p-20f", "-0x1.30e94p-21f",
+    "0x1.0be9d8p-23f",
+)  # fmt: skip
 _ERF = (
     "0x1.75df2ap-2f", "-0x1.8e1d72p-6f", "0x1.3bc436p-9f", "-0x1.1166dp-12f",
     "0x1.e13298p-16f", "-0x1.9faa0ap-19f", "0x1.590cb4p-22f", "-0x1.0d32fp-25f",
@@ -226,6 +232,52 @@ UNARY: Mapping[str, Program] = MappingProxyType({
 })
 
 # fmt: on
+
+
+# The parts of Gelu. What is beyond x >= 0 of the normal distribution is exp(-x^2 / 2) tail(x), and Gelu's distance from
+# Relu is that times |x|. x is cut after 8 bits of its fraction, so that the square of the first part is exact.
+REACH = Program(
+    name="tw_xp_f32_reach",
+    comment="A copy, and its largest magnitudes, NaN aside.",
+    lines="a = abs x\nm = max a m",
+    sums=("m",),
+    result="x",
+)
+BELL = Program(
+    name="tw_xp_f32_bell",
+    comment="exp(-x^2 / 2) 2^64 for |x| <= 3.",
+    lines=f"""
+        p = add x eight
+        u = sub p eight
+        p = add x u
+        x = sub x u
+        x = mul x p
+        u = mul u u
+        u = mul u c2{_reduced("u")}
+        u = fma x c2 u
+        {_horner("y", "u", 6)}
+        p = power p
+        y = mul y p""",
+    constants={
+        **_reduction(64, "-0x1.715476p+0f", f"-{_LN2[0]}", f"-{_LN2[1]}"),
+        **_coefficients(_signed(_EXP)),
+        "eight": "49152.0f",  # 3 * 2^14
+    },
+)
+BELOW_RELU = Program(
+    name="tw_xp_f32_below_relu",
+    comment="The larger of x and 0, less |x| tail(|x|) bell 2^-64, for |x| <= 3.",
+    inputs=("x", "bell"),
+    lines=f"""
+        a = abs x
+        bell = mul bell a
+        a = sub a middle
+        {_horner("y", "a", 12)}
+        y = mul y bell
+        x = relu x
+        y = less y unit x""",
+    constants={**_coefficients(_TAIL), "middle": "1.5f", "unit": "0x1p-64f"},
+)
 
 
 @cache

@@ -4,13 +4,13 @@ Does not know the functions, nor tables of integers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from tilewright.api import Call, Kernel, Site, TileShape, elementwise_walk, nest
+from tilewright.api import Call, Kernel, Site, TileShape, c_functions, elementwise_walk, nest
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_function_costs import run_cycles
-from tilewright_siracusa.kernels.float_functions import TOTAL, UNARY, functions_text
+from tilewright_siracusa.kernels.float_functions import BELL, BELOW_RELU, REACH, TOTAL, UNARY, functions_text
 from tilewright_siracusa.kernels.float_layers import c_float, not_floats
 
 # ONNX's
@@ -19,6 +19,7 @@ _DEFAULTS: Mapping[str, Mapping[str, float]] = MappingProxyType({
     "HardSigmoid": {"alpha": 0.2, "beta": 0.5},
     "Swish": {"alpha": 1.0},
 })  # fmt: skip
+GELU, GELU_RUN = (REACH, BELL, BELOW_RELU), 16  # elements at a time, as float_gelu.c has it
 _SLOPES = (0.5, 2.0**20)  # of a Swish: flatter ones are far from 0 where the exponential is no longer a float
 
 
@@ -56,8 +57,7 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _kernel(op: str) -> Kernel:
-    program = UNARY[op]
+def _kernel(op: str, function: str, source: str, cycles: Callable[[TileShape], float]) -> Kernel:
     return Kernel(
         name=f"siracusa.{op.lower()}_f32",
         op=op,
@@ -65,16 +65,27 @@ def _kernel(op: str) -> Kernel:
         accepts=_accepts,
         in_place=lambda site: (("X", "Y"),),
         parallel=("*",),
-        cycles=_cycles,
+        cycles=cycles,
         values=_values,
-        source=functions_text(program),
+        source=source,
         call=f"""\
 % for line in nest:
 ${{line}}
 % endfor
-{program.name}(${{count}}, ${{X}}${{at["X"]}}, ${{steps["X"]}}, ${{Y}}${{at["Y"]}}, ${{steps["Y"]}}${{numbers}});""",
+{function}(${{count}}, ${{X}}${{at["X"]}}, ${{steps["X"]}}, ${{Y}}${{at["Y"]}}, ${{steps["Y"]}}${{numbers}});""",
         includes=("<stdint.h>", "<string.h>", "<math.h>"),
     )
 
 
-KERNELS = tuple(_kernel(op) for op in UNARY)
+def _gelu_cycles(tile: TileShape) -> float:
+    """Of elements near 0."""
+    count = trips(tile, *tile.box)
+    parts = (*[GELU_RUN] * (count // GELU_RUN), count % GELU_RUN)
+    return sum(run_cycles(program, part) for part in parts if part for program in GELU) + 20 * len(parts)
+
+
+_GELU_TEXT = c_functions("tw_geluf(x)", "functions.c", "functions_more.c") + functions_text(*GELU, after="float_gelu.c")
+KERNELS = (
+    *(_kernel(op, program.name, functions_text(program), _cycles) for op, program in UNARY.items()),
+    _kernel("Gelu", "tw_xp_f32_gelu", _GELU_TEXT, _gelu_cycles),
+)
