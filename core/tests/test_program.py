@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from tilewright.program import CopyStart, KernelCall, Loop, Program, Region, StepCall
+from tilewright.program import Program
 from tilewright.stages import Placement
+from tilewright.statements import CopyStart, KernelCall, Loop, Region, StepCall
 
 
 def with_write(program: Program, step: int, region: Region) -> Program:

@@ -91,10 +91,7 @@ if TYPE_CHECKING:
     from tilewright.plugins.offers import Command as Command
     from tilewright.plugins.offers import Exporter as Exporter
     from tilewright.plugins.offers import StageEvent as StageEvent
-    from tilewright.program import Comment as Comment
     from tilewright.program import Program as Program
-    from tilewright.program import Raw as Raw
-    from tilewright.program import StepCall as StepCall
     from tilewright.requant import Requant as Requant
     from tilewright.requant import requantise as requantise
     from tilewright.rewrite.graph_pass import GraphPass as GraphPass
@@ -119,6 +116,9 @@ if TYPE_CHECKING:
     from tilewright.stages import Group as Group
     from tilewright.stages import Scheduled as Scheduled
     from tilewright.stages import Tiled as Tiled
+    from tilewright.statements import Comment as Comment
+    from tilewright.statements import Raw as Raw
+    from tilewright.statements import StepCall as StepCall
     from tilewright.tile.choices import Needs as Needs
     from tilewright.tile.choices import TileBuffer as TileBuffer
     from tilewright.tile.choices import TileChoices as TileChoices
@@ -155,7 +155,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.platform": "CopyPath Engine Memory MemoryHierarchy Option Platform",
         "tilewright.plugins.hookspecs": "hookimpl",
         "tilewright.plugins.offers": "Command Exporter StageEvent",
-        "tilewright.program": "Comment Program Raw StepCall",
+        "tilewright.program": "Program",
         "tilewright.requant": "Requant requantise",
         "tilewright.rewrite.graph_pass": "GraphPass PassContext PassResult",
         "tilewright.runners.elf": "ElfSymbol elf_code_bytes elf_function_at elf_symbols",
@@ -163,6 +163,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.runners.runner": "Job RunResult Runner",
         "tilewright.runners.toolchain": "execute find_compiler missing_compiler",
         "tilewright.stages": "Allocated Artifact Group Scheduled Tiled",
+        "tilewright.statements": "Comment Raw StepCall",
         "tilewright.tile.choices": "Needs TileBuffer TileChoices Tiling asked_again",
         "tilewright.tile.tiler": "Tiler TilingRequest",
         "tilewright.transform.code_pass": "CodePass CodePassContext",

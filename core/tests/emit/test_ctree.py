@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tilewright.emit.ctree import print_body, print_step, wrap_call
-from tilewright.program import (
+from tilewright.program import Parameter, StepCode
+from tilewright.statements import (
     Comment,
     CopyStart,
     CopyWait,
@@ -15,11 +16,9 @@ from tilewright.program import (
     KernelWait,
     Live,
     Loop,
-    Parameter,
     Raw,
     Region,
     StepCall,
-    StepCode,
 )
 
 REGION = Region(buffer="b", offset_bytes=0, size_bytes=8)

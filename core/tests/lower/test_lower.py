@@ -11,7 +11,8 @@ from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
 from tilewright.graph import Graph, Node, Tensor
 from tilewright.lower import lower
-from tilewright.program import KernelCall, Program, StepCall
+from tilewright.program import Program
+from tilewright.statements import KernelCall, StepCall
 
 
 def calls(program: Program) -> list[KernelCall]:

@@ -15,8 +15,8 @@ from tilewright.dtypes import DType
 from tilewright.graph import Graph, Node, Tensor
 from tilewright.kernel import Kernel
 from tilewright.lower import lower
-from tilewright.program import KernelCall
 from tilewright.schedule import schedule
+from tilewright.statements import KernelCall
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 

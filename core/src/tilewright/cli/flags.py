@@ -155,7 +155,7 @@ def typed_again(context: click.Context, leave_out: Sequence[str]) -> str:
 
 
 def _pairs(flag: str, texts: Sequence[str]) -> list[tuple[str, str]]:
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for text in texts:
         name, equals, value = text.partition("=")
         if not name or not equals or not value:

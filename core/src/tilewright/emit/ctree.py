@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from inspect import cleandoc
 
-from tilewright.program import (
+from tilewright.program import Part, StepCode
+from tilewright.statements import (
     Barrier,
     Charge,
     Comment,
@@ -22,12 +23,10 @@ from tilewright.program import (
     Live,
     Loop,
     Mark,
-    Part,
     PartCall,
     Raw,
     Statement,
     StepCall,
-    StepCode,
 )
 
 WIDTH = 110

@@ -16,9 +16,10 @@ from tilewright.emit.options import EmitOptions
 from tilewright.emit.weights import blob, byte_array, initialiser
 from tilewright.identifiers import comment_text
 from tilewright.operators.c_source import c_source
-from tilewright.program import Dead, Hook, Live, Program, walk
+from tilewright.program import Program
 from tilewright.rendering import template
 from tilewright.stages import Artifact
+from tilewright.statements import Dead, Hook, Live, walk
 
 INCBIN_FROM_BYTES = 64 * 1024
 

@@ -16,8 +16,8 @@ from tilewright.layout import Layout, row_major
 from tilewright.lower.addresses import AddressBook, Place
 from tilewright.operands import input_operands
 from tilewright.operator import Operator
-from tilewright.program import Region
 from tilewright.stages import Binding, Step
+from tilewright.statements import Region
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 

@@ -10,9 +10,10 @@ from tilewright.copies import copies_of, copy_name, copying, path_to
 from tilewright.errors import usage_error
 from tilewright.lower.addresses import AddressBook, Place
 from tilewright.platform import CopyPath
-from tilewright.program import CopyStart, CopyWait, Declare, Parameter, Region, Statement
+from tilewright.program import Parameter
 from tilewright.rendering import template
 from tilewright.stages import Step
+from tilewright.statements import CopyStart, CopyWait, Declare, Region, Statement
 
 CHANNEL = "tw_channel"
 

@@ -24,20 +24,9 @@ from tilewright.lower.slots import STEP_LOCALS, Held, Slot, Tiling, unsupported_
 from tilewright.lower.steps import Lowered
 from tilewright.lower.sums import Sum
 from tilewright.operator import Operator
-from tilewright.program import (
-    Barrier,
-    Charge,
-    Declare,
-    If,
-    KernelCall,
-    Mark,
-    Parameter,
-    Part,
-    Region,
-    Statement,
-    StepCode,
-)
+from tilewright.program import Parameter, Part, StepCode
 from tilewright.stages import Group
+from tilewright.statements import Barrier, Charge, Declare, If, KernelCall, Mark, Region, Statement
 from tilewright.tile.fuse import Chain, copy_key
 from tilewright.tile.fuse_buffers import group_chain, tile_buffer_name
 from tilewright.tile.fuse_cost import moved_cycles

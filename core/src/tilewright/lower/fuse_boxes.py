@@ -20,7 +20,8 @@ from tilewright.index import mentions
 from tilewright.lower.boxes import Bounds, CBox, bounds, whole_box
 from tilewright.lower.nest import Level, Nest, Ranges, box_value, nest_of
 from tilewright.lower.sums import Sum, variable
-from tilewright.program import Declare, Parameter, Part
+from tilewright.program import Parameter, Part
+from tilewright.statements import Declare
 from tilewright.tile.fuse import Chain
 from tilewright.tile.fuse_boxes import Boxes, boxes_of
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 
 from tilewright.copies import initial_name
 from tilewright.lower.addresses import AddressBook
-from tilewright.program import Barrier, Beginning, Comment, CopyStart, If, Region, Statement
+from tilewright.program import Beginning
 from tilewright.stages import Allocated
+from tilewright.statements import Barrier, Comment, CopyStart, If, Region, Statement
 
 
 def beginnings(allocated: Allocated, book: AddressBook) -> tuple[Beginning, ...]:

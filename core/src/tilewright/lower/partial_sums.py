@@ -16,8 +16,8 @@ from tilewright.lower.bonds import Bond
 from tilewright.lower.boxes import lows, whole_box
 from tilewright.lower.nest import Nest
 from tilewright.lower.slots import Held, Sums, extent_ranges, unsupported_tile
-from tilewright.program import Region
 from tilewright.stages import Step
+from tilewright.statements import Region
 from tilewright.tile.buffers import tile_buffer_name
 from tilewright.tile.sums import SUMS, cut_reductions
 

@@ -19,20 +19,9 @@ from tilewright.lower.sums import Sum
 from tilewright.lower.transfers import Side, window_copy
 from tilewright.lower.transfers import extents_of as copy_extents
 from tilewright.platform import CopyPath
-from tilewright.program import (
-    Charge,
-    Declare,
-    If,
-    KernelCall,
-    KernelWait,
-    Parameter,
-    Part,
-    PartCall,
-    Region,
-    Statement,
-    walk,
-)
+from tilewright.program import Parameter, Part
 from tilewright.rendering import render_call, render_source, render_wait
+from tilewright.statements import Charge, Declare, If, KernelCall, KernelWait, PartCall, Region, Statement, walk
 from tilewright.tile.cost import kernel_cycles, scratch_bytes
 from tilewright.tile.sums import SUMS
 from tilewright.tile.transfers import lattice

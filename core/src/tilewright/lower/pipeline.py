@@ -20,18 +20,8 @@ from tilewright.lower.addresses import AddressBook
 from tilewright.lower.nest import Level
 from tilewright.lower.parts import box_call, box_part, call_part, compute_part, declared, move_part, used
 from tilewright.lower.slots import Slot, Tiling
-from tilewright.program import (
-    Barrier,
-    CopyWait,
-    Declare,
-    If,
-    Loop,
-    Mark,
-    Parameter,
-    Part,
-    PartCall,
-    Statement,
-)
+from tilewright.program import Parameter, Part
+from tilewright.statements import Barrier, CopyWait, Declare, If, Loop, Mark, PartCall, Statement
 
 MOVER = "tw_rt_is_mover()"
 NEVER = "never"  # a condition known not to hold

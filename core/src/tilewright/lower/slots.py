@@ -23,8 +23,9 @@ from tilewright.lower.nest import COUNTERS, Level, Nest, Ranges, boxes
 from tilewright.lower.sums import Sum
 from tilewright.operator import Operator
 from tilewright.platform import Platform
-from tilewright.program import Parameter, Region
+from tilewright.program import Parameter
 from tilewright.stages import Step
+from tilewright.statements import Region
 from tilewright.tile.buffers import tile_buffer_name
 
 STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *"ijklmnop", "mine", "slot", "near", "far", "box", "copies")

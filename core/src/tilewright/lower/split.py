@@ -13,7 +13,7 @@ from tilewright.lower.boxes import CBox
 from tilewright.lower.nest import Nest, extents_of
 from tilewright.lower.sums import variable
 from tilewright.platform import Engine, Platform
-from tilewright.program import Declare, Statement
+from tilewright.statements import Declare, Statement
 from tilewright.tile.share import Share, share
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from tilewright.lower.lasting import beginnings, going_on
 from tilewright.lower.steps import Lowered, lower_step
 from tilewright.lower.tiles import is_team, lower_tiled_step
 from tilewright.operator import Operator
-from tilewright.program import KernelLicence, Program, StepCall
+from tilewright.program import KernelLicence, Program
 from tilewright.stages import Allocated
+from tilewright.statements import StepCall
 
 MOST_TRANSFERS = 16  # that one hop has in flight at once; further ones wait for the oldest
 ALWAYS_INCLUDED = ("<limits.h>", "<stdint.h>", "<string.h>")

@@ -18,9 +18,10 @@ from tilewright.lower.comments import step_comment
 from tilewright.lower.copies import copies_before
 from tilewright.operands import kernel_access
 from tilewright.operator import Operator
-from tilewright.program import KernelCall, KernelWait, Parameter, Region, Statement, StepCode
+from tilewright.program import Parameter, StepCode
 from tilewright.rendering import render_call, render_source, render_wait
 from tilewright.stages import Step
+from tilewright.statements import KernelCall, KernelWait, Region, Statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

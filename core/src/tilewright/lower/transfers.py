@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from tilewright.lower.boxes import CSpan
 from tilewright.lower.sums import Sum, variable
 from tilewright.platform import CopyPath
-from tilewright.program import CopyStart, If, Loop, Region, Statement
+from tilewright.statements import CopyStart, If, Loop, Region, Statement
 
 TRANSFER = "tw_transfer"
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tilewright.program import Hook, Program, Statement, StepCall
+from tilewright.program import Program
+from tilewright.statements import Hook, Statement, StepCall
 from tilewright.transform.code_pass import CodePass, CodePassContext
 
 

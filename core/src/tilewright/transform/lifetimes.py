@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from tilewright.program import Dead, If, Live, Mark, Program, Statement, StepCall, StepCode, replaced
+from tilewright.program import Program, StepCode
 from tilewright.stages import comes_and_goes
+from tilewright.statements import Dead, If, Live, Mark, Statement, StepCall, replaced
 from tilewright.transform.code_pass import CodePass, CodePassContext
 
 

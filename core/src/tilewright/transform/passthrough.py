@@ -17,8 +17,9 @@ from graphlib import CycleError, TopologicalSorter
 from tilewright.errors import plugin_error, usage_error
 from tilewright.identifiers import comment_text
 from tilewright.platform import Platform
-from tilewright.program import Comment, Dead, If, Live, Program, Statement, StepCall
+from tilewright.program import Program
 from tilewright.stages import Buffer, Scheduled
+from tilewright.statements import Comment, Dead, If, Live, Statement, StepCall
 from tilewright.transform.code_pass import CodePass, CodePassContext
 
 NAME = "passthrough"

@@ -17,18 +17,17 @@ from importlib.resources import files
 from tilewright.dtypes import DType
 from tilewright.errors import usage_error
 from tilewright.identifiers import comment_text
-from tilewright.program import (
+from tilewright.program import Program, StepCode
+from tilewright.statements import (
     Barrier,
     CopyStart,
     CopyWait,
     If,
     PartCall,
-    Program,
     Raw,
     Region,
     Statement,
     StepCall,
-    StepCode,
     replaced,
     walk,
 )

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib.resources import files
 
-from tilewright.program import (
+from tilewright.program import Program, StepCode
+from tilewright.statements import (
     Barrier,
     CopyWait,
     Declare,
@@ -20,10 +21,8 @@ from tilewright.program import (
     Loop,
     Mark,
     PartCall,
-    Program,
     Raw,
     Statement,
-    StepCode,
 )
 from tilewright.transform.code_pass import CodePass, CodePassContext
 

@@ -1,0 +1,229 @@
+"""Knows the statements that a program is made of: loops, copies, kernel calls, marks; and how to walk over them.
+Does not know programs, steps or plans, nor how anything is printed.
+
+Text in a statement is C expressions and whole kernel calls; structure is never text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Phase = Literal["begin", "end"]
+Role = Literal["box", "fetch", "compute", "store", "pipeline"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """Bytes of a buffer that a statement touches. With loops around it: the bytes that all trips touch."""
+
+    buffer: str
+    offset_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comment:
+    """Lines of text, already safe."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raw:
+    """C that no other node expresses: whole statements, from a code pass."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declare:
+    """`type name = value;`"""
+
+    type: str
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """`for (int32_t variable = start; variable < stop; variable += step)`."""
+
+    variable: str
+    start: str
+    stop: str
+    step: str
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class If:
+    """`if (condition) { body } else { otherwise }`."""
+
+    condition: str
+    body: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelCall:
+    """One tile computed by one kernel. `text` is the rendered call; asynchronous ones need a KernelWait."""
+
+    kernel: str
+    text: str
+    reads: tuple[Region, ...]
+    writes: tuple[Region, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelWait:
+    """Waits for an asynchronous kernel."""
+
+    kernel: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyStart:
+    """Starts a transfer between two memories. The source must stay as it is until the matching CopyWait."""
+
+    transfer: str  # name that the CopyWait repeats
+    text: str
+    source: Region
+    target: Region
+    more_sources: tuple[Region, ...] = ()  # buffers that take the source's place in other tiles
+    more_targets: tuple[Region, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyWait:
+    """Waits until every transfer of that name has arrived."""
+
+    transfer: str
+    text: str
+    outgoing: bool = False  # the transfers leave the near memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """From here on the buffer's bytes mean something. `pointer` is a C expression. Of a tile, `tw_rt` is told."""
+
+    buffer: str
+    pointer: str
+    size_bytes: int
+    tile: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dead:
+    """From here on nobody reads the buffer's bytes before they are written again. Of a tile, `tw_rt` is told."""
+
+    buffer: str
+    pointer: str
+    size_bytes: int
+    tile: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Barrier:
+    """No core goes on before every core of the team is here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """Adds estimated cycles to a virtual clock. `text` is the whole statement."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """Where a tile buffer begins (`live`) or ends (`dead`) to hold data. Printed as nothing; see pass `lifetimes`."""
+
+    event: Literal["live", "dead"]
+    buffer: str
+    pointer: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartCall:
+    """Calls a part of the same step."""
+
+    role: Role
+    function: str
+    arguments: tuple[str, ...]
+    tile: str  # C expression: which tile it is about
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepCall:
+    """Runs step number `step`. Only in `Program.body`."""
+
+    step: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """Calls the application's `on_step`; its answer may abort the run. Only in `Program.body`."""
+
+    step: int
+    phase: Phase
+
+
+Statement = (
+    Comment
+    | Raw
+    | Declare
+    | Loop
+    | If
+    | KernelCall
+    | KernelWait
+    | CopyStart
+    | CopyWait
+    | Live
+    | Dead
+    | Barrier
+    | Charge
+    | Mark
+    | PartCall
+    | StepCall
+    | Hook
+)
+
+
+def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Every statement of `body`, those inside loops and branches included, in order of text."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, (Loop, If)):
+            yield from walk(statement.body)
+        if isinstance(statement, If):
+            yield from walk(statement.otherwise)
+
+
+def replaced(
+    body: tuple[Statement, ...], change: Callable[[Statement], tuple[Statement, ...]]
+) -> tuple[Statement, ...]:
+    """`body` with every statement replaced by what `change` makes of it, inside loops and branches first."""
+    made: list[Statement] = []
+    for statement in body:
+        inner = statement
+        if isinstance(inner, (Loop, If)):
+            inner = replace(inner, body=replaced(inner.body, change))
+        if isinstance(inner, If):
+            inner = replace(inner, otherwise=replaced(inner.otherwise, change))
+        made.extend(change(inner))
+    return tuple(made)
+
+
+def touched(statements: Iterable[Statement]) -> Iterator[tuple[Region, bool]]:
+    """Every region that these statements themselves touch, and whether it is written."""
+    for statement in statements:
+        if isinstance(statement, KernelCall):
+            yield from ((region, False) for region in statement.reads)
+            yield from ((region, True) for region in statement.writes)
+        elif isinstance(statement, CopyStart):
+            yield from ((region, False) for region in (statement.source, *statement.more_sources))
+            yield from ((region, True) for region in (statement.target, *statement.more_targets))
