@@ -15,7 +15,7 @@ from tilewright.rewrite.fuse_activation import composed
 from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, read
 from tilewright.rewrite.view import GraphView
 
-Lowered = Node | str  # the integer node that replaces an island, or why there is none
+Lowered = Node | tuple[Node, ...] | str  # the integer nodes that replace an island, or why there are none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from tilewright.dtypes import DType
 from tilewright.errors import Diagnostic
 from tilewright.graph import Graph, Node
 from tilewright.rewrite.edit import Draft
-from tilewright.rewrite.qdq import conv, elementwise, gemm, lookup, pool, softmax
+from tilewright.rewrite.qdq import conv, conv_transpose, elementwise, gemm, lookup, pool, softmax
 from tilewright.rewrite.qdq.island import Island, Lowered, island_before
 from tilewright.rewrite.qdq.work import Work
 from tilewright.rewrite.view import GraphView
@@ -22,6 +22,7 @@ _FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyT
         "Add": elementwise.lower_sum,
         "AveragePool": pool.lower_average_pool,
         "Conv": conv.lower,
+        "ConvTranspose": conv_transpose.lower,
         "Gemm": gemm.lower_gemm,
         "GlobalAveragePool": pool.lower_global_average_pool,
         "MatMul": gemm.lower_matmul,
@@ -60,7 +61,7 @@ def lower_islands(graph: Graph) -> Outcome:
         if isinstance(lowered, str):
             reasons[_before(view, quantize).name] = lowered
         else:
-            work.draft.replace(quantize, lowered)
+            work.draft.replace(quantize, *((lowered,) if isinstance(lowered, Node) else lowered))
     lowered_graph = work.draft.finish()
     warnings = _left_in_float(lowered_graph, reasons)
     return Outcome(graph=lowered_graph, diagnostics=(*work.diagnostics, *warnings))
