@@ -77,7 +77,8 @@ def products_cycles(
     pairs, single, blocks = pixels // 2, pixels % 2, -(-outputs // BLOCK)
     ends = (75.0, 61.0) if finished == 1 else (30 + 60 * finished, 10 + 35 * finished)
     pair, alone = 14 * words + 5 * runs + ends[0], 9 * words + 4 * runs + ends[1]
-    return blocks * (pairs * pair + single * alone) + pixels * (75 if padded else 12) + 9 * pairs * pointers + 60
+    around = 36 * pixels + 7.5 * pairs * pointers + 20 if padded else 12 * pixels + 60
+    return blocks * (pairs * pair + single * alone) + around
 
 
 def column_cycles(pixels: int, outputs: int, words: int, copying: float) -> float:

@@ -57,18 +57,27 @@ TW_KERNEL void ${function}_column(const tw_xp_windows *p, const ${pixel} *at, co
 }
 
 % elif edges:
+#ifndef TW_XP_TAPS
+#define TW_XP_TAPS
+/* Taps of a window, and the bytes between neighbours. */
+typedef struct {
+    int32_t rows, columns, row, column;
+} tw_xp_taps;
+#endif
+
 /* Where the taps of `pixels` windows begin, 1 or 2, row by row: those outside at `pad`. */
-TW_XP_APART void ${function}_taps(const tw_xp_windows *p, int32_t pixels, const ${pixel} *at, const uint8_t *x,
-        const uint8_t *pad, int32_t taps, const uint8_t **runs)
+TW_XP_APART void ${function}_taps(tw_xp_taps taps, int32_t pixels, const ${pixel} *at, const uint8_t *x,
+        const uint8_t *pad, const uint8_t **runs)
 {
-    const int32_t row = p->row_dilation * p->x_row, column = p->column_dilation * p->x_column;
     for (int32_t i = 0; i < pixels; ++i, ++at) {
         const uint8_t **run = runs + i;
-        for (int32_t kr = 0; kr < p->row_taps; ++kr) {
-            const uint32_t inside = at->rows >> kr & 1 ? at->columns : 0;
-            int32_t tap = at->x + kr * row;
-            for (int32_t kc = 0; kc < taps; ++kc, tap += column, run += pixels) {
-                *run = inside >> kc & 1 ? x + tap : pad;
+        uint32_t rows = at->rows;
+        int32_t first = at->x;
+        for (int32_t kr = taps.rows; kr > 0; --kr, rows >>= 1, first += taps.row) {
+            uint32_t inside = rows & 1 ? at->columns : 0;
+            int32_t tap = first;
+            for (int32_t kc = taps.columns; kc > 0; --kc, inside >>= 1, tap += taps.column, run += pixels) {
+                *run = inside & 1 ? x + tap : pad;
             }
         }
     }
@@ -76,8 +85,7 @@ TW_XP_APART void ${function}_taps(const tw_xp_windows *p, int32_t pixels, const 
 
 % endif
 /* Every channel of `pixels` pixels, 1 or 2. */
-TW_KERNEL void ${function}_pixels(const tw_xp_windows *p, ${"const tw_xp_windows *apart, " if direct and edges else ""}\
-${parts}int32_t pixels, const ${pixel} *at, const uint8_t *x,
+TW_KERNEL void ${function}_pixels(const tw_xp_windows *p, ${parts}int32_t pixels, const ${pixel} *at, const uint8_t *x,
         const uint8_t *w, const int32_t *b, ${"uint8_t *columns" if not direct else "const uint8_t *pad"})
 {
     const uint8_t *runs[${2 * runs + 2}];
@@ -96,9 +104,11 @@ ${parts}int32_t pixels, const ${pixel} *at, const uint8_t *x,
     if (!p->joined || columns != all) {
         count *= p->column_taps;
         words = p->channels / 4;
-        ${function}_taps(apart, pixels, at, x, pad, p->column_taps, runs);
+        const tw_xp_taps taps = {p->row_taps, p->column_taps, row, p->column_dilation * p->x_column};
+        ${function}_taps(taps, pixels, at, x, pad, runs);
     } else if (rows != all_rows) {
-        ${function}_taps(apart, pixels, at, x, pad, 1, runs);
+        const tw_xp_taps taps = {p->row_taps, 1, row, 0};
+        ${function}_taps(taps, pixels, at, x, pad, runs);
     } else
 % else:
     (void)pad;
@@ -134,7 +144,6 @@ ${parts}int32_t pixels, const ${pixel} *at, const uint8_t *x,
 }
 
 <%
-    apart_argument = "&apart, " if direct and edges else ""
     last = "columns" if not direct else "pad"
 %>\
 TW_KERNEL void ${function}(const tw_xp_windows p, \
@@ -143,9 +152,6 @@ ${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, cons
 {
     ${pixel} at[2];
     int32_t held = 0;
-% if apart_argument:
-    const tw_xp_windows apart = p; /* p itself stays what the compiler knows */
-% endif
     for (int32_t n = 0; n < p.batches; ++n) {
         for (int32_t i = 0; i < p.rows; ++i) {
             const int32_t top = i * p.row_stride - p.top;
@@ -167,14 +173,14 @@ ${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, cons
 % endif
                 held += 1;
                 if (held == 2) {
-                    ${function}_pixels(&p, ${apart_argument}${with_parts}2, at, x, w, b, ${last});
+                    ${function}_pixels(&p, ${with_parts}2, at, x, w, b, ${last});
                     held = 0;
                 }
             }
         }
     }
     if (held) {
-        ${function}_pixels(&p, ${apart_argument}${with_parts}1, at, x, w, b, ${last});
+        ${function}_pixels(&p, ${with_parts}1, at, x, w, b, ${last});
     }
 }
 #endif
