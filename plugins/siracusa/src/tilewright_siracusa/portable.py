@@ -71,6 +71,7 @@ _MODELS: Mapping[str, Callable[[Site], float]] = {
     "QMatMul": _product,
     "QAveragePool": _average_pool,
     "MaxPool": _max_pool,
+    "QLookup": lambda site: 10.0 * site.output.elements,
     "QAdd": lambda site: 18.5 * site.output.elements + 20,
 }
 _FLOAT_MODELS: Mapping[str, Callable[[Site], float]] = {
