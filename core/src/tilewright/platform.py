@@ -50,6 +50,7 @@ class Engine:
     cores: int = 1
     operations_per_cycle: float = 0.5  # default cost model: multiply-accumulates per cycle, all cores together
     call_cycles: float = 0.0  # what every kernel call takes besides: barriers, arguments, loop set-up
+    step_cycles: float = 0.0  # what every step takes besides, once: its code comes into caches, its loops begin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,13 +171,22 @@ class Platform:
                     details=(f"it has: {', '.join(sorted(names))}",),
                     fix=(f"tilewright targets {self.name}",),
                 )
-        limited = replace(
-            self,
-            memories=tuple(
-                replace(memory, size_bytes=sizes.get(memory.name, memory.size_bytes)) for memory in self.memories
-            ),
+        return self.resized(sizes)
+
+    def resized(self, sizes: Mapping[str, int | None]) -> Platform:
+        """The same platform with other memory sizes, settled; None is no limit, names it does not have are ignored."""
+        memories = tuple(
+            replace(memory, size_bytes=sizes.get(memory.name, memory.size_bytes)) for memory in self.memories
         )
+        limited = replace(self, memories=memories)
         return limited.settle(limited) if limited.settle else limited
+
+    def size_for(self, name: str, plan_bytes: int) -> int:
+        """The least size of a memory in which a plan has `plan_bytes`: what the runtime takes may depend on it."""
+        size = plan_bytes
+        while (missing := plan_bytes - (self.resized({name: size}).plan_bytes(name) or 0)) > 0:
+            size += missing
+        return size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

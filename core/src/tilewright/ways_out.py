@@ -59,10 +59,7 @@ def ways_out(
 
 def with_memories(bound: Bound, sizes: Mapping[str, int | None]) -> Bound:
     """The same binding on a platform with other limits; None is no limit, a memory that is not named keeps its own."""
-    memories = tuple(
-        replace(memory, size_bytes=sizes.get(memory.name, memory.size_bytes)) for memory in bound.platform.memories
-    )
-    return replace(bound, platform=replace(bound.platform, memories=memories))
+    return replace(bound, platform=bound.platform.resized(sizes))
 
 
 def _limited(platform: Platform) -> tuple[str, ...]:
@@ -93,8 +90,7 @@ def _smaller(bound: Bound, plan: Plan, sizes: Sizes) -> Sizes:
         if found is None:
             low = middle
         else:
-            high = memory_bytes(found, name) + bound.platform.runtime_bytes.get(name, 0)
-            high = max(high, low + 1)
+            high = max(bound.platform.size_for(name, memory_bytes(found, name)), low + 1)
     return {name: high}
 
 
@@ -104,7 +100,7 @@ def _with_more(bound: Bound, plan: Plan, names: Sequence[str], change: Change) -
     if boundless is None:
         return None
     platform = bound.platform
-    needed = {name: memory_bytes(boundless, name) + platform.runtime_bytes.get(name, 0) for name in names}
+    needed = {name: platform.size_for(name, memory_bytes(boundless, name)) for name in names}
     sizes = {name: size for name, size in needed.items() if size > (platform.memory(name).size_bytes or 0)}
     return sizes if sizes and plan(with_memories(bound, dict(sizes)), change) is not None else None
 

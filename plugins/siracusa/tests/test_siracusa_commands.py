@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from onnx import TensorProto, helper
 
 from tilewright.cli.main import tilewright
+from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
+from tilewright.options import Options
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits" / "digits_int8.onnx"
 TOGETHER = ("conv1", "pool1", "conv2", "pool2")
@@ -84,3 +88,26 @@ def test_what_cannot_be_is_said_before_anything_is_built(words: tuple[str, ...],
     assert error.code == code
     assert said in str(error)
     assert error.fix
+
+
+def softmax_over(width: int) -> bytes:
+    """Four rows that are taken whole: 8 bytes of L1 for each element."""
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4, width]) for name in "xy"]
+    nodes = [helper.make_node("Softmax", ["x"], ["y"], "softmax", axis=-1)]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+@pytest.mark.parametrize("tiler", ["cost", "min"])
+@pytest.mark.parametrize(("width", "given", "least"), [(4400, 20 << 10, 45440), (3000, 33 << 10, 24000)])
+def test_the_least_l1_that_is_named_counts_stacks_as_they_are_then(
+    width: int, given: int, least: int, tiler: str
+) -> None:
+    """Stacks are in L1 from 32 KiB on."""
+    with pytest.raises(TilewrightError, match="TW5101") as caught:
+        Deployment(softmax_over(width), "siracusa", Options(memory={"l1": given}, tiler=tiler)).compile()
+    (named,) = re.findall(r"--memory l1=(\d+)", " ".join(caught.value.fix))
+    assert int(named) == least
+    assert Deployment(softmax_over(width), "siracusa", Options(memory={"l1": least}, tiler=tiler)).compile().files
+    with pytest.raises(TilewrightError, match="TW5101"):
+        Deployment(softmax_over(width), "siracusa", Options(memory={"l1": least - 1}, tiler=tiler)).compile()

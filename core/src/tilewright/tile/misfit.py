@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError, memory_error
+from tilewright.platform import Platform
 from tilewright.stages import Step
 from tilewright.tile.pick import smallest_bytes
 from tilewright.tile.space import Space
@@ -36,7 +37,7 @@ def does_not_fit(machine: Machine, step: Step, spaces: Sequence[Space], near: st
             *_whole_axes(space, node.op),
             *([f"cut already: {', '.join(loop.name for loop in space.cuts)}"] if space.cuts else []),
         ),
-        fix=(_way_out(spaces, near, limit),) if needed else (),
+        fix=(_way_out(spaces, near, machine.platform),) if needed else (),
     )
     return replace(error, subject=step.name)
 
@@ -51,6 +52,9 @@ def _whole_axes(space: Space, op: str) -> Iterator[str]:
                 yield f"axis {position} of {operand.name}, {axis.extent:,} elements, cannot be cut: {op} takes it whole"
 
 
-def _way_out(spaces: Sequence[Space], near: str, limit: int) -> str:
-    least = max(limit - (space.room_bytes or 0) + smallest_bytes(space, "single") for space in spaces)
-    return f"--memory {near}={least}     is the least that does for this step and those after it"
+def _way_out(spaces: Sequence[Space], near: str, platform: Platform) -> str:
+    has = platform.plan_bytes(near) or 0
+    least = max(has - (space.room_bytes or 0) + smallest_bytes(space, "single") for space in spaces)
+    return (
+        f"--memory {near}={platform.size_for(near, least)}     is the least that does for this step and those after it"
+    )

@@ -137,14 +137,14 @@ def _ways_out(choices: TileChoices, index: int, needs: Needs) -> Iterator[str]:
 def least_size(choices: TileChoices, memory: str) -> int:
     """Bytes of a memory with which every step that has no tiling now would have one."""
     platform = choices.request.scheduled.bound.platform
-    size = platform.memory(memory).size_bytes or 0
-    found = size
+    has = platform.plan_bytes(memory) or 0
+    found = has
     for index in range(len(choices.request.scheduled.steps)):
         needs = choices.needs(index)
         if needs is not None and needs.memory == memory:
             room = choices.room_bytes(memory, index) or 0
-            found = max(found, size - room + min(sum(tiling.values()) for tiling in needs.smallest))
-    return found
+            found = max(found, has - room + min(sum(tiling.values()) for tiling in needs.smallest))
+    return platform.size_for(memory, found)
 
 
 def _fits_now(choices: TileChoices) -> bool:
