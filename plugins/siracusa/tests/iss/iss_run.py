@@ -48,6 +48,7 @@ class Executed:
     instructions: int
     cycles: int
     counts: Mapping[str, int]
+    sums: Array  # of a part, as they are in memory
 
 
 def kernel_text(kernel: Kernel, call: Call) -> str:
@@ -86,24 +87,34 @@ def run_on_iss(
     box: Mapping[str, tuple[int, int]] | None = None,
     *,
     part: str = "",
+    sums: Array | None = None,
+    gaps: bool = False,
 ) -> Executed:
     """Execute `kernel` once, over everything or over a box of its loops, and return the windows that it writes.
 
-    Operands are tiles of their own, as if copied. `part` is "first", "middle" or "last" where the box is a part of a
-    reduction; the sums begin as zeros.
+    Operands are tiles of their own, as if copied; with `gaps`, inputs stay in place. `part` is "first", "middle" or
+    "last" where the box is a part of a reduction; `sums` are those of the part before, zeros if there are none.
     """
     access = kernel_access(operator, kernel, site)
     trips = {loop.name: (0, loop.extent) for loop in access.loops} | dict(box or {})
     arrays = _stored(operator, kernel, site, inputs)
     operands, places, at = {}, [], DATA
     windows = {name: access.window(name, trips) for name in arrays}
+    whole = {name for name in arrays if gaps and name not in operator.outputs}
     arrays = {
-        name: (array[tuple(slice(span.low, span.low + span.extent) for span in windows[name])], layout)
+        name: (
+            array if name in whole else array[tuple(slice(at.low, at.low + at.extent) for at in windows[name])],
+            layout,
+        )
         for name, (array, layout) in arrays.items()
     }
     for name, (array, layout) in arrays.items():
+        operand = _operand(name, array, layout, len(places), writable=name in operator.outputs)
+        skipped = sum(span.low * step for span, step in zip(windows[name], operand.strides, strict=True))
         operands[name] = replace(
-            _operand(name, array, layout, len(places), writable=name in operator.outputs),
+            operand,
+            pointer=f"({operand.pointer} + {skipped if name in whole else 0})",
+            extents=tuple(str(span.extent) for span in windows[name]),
             origin=tuple(str(span.low) for span in windows[name]),
             before=tuple(str(span.before) for span in windows[name]),
             after=tuple(str(span.after) for span in windows[name]),
@@ -115,6 +126,7 @@ def run_on_iss(
     operands["scratch"] = _operand("scratch", empty, (0,), len(places), writable=True)
     places.append(at)
     form = kernel.accumulates(site) if part else None
+    kept = np.zeros(arrays[operator.outputs[0]][0].size, form.dtype.numpy if form else np.int32)
     if form is not None:
         output = operands[operator.outputs[0]]
         operands["acc"] = replace(
@@ -131,6 +143,8 @@ def run_on_iss(
         if name not in operator.outputs:
             data = np.ascontiguousarray(array.transpose(layout)).tobytes()
             machine.memory[place : place + len(data)] = data
+    if sums is not None:
+        machine.memory[places[-1] : places[-1] + sums.nbytes] = sums.tobytes()
     table = np.asarray(places, np.uint32).tobytes()
     machine.memory[DATA - len(table) : DATA] = table
     machine.run(entry, (DATA - len(table),))
@@ -139,7 +153,8 @@ def run_on_iss(
         for (name, (array, layout)), place in zip(arrays.items(), places, strict=False)
         if name in operator.outputs
     )
-    return Executed(outputs, machine.instructions, machine.cycles, machine.executed)
+    found = np.frombuffer(bytes(machine.memory[places[-1] : places[-1] + kept.nbytes]), kept.dtype)
+    return Executed(outputs, machine.instructions, machine.cycles, machine.executed, found)
 
 
 def _stored(

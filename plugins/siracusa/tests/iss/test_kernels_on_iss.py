@@ -222,6 +222,41 @@ def test_parts_take_what_is_estimated(
     assert estimate == pytest.approx(average, rel=case.within)
 
 
+@pytest.mark.parametrize("gaps", [False, True], ids=["tiles", "in place"])
+@pytest.mark.parametrize(
+    ("make", "loop", "size"),
+    [
+        (conv(20, 6, 4, 5, 3, pad=1), "c", 8),
+        (conv(20, 6, 5, 6, 3, dilation=2, unsigned=True), "c", 16),
+        (conv(12, 4, 5, 5, 3, pad=1, stride=2), "y", 2),
+        (conv(20, 5, 3, 3, 1), "c", 8),
+        (gemm(3, 44, 6), "k", 16),
+        (gemm(1, 44, 7, vector.VECTOR), "k", 16),
+        (product(3, 44, 7, zero=9), "k", 16),
+    ],
+    ids=["3x3 padded", "3x3 with holes", "rows of taps", "1x1", "fully connected", "one row", "computed tensors"],
+)
+def test_all_parts_together_are_exact(
+    make: Callable[[np.random.Generator], Made],
+    loop: str,
+    size: int,
+    gaps: bool,
+    tmp_path: Path,
+    tool: Callable[[str], str],
+) -> None:
+    """The last part has fewer trips; in place, there are gaps between the channels of neighbouring taps."""
+    tool("riscv64-unknown-elf-gcc")
+    operator, kernel, site, inputs = make(np.random.default_rng(5))
+    extent = next(one.extent for one in kernel_access(operator, kernel, site).loops if one.name == loop)
+    sums: Array | None = None
+    for low in range(0, extent, size):
+        part = "first" if low == 0 else "last" if low + size >= extent else "middle"
+        box = {loop: (low, min(low + size, extent))}
+        found = run_on_iss(operator, kernel, site, inputs, tmp_path, box, part=part, sums=sums, gaps=gaps)
+        sums = found.sums
+    assert np.array_equal(found.outputs[0], operator.reference(site, inputs)[0])
+
+
 @pytest.mark.parametrize(
     ("case", "least"),
     [
