@@ -1,4 +1,4 @@
-"""Random chains, tiled together at random, run by teams of threads: every output is what the references say.
+"""Random chains, tiled together at random, over one copy or two, run by teams: every output is what the references say.
 
 Values are small whole numbers in float32, so that no order of additions changes a bit.
 """
@@ -23,10 +23,11 @@ from tilewright.emit import EmitOptions, emit
 from tilewright.graph import Graph
 from tilewright.lower import lower
 from tilewright.planner import Planner
+from tilewright.platform import Memory, Platform
 from tilewright.program import Program
 from tilewright.reference import run
 from tilewright.stages import Artifact, Group
-from tilewright.testing.cluster import cluster
+from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.sketch import Sketch
 from tilewright.testing.team_run import run_team
 from tilewright.tile.fuse import Chain, chain_of
@@ -85,13 +86,13 @@ class GroupTiler:
         if boxes.faults:
             inner = dict.fromkeys(inner, "recompute")
         tile = tile_of(chain, ("l2", "l1"), nest, inner)
-        (hop,) = tile.hops
+        *outer, hop = tile.hops
         copies = {
             key: replace(copy, buffers=draw.randint(1, 3) if copy.depth else 1)
             for key, copy in hop.copies.items()
             if draw.random() < 0.85
         }
-        return replace(tile, hops=(replace(hop, copies=copies),))
+        return replace(tile, hops=(*outer, replace(hop, copies=copies)))
 
 
 def network(seed: int) -> Graph:
@@ -125,9 +126,19 @@ def network(seed: int) -> Graph:
     return sketch.finish(x)
 
 
-def built(graph: Graph, tiler: GroupTiler, wanted: list[str]) -> tuple[Program, Artifact]:
+def nested() -> Platform:
+    """The cluster with a memory behind its home memory, where values live, and constants that come the same way."""
+    near = cluster(1 << 20)
+    behind = Memory(name="l3", size_bytes=None, access={near.engines[0].name: "none"})
+    copies = (copy_path("l3", "l2"), copy_path("l2", "l3"), copy_path("l2", "l1"), copy_path("l1", "l2"))
+    return replace(
+        near, memories=(behind, *near.memories), copies=(*copies, copy_path("flash", "l2")), home="l3"
+    )  # fmt: skip
+
+
+def built(graph: Graph, tiler: GroupTiler, wanted: list[str], platform: Platform) -> tuple[Program, Artifact]:
     planner = Planner(operators=OPERATORS, kernels=KERNELS, tiler=tiler, allocator=BestFit(), pins=Decisions())
-    plan = planner.plan(planner.bind(graph, cluster(1 << 20)))
+    plan = planner.plan(planner.bind(graph, platform))
     program = transform(lower(plan, OPERATORS, "net"), (HOOKS, LIFETIMES), wanted)
     return program, emit(program, EmitOptions(generator="tilewright 0"))
 
@@ -136,12 +147,13 @@ def built(graph: Graph, tiler: GroupTiler, wanted: list[str]) -> tuple[Program, 
 @RANDOMLY
 def test_chains(tmp_path: Path, seed: int) -> None:
     graph = network(seed)
-    program, artifact = built(graph, GroupTiler(seed=seed), ["lifetimes"] if seed % 2 else [])
+    platform = nested() if seed % 3 == 0 else cluster(1 << 20)
+    program, artifact = built(graph, GroupTiler(seed=seed), ["lifetimes"] if seed % 2 else [], platform)
     inputs = {
         name: np.random.default_rng(7).integers(-3, 4, graph.tensors[name].shape).astype(np.float32)
         for name in graph.inputs
     }
     expected = run(graph, inputs, OPERATORS)
-    found = run_team(artifact, program, inputs, tmp_path / str(seed), cores=1 + seed % 8, mover=bool(seed % 3))
+    found = run_team(artifact, program, inputs, tmp_path / str(seed), cores=1 + seed % 8, mover=bool(seed // 3 % 3))
     for name in graph.outputs:
         np.testing.assert_array_equal(found[name], expected[name], err_msg=name)

@@ -15,15 +15,16 @@ from tilewright.decisions import Decisions, GroupTile, HopTile, TileCopy
 from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
 from tilewright.graph import Graph
+from tilewright.platform import Memory, Platform
 from tilewright.schedule import schedule
 from tilewright.stages import Group, Scheduled, Tiled
-from tilewright.testing.cluster import cluster
+from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.check import check_tiles
 from tilewright.tile.fuse import Chain, chain_of
 from tilewright.tile.fuse_boxes import boxes_of
-from tilewright.tile.fuse_cost import group_cost
+from tilewright.tile.fuse_cost import group_cost, group_costs
 from tilewright.tile.fuse_search import best_groups, tile_of
 from tilewright.tile.spaces import Machine
 from tilewright.tile.stage import tile
@@ -62,6 +63,30 @@ def chain(plan: Scheduled, first: int = 0, count: int = 4) -> Chain:
     found = chain_of(machine, first, plan.steps[first : first + count])
     assert isinstance(found, Chain), found
     return found
+
+
+def nested(near_bytes: int) -> Platform:
+    """The cluster with a memory behind its home memory, where values live, and constants that come the same way."""
+    near = cluster(near_bytes)
+    behind = Memory(name="l3", size_bytes=None)
+    middle = tuple(replace(one, size_bytes=1 << 20) if one.name == "l2" else one for one in near.memories)
+    copies = (copy_path("l3", "l2"), copy_path("l2", "l3"), copy_path("l2", "l1"), copy_path("l1", "l2"))
+    return replace(near, memories=(behind, *middle), copies=(*copies, copy_path("flash", "l2")), home="l3")
+
+
+@cache
+def far_scheduled(near_bytes: int = 1 << 16, height: int = 16, width: int = 16) -> Scheduled:
+    bound = bind(residual(height, width), nested(near_bytes), vocabulary(), portable_kernels(), Decisions())
+    return schedule(bound, vocabulary(), Decisions(order=("a", "b", "c", "d"), in_place={"d:0": ""}))
+
+
+@cache
+def far_tiled() -> Tiled:
+    """The whole group over two hops."""
+    plan = far_scheduled()
+    one = chain(plan)
+    made = tile_of(one, ("l2", "l1"), ((rows_of(one), 2),), dict.fromkeys(one.inner, "slide"))
+    return tile(plan, vocabulary(), COST, Decisions(groups=(("a", "b", "c", "d"),), tiles={"d": made}))
 
 
 @cache
@@ -133,7 +158,7 @@ def test_reasons_are_values() -> None:
     far = replace(cluster(), near="")
     bound = bind(residual(), far, vocabulary(), portable_kernels(), Decisions())
     alone = schedule(bound, vocabulary(), Decisions())
-    assert "one copy leads" in str(chain_of(Machine(alone, vocabulary(), Decisions()), 0, alone.steps))
+    assert "in a near memory" in str(chain_of(Machine(alone, vocabulary(), Decisions()), 0, alone.steps))
 
 
 def test_an_output_over_what_the_group_reads_is_refused() -> None:
@@ -195,6 +220,71 @@ def test_buffers_that_are_too_small_or_dead_are_found() -> None:
         buffers = tuple(replace(item, **change) if item.name == name else item for item in plan.buffers)  # type: ignore[arg-type]
         found = check_tiles(replace(plan, buffers=buffers), vocabulary())
         assert any(words in fault for fault in found), (name, found)
+
+
+# --- over two hops
+
+
+def outer(change: Callable[[HopTile], HopTile]) -> Callable[[GroupTile], GroupTile]:
+    return lambda made: replace(made, hops=(change(made.hops[0]), made.hops[1]))
+
+
+FAR_FAULTS: Mapping[str, tuple[str, Callable[[GroupTile], GroupTile]]] = {
+    "cut on the way": ("is cut", outer(lambda one: replace(one, nest=(("h", 2),)))),
+    "two buffers": ("several buffers", outer(lambda one: replace(one, copies={"a.X": TileCopy(depth=0, buffers=2)}))),
+    "other way": ("and on from 'l2'", outer(lambda one: replace(one, near="l1"))),
+    "left behind": ("nothing copies X", outer(lambda one: replace(one, copies={}))),
+    "unknown": ("no operand 'Q'", outer(lambda one: replace(one, copies={**one.copies, "Q": TileCopy(depth=0)}))),
+}
+
+
+@pytest.mark.parametrize("name", FAR_FAULTS)
+def test_a_fault_on_the_way_is_found(name: str) -> None:
+    words, change = FAR_FAULTS[name]
+    assert check_tiles(far_tiled(), vocabulary()) == ()
+    found = check_tiles(changed(far_tiled(), change), vocabulary())
+    assert any(words in fault for fault in found), found
+
+
+def test_buffers_on_the_way_are_checked() -> None:
+    plan = far_tiled()
+    assert {item.name for item in plan.buffers if item.memories == ("l2",)} == {f"{name}@l2#0" for name in ENDS}
+    for changes, words in (({"size_bytes": 8}, "its largest tile"), ({"first": 0, "last": 0}, "not alive")):
+        buffers = tuple(
+            replace(item, **changes) if item.name == "a.X@l2#0" else item  # type: ignore[arg-type]
+            for item in plan.buffers
+        )
+        found = check_tiles(replace(plan, buffers=buffers), vocabulary())
+        assert any(words in fault for fault in found), found
+
+
+ENDS = ("a.X", "a.W", "b.W", "d.Y")
+
+
+def test_what_crosses_first_does_so_whole_and_counts() -> None:
+    plan = far_tiled()
+    one = chain(far_scheduled())
+    crossing, inside = group_costs(one, plan.groups[0].tile)
+    constants = 4 * (4 * 4 * 9 + 4 * 9)
+    assert crossing.in_bytes == 4 * 4 * 16 * 16 + constants
+    assert crossing.out_bytes == inside.out_bytes == 4 * 4 * 8 * 8
+    assert crossing.total_cycles == inside.total_cycles + crossing.copy_cycles
+    assert group_cost(one, plan.groups[0].tile).total_cycles == crossing.total_cycles
+
+
+def test_what_crosses_must_have_room() -> None:
+    plan = far_scheduled()
+    machine = Machine(plan, vocabulary(), Decisions())
+    assert isinstance(chain_of(machine, 0, plan.steps, {}, {"l2": 1 << 19}), Chain)
+    reason = chain_of(machine, 0, plan.steps, {}, {"l2": (1 << 20) - 4096})
+    assert "what crosses to 'l2'" in str(reason)
+
+
+def test_groups_are_chosen_over_two_hops() -> None:
+    plan = far_scheduled(32768, 64, 64)
+    request = TilingRequest(scheduled=plan, operators=vocabulary(), decisions=Decisions())
+    assert max(len(group.steps) for group in COST.plan(request)) > 1
+    assert check_tiles(tile(plan, vocabulary(), COST, Decisions()), vocabulary()) == ()
 
 
 # --- cost and choice

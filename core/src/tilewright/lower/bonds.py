@@ -39,11 +39,14 @@ class Bond:
 def bonds_of(
     site: Site, operator: Operator, binding: Binding, book: AddressBook, inner: Mapping[str, str] = NOTHING
 ) -> tuple[Bond, ...]:
-    """Every operand of a step, inputs first; scratch is not among them. `inner`: value -> the near buffer it is in."""
+    """Every operand of a step, inputs first; scratch is not among them.
+
+    `inner`: value or constant -> the buffer nearer than its own that it is in.
+    """
     bonds: list[Bond] = []
     for source in input_operands(operator, binding.kernel, site):
         if source.operand in binding.constants:
-            bonds.append(_constant(source.operand, binding.constants[source.operand], binding.node, book))
+            bonds.append(_constant(source.operand, binding.constants[source.operand], binding.node, book, inner))
         else:
             bonds.append(_value(source.operand, source.tensor, book, inner, written=False))
     outputs = zip(operator.outputs, site.node.outputs, strict=False)
@@ -74,9 +77,9 @@ def scratch_operand(step: Step, book: AddressBook) -> Operand:
     )
 
 
-def _constant(operand: str, name: str, step: str, book: AddressBook) -> Bond:
+def _constant(operand: str, name: str, step: str, book: AddressBook, inner: Mapping[str, str]) -> Bond:
     array = book.allocated.tiled.scheduled.bound.constants[name]
-    stored = read_as(name, book.allocated.decisions, step)
+    stored = inner.get(name) or read_as(name, book.allocated.decisions, step)
     return Bond(
         operand=operand,
         what=name,

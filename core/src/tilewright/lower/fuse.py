@@ -15,9 +15,10 @@ from math import prod
 from tilewright.identifiers import comment_text, safe_identifier, unique_identifiers
 from tilewright.layout import strides
 from tilewright.lower.addresses import AddressBook
-from tilewright.lower.bonds import Bond, bonds_of, scratch_name
+from tilewright.lower.bonds import Bond, scratch_name
 from tilewright.lower.comments import Row, step_comment, type_text
 from tilewright.lower.fuse_boxes import BOX, GroupBox, group_box
+from tilewright.lower.fuse_outer import group_bonds, outer_movers, places_of
 from tilewright.lower.parts import call_part, called, compute_part, declared, move_part, used
 from tilewright.lower.pipeline import Also, Mover, declarations, pointed, tile_loop, when
 from tilewright.lower.slots import STEP_LOCALS, Held, Slot, Tiling, unsupported_tile
@@ -42,11 +43,12 @@ class _Fused:
     box: GroupBox
     book: AddressBook
     tilings: tuple[Tiling, ...]
+    outer: tuple[tuple[Mover, ...], ...]  # what crosses the hops before the last, outermost first
 
     @property
     def near(self) -> str:
         """The memory in which everything is computed."""
-        return self.group.tile.hops[0].near
+        return self.group.tile.hops[-1].near
 
     def first(self, number: int) -> str:
         """Holds for the first tile of those for which a step computes the same."""
@@ -84,18 +86,20 @@ def _fused(group: Group, book: AddressBook, operators: Mapping[str, Operator], p
         for one in chain.members
     ]
     box = group_box(chain, group.tile, functions[-1])
-    near = group.tile.hops[0].near
+    near = group.tile.hops[-1].near
     inner = {one.output.value: tile_buffer_name(one.step.name, one.output.name, near, 0) for one in chain.members[:-1]}
-    bonds = [
-        bonds_of(one.space.site, operators[one.space.site.node.op], machine.bound.bindings[one.step.name], book, inner)
-        for one in chain.members
-    ]
+    places = [*places_of(chain)]
+    bonds = group_bonds(machine, chain, book, {**places[-1], **inner})
     names = _names(chain, bonds, box, book)
     tilings = tuple(
         _tiling(number, chain, box, book, operators, functions[number], bonds[number], names[number], group)
         for number in range(len(chain.members))
     )
-    return _Fused(group=group, chain=chain, box=box, book=book, tilings=tilings)
+    outer = tuple(
+        tuple(outer_movers(crossing, tilings, group_bonds(machine, chain, book, {**before, **inner})))
+        for crossing, before in zip(chain.outer, places, strict=False)
+    )
+    return _Fused(group=group, chain=chain, box=box, book=book, tilings=tilings, outer=outer)
 
 
 def _names(
@@ -151,7 +155,7 @@ def _tiling(
 
 
 def _slots(number: int, box: GroupBox, bonds: Sequence[Bond], names: Mapping[str, str], group: Group) -> Iterator[Slot]:
-    member, (hop,) = box.chain.members[number], group.tile.hops
+    member, hop = box.chain.members[number], group.tile.hops[-1]
     level = box.nest(number).levels[0]
     for bond in bonds:
         copy = hop.copies.get(copy_key(member.step.name, bond.operand, len(box.chain.members)))
@@ -172,7 +176,7 @@ def _slots(number: int, box: GroupBox, bonds: Sequence[Bond], names: Mapping[str
 
 def _held(box: GroupBox, book: AddressBook, number: int, group: Group, *, written: bool) -> Held:
     """Where the output of a step of the group is kept."""
-    member, near = box.chain.members[number], group.tile.hops[0].near
+    member, near = box.chain.members[number], group.tile.hops[-1].near
     buffer = tile_buffer_name(member.step.name, member.output.name, near, 0)
     place, item = book.of_buffer(buffer), member.output.item_bytes
     return Held(
@@ -212,9 +216,12 @@ def _pipeline(fused: _Fused) -> _Made:
         final = number + 1 == len(computes)
         steps.extend(when(fused.first(number), call if final else (*call, Barrier())))
     moves = tile_loop(level, movers, tuple(steps), also=_marks(fused))
-    body = (*declared(declarations(fused.book, level, movers), moves), *moves)
+    for crossing in reversed(fused.outer):
+        moves = tile_loop(crossing[0].level, crossing, moves) if crossing else moves
+    farther = [one for crossing in fused.outer for one in crossing]
+    body = (*declared(declarations(fused.book, level, [*farther, *movers]), moves), *moves)
     boxes = (fused.box.part(),) if level.moving else ()
-    parts = (*boxes, *(one.part for one in movers), *keeps, *(part for part, _ in computes))
+    parts = (*boxes, *(one.part for one in (*farther, *movers)), *keeps, *(part for part, _ in computes))
     return _Made(body=body, parts=called(parts, body), sources=tuple(text for _, text in computes))
 
 

@@ -180,10 +180,10 @@ class GroupBox:
 
 def group_box(chain: Chain, tile: GroupTile, function: str) -> GroupBox:
     """Name every range. `function` is the sink's."""
-    (hop,) = tile.hops
+    hop = tile.hops[-1]
     boxes = boxes_of(chain, hop.nest, tile.inner)
     struct = f"{function}_box"
-    sink = nest_of(chain.sink.access, tile, struct)
+    sink = nest_of(chain.sink.access, replace(tile, hops=(hop,)), struct)
     taken = [*sink.members.values(), *_FREE]
     last = len(chain.members) - 1
     needs, runs = {}, {(last, loop): name for loop, name in sink.members.items()}

@@ -6,12 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
+from types import MappingProxyType
 
 from tilewright.access import Access, MapAccess
+from tilewright.decisions import HopTile, TileCopy
 from tilewright.index import Index, bare_loop, mentions
+from tilewright.platform import CopyPath
 from tilewright.stages import Step
-from tilewright.tile.space import Space, touched_bytes
+from tilewright.tile.space import Space, bound_bytes, touched_bytes
 from tilewright.tile.spaces import NOTHING, Machine, OperandOf, structural_key
+from tilewright.tile.transfers import Transfers, transfers
+
+UNTAKEN: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +51,47 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """An operand that crosses a hop in one piece; others of the group that are the same value find it there."""
+
+    step: str
+    operand: OperandOf
+    path: CopyPath
+
+    @property
+    def size_bytes(self) -> int:
+        """All of it."""
+        return self.operand.item_bytes * prod(self.operand.shape)
+
+    @property
+    def transfers(self) -> Transfers:
+        """One run, in as many pieces as the path wants."""
+        one, shape = self.operand, self.operand.shape
+        return transfers(shape, shape, shape, one.layout, one.item_bytes, self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossing:
+    """A hop before the last. What crosses it is whole in its near memory as long as the group runs."""
+
+    far: str
+    near: str
+    items: tuple[Whole, ...]
+    bound_bytes: int  # if every element of every step travelled once, layer by layer
+    grain: int  # buffers begin at multiples of it
+
+    @property
+    def near_bytes(self) -> int:
+        """What it takes of its near memory."""
+        return sum(-(-item.size_bytes // self.grain) * self.grain for item in self.items)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chain:
-    """Steps that can be tiled together. The last is the sink."""
+    """Steps that can be tiled together. The last is the sink. Tiles are those of the last hop."""
 
     members: tuple[Member, ...]
+    outer: tuple[Crossing, ...]  # the hops before, outermost first
     room_bytes: int | None  # of the near memory; None: no limit
     grain: int  # tile buffers begin at multiples of it
 
@@ -62,6 +106,19 @@ class Chain:
         return tuple(member.output.value for member in self.members[:-1])
 
 
+def outer_hops(chain: Chain) -> tuple[HopTile, ...]:
+    """The hops before the last as they are decided: nothing is cut, all that crosses is resident."""
+    return tuple(
+        HopTile(
+            far=crossing.far,
+            near=crossing.near,
+            nest=(),
+            copies={f"{item.step}.{item.operand.name}": TileCopy(depth=0) for item in crossing.items},
+        )
+        for crossing in chain.outer
+    )
+
+
 def copy_key(step: str, operand: str, steps: int) -> str:
     """What an operand is called in `HopTile.copies`: in a group of one its name is enough."""
     return operand if steps == 1 else f"{step}.{operand}"
@@ -72,7 +129,8 @@ class Seen:
     """A step of a schedule as groups see it. `key` is equal where spaces have the same tilings in the same room."""
 
     step: Step
-    space: Space
+    space: Space  # over the last hop
+    outer: tuple[Space, ...]  # over the others, outermost first
     key: Hashable
     operands: tuple[OperandOf, ...]
     moves: Mapping[str, tuple[tuple[str, ...], ...]]  # see `Member`
@@ -107,13 +165,13 @@ class Lookout:
 
     def _look(self, index: int, step: Step, kept: Mapping[str, str]) -> Seen:
         machine = self.machine
-        hop = machine.hops[-1]
-        space = machine.space(index, step, (hop.far, hop.near), kept=kept)
+        *outer, space = (machine.space(index, step, (hop.far, hop.near), kept=kept) for hop in machine.hops)
         operands = machine.operands(step, kept)
         return Seen(
             step=step,
             space=space,
-            key=structural_key(replace(space, room_bytes=None)),
+            outer=tuple(outer),
+            key=tuple(structural_key(replace(one, room_bytes=None)) for one in (space, *outer)),
             operands=operands,
             moves=_moves(space.access),
             reason=_unfit(space, step, operands),
@@ -126,15 +184,15 @@ def chain_of(
     index: int,
     steps: Sequence[Step],
     kept: Mapping[str, str] = NOTHING,
-    taken_bytes: int = 0,
+    taken: Mapping[str, int] = UNTAKEN,
     lookout: Lookout | None = None,
 ) -> Chain | str:
     """The steps from `index` on as a group, or a sentence that says why they are none.
 
-    `kept` has buffers that are elsewhere than decided, and their memory; they take `taken_bytes` of the near one.
+    `kept` has buffers that are elsewhere than decided, and their memory; `taken` is what they take of memories.
     """
-    if len(machine.hops) != 1:
-        return "several steps are tiled together only where one copy leads from the home memory to the near one"
+    if not machine.hops:
+        return "several steps are tiled together only where values can stay in a near memory"
     lookout = lookout or Lookout(machine)
     seen = [lookout.at(index + number, kept) for number in range(len(steps))]
     for number, one in enumerate(seen):
@@ -143,11 +201,17 @@ def chain_of(
         if reason:
             return f"step '{one.step.name}': {reason}"
     made = {one.output.value: number for number, one in enumerate(seen)}
-    members = tuple(_member(index + number, number, seen, made) for number in range(len(seen)))
-    room = _room(machine, members)
+    outer = tuple(_crossing(machine, at, seen, made) for at in range(len(machine.hops) - 1))
+    for crossing in outer:
+        room = _room(machine, crossing.near, index, len(seen), taken)
+        if room is not None and crossing.near_bytes > room:
+            return f"what crosses to '{crossing.near}' is {crossing.near_bytes:,} B, and there is room for {room:,} B"
+    brought = {item.operand.value for crossing in outer for item in crossing.items}
+    members = tuple(_member(index + number, number, seen, made, brought) for number in range(len(seen)))
     chain = Chain(
         members=members,
-        room_bytes=None if room is None else room - taken_bytes,
+        outer=outer,
+        room_bytes=_room(machine, machine.platform.near, index, len(seen), taken),
         grain=members[0].space.grain,
     )
     return _in_each_others_way(machine, chain) or chain
@@ -205,7 +269,7 @@ def _is_loop(index: Index | None, loop: str, extent: int) -> bool:
     return index is None or bool(loop) or (extent == 1 and not index.terms)
 
 
-def _member(index: int, number: int, seen: Sequence[Seen], made: Mapping[str, int]) -> Member:
+def _member(index: int, number: int, seen: Sequence[Seen], made: Mapping[str, int], brought: set[str]) -> Member:
     here, space = seen[number], seen[number].space
     inside = {item.name: made[item.value] for item in here.operands if not item.written and item.value in made}
     output = here.output
@@ -220,7 +284,7 @@ def _member(index: int, number: int, seen: Sequence[Seen], made: Mapping[str, in
     return Member(
         index=index,
         step=here.step,
-        space=_without(space, at_home),
+        space=_without(_aligned(space, {item.name for item in here.operands if item.value in brought}), at_home),
         key=here.key,
         operands=here.operands,
         output=output,
@@ -229,6 +293,12 @@ def _member(index: int, number: int, seen: Sequence[Seen], made: Mapping[str, in
         loops=tuple(bare_loop(axis) for axis in axes),
         moves=here.moves,
     )
+
+
+def _aligned(space: Space, brought: set[str]) -> Space:
+    """The space with operands that come from buffers of their own."""
+    travellers = (replace(item, aligned_offset=True) if item.name in brought else item for item in space.travellers)
+    return replace(space, travellers=tuple(travellers))
 
 
 def _without(space: Space, at_home: set[str]) -> Space:
@@ -242,11 +312,29 @@ def _without(space: Space, at_home: set[str]) -> Space:
     )
 
 
-def _room(machine: Machine, members: Sequence[Member]) -> int | None:
-    (hop,) = machine.hops
-    rooms = [machine.room_bytes(hop.near, member.index) for member in members]
+def _crossing(machine: Machine, at: int, seen: Sequence[Seen], made: Mapping[str, int]) -> Crossing:
+    """What travels over hop number `at`, each value once."""
+    hop, sink = machine.hops[at], seen[-1].output.value
+    items: dict[str, Whole] = {}
+    for one in seen:
+        for operand in one.operands:
+            path = machine.path(operand, one.space.kernel, (hop.far, hop.near))
+            if path is not None and (operand.value not in made or operand.value == sink):
+                items.setdefault(operand.value, Whole(step=one.step.name, operand=operand, path=path))
+    return Crossing(
+        far=hop.far,
+        near=hop.near,
+        items=tuple(items.values()),
+        bound_bytes=sum(bound_bytes(one.outer[at]) for one in seen),
+        grain=machine.grain(hop.near),
+    )
+
+
+def _room(machine: Machine, memory: str, index: int, count: int, taken: Mapping[str, int]) -> int | None:
+    """Bytes of a memory that `count` steps from `index` on may all take."""
+    rooms = [machine.room_bytes(memory, index + number) for number in range(count)]
     known = [room for room in rooms if room is not None]
-    return min(known) if known else None
+    return min(known) - taken.get(memory, 0) if known else None
 
 
 def _in_each_others_way(machine: Machine, chain: Chain) -> str:

@@ -45,7 +45,11 @@ def not_together(steps: Sequence[Step], reason: str) -> TilewrightError:
 def group_buffers(machine: Machine, group: Group) -> Iterator[Buffer]:
     """Tile buffers of what travels and of what stays inside, and scratch: all alive only where the sink stands."""
     chain = group_chain(machine, group)
-    (hop,) = group.tile.hops
+    hop = group.tile.hops[-1]
+    for crossing in chain.outer:
+        for item in crossing.items:
+            name = tile_buffer_name(item.step, item.operand.name, crossing.near, 0)
+            yield _buffer(chain, name, "tile", item.size_bytes, crossing.near, crossing.grain)
     boxes = boxes_of(chain, hop.nest, group.tile.inner)
     for one in traffic_of(chain, boxes, hop.copies):
         size = one.item.item_bytes * prod(one.room)
@@ -77,6 +81,6 @@ def lasting(buffers: Sequence[Buffer], machine: Machine, groups: Sequence[Group]
             yield replace(buffer, last=max(buffer.last, until.get(buffer.name, 0)))
 
 
-def _buffer(chain: Chain, name: str, kind: BufferKind, size_bytes: int, memory: str) -> Buffer:
-    at = chain.sink.index
-    return Buffer(name=name, kind=kind, size_bytes=size_bytes, align=chain.grain, first=at, last=at, memories=(memory,))
+def _buffer(chain: Chain, name: str, kind: BufferKind, size_bytes: int, memory: str, grain: int = 0) -> Buffer:
+    at, align = chain.sink.index, grain or chain.grain
+    return Buffer(name=name, kind=kind, size_bytes=size_bytes, align=align, first=at, last=at, memories=(memory,))

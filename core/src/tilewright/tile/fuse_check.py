@@ -5,8 +5,8 @@ Does not know how such tilings are made, and shares no arithmetic with what make
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import product
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, product
 from math import prod
 
 import numpy as np
@@ -61,6 +61,7 @@ class _GroupCheck:
         self.steps = [self._step(plan.nodes[name]) for name in group.steps]
         self.made = {step.output.value: step for step in self.steps}
         self.number = plan.numbers.get(group.name, -1)
+        self.outside = {f"{one.node.name}.{item.name}": item for one in self.steps for item in self._outside(one)}
         self.windows: dict[tuple[str, str], dict[tuple[int, ...], list[Window]]] = {}
 
     def _step(self, node: Node) -> _Step:
@@ -78,19 +79,29 @@ class _GroupCheck:
     def form_faults(self) -> Iterator[str]:
         """Steps, loops, sizes, depths and names that mean something."""
         tile, sink = self.group.tile, self.steps[-1]
-        if len(tile.hops) != 1 or sink.node.name != self.group.name:
-            yield f"it goes over {len(tile.hops)} hops, or is not named after its last step"
+        if not tile.hops or sink.node.name != self.group.name:
+            yield "it goes over no hop, or is not named after its last step"
             return
         yield from (
             f"step '{one.node.name}' has no index map" for one in self.steps if not one.axes and one.output.shape
         )
         yield from self._inner_faults()
-        yield from self._nest_faults(tile.hops[0])
-        keys = {f"{one.node.name}.{item.name}" for one in self.steps for item in self._outside(one)}
-        for key, copy in tile.hops[0].copies.items():
-            if key not in keys:
+        yield from self._nest_faults(tile.hops[-1])
+        for hop in tile.hops:
+            yield from self._copy_faults(hop)
+        for before, after in pairwise(tile.hops):
+            if before.nest or any(copy.buffers != 1 for copy in before.copies.values()):
+                yield f"what goes to '{before.near}' is cut, or has several buffers"
+            if before.near != after.far:
+                yield f"it goes to '{before.near}', and on from '{after.far}'"
+            values = [self.outside[key].value for key in before.copies if key in self.outside]
+            yield from (f"'{value}' goes to '{before.near}' twice" for value in set(values) if values.count(value) > 1)
+
+    def _copy_faults(self, hop: HopTile) -> Iterator[str]:
+        for key, copy in hop.copies.items():
+            if key not in self.outside:
                 yield f"there is no operand '{key}' to copy"
-            if not 0 <= copy.depth <= len(tile.hops[0].nest) or copy.buffers < 1 or copy.mode != "box":
+            if not 0 <= copy.depth <= len(hop.nest) or copy.buffers < 1 or copy.mode != "box":
                 yield f"{key} travels at depth {copy.depth} into {copy.buffers} buffers as {copy.mode}"
 
     def _inner_faults(self) -> Iterator[str]:
@@ -141,7 +152,7 @@ class _GroupCheck:
 
     def run_faults(self) -> Iterator[str]:
         """Every tile in order: elements read are there, nothing leaves its operand, each output is computed once."""
-        (hop,) = self.group.tile.hops
+        hop = self.group.tile.hops[-1]
         sink = self.steps[-1]
         extents = {loop.name: loop.extent for loop in sink.access.loops}
         sizes = [min(size, extents[name]) for name, size in hop.nest]
@@ -274,23 +285,42 @@ class _GroupCheck:
 
     def buffer_faults(self) -> Iterator[str]:
         """Tile buffers that are there, large enough and alive; transfers that the engine takes."""
-        (hop,) = self.group.tile.hops
+        *outer, hop = self.group.tile.hops
+        places = {item.value: (item.memories, item.offset_bytes) for item in self.outside.values()}
+        for crossing in outer:
+            yield from self._crossing_faults(crossing, places)
         for step in self.steps[:-1]:
             size = step.output.item_bytes * prod(step.room)
-            yield from self._tile_buffer(f"{step.node.name}.{step.output.name}@{hop.near}#0", size)
+            yield from self._tile_buffer(f"{step.node.name}.{step.output.name}@{hop.near}#0", size, hop.near)
         for step in self.steps:
             for item in self._outside(step):
                 yield from self._alive(item)
                 copy = self._copy(step, item)
                 if copy is not None:
-                    yield from self._copied(hop, step, item, copy)
+                    memories, offset = places[item.value]
+                    moved = replace(item, memories=memories, offset_bytes=offset)
+                    yield from self._copied(hop, step, moved, copy)
+
+    def _crossing_faults(self, hop: HopTile, places: dict[str, tuple[tuple[str, ...], int]]) -> Iterator[str]:
+        """What goes to a memory on the way does so whole, and is found there from then on."""
+        for key in hop.copies:
+            item = self.outside[key]
+            memories, offset = places[item.value]
+            yield from self._tile_buffer(f"{key}@{hop.near}#0", item.item_bytes * prod(item.shape), hop.near)
+            whole = tuple(Span(low=0, high=extent) for extent in item.shape)
+            for memory in memories:
+                path = copy_path_of(self.bound.platform, memory, hop.near, item.written)
+                fault = transfer_fault(item, whole, path, (item.shape, item.shape, offset)) if path else ""
+                if path is None or fault:
+                    yield fault or f"nothing copies {item.name} between '{memory}' and '{hop.near}'"
+            places[item.value] = ((hop.near,), 0)
 
     def _copied(self, hop: HopTile, step: _Step, item: HomeOperand, copy: TileCopy) -> Iterator[str]:
         held = [_hull(windows) for windows in self.windows[step.node.name, item.name].values()]
         room = tuple(max(window[axis].extent for window in held) for axis in range(len(item.shape)))
         for number in range(copy.buffers):
             name = f"{step.node.name}.{item.name}@{hop.near}#{number}"
-            yield from self._tile_buffer(name, item.item_bytes * prod(room))
+            yield from self._tile_buffer(name, item.item_bytes * prod(room), hop.near)
         if item.written:
             counts = np.zeros(item.shape, np.int32)
             for window in held:
@@ -311,8 +341,7 @@ class _GroupCheck:
         if buffer is None or not buffer.first <= self.number <= buffer.last:
             yield f"'{item.value}' is not alive where the group runs"
 
-    def _tile_buffer(self, name: str, needed: int) -> Iterator[str]:
-        near = self.group.tile.hops[0].near
+    def _tile_buffer(self, name: str, needed: int, near: str) -> Iterator[str]:
         buffer = self.plan.buffers.get(name)
         if buffer is None or buffer.kind != "tile" or buffer.memories != (near,):
             yield f"tile buffer '{name}' is not there, or not in memory '{near}'"
@@ -322,7 +351,7 @@ class _GroupCheck:
             yield f"tile buffer '{name}' is not alive where the group runs"
 
     def _copy(self, step: _Step, item: HomeOperand) -> TileCopy | None:
-        copies: Mapping[str, TileCopy] = self.group.tile.hops[0].copies
+        copies: Mapping[str, TileCopy] = self.group.tile.hops[-1].copies
         return copies.get(f"{step.node.name}.{item.name}")
 
 

@@ -5,7 +5,7 @@ Does not know which tiling is best.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -52,15 +52,52 @@ class Traffic:
         return _up(self.item.item_bytes * prod(self.room), grain)
 
 
-def group_cost(chain: Chain, tile: GroupTile) -> HopCost:
-    """Play the program of the group: what the mover and the cores do, and who waits for whom."""
-    (hop,) = tile.hops
+def group_costs(chain: Chain, tile: GroupTile) -> tuple[HopCost, ...]:
+    """Of every hop, outermost first: play the program of the group, what the mover and the cores do, and who waits
+    for whom. What crosses the hops before the last does so before everything else, or after it.
+    """
+    hop = tile.hops[-1]
     boxes = boxes_of(chain, hop.nest, tile.inner)
-    return cost_of(chain, boxes, tuple(traffic_of(chain, boxes, hop.copies)))
+    return hop_costs(chain, boxes, tuple(traffic_of(chain, boxes, hop.copies)))
 
 
-def cost_of(chain: Chain, boxes: Boxes, traffic: Sequence[Traffic]) -> HopCost:
-    """The same, boxes and transfers being known."""
+def group_cost(chain: Chain, tile: GroupTile) -> HopCost:
+    """All hops together."""
+    return altogether(group_costs(chain, tile))
+
+
+def altogether(costs: Sequence[HopCost]) -> HopCost:
+    """The innermost hop's, with the time of all and the bytes of each."""
+    return replace(
+        costs[-1],
+        total_cycles=costs[0].total_cycles,
+        in_bytes=sum(cost.in_bytes for cost in costs),
+        out_bytes=sum(cost.out_bytes for cost in costs),
+        bound_bytes=sum(cost.bound_bytes for cost in costs),
+    )
+
+
+def hop_costs(chain: Chain, boxes: Boxes, traffic: Sequence[Traffic]) -> tuple[HopCost, ...]:
+    """The same as `group_costs`, boxes and transfers being known."""
+    costs = [_innermost(chain, boxes, traffic)]
+    for crossing in reversed(chain.outer):
+        copying = sum(item.transfers.cycles(item.path) for item in crossing.items)
+        inside = costs[0].total_cycles
+        outer = HopCost(
+            tiles=1,
+            compute_cycles=inside,
+            copy_cycles=copying,
+            total_cycles=inside + copying,
+            in_bytes=sum(item.size_bytes for item in crossing.items if not item.operand.written),
+            out_bytes=sum(item.size_bytes for item in crossing.items if item.operand.written),
+            bound_bytes=crossing.bound_bytes,
+            near_bytes=crossing.near_bytes,
+        )
+        costs.insert(0, outer)
+    return tuple(costs)
+
+
+def _innermost(chain: Chain, boxes: Boxes, traffic: Sequence[Traffic]) -> HopCost:
     computes = compute_cycles(chain, boxes)
     ways = {written: [one for one in traffic if one.item.written is written] for written in (False, True)}
     return HopCost(

@@ -15,7 +15,7 @@ from typing import Any
 from tilewright.decisions import GroupTile
 from tilewright.stages import Buffer, Group, Step
 from tilewright.tile.cutter import Cut, Cutter
-from tilewright.tile.fuse import Chain, Lookout, chain_of
+from tilewright.tile.fuse import Chain, Lookout, chain_of, outer_hops
 from tilewright.tile.fuse_buffers import not_together
 from tilewright.tile.fuse_cost import group_cost
 from tilewright.tile.fuse_search import MOST_TRAFFIC, FoundGroup, best_groups
@@ -81,9 +81,26 @@ class Fuser:
         return Division(merit=(len(_WEIGHTS), score), groups=plain)
 
     def _alone(self) -> float:
-        """Cycles of all steps, layer by layer and with nothing kept."""
-        cuts = [self.cutter.cut(index) for index in range(len(self.plan.cuts))]
+        """Cycles of all steps, layer by layer and with nothing kept where they compute."""
+        steps, near = self.machine.scheduled.steps, self.machine.platform.near
+        farther = {name: memory for name, memory in self.plan.kept.items() if memory != near}
+        cuts = []
+        for index in range(len(steps)):
+            touched = {item.buffer for item in self.machine.operands(steps[index])} if farther else set()
+            kept = {name: farther[name] for name in touched.intersection(farther)}
+            taken = self._taken(index, index, farther)
+            cuts.append(self.cutter.cut(index, kept, taken))
         return sum(cut.cycles for cut in cuts if cut is not None)
+
+    def _taken(self, first: int, last: int, kept: Mapping[str, str]) -> dict[str, int]:
+        """Bytes of memories that kept buffers take during some steps."""
+        taken: dict[str, int] = {}
+        for buffer in self._staying:
+            memory = kept.get(buffer.name, "")
+            if memory and buffer.first <= last and buffer.last >= first:
+                grain = max(buffer.align, self.machine.grain(memory))
+                taken[memory] = taken.get(memory, 0) + -(-buffer.size_bytes // grain) * grain
+        return taken
 
     def _fixed(self, pinned: Sequence[tuple[str, ...]]) -> dict[int, int]:
         """Pinned groups of several steps, by one after their last step: the first."""
@@ -185,27 +202,26 @@ class Fuser:
         made = [self.machine.nodes[step.name].outputs for step in steps[:-1]]
         storage = self.machine.scheduled.storage
         values = [value for outputs in made for value in outputs if value in storage]
-        return any(storage[value].buffer not in self.plan.kept for value in values)
+        return not all(self._is_near(storage[value].buffer) for value in values)
 
     def _joined(self, steps: Sequence[Step]) -> bool:
-        """Whether a kept value joins the steps to others."""
-        return any(item.buffer in self.plan.kept for step in steps for item in self.machine.operands(step))
+        """Whether a value that is kept where they compute joins the steps to others."""
+        return any(self._is_near(item.buffer) for step in steps for item in self.machine.operands(step))
+
+    def _is_near(self, buffer: str) -> bool:
+        return self.plan.kept.get(buffer) == self.machine.platform.near
 
     def _chain(self, first: int, steps: Sequence[Step]) -> Chain | str:
         made = {value for step in steps[:-1] for value in self.machine.nodes[step.name].outputs}
-        near, last = self.machine.platform.near, first + len(steps) - 1
-        kept, taken = {}, 0
-        for buffer in self._staying:
-            memory = self.plan.kept[buffer.name]
-            if not made.issuperset(buffer.values):
-                kept[buffer.name] = memory
-                if memory == near and buffer.first <= last and buffer.last >= first:
-                    grain = max(buffer.align, self.machine.grain(near))
-                    taken += -(-buffer.size_bytes // grain) * grain
+        last = first + len(steps) - 1
+        kept = {
+            buffer.name: self.plan.kept[buffer.name] for buffer in self._staying if not made.issuperset(buffer.values)
+        }
+        taken = self._taken(first, last, kept)
         return chain_of(self.machine, first, steps, kept, taken, self.lookout)
 
     def _ends(self) -> tuple[str, str]:
-        (hop,) = self.machine.hops
+        hop = self.machine.hops[-1]
         return hop.far, hop.near
 
 
@@ -235,10 +251,10 @@ def _renamed(tile: GroupTile, names: Sequence[tuple[str, str]], chain: Chain) ->
     """A tiling found for equal steps, with the names of these."""
     steps = {old: member.step.name for (old, _), member in zip(names, chain.members, strict=True)}
     values = {old: member.output.value for (_, old), member in zip(names, chain.members, strict=True)}
-    (hop,) = tile.hops
+    hop = tile.hops[-1]
     copies = {_moved(key, steps): copy for key, copy in hop.copies.items()}
     inner = {values[value]: mode for value, mode in tile.inner.items()}
-    return replace(tile, hops=(replace(hop, copies=copies),), inner=inner)
+    return replace(tile, hops=(*outer_hops(chain), replace(hop, copies=copies)), inner=inner)
 
 
 def _moved(key: str, steps: Mapping[str, str]) -> str:

@@ -16,9 +16,9 @@ from tilewright.access import Box
 from tilewright.decisions import GroupTile, HopTile, TileCopy
 from tilewright.index import mentions
 from tilewright.tile.cost import HopCost
-from tilewright.tile.fuse import Chain, Member, copy_key
+from tilewright.tile.fuse import Chain, Member, copy_key, outer_hops
 from tilewright.tile.fuse_boxes import Boxes, Mode, boxes_of
-from tilewright.tile.fuse_cost import Traffic, compute_cycles, cost_of, near_bytes, traffic_of
+from tilewright.tile.fuse_cost import Traffic, altogether, compute_cycles, hop_costs, near_bytes, traffic_of
 from tilewright.tile.space import sizes
 from tilewright.tile.tiler import Buffering
 
@@ -42,7 +42,8 @@ def tile_of(
 ) -> GroupTile:
     """The tiling with these cuts: whatever travels does so as seldom as one buffer allows."""
     copies = _copies(chain, boxes_of(chain, nest, inner))
-    return GroupTile(hops=(HopTile(far=ends[0], near=ends[1], nest=tuple(nest), copies=copies),), inner=dict(inner))
+    hop = HopTile(far=ends[0], near=ends[1], nest=tuple(nest), copies=copies)
+    return GroupTile(hops=(*outer_hops(chain), hop), inner=dict(inner))
 
 
 def best_groups(
@@ -58,7 +59,7 @@ def best_groups(
     """
     if chain.room_bytes is not None and _least_bytes(chain) > chain.room_bytes:
         return ()
-    hunt = _Hunt(chain, ends, buffering, weights, most_cycles)
+    hunt = _Hunt(chain, ends, buffering, weights, most_cycles, outer_hops(chain))
     hunt.follow([()])
     loops = _rows(chain)
     most = _MOST_LOOPS if most_cycles == float("inf") else 1  # more calls take too long to be worth looking for
@@ -67,7 +68,7 @@ def best_groups(
             hunt.follow(_nests(chain, order))
         if hunt.best:
             break
-    for nest in dict.fromkeys(found.tile.hops[0].nest for found in hunt.best.values()):
+    for nest in dict.fromkeys(found.tile.hops[-1].nest for found in hunt.best.values()):
         hunt.look(nest, "recompute")
     return tuple(hunt.best[weight] for weight in weights) if hunt.best else ()
 
@@ -81,6 +82,7 @@ class _Hunt:
     buffering: Buffering
     weights: Sequence[float]
     most_cycles: float
+    outer: tuple[HopTile, ...]
     best: dict[float, FoundGroup] = field(default_factory=dict)
 
     def follow(self, nests: Iterable[Nest]) -> None:
@@ -106,7 +108,7 @@ class _Hunt:
             return False
         if self.buffering != "single":
             traffic = _doubled(chain, boxes, traffic, room)
-        found = FoundGroup(tile=self._tile(nest, inner, traffic), cost=cost_of(chain, boxes, traffic))
+        found = FoundGroup(tile=self._tile(nest, inner, traffic), cost=altogether(hop_costs(chain, boxes, traffic)))
         for weight in self.weights:
             if weight not in self.best or score(found.cost, weight) < score(self.best[weight].cost, weight):
                 self.best[weight] = found
@@ -116,7 +118,7 @@ class _Hunt:
         steps = len(self.chain.members)
         copies = {copy_key(one.member.step.name, one.item.name, steps): one.copy for one in traffic}
         far, near = self.ends
-        return GroupTile(hops=(HopTile(far=far, near=near, nest=nest, copies=copies),), inner=inner)
+        return GroupTile(hops=(*self.outer, HopTile(far=far, near=near, nest=nest, copies=copies)), inner=inner)
 
 
 def score(cost: HopCost, weight: float) -> float:

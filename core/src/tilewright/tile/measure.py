@@ -10,7 +10,7 @@ from tilewright.stages import Tiled
 from tilewright.tile.buffers import hop_spaces
 from tilewright.tile.cost import HopCost, nested_costs
 from tilewright.tile.fuse_buffers import group_chain
-from tilewright.tile.fuse_cost import group_cost
+from tilewright.tile.fuse_cost import group_costs
 from tilewright.tile.spaces import Machine
 
 
@@ -32,5 +32,5 @@ def step_costs(
             costs[step.name] = nested_costs(tuple(hop_spaces(machine, index, step, alone[step.name])))
         elif step.name in together:
             group = together[step.name]
-            costs[step.name] = (group_cost(group_chain(machine, group), group.tile),)
+            costs[step.name] = group_costs(group_chain(machine, group), group.tile)
     return costs
