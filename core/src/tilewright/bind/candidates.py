@@ -14,6 +14,7 @@ from tilewright.operands import kernel_access
 from tilewright.operator import Operator
 from tilewright.platform import Engine, Platform
 from tilewright.stages import Candidate
+from tilewright.work import operations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +78,8 @@ def _cycles(kernel: Kernel, operator: Operator, site: Site, platform: Platform) 
     throughput.
     """
     if kernel.cycles is None:
-        known = platform.portable_cycles(site) if platform.portable_cycles and kernel.target == "*" else None
-        if known is not None:
-            return known
-        operations = operator.macs(site) or site.output.elements
         engine = engine_of(kernel, platform)
-        return operations * engine.cores / engine.operations_per_cycle
+        return operations(kernel, operator, site, platform, engine) * engine.cores / engine.operations_per_cycle
     access = kernel_access(operator, kernel, site)
     box = {loop.name: (0, loop.extent) for loop in access.loops}
     return kernel.cycles(TileShape(site=site, access=access, box=box))

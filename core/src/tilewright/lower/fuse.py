@@ -22,6 +22,7 @@ from tilewright.lower.fuse_outer import group_bonds, outer_movers, places_of
 from tilewright.lower.parts import call_part, called, compute_part, declared, move_part, used
 from tilewright.lower.pipeline import Also, Mover, declarations, pointed, tile_loop, when
 from tilewright.lower.slots import STEP_LOCALS, Held, Slot, Tiling, unsupported_tile
+from tilewright.lower.split import beginning
 from tilewright.lower.steps import Lowered
 from tilewright.lower.sums import Sum
 from tilewright.operator import Operator
@@ -331,7 +332,7 @@ def _code(fused: _Fused, number: int, made: _Made, total: int) -> Lowered:
             buffers=[*_inner_rows(fused, number), *_slot_rows(tiling)], tiles=_about(fused, number),
         ),
         parameters=tuple(sorted(used(bases, made.body), key=lambda one: one.name)) if final else (),
-        body=made.body if final else (),
+        body=(*beginning(fused.tilings), *made.body) if final else (),
         declarations=_struct(fused) if final else (),
         parts=made.parts if final else (),
     )  # fmt: skip

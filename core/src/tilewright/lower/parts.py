@@ -25,6 +25,7 @@ from tilewright.statements import Charge, Declare, If, KernelCall, KernelWait, P
 from tilewright.tile.cost import kernel_cycles, scratch_bytes
 from tilewright.tile.sums import SUMS
 from tilewright.tile.transfers import lattice
+from tilewright.work import operations
 
 SLOT = Parameter(type="tw_slot *", name="slot", argument="slot")
 
@@ -296,9 +297,8 @@ def _scratch(tiling: Tiling, share: Portion) -> tuple[Operand, tuple[Region, ...
 def _charge(tiling: Tiling, share: Portion) -> Charge:
     """The estimate for the largest share, in proportion."""
     extents = extents_of(tiling.nest.ranges)
-    operations = tiling.operator.macs(tiling.site) or tiling.site.output.elements
-    access = tiling.nest.access
-    cycles = round(kernel_cycles(tiling.kernel, tiling.site, access, operations, extents, share.engine))
+    work = operations(tiling.kernel, tiling.operator, tiling.site, tiling.platform, share.engine)
+    cycles = round(kernel_cycles(tiling.kernel, tiling.site, tiling.nest.access, work, extents, share.engine))
     varying = {loop: high - low for loop, (low, high) in share.box.items() if (high - low).number is None}
     if not varying:
         return Charge(text=f"tw_rt_charge({cycles}u);")

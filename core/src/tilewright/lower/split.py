@@ -4,7 +4,7 @@ Does not know operands or buffers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from tilewright.lower.boxes import CBox
 from tilewright.lower.nest import Nest, extents_of
 from tilewright.lower.sums import variable
 from tilewright.platform import Engine, Platform
-from tilewright.statements import Declare, Statement
+from tilewright.statements import Charge, Declare, Statement
 from tilewright.tile.share import Share, share
 
 if TYPE_CHECKING:
@@ -74,6 +74,12 @@ def _not_empty(nest: Nest, shared: str = "") -> list[str]:
     """What holds where the tile has trips of every loop but the shared one; nothing where every tile has."""
     maybe = [loop for loop, ranges in nest.ranges.items() if any(low >= high for low, high in ranges)]
     return [f"{nest.box[loop][0]} < {nest.box[loop][1]}" for loop in maybe if loop != shared]
+
+
+def beginning(tilings: Sequence[Tiling]) -> tuple[Statement, ...]:
+    """What steps that are tiled together take before anything else."""
+    cycles = round(sum(_engine(tiling.platform, tiling.kernel.engine).step_cycles for tiling in tilings))
+    return (Charge(text=f"tw_rt_charge({cycles}u);"),) if cycles else ()
 
 
 def _engine(platform: Platform, name: str) -> Engine:

@@ -15,6 +15,7 @@ from tilewright.lower.partial_sums import sums_of
 from tilewright.lower.parts import called, used
 from tilewright.lower.pipeline import Pipeline, pipeline, untiled
 from tilewright.lower.slots import Slot, Tiling, operand_names, tiling_slots
+from tilewright.lower.split import beginning
 from tilewright.lower.steps import Lowered
 from tilewright.operands import kernel_access
 from tilewright.operator import Operator
@@ -37,6 +38,7 @@ def lower_tiled_step(
     made = Pipeline()
     if any(bond.region.size_bytes for bond in tiling.bonds if bond.written):
         made = pipeline(tiling) if group.tile.hops else untiled(tiling)
+    begun = beginning([tiling]) if made.body and group.tile.hops else ()
     bound = book.allocated.tiled.scheduled.bound
     bases = book.bases
     code = StepCode(
@@ -47,7 +49,7 @@ def lower_tiled_step(
             buffers=_rows(tiling), tiles=[_tiles(level) for level in tiling.nest.levels],
         ),
         parameters=tuple(sorted(used(bases, made.body), key=lambda one: one.name)),
-        body=made.body,
+        body=(*begun, *made.body),
         declarations=_struct(tiling) if made.body else (),
         parts=called(made.parts, made.body),
     )  # fmt: skip

@@ -5,7 +5,7 @@ Does not know which tiling is best.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from tilewright.access import Access
@@ -152,7 +152,14 @@ def nested_costs(spaces: Sequence[tuple[HopTile, Space]]) -> tuple[HopCost, ...]
         costs.insert(0, cost)
         one = cost.total_cycles / WindowTable(space).visits(space.extents, {})
         compute = _in_proportion(space, one)
-    return tuple(costs)
+    return _begun(costs, spaces[0][1].engine.step_cycles) if spaces else ()
+
+
+def _begun(costs: Sequence[HopCost], cycles: float) -> tuple[HopCost, ...]:
+    """With what the cores take before anything else, once."""
+    last = replace(costs[-1], compute_cycles=costs[-1].compute_cycles + cycles)
+    first, *others = *costs[:-1], last
+    return (replace(first, total_cycles=first.total_cycles + cycles), *others)
 
 
 def _in_proportion(space: Space, cycles: float) -> Compute:

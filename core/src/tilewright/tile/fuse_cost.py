@@ -99,12 +99,13 @@ def hop_costs(chain: Chain, boxes: Boxes, traffic: Sequence[Traffic]) -> tuple[H
 
 def _innermost(chain: Chain, boxes: Boxes, traffic: Sequence[Traffic]) -> HopCost:
     computes = compute_cycles(chain, boxes)
+    beginning = sum(member.space.engine.step_cycles for member in chain.members)
     ways = {written: [one for one in traffic if one.item.written is written] for written in (False, True)}
     return HopCost(
         tiles=prod(boxes.trips),
-        compute_cycles=float(computes.sum()),
+        compute_cycles=float(computes.sum()) + beginning,
         copy_cycles=sum(sum(one.cycles) for one in traffic),
-        total_cycles=_play(computes.tolist(), ways[False], ways[True]),
+        total_cycles=_play(computes.tolist(), ways[False], ways[True]) + beginning,
         in_bytes=sum(one.size_bytes for one in ways[False]),
         out_bytes=sum(one.size_bytes for one in ways[True]),
         bound_bytes=sum(bound_bytes(member.space) for member in chain.members),

@@ -23,6 +23,7 @@ from tilewright.stages import Buffer, Scheduled, Step
 from tilewright.tile.space import Space, Traveller, WindowTable, cuttable, touched_bytes
 from tilewright.tile.sums import splits
 from tilewright.tile.transfers import lattice, path_between, route
+from tilewright.work import operations
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -237,7 +238,7 @@ class Machine:
             around=visit.around,
             cuts=cuts,
             travellers=tuple(travellers),
-            operations=float(self.operators[site.node.op].macs(site) or site.output.elements),
+            operations=operations(binding.kernel, self.operators[site.node.op], site, self.platform, engine),
             room_bytes=self.room_bytes(ends[1], index),
             grain=self.grain(ends[1]),
             once=self._once(operands),
