@@ -100,7 +100,7 @@ def test_older_forms() -> None:
     ("scales", "attributes", "reason"),
     [
         ([1, 1, 1.5, 2], {"mode": "nearest"}, "whole numbers"),
-        ([1, 1, 2, 2], {"mode": "linear"}, "mode='nearest'"),
+        ([1, 1, 2, 2], {"mode": "cubic"}, "'nearest' and 'linear'"),
         ([1, 1, 2, 2], {"coordinate_transformation_mode": "align_corners"}, "align_corners"),
         ([1, 1, 2, 2], {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "ceil"}, "equally often"),
     ],

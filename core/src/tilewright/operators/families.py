@@ -13,6 +13,7 @@ FAMILIES = (
     "tilewright.operators.conv_transpose",
     "tilewright.operators.gather",
     "tilewright.operators.gemm",
+    "tilewright.operators.interpolate",
     "tilewright.operators.layernorm",
     "tilewright.operators.logic",
     "tilewright.operators.pad",

@@ -1,5 +1,5 @@
 """Knows Upsample: every element repeated a whole number of times along each axis, as Resize does to the nearest.
-Does not know interpolation, nor sizes that are no multiple.
+Does not know interpolation (`interpolate`), nor sizes that are no multiple.
 
 Normal form: attribute `factors`, one for each axis. Only elements move, so any type is taken as it is.
 Source: ONNX Resize-10 to 19 and Upsample-7, 9; which coordinate rules give plain repetition is `_repeats`.
@@ -19,6 +19,7 @@ from tilewright.kernel import Call, Kernel
 from tilewright.operator import Operator
 from tilewright.operators.c_index import c_sum
 from tilewright.operators.c_source import c_source
+from tilewright.operators.interpolate import emit_linear
 from tilewright.operators.shape_errors import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -81,32 +82,50 @@ def _values(call: Call) -> Mapping[str, object]:
 
 
 def _import_resize(node: OnnxNode, graph: Conversion) -> None:
-    if node.text("mode", "nearest") != "nearest":
-        raise graph.refuse(node, "only mode 'nearest' is supported; export with mode='nearest'")
     if node.integers("axes") or node.integer("antialias"):
         raise graph.refuse(node, "axes and antialias are not supported")
+    if node.text("mode", "nearest") == "linear":
+        if node.text("keep_aspect_ratio_policy", "stretch") != "stretch" or node.integer("exclude_outside"):
+            raise graph.refuse(node, "keep_aspect_ratio_policy and exclude_outside are not supported")
+        scales, sizes = _wanted(node, graph)
+        emit_linear(node, graph, scales, sizes, node.text("coordinate_transformation_mode", "half_pixel"))
+        return
+    _need_nearest(node, graph)
     rules = (node.text("coordinate_transformation_mode", "half_pixel"), node.text("nearest_mode", "round_prefer_floor"))
     if rules not in _REPEATING:
         raise graph.refuse(node, f"{rules[0]} with {rules[1]} does not repeat every element equally often")
     _emit(node, graph, _resized(node, graph))
 
 
+def _need_nearest(node: OnnxNode, graph: Conversion) -> None:
+    if node.text("mode", "nearest") != "nearest":
+        raise graph.refuse(node, "modes 'nearest' and 'linear' are supported; export with one of them")
+
+
 def _resized(node: OnnxNode, graph: Conversion) -> tuple[float, ...]:
     """Factors from `scales` (input 2) or `sizes` (input 3)."""
+    scales, sizes = _wanted(node, graph)
     shape = graph.tensor(node.inputs[0]).shape
+    return scales or tuple(size / max(extent, 1) for size, extent in zip(sizes, shape, strict=False))
+
+
+def _wanted(node: OnnxNode, graph: Conversion) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """`scales` (input 2) or `sizes` (input 3); the other is empty."""
     if len(node.inputs) > 2 and node.inputs[2] and graph.need_constant(node, 2).size:
-        return tuple(float(scale) for scale in graph.need_constant(node, 2).reshape(-1))
+        return tuple(float(scale) for scale in graph.need_constant(node, 2).reshape(-1)), ()
     if len(node.inputs) <= 3 or not node.inputs[3]:
         raise graph.refuse(node, "it has neither scales nor sizes")
-    sizes = [int(size) for size in graph.need_constant(node, 3).reshape(-1)]
-    return tuple(size / max(extent, 1) for size, extent in zip(sizes, shape, strict=False))
+    return (), tuple(int(size) for size in graph.need_constant(node, 3).reshape(-1))
 
 
 def _import_scaled(node: OnnxNode, graph: Conversion) -> None:
     """Upsample-9 and Resize-10: scales are input 1, and the only rule is asymmetric with floor."""
-    if node.text("mode", "nearest") != "nearest":
-        raise graph.refuse(node, "only mode 'nearest' is supported; export with mode='nearest'")
-    _emit(node, graph, tuple(float(scale) for scale in graph.need_constant(node, 1).reshape(-1)))
+    scales = tuple(float(scale) for scale in graph.need_constant(node, 1).reshape(-1))
+    if node.text("mode", "nearest") == "linear":
+        emit_linear(node, graph, scales, (), "asymmetric")
+        return
+    _need_nearest(node, graph)
+    _emit(node, graph, scales)
 
 
 def _emit(node: OnnxNode, graph: Conversion, scales: Sequence[float]) -> None:
