@@ -2,7 +2,8 @@
 Does not know time, Xpulp, or what GVSoC does elsewhere: `cycles` only say how often counters were read.
 
 Used as `gvsoc --target=siracusa --work-dir=W --binary=X.elf run`. Copies arrive when their status is asked for the
-second time, never earlier. A fault ends with status 70 and a line on stderr.
+second time, never earlier. A fault ends with status 70 and a line on stderr. With `--shared-registers` floats that come
+from integers lie in the registers of integers, as in some versions of the simulator.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ L2, L2_BYTES = 0x1C00_0000, 0x20_0000
 CLUSTER, CLUSTER_BYTES = 0x1020_0000, 0x6000
 UDMA, UDMA_BYTES = 0x1A10_2000, 0x2000
 HYPER = 0x280
+GAPS_ON_BUS, GAPS_IN_L2 = HYPER + 0x28, HYPER + 0x34
 RAM_BYTES = 8 << 20
 CONTROLLER = 31 << 5
 SHARED, SHARED_BYTES = "tw_team", 20  # what cores poll: a core that reads the same again lets others go on
 MHARTID, PCER, PCMR, PCCR = 0xF14, 0xCC0, 0xCC1, 0x780
 HOST_CALL = 0x0000000B  # stands for the ebreak of a call of the host
+FMV_W_X = 0xF0000053
 SEMIHOSTING = struct.pack("<3I", 0x01F01013, 0x00100073, 0x40705013)
 EXIT_FINE = 0x20026
 
@@ -107,41 +110,83 @@ class Engine:
             self.machine.write(target, self.machine.read(source, row))
 
 
+@dataclass(frozen=True)
+class Transaction:
+    """Of the HyperBus: `row` bytes here and there, then as many again where the strides lead, `size` in all."""
+
+    here: int
+    there: int
+    size: int
+    store: bool
+    row: int
+    here_stride: int
+    there_stride: int
+
+    def demand_sound(self) -> None:
+        """Whole words inside both memories."""
+        addresses = (self.here, self.there, self.row, self.here_stride, self.there_stride)
+        demand(not any(one % 4 for one in addresses), f"{self.row} bytes from {self.here:#x}")
+        demand(0 < self.row <= self.size < 1 << 20 and self.size % self.row == 0, f"{self.size} in rows of {self.row}")
+        last = self.size // self.row - 1
+        here, there = self.here + last * self.here_stride, self.there + last * self.there_stride
+        demand(L2 <= self.here <= here + self.row <= L2 + L2_BYTES, f"{self.here:#x} is not in L2")
+        demand(there + self.row <= RAM_BYTES, f"{self.there:#x} is not in the RAM")
+
+
 class External:
     """The HyperBus part of the peripherals' engine: transactions one after the other, in words."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine, self.ram = machine, bytearray(RAM_BYTES)
         self.registers: dict[int, int] = {}
-        self.pending: deque[tuple[int, int, int, bool]] = deque()
+        self.pending: deque[Transaction] = deque()
         self.clocked = False
 
     def write(self, offset: int, value: int) -> None:
+        demand(offset == 0 or self.clocked, "the HyperBus controller has no clock")
         self.registers[offset] = value
         if offset == 0:
             self.clocked = bool(value & 1 << 4)
         if offset in (HYPER + 0x08, HYPER + 0x14) and value & 1 << 4:
             store = offset == HYPER + 0x14
-            base = HYPER + (0x0C if store else 0x00)
-            demand(self.clocked, "the HyperBus controller has no clock")
             demand(len(self.pending) < 8, "a ninth transaction is dropped")
             demand(self.registers[HYPER + 0x18] == (1 if store else 5), "the bus is told something else")
-            here, size, there = self.registers[base], self.registers[base + 4], self.registers[HYPER + 0x1C]
-            demand(here % 4 == there % 4 == size % 4 == 0 and 0 < size < 1 << 20, f"{size} bytes from {here:#x}")
-            demand(L2 <= here <= here + size <= L2 + L2_BYTES and there + size <= RAM_BYTES, f"{here:#x}, {there:#x}")
-            self.pending.append((here, there, size, store))
+            started = self._started(HYPER + 0x0C if store else HYPER, store)
+            started.demand_sound()
+            self.pending.append(started)
+
+    def _started(self, base: int, store: bool) -> Transaction:
+        on_bus, in_l2 = (self.registers.get(gaps, 0) for gaps in (GAPS_ON_BUS, GAPS_IN_L2))
+        demand(not (on_bus and in_l2), "gaps on both sides")
+        gaps = GAPS_ON_BUS if on_bus else GAPS_IN_L2
+        size = self.registers[base + 4]
+        row = self.registers[gaps + 4] if on_bus or in_l2 else size
+        stride = self.registers.get(gaps + 8, 0)
+        return Transaction(
+            here=self.registers[base],
+            there=self.registers[HYPER + 0x1C],
+            size=size,
+            store=store,
+            row=row,
+            here_stride=stride if in_l2 else row,
+            there_stride=stride if on_bus else row,
+        )
 
     def read(self, offset: int) -> int:
         if offset != HYPER + 0x24:
             return self.registers.get(offset, 0)
         before = len(self.pending)
         if before:
-            here, there, size, store = self.pending.popleft()
-            if store:
-                self.ram[there : there + size] = self.machine.read(here, size)
-            else:
-                self.machine.write(here, bytes(self.ram[there : there + size]))
+            self._move(self.pending.popleft())
         return before << 1 | (before > 0)
+
+    def _move(self, one: Transaction) -> None:
+        for index in range(one.size // one.row):
+            here, there = one.here + index * one.here_stride, one.there + index * one.there_stride
+            if one.store:
+                self.ram[there : there + one.row] = self.machine.read(here, one.row)
+            else:
+                self.machine.write(here, bytes(self.ram[there : there + one.row]))
 
 
 class Core:
@@ -346,13 +391,15 @@ def segments(elf: bytes) -> Iterator[tuple[int, bytes]]:
             yield place, elf[offset : offset + stored]
 
 
-def loaded(image: bytes) -> bytes:
+def loaded(image: bytes, *, shared_registers: bool) -> bytes:
     """With what Unicorn does not trap on replaced by what it does: calls of the host, and the number of the core."""
     changed = bytearray(image.replace(SEMIHOSTING, SEMIHOSTING[:4] + struct.pack("<I", HOST_CALL) + SEMIHOSTING[8:]))
     for at in range(0, len(changed) - 3, 2):
         word = struct.unpack_from("<I", changed, at)[0]
         if word & 0xFFFFF07F == MHARTID << 20 | 2 << 12 | 0x73:
             struct.pack_into("<I", changed, at, word & ~(1 << 31))  # 0x714: a register that there is not
+        elif shared_registers and word & 0xFFF0707F == FMV_W_X:
+            struct.pack_into("<I", changed, at, word & 0xF8F80 | 0x13)  # addi rd, rs1, 0
     return bytes(changed)
 
 
@@ -364,7 +411,7 @@ def main(arguments: list[str]) -> int:
     elf = Path(options["binary"]).read_bytes()
     machine = Machine(next(symbol.address for symbol in elf_symbols(elf) if symbol.name == SHARED))
     for address, image in segments(elf):
-        machine.write(address, loaded(image))
+        machine.write(address, loaded(image, shared_registers="--shared-registers" in arguments))
     try:
         return machine.run(struct.unpack_from("<I", elf, 24)[0])
     except FaultError as fault:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,6 +18,7 @@ from click.testing import CliRunner
 
 from tilewright.cli.main import tilewright
 from tilewright.deployment import Deployment
+from tilewright.emit.stage import text as emitted_text
 from tilewright.errors import Exit, TilewrightError
 from tilewright.options import Options
 from tilewright.reference import run as run_reference
@@ -25,6 +27,7 @@ from tilewright.stages import Artifact
 from tilewright.validation import StepVerdict, judge_steps
 from tilewright.vectors import random_vectors
 from tilewright_siracusa import baremetal
+from tilewright_siracusa.platform import SIRACUSA
 from tilewright_siracusa.runners.gvsoc import GvsocRunner, simulator
 
 DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"
@@ -149,12 +152,12 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
     "wrong barrier": ("team.c", "BARRIER_WOKEN = EVERY_CORE", "BARRIER_WOKEN = 1u", "not those who are woken"),
     "L1 beyond its end": (
         "copy.c",
-        "(uintptr_t)one->near + near",
-        "(uintptr_t)one->near + 0x40000u + near",
+        "(uint32_t)near;",
+        "0x40000u + (uint32_t)near;",
         "is not in L1",
     ),
     "HyperBus without a clock": ("external.c", "UDMA_CLOCKS |= 1u << HYPER_NUMBER", "(void)0", "has no clock"),
-    "odd bytes to the engine": ("external.c", "% WORD != 0u) {", "% WORD == 99u) {", "bytes from"),
+    "odd bytes to the engine": ("external.c", "| bytes) % WORD) == 0u", "| bytes) % WORD) != 99u", "bytes from"),
 }
 
 
@@ -184,6 +187,62 @@ def test_a_copy_that_nobody_waits_for_gives_other_answers(monkeypatch: pytest.Mo
         assert error.code == "TW7003"
         return
     assert not all(verdict.exact for verdict in judged(plan, job, result))
+
+
+COPIES_WRONG = {
+    "ends of rows": (
+        "external.c",
+        "const uint32_t before = (WORD - there % WORD) % WORD;",
+        "const uint32_t before = 0u;",
+    ),
+    "gaps on the other side": ("external.c", "size, bytes, GAPS_IN_L2", "size, bytes, GAPS_ON_BUS"),
+    "gaps that stay": ("external.c", "    TW_REGISTER(gaps) = 0u;\n", ""),
+    "rows without their gaps": ("copy.c", "flags | STRIDED, size, near, far);", "flags | STRIDED, size, near, near);"),
+    "words behind": ("memory.c", "had >> low | has << high", "had >> high | has << low"),
+    "waiting for another": (
+        "copy.c",
+        "const uint32_t counter = 1u << (transfer - 1u);",
+        "const uint32_t counter = 0u;",
+    ),
+}
+
+
+def run_copies(folder: Path) -> str:
+    """What copies.c says, without any network."""
+    folder.mkdir()
+    (folder / "gvsoc").mkdir()
+    (folder / "tw_rt.h").write_text(emitted_text("tw_rt.h"), encoding="ascii")
+    (folder / "copies.c").write_bytes(Path(__file__).with_name("copies.c").read_bytes())
+    elf = baremetal.build(baremetal.demand_toolchain(), SIRACUSA, folder, ["copies.c"])
+    command = [simulator() or "", "--target=siracusa", f"--work-dir={folder / 'gvsoc'}", f"--binary={elf}", "run"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "zig"])
+def test_copies_of_every_form(compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(baremetal.CHOICE, compiler)
+    assert run_copies(tmp_path / "work") == "copies: right\n"
+
+
+@pytest.mark.parametrize("mistake", COPIES_WRONG)
+def test_copies_with_a_mistake_are_noticed(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken(monkeypatch, *COPIES_WRONG[mistake])
+    assert run_copies(tmp_path / "work") != "copies: right\n"
+
+
+def test_a_simulator_that_keeps_floats_in_the_registers_of_integers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = "--shared-registers"
+    program(tmp_path / "other" / "bin", f'exec "{sys.executable}" "{STAND_IN}" {shared} "$@"')
+    monkeypatch.setenv("GVSOC_INSTALL_DIR", str(tmp_path / "other"))
+    with pytest.raises(TilewrightError) as caught:
+        RUNNER.run(job_for(deployment()), tmp_path / "work")
+    said = " ".join(str(caught.value).split())
+    assert caught.value.code == "TW7003"
+    assert "keep floats in the registers of integers" in said
+    assert "from May 2025 to June 2026" in said
 
 
 def test_a_stack_that_is_too_small_is_named(tmp_path: Path) -> None:

@@ -16,63 +16,61 @@
 #define STRIDED (1u << 19)
 #define MOST_BYTES 0x1FFF0u /* 17 bits, and a multiple of what moves in a cycle */
 
-typedef struct {
-    uint8_t *near;
-    uint32_t near_stride;
-    uintptr_t far;
-    uint32_t far_stride;
-    uint32_t flags;
-} ends;
-
 static int inside(uintptr_t address, uint32_t base, uint32_t bytes)
 {
     return address - base < bytes;
 }
 
-static void command(const ends *one, uint32_t near, uint32_t far, uint32_t bytes, uint32_t more)
+static void command(uint32_t flags, uint32_t bytes, uintptr_t near, uintptr_t far)
 {
-    MCHAN_COMMAND = bytes | one->flags | INCREMENT | more;
-    MCHAN_COMMAND = (uint32_t)(uintptr_t)one->near + near;
-    MCHAN_COMMAND = (uint32_t)one->far + far;
+    MCHAN_COMMAND = bytes | flags | INCREMENT;
+    MCHAN_COMMAND = (uint32_t)near;
+    MCHAN_COMMAND = (uint32_t)far;
 }
 
-/* Bytes without gaps on both sides, in as many commands as it takes. */
-static void dense(const ends *one, uint32_t near, uint32_t far, uint32_t bytes)
-{
-    while (bytes) {
-        const uint32_t part = bytes < MOST_BYTES ? bytes : MOST_BYTES;
-        command(one, near, far, part, 0u);
-        near += part;
-        far += part;
-        bytes -= part;
-    }
-}
-
-/* Rows with gaps on the far side only. */
-static void gathered(const ends *one, uint32_t bytes, uint32_t rows)
-{
-    const uint32_t most = MOST_BYTES / bytes;
-    for (uint32_t row = 0; row < rows; row += most) {
-        const uint32_t part = rows - row < most ? rows - row : most;
-        command(one, row * bytes, row * one->far_stride, part * bytes, STRIDED);
-        MCHAN_COMMAND = bytes;
-        MCHAN_COMMAND = one->far_stride;
-    }
-}
-
-static uint32_t start(const ends *one, uint32_t bytes, uint32_t rows)
+/* Rows with gaps in L1, or more than one command can say. */
+__attribute__((noinline)) static uint32_t in_parts(uint32_t flags, uint32_t bytes, uint32_t rows, uintptr_t near,
+                                                   uint32_t near_stride, uintptr_t far, uint32_t far_stride)
 {
     const uint32_t counter = MCHAN_COMMAND;
-    if (rows == 1u || (one->near_stride == bytes && one->far_stride == bytes)) {
-        dense(one, 0u, 0u, rows * bytes);
-    } else if (one->near_stride == bytes && bytes <= MOST_BYTES) {
-        gathered(one, bytes, rows);
-    } else {
-        for (uint32_t row = 0; row < rows; ++row) {
-            dense(one, row * one->near_stride, row * one->far_stride, bytes);
+    for (uint32_t row = 0; row < rows; ++row) {
+        for (uint32_t at = 0; at < bytes; at += MOST_BYTES) {
+            const uint32_t left = bytes - at;
+            command(flags, left < MOST_BYTES ? left : MOST_BYTES, near + at, far + at);
         }
+        near += near_stride;
+        far += far_stride;
     }
     return counter + 1u;
+}
+
+/* Within one memory: no engine. */
+__attribute__((noinline)) static uint32_t by_core(uint8_t *target, const uint8_t *source, uint32_t bytes, uint32_t rows,
+                                                  uint32_t target_stride, uint32_t source_stride)
+{
+    for (uint32_t row = 0; row < rows; ++row) {
+        memcpy(target + row * target_stride, source + row * source_stride, bytes);
+    }
+    return 0u;
+}
+
+/* While this core is here, it does not compute: what is common is done in few instructions. */
+static uint32_t start(uint32_t flags, uint32_t bytes, uint32_t rows, uintptr_t near, uint32_t near_stride,
+                      uintptr_t far, uint32_t far_stride)
+{
+    const uint32_t size = bytes * rows;
+    if (size - 1u < MOST_BYTES && (rows == 1u || near_stride == bytes)) {
+        const uint32_t counter = MCHAN_COMMAND;
+        if (rows == 1u || far_stride == bytes) {
+            command(flags, size, near, far);
+        } else {
+            command(flags | STRIDED, size, near, far);
+            MCHAN_COMMAND = bytes;
+            MCHAN_COMMAND = far_stride;
+        }
+        return counter + 1u;
+    }
+    return in_parts(flags, bytes, rows, near, near_stride, far, far_stride);
 }
 
 uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t dst_stride, uint32_t src_stride)
@@ -80,24 +78,19 @@ uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, u
     const uintptr_t target = (uintptr_t)dst, source = (uintptr_t)src;
     const int in = inside(target, TW_L1_BASE, TW_L1_BYTES), out = inside(source, TW_L1_BASE, TW_L1_BYTES);
     TW_ORDER_COPIES();
+    if (in && !out) {
+        return start(TO_L1, bytes, rows, target, dst_stride, source, src_stride);
+    }
+    if (out && !in) {
+        return start(0u, bytes, rows, source, src_stride, target, dst_stride);
+    }
     if (inside(target, TW_L3_BASE, TW_L3_BYTES)) {
         return tw_external_copy((uint8_t *)source, target - TW_L3_BASE, bytes, rows, src_stride, dst_stride, 1);
     }
     if (inside(source, TW_L3_BASE, TW_L3_BYTES)) {
         return tw_external_copy((uint8_t *)target, source - TW_L3_BASE, bytes, rows, dst_stride, src_stride, 0);
     }
-    if (in && !out) {
-        const ends one = {(uint8_t *)target, dst_stride, source, src_stride, TO_L1};
-        return start(&one, bytes, rows);
-    }
-    if (out && !in) {
-        const ends one = {(uint8_t *)source, src_stride, target, dst_stride, 0u};
-        return start(&one, bytes, rows);
-    }
-    for (uint32_t row = 0; row < rows; ++row) { /* within one memory: no engine */
-        memcpy((uint8_t *)target + row * dst_stride, (const uint8_t *)source + row * src_stride, bytes);
-    }
-    return 0u;
+    return by_core((uint8_t *)target, (const uint8_t *)source, bytes, rows, dst_stride, src_stride);
 }
 
 void tw_rt_wait(uint32_t transfer)

@@ -1,6 +1,8 @@
 /* The HyperBus controller of the peripherals' engine (uDMA). Its transactions run one after the other.
  *
- * A transaction takes whole words at both ends; rows that do not are brought and taken in words, through a small buffer.
+ * A transaction takes whole words at both ends, and rows that have gaps on one side. What is left over at the ends of
+ * a row is brought and taken in words, through a small buffer; all of a row whose ends lie differently in their words.
+ * Each access to a register takes a core some twenty cycles.
  */
 #include "external.h"
 #include "siracusa.h"
@@ -20,28 +22,36 @@
 #define BUS_COMMAND TW_REGISTER(HYPER + 0x18u) /* bit 0: linear burst; bit 1: registers; bit 2: read */
 #define BUS_ADDRESS TW_REGISTER(HYPER + 0x1Cu)
 #define STATUS TW_REGISTER(HYPER + 0x24u) /* bit 0: busy; bits 1 to 8: transactions that wait or run */
-#define ROWS_ON_BUS TW_REGISTER(HYPER + 0x28u)
-#define ROWS_IN_L2 TW_REGISTER(HYPER + 0x34u)
+#define GAPS_ON_BUS (HYPER + 0x28u)       /* 1: there are; bytes of a row; from row to row */
+#define GAPS_IN_L2 (HYPER + 0x34u)
 #define START (1u << 4 | 2u << 1) /* enable; words of 32 bits */
 #define MOST_WAITING 8u
 #define MOST_BYTES 0xFFFFCu
 #define WORD 4u
+#define WORTH_ENDS 128u /* so many bytes take a core longer through the buffer than two more transactions for the ends */
 
 static uint32_t issued; /* transactions so far */
-static uint8_t words[256] __attribute__((aligned(4)));
+static uint8_t words[1024] __attribute__((aligned(4)));
 
 static uint32_t waiting(void)
 {
     return STATUS >> 1 & 0xFFu;
 }
 
-static void transaction(uint8_t *here, uint32_t there, uint32_t bytes, int store)
+/* Room for a transaction, in a controller that has a clock. */
+static void demand_room(void)
 {
-    UDMA_CLOCKS |= 1u << HYPER_NUMBER;
+    if (issued == 0u) {
+        UDMA_CLOCKS |= 1u << HYPER_NUMBER;
+    }
     while (waiting() >= MOST_WAITING) {
     }
-    ROWS_ON_BUS = 0u;
-    ROWS_IN_L2 = 0u;
+}
+
+/* The number of the transaction. */
+static uint32_t launch(uint8_t *here, uint32_t there, uint32_t bytes, int store)
+{
+    const uint32_t number = issued + 1u;
     BUS_ADDRESS = there;
     if (store) {
         BUS_COMMAND = 1u;
@@ -54,7 +64,14 @@ static void transaction(uint8_t *here, uint32_t there, uint32_t bytes, int store
         LOAD_SIZE = bytes;
         LOAD_START = START;
     }
-    ++issued;
+    issued = number;
+    return TW_EXTERNAL + number;
+}
+
+static uint32_t transaction(uint8_t *here, uint32_t there, uint32_t bytes, int store)
+{
+    demand_room();
+    return launch(here, there, bytes, store);
 }
 
 void tw_external_wait(uint32_t transfer)
@@ -69,12 +86,11 @@ void tw_external_wait(uint32_t transfer)
 /* The words around some bytes of the RAM, into the buffer or back. */
 static void move_words(uint32_t there, uint32_t bytes, int store)
 {
-    transaction(words, there, bytes, store);
-    tw_external_wait(TW_EXTERNAL + issued);
+    tw_external_wait(transaction(words, there, bytes, store));
     TW_ORDER_COPIES();
 }
 
-static void row_in_parts(uint8_t *here, uint32_t there, uint32_t bytes, int store)
+static void through_words(uint8_t *here, uint32_t there, uint32_t bytes, int store)
 {
     while (bytes) {
         const uint32_t before = there % WORD;
@@ -98,28 +114,64 @@ static void row_in_parts(uint8_t *here, uint32_t there, uint32_t bytes, int stor
 
 static void row(uint8_t *here, uint32_t there, uint32_t bytes, int store)
 {
-    if (((uint32_t)(uintptr_t)here | there | bytes) % WORD != 0u) {
-        row_in_parts(here, there, bytes, store);
+    const uint32_t before = (WORD - there % WORD) % WORD;
+    const int alike = ((uint32_t)(uintptr_t)here - there) % WORD == 0u, whole = (before | bytes % WORD) == 0u;
+    if (!alike || (!whole && bytes < WORTH_ENDS)) {
+        through_words(here, there, bytes, store);
         return;
     }
-    while (bytes) {
-        const uint32_t part = bytes < MOST_BYTES ? bytes : MOST_BYTES;
+    through_words(here, there, before, store);
+    bytes -= before;
+    here += before;
+    there += before;
+    while (bytes >= WORD) {
+        const uint32_t part = bytes < MOST_BYTES ? bytes / WORD * WORD : MOST_BYTES;
         transaction(here, there, part, store);
         here += part;
         there += part;
         bytes -= part;
     }
+    through_words(here, there, bytes, store);
+}
+
+/* Rows as they come. */
+__attribute__((noinline)) static uint32_t row_by_row(uint8_t *here, uint32_t there, uint32_t bytes, uint32_t rows,
+                                                     uint32_t here_stride, uint32_t there_stride, int store)
+{
+    for (uint32_t i = 0; i < rows; ++i) {
+        row(here + i * here_stride, there + i * there_stride, bytes, store);
+    }
+    return TW_EXTERNAL + issued;
+}
+
+/* `size` bytes, in rows of `bytes` that have gaps on the side whose registers begin at `gaps`. */
+static uint32_t rows_at_once(uint8_t *here, uint32_t there, uint32_t size, uint32_t bytes, uint32_t gaps,
+                             uint32_t stride, int store)
+{
+    uint32_t number;
+    demand_room();
+    TW_REGISTER(gaps) = 1u;
+    TW_REGISTER(gaps + 4u) = bytes;
+    TW_REGISTER(gaps + 8u) = stride;
+    number = launch(here, there, size, store);
+    TW_REGISTER(gaps) = 0u;
+    return number;
 }
 
 uint32_t tw_external_copy(uint8_t *here, uint32_t there, uint32_t bytes, uint32_t rows, uint32_t here_stride,
                           uint32_t there_stride, int store)
 {
-    if (rows > 1u && here_stride == bytes && there_stride == bytes) {
-        bytes *= rows;
-        rows = 1u;
+    const uint32_t size = rows * bytes;
+    const int dense_here = rows == 1u || here_stride == bytes, dense_there = rows == 1u || there_stride == bytes;
+    const int whole = (((uint32_t)(uintptr_t)here | there | bytes) % WORD) == 0u && size - 1u < MOST_BYTES;
+    if (dense_here && dense_there) {
+        return whole ? transaction(here, there, size, store) : row_by_row(here, there, size, 1u, 0u, 0u, store);
     }
-    for (uint32_t i = 0; i < rows; ++i) {
-        row(here + i * here_stride, there + i * there_stride, bytes, store);
+    if (whole && dense_here && there_stride % WORD == 0u) {
+        return rows_at_once(here, there, size, bytes, GAPS_ON_BUS, there_stride, store);
     }
-    return TW_EXTERNAL + issued;
+    if (whole && dense_there && here_stride % WORD == 0u) {
+        return rows_at_once(here, there, size, bytes, GAPS_IN_L2, here_stride, store);
+    }
+    return row_by_row(here, there, bytes, rows, here_stride, there_stride, store);
 }
