@@ -24,11 +24,11 @@ PLAIN_MACS_PER_CYCLE = 1.3 / CORES  # of one core, int8, compiled C; measured wi
 
 
 def cluster_copy_cycles(size_bytes: int, rows: int) -> float:
-    """Between L2 and L1: a start, eight bytes of a row a cycle, and a cycle for every further row.
+    """Between L2 and L1: a start, eight bytes of a row a cycle, and half a cycle for every row of several.
 
     Measured on GVSoC: 69 cycles for up to 64 bytes, 183 for 1 KiB, 8,247 for 64 KiB; 316 for 128 rows of 16 bytes,
-    1,663 for as many of 100. Rows from L1 to L2 take one cycle more each. The caller is busy for 50 of them. All copies share
-    eight bytes a cycle, in both directions; what the cores do meanwhile does not matter there.
+    1,663 for as many of 100; rows from L1 to L2 take one cycle more each. The caller is busy for 50 of them. All copies
+    share eight bytes a cycle, in both directions; what the cores do meanwhile does not matter there.
     """
     row = math.ceil(size_bytes / rows / 8) if rows else 0
     return 55.0 + row * rows + (0.5 * rows if rows > 1 else 0.0)
