@@ -63,6 +63,32 @@ def test_two_processes_with_named_tracks() -> None:
     assert counters == [("bytes in l1", 3, 40), ("bytes in l1", 99, 0)]
 
 
+def test_every_hop_has_its_track_and_ends_with_the_step() -> None:
+    """Copies of two hops go on at the same time: together they may take longer than the step."""
+    hops = [
+        {"near": "l2", "copy_cycles": 95.0},
+        {"near": "l1", "copy_cycles": 70.0},
+        {"near": "l0", "copy_cycles": 0.0},
+    ]
+    first, second = REPORT["steps"]
+    timeline = estimated({**REPORT, "steps": [{**first, "hops": hops}, second]})
+    copies = [(span.track, span.begin, span.end) for span in timeline.spans if span.track.startswith("copies")]
+    assert copies == [("copies of l2", 0, 95), ("copies of l1", 0, 70)]
+    late = {**first, "hops": [{"near": "l1", "copy_cycles": 170.0}]}
+    assert estimated({**REPORT, "steps": [late, second]}).spans[-2].end == 100
+
+
+def test_a_measurement_without_levels_has_those_of_the_plan() -> None:
+    trace = build_trace(REPORT, Timeline(spans=MEASURED.spans))
+    counters = [(event["name"], event["ts"], event["args"]["bytes"]) for event in events(trace, "C", MEASUREMENT)]
+    assert counters == [
+        ("bytes in l2", 0, 64),
+        ("bytes in l1", 0, 40),
+        ("bytes in l1", 120, 0),
+        ("bytes in l2", 120, 0),
+    ]
+
+
 @pytest.mark.parametrize("process", [ESTIMATE, MEASUREMENT])
 def test_spans_are_complete_and_do_not_overlap(process: int) -> None:
     trace = build_trace(REPORT, MEASURED)

@@ -7,6 +7,7 @@ One cycle is shown as one microsecond.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tilewright.runners.runner import Level, Span, Timeline
@@ -23,7 +24,7 @@ def build_trace(report: Mapping[str, Any], measured: Timeline | None = None, clo
     """
     events = list(_process(ESTIMATE, "estimate of the plan", estimated(report)))
     if measured is not None:
-        events.extend(_process(MEASUREMENT, "measured", measured))
+        events.extend(_process(MEASUREMENT, "measured", _with_levels(measured, report)))
     return {
         "traceEvents": events,
         "displayTimeUnit": "ms",
@@ -42,17 +43,37 @@ def estimated(report: Mapping[str, Any]) -> Timeline:
     now = 0
     for index, step in enumerate(report["steps"]):
         cycles = step["cycles"]
-        parts = ((STEPS, cycles["total"]), (CORES, cycles.get("compute")), ("copies", cycles.get("copy")))
+        total = round(cycles["total"])
+        copies = [(f"copies of {hop['near']}", hop["copy_cycles"]) for hop in step.get("hops", ())]
+        parts = ((STEPS, total), (CORES, cycles.get("compute")), *(copies or [("copies", cycles.get("copy"))]))
         spans.extend(
-            Span(track=track, name=step["name"], step=step["name"], begin=now, end=now + round(length))
+            Span(track=track, name=step["name"], step=step["name"], begin=now, end=now + min(round(length), total))
             for track, length in parts
             if length
         )
-        used = _used(report["buffers"], index)
-        levels.extend(Level(memory=memory, cycle=now, used_bytes=size) for memory, size in used.items())
-        now += round(cycles["total"])
-    levels.extend(Level(memory=memory, cycle=now, used_bytes=0) for memory in sorted({one.memory for one in levels}))
-    return Timeline(spans=tuple(spans), levels=tuple(levels))
+        levels.extend(_levels(report["buffers"], index, now))
+        now += total
+    return Timeline(spans=tuple(spans), levels=(*levels, *_emptied(levels, now)))
+
+
+def _with_levels(measured: Timeline, report: Mapping[str, Any]) -> Timeline:
+    """Where no runner has seen memories fill: what the plan has in them, when each step was measured to begin."""
+    numbers = {step["name"]: index for index, step in enumerate(report["steps"])}
+    steps = [span for span in measured.spans if span.track == STEPS and span.name in numbers]
+    if measured.levels or not steps:
+        return measured
+    levels = [level for span in steps for level in _levels(report["buffers"], numbers[span.name], span.begin)]
+    return replace(measured, levels=(*levels, *_emptied(levels, max(span.end for span in steps))))
+
+
+def _levels(buffers: Sequence[Mapping[str, Any]], step: int, cycle: int) -> Iterator[Level]:
+    for memory, size in _used(buffers, step).items():
+        yield Level(memory=memory, cycle=cycle, used_bytes=size)
+
+
+def _emptied(levels: Sequence[Level], cycle: int) -> Iterator[Level]:
+    for memory in sorted({one.memory for one in levels}):
+        yield Level(memory=memory, cycle=cycle, used_bytes=0)
 
 
 def _used(buffers: Sequence[Mapping[str, Any]], step: int) -> dict[str, int]:

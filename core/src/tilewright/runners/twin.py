@@ -206,7 +206,11 @@ def _demand_same(first: RunResult, now: RunResult, runs: tuple[Execution, Execut
                         f"the twin found: '{name}' depends on the order of cores or on when copies arrive",
                         where=f"value '{name}'",
                         details=(f"{different} elements differ between run ({runs[0]}) and run ({runs[1]})",),
-                        fix=("report it, with the model: a barrier or a wait is missing",),
+                        fix=(
+                            "--on twin-race, or --sanitize     may name the line: a barrier or a wait is missing, or bytes "
+                            "are read that nothing has written",
+                            "report it, with the model",
+                        ),
                     )
 
 
