@@ -16,12 +16,13 @@ from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import memory_bytes, soft_limit_warnings
 from tilewright.allocate.problem import Budget
 from tilewright.decisions import Decisions
-from tilewright.errors import Diagnostic, TilewrightError, usage_error
+from tilewright.errors import Diagnostic, usage_error
+from tilewright.fitting import Fitting
 from tilewright.graph import Graph, Tensor
 from tilewright.naming import Names, names_of
 from tilewright.options import Options
 from tilewright.pins import demand_ends, pinned_memories
-from tilewright.planner import Planner, other_kernels
+from tilewright.planner import Planner
 from tilewright.platform import Platform
 from tilewright.plugins import Registry, load_for
 from tilewright.plugins.offers import StageEvent
@@ -134,7 +135,7 @@ class Deployment:
         """Kernels, layouts, packed constants."""
         if isinstance(given := self._given.get(Bound), Bound):
             return given
-        return self._finished("bind", self._bound_with({}))
+        return self._finished("bind", self._bound_with({}, {}))
 
     @cached_property
     def allocated(self) -> Allocated:
@@ -317,30 +318,14 @@ class Deployment:
             return planner.allocate(tiled, pins)
         if isinstance(scheduled := self._given.get(Scheduled), Scheduled):
             return planner.allocate(planner.tile(scheduled, pins), pins)
-        return self._plan_with_kernels_that_fit(planner)
+        rebind = None if Bound in self._given else self._bound_with
+        return Fitting(planner=planner, rebind=rebind).plan(self.bound)
 
-    def _plan_with_kernels_that_fit(self, planner: Planner) -> Allocated:
-        """The best plan with the cheapest kernels; the next cheapest where no tile of one fits the near memory."""
-        bound, first = self.bound, None
-        refused: dict[str, frozenset[str]] = {}
-        while True:
-            try:
-                return planner.plan(bound)
-            except TilewrightError as error:
-                first = first or error
-                if error.subject not in bound.bindings:
-                    raise first from None
-                used = bound.bindings[error.subject].kernel.name
-                refused[error.subject] = refused.get(error.subject, frozenset()) | {used}
-                others = None if Bound in self._given else other_kernels(bound, refused, planner.pins)
-                if others is None:
-                    raise first from None
-                bound = self._bound_with(others)
-
-    def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
-        """The graph bound, these kernels (node -> name) taken unless others are pinned."""
+    def _bound_with(self, kernels: Mapping[str, str], sizes: Mapping[str, int]) -> Bound:
+        """The graph bound, these kernels (node -> name) taken unless others are pinned; with other memory sizes."""
         planner = replace(self.planner, pins=Decisions(kernels=kernels).pinned_by(self._pins))
-        bound = planner.bind(self.graph, self.platform, self._import_diagnostics)
+        platform = self.platform.with_limits(sizes) if sizes else self.platform
+        bound = planner.bind(self.graph, platform, self._import_diagnostics)
         initial = initial_constants(self.states)
         return replace(bound, constants={**bound.constants, **initial}) if initial else bound
 

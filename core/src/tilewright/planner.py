@@ -67,6 +67,10 @@ class Planner:
             return self._with_copies(bound, best) if self.stage_constants else best
         raise failures[0] if failures[0].fix else with_fix(failures[0], self._ways_out(bound, failures[0]))
 
+    def first(self, bound: Bound) -> Allocated:
+        """The plan of the first proposal, whether or not others are better. Raises TilewrightError as `plan` does."""
+        return self.carry_out(bound, next(self.proposals(bound)))
+
     def _with_copies(self, bound: Bound, plan: Allocated) -> Allocated:
         """The plan with the best set of copies of constants that fits; itself where none does."""
         for staged in proposals(plan, self.operators):

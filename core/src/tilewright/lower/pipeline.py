@@ -1,10 +1,10 @@
 """Knows the order in which a level's tiles are fetched, computed and stored, and where cores wait for each other.
 Does not know what is inside a fetch, a store or a computation.
 
-    before the loop   what is resident is fetched, and the first tiles of what has several buffers
+    before the loop   what is resident is fetched, and the first tiles
     for every tile    the mover waits for the tile, starts a later one into a free buffer, waits for the buffer to write
                       barrier, compute (or the tiles of the next level), barrier
-                      the mover starts the store of what is complete
+                      the mover starts the next tile of what has one buffer, then the store of what is complete
     after the loop    the mover waits for the last stores
 
 An operand of depth d has a new window every `period` tiles. A buffer is written again only after a barrier that every
@@ -198,7 +198,7 @@ def _before(movers: Sequence[Mover]) -> Iterable[Statement]:
                 yield one.mark("live", "0")
         elif one.slot.resident:
             yield from (one.mark("live", "0"), one.start("0"))
-        for ahead in () if one.slot.resident or one.slot.bond.written else range(one.span - 1):
+        for ahead in () if one.slot.resident or one.slot.bond.written else range(max(one.span - 1, 1)):
             yield from when(one.exists("0", ahead), (one.mark("live", "0", ahead), one.start("0", ahead)))
     yield from (one.wait("0") for one in movers if one.slot.resident and not one.slot.bond.written)
 
@@ -231,9 +231,6 @@ def _arriving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
     t = level.counter
     inputs = [one for one in movers if not one.slot.bond.written and not one.slot.resident]
     for one in inputs:
-        if one.span == 1:
-            yield from when(one.first(t), (one.mark("live", t), one.start(t)))
-    for one in inputs:
         yield from when(one.first(t), (one.wait(t),))
     for one in inputs:
         if one.span > 1:
@@ -248,12 +245,18 @@ def _arriving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
 
 
 def _leaving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
-    """What the mover does once a tile is computed."""
+    """What the mover does once a tile is computed. Fetches first: stores may go on while the next one is computed."""
     t = level.counter
-    for one in movers:
-        if not one.slot.resident:
-            done = one.start(t) if one.slot.bond.written else one.mark("dead", t)
-            yield from when(one.last(t), (done,))
+    moving = [one for one in movers if not one.slot.resident]
+    for one in moving:
+        if not one.slot.bond.written:
+            yield from when(one.last(t), (one.mark("dead", t),))
+            if one.span == 1:
+                later = one.mark("live", t, 1), one.start(t, 1)
+                yield from when(_and(one.last(t), one.exists(t, 1)), later)
+    for one in moving:
+        if one.slot.bond.written:
+            yield from when(one.last(t), (one.start(t),))
 
 
 def _after(movers: Sequence[Mover]) -> Iterable[Statement]:

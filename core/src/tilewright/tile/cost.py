@@ -216,10 +216,10 @@ class _Play:
                 cores = max(cores, arrivals[item.name][before] if before >= 0 and number % every == 0 else 0.0)
             self._fetch(inputs, number, last, move, ahead=True)
             cores += compute
+            self._fetch(inputs, number, last, move, ahead=False)
             for item, every in outputs:
                 if (number + 1) % every == 0:
                     move(item, number // every)
-            self._fetch(inputs, number, last, move, ahead=False)
         return max(cores, engine)
 
     def _fetch(

@@ -226,9 +226,6 @@ def _play(computes: Sequence[float], inputs: Sequence[Traffic], outputs: Sequenc
         move(one)
     for number, compute in enumerate(computes):
         for one in inputs:
-            if one.copy.buffers == 1 and number and number % one.period == 0:
-                move(one)
-        for one in inputs:
             cores = max(cores, arrivals[id(one)][number // one.period])
         for one in outputs:
             before = number // one.period - one.copy.buffers
@@ -238,6 +235,9 @@ def _play(computes: Sequence[float], inputs: Sequence[Traffic], outputs: Sequenc
             if one.copy.buffers > 1 and number % one.period == 0:
                 move(one)
         cores += compute
+        for one in inputs:
+            if one.copy.buffers == 1 and (number + 1) % one.period == 0:
+                move(one)
         for one in outputs:
             if (number + 1) % one.period == 0:
                 move(one)

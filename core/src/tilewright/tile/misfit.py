@@ -4,27 +4,28 @@ Does not know how tiles are searched; it asks with other limits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError, memory_error
-from tilewright.platform import Platform
 from tilewright.stages import Step
 from tilewright.tile.pick import smallest_bytes
 from tilewright.tile.space import Space
 from tilewright.tile.spaces import Machine
 
 
-def does_not_fit(machine: Machine, step: Step, spaces: Sequence[Space], near: str) -> TilewrightError:
-    """TW5101 (exit 5): the step, the bytes it needs, the smallest near memory that would do, and what to change.
+def does_not_fit(machine: Machine, step: Step, space: Space, near: str) -> TilewrightError:
+    """TW5101 (exit 5): the step, the bytes it needs, the memory that would do for it, and what to change.
 
-    `spaces` has the step's own space first, then those of all steps after it.
+    `space` has all that may be cut, reductions included where the kernel computes them in parts.
     """
-    space, node = spaces[0], machine.nodes[step.name]
+    node = machine.nodes[step.name]
     limit = machine.platform.memory(near).size_bytes or 0
     reserved = limit - (space.room_bytes or 0)
     needed = smallest_bytes(space, "single")
+    pinned = (machine.platform.plan_bytes(near) or 0) - (space.room_bytes or 0)
+    least = machine.platform.size_for(near, pinned + needed)
     origin = f", onnx {' + '.join(node.origin)}" if node.origin else ""
     text = f"its smallest tile needs {needed:,} B" if needed else "no tile of it is legal for the copy engine"
     error = memory_error(
@@ -37,9 +38,9 @@ def does_not_fit(machine: Machine, step: Step, spaces: Sequence[Space], near: st
             *_whole_axes(space, node.op),
             *([f"cut already: {', '.join(loop.name for loop in space.cuts)}"] if space.cuts else []),
         ),
-        fix=(_way_out(spaces, near, machine.platform),) if needed else (),
+        fix=(f"--memory {near}={least}     is the least that does for this step",) if needed else (),
     )
-    return replace(error, subject=step.name)
+    return replace(error, subject=step.name, needs=(near, least) if needed else None)
 
 
 def _whole_axes(space: Space, op: str) -> Iterator[str]:
@@ -50,11 +51,3 @@ def _whole_axes(space: Space, op: str) -> Iterator[str]:
         for position, axis in enumerate(space.access.axes[operand.name]):
             if axis.index is None and axis.extent > 1:
                 yield f"axis {position} of {operand.name}, {axis.extent:,} elements, cannot be cut: {op} takes it whole"
-
-
-def _way_out(spaces: Sequence[Space], near: str, platform: Platform) -> str:
-    has = platform.plan_bytes(near) or 0
-    least = max(has - (space.room_bytes or 0) + smallest_bytes(space, "single") for space in spaces)
-    return (
-        f"--memory {near}={platform.size_for(near, least)}     is the least that does for this step and those after it"
-    )

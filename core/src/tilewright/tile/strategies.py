@@ -18,7 +18,7 @@ from tilewright.tile.order import Found
 from tilewright.tile.pick import pick
 from tilewright.tile.search import Search, Tables
 from tilewright.tile.space import Space
-from tilewright.tile.spaces import Machine, structural_key
+from tilewright.tile.spaces import Machine
 from tilewright.tile.tiler import TilingRequest
 from tilewright.tile.whole import WholeTiler
 
@@ -77,15 +77,11 @@ class StepTiler:
 
 
 def _misfit(machine: Machine, cutter: Cutter, index: int) -> TilewrightError:
-    """The step's error, with the least memory that does for it and, where that is quickly known, for all after it."""
-    blocked, steps = cutter.blocked(index), machine.scheduled.steps
+    """The step's error, with the least memory that does for it."""
+    blocked = cutter.blocked(index)
     if blocked is None:
         raise ValueError(f"step {index} fits")
-    ends = blocked.way.far, blocked.way.near
-    rest = range(index + 1, len(steps)) if len(machine.hops) == 1 else range(0)
-    later = [machine.space(at, steps[at], ends, split=True) for at in rest]
-    spaces = {structural_key(one): one for one in (blocked.space, *later) if one.travellers}
-    return does_not_fit(machine, steps[index], tuple(spaces.values()), blocked.way.near)
+    return does_not_fit(machine, machine.scheduled.steps[index], blocked.space, blocked.way.near)
 
 
 TILERS = (
