@@ -95,6 +95,10 @@ def _never(site: Site) -> PartialSums | None:
     return None
 
 
+def _none(site: Site) -> tuple[str, ...]:
+    return ()
+
+
 def _always(site: Site) -> str | None:
     return None
 
@@ -125,6 +129,8 @@ class Kernel:
     memories: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # operand -> memories it may be in; absent: any
+    stays: Callable[[Site], tuple[str, ...]] = _none  # inputs read where they live, if cores reach it: tiles would
+    # hold much more of them than is read
     multiples: Mapping[str, int] = field(default_factory=dict)  # loop -> tile extents are multiples of this
     parallel: tuple[str, ...] = ()  # loops that may be split over cores, best first; "*" is every parallel one
     accumulates: Callable[[Site], PartialSums | None] = _never  # None: no reduction may be cut

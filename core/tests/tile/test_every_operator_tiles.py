@@ -5,8 +5,10 @@ The whole matrix is `benchmarks/operator_tiling.py`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -112,3 +114,23 @@ def test_tiles_compute_what_references_do(way: str, tmp_path: Path) -> None:
     else:
         platform, chosen = two_hops(near.memory("l1").size_bytes or 0, MIDDLE_BYTES), cases(6, "double", "single")
     assert run_on_twin(chosen, platform, tmp_path, TwinRunner(seeds=(1,), modes=("lazy",))) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "access", "copied"),
+    [
+        ("Gather_a_few_of_many", "rw", False),
+        ("Gather_a_few_of_many", "none", True),
+        ("Gather_constant_indices", "rw", True),
+    ],
+)
+def test_a_table_of_which_little_is_used_is_read_where_it_is(
+    name: str, access: Literal["rw", "none"], copied: bool
+) -> None:
+    """As long as cores can."""
+    plain = cluster()
+    engine = plain.engines[0].name
+    memories = (replace(one, access={engine: access}) if one.name == "flash" else one for one in plain.memories)
+    case = Case(layer=LAYERS[name], room_bytes=4 << 10, buffering="single")
+    (group,) = tiles_of(case, replace(plain, memories=tuple(memories))).tiled.groups
+    assert ("X" in group.tile.hops[-1].copies) == copied

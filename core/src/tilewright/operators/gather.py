@@ -26,6 +26,7 @@ from tilewright.operators.walk import walk
 Array = npt.NDArray[np.generic]
 
 _INDICES = (DType.I32, DType.I64)
+_SPARSE = 4  # times as many elements as are taken: then each is read where it is
 
 
 def _axis(site: Site) -> int:
@@ -137,9 +138,16 @@ GATHER = Operator(
     ),
 )
 
+
+def _stays(site: Site) -> tuple[str, ...]:
+    """A table of which little is used, such as an embedding: copying all of it would take longer, if it fits at all."""
+    return ("X",) if site.input(0).elements > _SPARSE * site.output.elements else ()
+
+
 GATHER_COPY = Kernel(
     name="portable.gather",
     op="Gather",
+    stays=_stays,
     parallel=("*",),
     accepts=_accepts,
     values=_values,

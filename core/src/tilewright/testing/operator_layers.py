@@ -181,6 +181,8 @@ def _moving(numbers: np.random.Generator) -> Iterator[Layer]:
     indices = numbers.integers(-9, 9, (4, 5)).astype(np.int64)
     yield Layer(op="Gather", inputs=(volume, indices), attributes={"axis": 0})
     yield Layer(op="Gather", kind="constant indices", inputs=(volume, indices), attributes={"axis": 1}, constants=(1,))
+    table, words = _floats(numbers, 211, 13), numbers.integers(0, 211, 19).astype(np.int32)
+    yield Layer(op="Gather", kind="a few of many", inputs=(table, words), attributes={"axis": 0}, constants=(0,))
     up: dict[str, Attribute] = {"sizes": (17, 29), "slopes": (9, 10), "offsets": (-4, 0), "divisors": (17, 28)}
     yield Layer(op="ResizeLinear", inputs=(_floats(numbers, 1, 7, 9, 11),), attributes=up)
     yield Layer(op="Upsample", inputs=(_floats(numbers, 3, 9, 11),), attributes={"factors": (1, 3, 2)})

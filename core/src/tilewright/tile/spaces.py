@@ -19,6 +19,7 @@ from tilewright.layout import Layout, row_major
 from tilewright.operands import input_operands, kernel_access
 from tilewright.operator import Operator
 from tilewright.platform import CopyPath, Platform
+from tilewright.reach import reachable
 from tilewright.stages import Buffer, Scheduled, Step
 from tilewright.tile.space import Space, Traveller, WindowTable, cuttable, touched_bytes
 from tilewright.tile.sums import splits
@@ -50,6 +51,7 @@ class OperandOf:
     written: bool
     constant: bool
     buffer: str = ""  # that it is in; "" for a constant
+    stays: bool = False  # read where it lives: its kernel says so, and cores reach it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +107,11 @@ class Machine:
                 found.append(self._value(source.operand, source.tensor, kept, written=False))
         outputs = zip(operator.outputs, site.node.outputs, strict=False)
         found.extend(self._value(operand, value, kept, written=True) for operand, value in outputs if value)
-        return tuple(found)
+        stays = binding.kernel.stays(site)
+        return tuple(replace(one, stays=True) if one.name in stays and self._reached(one) else one for one in found)
+
+    def _reached(self, operand: OperandOf) -> bool:
+        return reachable(self.platform, operand.memory)
 
     def _constant(self, operand: str, name: str) -> OperandOf:
         array, staging = self.bound.constants[name], self.decisions.staged.get(name)
@@ -288,7 +294,7 @@ class Machine:
         """How the operand crosses a hop; None where it stays where it is."""
         far, near = ends
         position = [hop.near for hop in self.hops].index(near)
-        if near == self.platform.near and near not in kernel.memories.get(operand.name, (near,)):
+        if operand.stays or (near == self.platform.near and near not in kernel.memories.get(operand.name, (near,))):
             return None
         on_the_way = [self.hops[0].far, *(hop.near for hop in self.hops)]
         if operand.memory in on_the_way:
