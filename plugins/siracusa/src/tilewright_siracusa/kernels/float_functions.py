@@ -17,6 +17,7 @@ from tilewright.api import c_functions
 from tilewright_siracusa.kernels.float_lanes import Program, function_text
 from tilewright_siracusa.kernels.sources import c_text
 
+LONG = 6  # lines, more of which are called
 _ZERO = 12583039  # 3 * 2^22 + 127
 _LN2 = ("0x1.62e4p-1f", "0x1.7f7d1cp-20f")  # the sum of both; up to 2^9 times the first is exact
 _EXP = ("1.0f", "1.0f", "0.5f", "0x1.555466p-3f", "0x1.5552fep-5f", "0x1.1257d2p-7f", "0x1.6ff254p-10f")
@@ -144,7 +145,13 @@ _LOGISTIC_CONSTANTS = {
 
 def _unary(name: str, comment: str, lines: str, constants: Mapping[str, str], *numbers: str) -> Program:
     return Program(
-        name=f"tw_xp_f32_{name}", comment=comment, lines=lines, constants=constants, numbers=numbers, keeps_nan=True
+        name=f"tw_xp_f32_{name}",
+        comment=comment,
+        lines=lines,
+        constants=constants,
+        numbers=numbers,
+        keeps_nan=True,
+        apart=lines.count("\n") > LONG,
     )
 
 

@@ -1,7 +1,7 @@
 #ifndef TW_XP_F32_GELU
 #define TW_XP_F32_GELU
 /* y = x times the part of the normal distribution below x, some elements at a time; far from 0 one by one. */
-TW_KERNEL void tw_xp_f32_gelu(int32_t count, const float *x, int32_t x_step, float *y, int32_t y_step)
+TW_XP_APART void tw_xp_f32_gelu(int32_t count, const float *x, int32_t x_step, float *y, int32_t y_step)
 {
     for (int32_t left = count; left > 0; left -= 16) {
         const int32_t some = left < 16 ? left : 16;

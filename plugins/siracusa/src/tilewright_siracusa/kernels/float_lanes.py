@@ -46,7 +46,8 @@ class Program:
     """A function over runs: `count`, each of `inputs` and its step, `y` and its step where it has a result, numbers.
 
     `constants` are C expressions over the numbers. `sums` go on from run to run: four of each, in an array.
-    With `keeps_nan` the result is the first input where that is NaN.
+    With `keeps_nan` the result is the first input where that is NaN. What is long is a function that is called, once in
+    a program (`apart`); the others become part of their callers.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Program:
     sums: tuple[str, ...] = ()
     result: str = "y"
     keeps_nan: bool = False
+    apart: bool = False
 
     @property
     def parsed(self) -> tuple[Line, ...]:
@@ -81,7 +83,7 @@ def function_text(program: Program) -> str:
     guard = program.name.upper()
     return "\n".join((
         f"#ifndef {guard}", f"#define {guard}", f"/* {program.comment} */",
-        *_wrapped(f"TW_KERNEL void {program.name}({', '.join(parameters)})"),
+        *_wrapped(f"{'TW_XP_APART' if program.apart else 'TW_KERNEL'} void {program.name}({', '.join(parameters)})"),
         "{", *_body(program), "}", "#endif", "",
     ))  # fmt: skip
 
