@@ -6,23 +6,23 @@ Does not know what any stage does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.auto import EXACT, chosen
-from tilewright.allocate.limits import memory_bytes, soft_limit_warnings
+from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes, soft_limit_warnings
 from tilewright.allocate.problem import Budget
 from tilewright.decisions import Decisions
-from tilewright.errors import Diagnostic, usage_error
+from tilewright.errors import Diagnostic, Exit, TilewrightError, usage_error
 from tilewright.fitting import Fitting
 from tilewright.graph import Graph, Tensor
 from tilewright.naming import Names, names_of
 from tilewright.options import Options
 from tilewright.pins import demand_ends, pinned_memories
-from tilewright.planner import Planner
+from tilewright.planner import Planner, with_fix
 from tilewright.platform import Platform
 from tilewright.plugins import Registry, load_for
 from tilewright.plugins.offers import StageEvent
@@ -30,6 +30,7 @@ from tilewright.pools import with_pools
 from tilewright.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 from tilewright.staging import staged_constants
 from tilewright.streams import State, beginnings, initial_constants, states_of, states_of_plan
+from tilewright.ways_out import taken
 
 if TYPE_CHECKING:
     from tilewright.emit import Vector
@@ -142,7 +143,11 @@ class Deployment:
         """The plan: every decision taken, every byte placed, everything checked."""
         if isinstance(given := self._given.get(Allocated), Allocated):
             return given
-        plan = self._plan()
+        try:
+            plan = self._plan()
+        except TilewrightError as error:
+            roomier = tuple(self._roomier()) if error.exit_code is Exit.DOES_NOT_FIT and not self._given else ()
+            raise with_fix(error, (*error.fix, *roomier)) from error.__cause__
         self._finished("schedule", plan.tiled.scheduled)
         self._finished("tile", plan.tiled)
         return self._finished("allocate", plan)
@@ -226,7 +231,8 @@ class Deployment:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What the user should know: about plugins left out, the model, and whatever stage has run so far."""
         planned = soft_limit_warnings(self.allocated) if "allocated" in self.__dict__ else ()
-        found = (*self.registry.diagnostics, *self.bound.diagnostics, *planned, *self._from_observers)
+        beyond = beyond_machine_warnings(self.bound.platform)
+        found = (*self.registry.diagnostics, *self.bound.diagnostics, *beyond, *planned, *self._from_observers)
         return tuple(dict.fromkeys(found))
 
     @property
@@ -320,6 +326,18 @@ class Deployment:
             return planner.allocate(planner.tile(scheduled, pins), pins)
         rebind = None if Bound in self._given else self._bound_with
         return Fitting(planner=planner, rebind=rebind).plan(self.bound)
+
+    def _roomier(self) -> Iterator[str]:
+        """Settings of the target with which the model was planned again, and fits."""
+        unheard = replace(self.registry, observers=())
+        for settings in self.platform.roomier:
+            options = replace(self.options, settings={**self.options.settings, **settings})
+            try:
+                plan = Deployment(self.model, self.target, options, unheard).allocated
+            except TilewrightError:
+                continue
+            flags = " ".join(f"--set {name}={value}" for name, value in settings.items())
+            yield f"{flags}     {taken(plan)}"
 
     def _bound_with(self, kernels: Mapping[str, str], sizes: Mapping[str, int]) -> Bound:
         """The graph bound, these kernels (node -> name) taken unless others are pinned; with other memory sizes."""

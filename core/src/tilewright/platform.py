@@ -31,6 +31,7 @@ class Memory:
     )  # engine -> access; absent: rw, or ro for const
     bytes_per_cycle: float = 4.0
     latency_cycles: float = 0.0
+    machine_bytes: int | None = None  # what the machine has, where that is known: a larger limit is a warning
     soft: bool = False  # the limit may be exceeded where nothing else helps: a warning instead of an error
 
     def access_by(self, engine: str) -> Literal["rw", "ro", "none"]:
@@ -105,6 +106,7 @@ class Platform:
     options: tuple[Option, ...] = ()
     configure_with: Callable[[Platform, Mapping[str, str]], Platform] | None = None
     settle: Callable[[Platform], Platform] | None = None  # what depends on memory sizes, once they are known
+    roomier: tuple[Mapping[str, str], ...] = ()  # settings to try where a model does not fit, best first
     settings: Mapping[str, str] = field(default_factory=dict)  # as configured; part of the report
 
     def __post_init__(self) -> None:

@@ -40,14 +40,14 @@ def ways_out(
     """
     lines = []
     if placeable and (found := plan(bound, Change(effort=_MORE_EFFORT))) is not None:
-        lines.append(f"--effort {effort * _MORE_EFFORT}     a more patient allocator -> {_taken(found)}")
+        lines.append(f"--effort {effort * _MORE_EFFORT}     a more patient allocator -> {taken(found)}")
     users = plan(bound, Change(users=True))
     if users is not None:
-        lines.append(f"--io user     inputs and outputs stay in your buffers -> {_taken(users)}")
+        lines.append(f"--io user     inputs and outputs stay in your buffers -> {taken(users)}")
     if pinned and (found := plan(bound, Change(unpinned=True))) is not None:
-        lines.append(f"without --pin     nothing is pinned to a memory -> {_taken(found)}")
+        lines.append(f"without --pin     nothing is pinned to a memory -> {taken(found)}")
     if staged and (found := plan(bound, Change(unstaged=True))) is not None:
-        lines.append(f"without --stage     constants stay where they are -> {_taken(found)}")
+        lines.append(f"without --stage     constants stay where they are -> {taken(found)}")
     larger = _larger(bound, plan)
     lines.extend(_grown(sizes, bound.platform) for sizes in larger[:_MOST_SIZES])
     if users is None:
@@ -102,6 +102,8 @@ def _with_more(bound: Bound, plan: Plan, names: Sequence[str], change: Change) -
     platform = bound.platform
     needed = {name: platform.size_for(name, memory_bytes(boundless, name)) for name in names}
     sizes = {name: size for name, size in needed.items() if size > (platform.memory(name).size_bytes or 0)}
+    if any(size > (platform.memory(name).machine_bytes or size) for name, size in sizes.items()):
+        return None  # the machine has no more
     return sizes if sizes and plan(with_memories(bound, dict(sizes)), change) is not None else None
 
 
@@ -117,7 +119,8 @@ def _grown(sizes: Sizes, platform: Platform) -> str:
     return f"{flags}     {more} -> fits"
 
 
-def _taken(plan: Allocated) -> str:
+def taken(plan: Allocated) -> str:
+    """What a plan takes of every memory that has a limit, in a line."""
     platform = plan.tiled.scheduled.bound.platform
     taken = (
         f"{memory.name} {memory_bytes(plan, memory.name):,} of {memory.size_bytes:,} B"

@@ -7,9 +7,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.cli.main import tilewright
 from tilewright.deployment import Deployment
@@ -111,3 +112,26 @@ def test_the_least_l1_that_is_named_counts_stacks_as_they_are_then(
     assert Deployment(softmax_over(width), "siracusa", Options(memory={"l1": least}, tiler=tiler)).compile().files
     with pytest.raises(TilewrightError, match="TW5101"):
         Deployment(softmax_over(width), "siracusa", Options(memory={"l1": least - 1}, tiler=tiler)).compile()
+
+
+def test_a_limit_beyond_the_chip_is_a_warning() -> None:
+    result = CliRunner().invoke(tilewright, ("check", str(DIGITS), "--target", "siracusa", "--memory", "l1=1M"))
+    assert result.exit_code == 0
+    assert "TW5034" in result.output
+    assert "the machine has 262,144 B" in " ".join(result.output.split())
+    assert "TW5034" not in run("check", str(DIGITS), "--target", "siracusa", "--memory", "l1=256K").output
+
+
+def test_constants_beyond_l2_are_sent_to_the_external_ram() -> None:
+    """No size of the chip's own memories would do, and none is named."""
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size]) for name, size in (("x", 1024), ("y", 500))
+    ]
+    weights = numpy_helper.from_array(np.ones((1024, 500), np.float32), "w")
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"], "fc")], "g", ends[:1], ends[1:], [weights])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    with pytest.raises(TilewrightError, match="TW5001") as caught:
+        Deployment(model, "siracusa").compile()
+    (line,) = caught.value.fix
+    assert line.startswith("--set home=l3     fits, ")
+    assert Deployment(model, "siracusa", Options(settings={"home": "l3"})).allocated

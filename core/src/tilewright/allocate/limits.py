@@ -1,10 +1,11 @@
-"""Knows what a plan takes of each memory, all its arrays together, and which soft limits it exceeds.
+"""Knows what a plan takes of each memory, all its arrays together, and which limits are exceeded or exceed the machine.
 Does not know how it was found.
 """
 
 from __future__ import annotations
 
 from tilewright.errors import Diagnostic
+from tilewright.platform import Platform
 from tilewright.stages import Allocated
 
 
@@ -20,6 +21,22 @@ def exceeded_bytes(allocated: Allocated, memory: str) -> int:
     """Bytes over the memory's limit; 0 inside it, or without one."""
     limit = allocated.tiled.scheduled.bound.platform.plan_bytes(memory)
     return 0 if limit is None else max(memory_bytes(allocated, memory) - limit, 0)
+
+
+def beyond_machine_warnings(platform: Platform) -> tuple[Diagnostic, ...]:
+    """A warning TW5034 for every limit that is larger than the memory of the machine."""
+    return tuple(
+        Diagnostic(
+            code="TW5034",
+            severity="warning",
+            message=f"memory '{memory.name}' is given {memory.size_bytes:,} B, the machine has "
+            f"{memory.machine_bytes:,} B: a program that takes more does not link",
+            where=f"memory {memory.name}",
+            fix=(f"--memory {memory.name}={memory.machine_bytes}",),
+        )
+        for memory in platform.memories
+        if memory.machine_bytes is not None and (memory.size_bytes or 0) > memory.machine_bytes
+    )
 
 
 def soft_limit_warnings(allocated: Allocated) -> tuple[Diagnostic, ...]:

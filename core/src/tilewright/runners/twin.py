@@ -207,8 +207,7 @@ def _demand_same(first: RunResult, now: RunResult, runs: tuple[Execution, Execut
                         where=f"value '{name}'",
                         details=(f"{different} elements differ between run ({runs[0]}) and run ({runs[1]})",),
                         fix=(
-                            "--on twin-race, or --sanitize     may name the line: a barrier or a wait is missing, or bytes "
-                            "are read that nothing has written",
+                            "--on twin-race     may name the line: no barrier, no wait, or bytes that nobody wrote",
                             "report it, with the model",
                         ),
                     )

@@ -60,19 +60,25 @@ def _external_path(source: str, target: str) -> CopyPath:
 
 def _memories(home: str, weights: str) -> tuple[Memory, ...]:
     """L2 holds the code, the constants where they are wanted there, and what is left of it is for values or tiles."""
-    l1 = Memory(name="l1", size_bytes=L1_BYTES, base=L1_BASE, bytes_per_cycle=32.0)
+    l1 = Memory(name="l1", size_bytes=L1_BYTES, machine_bytes=L1_BYTES, base=L1_BASE, bytes_per_cycle=32.0)
     constants = CONSTANT_BYTES if weights == "l2" else 0
     room = L2_BYTES - CODE_BYTES - constants
-    l2 = Memory(name="l2", size_bytes=room, base=L2_BASE, bytes_per_cycle=8.0, latency_cycles=15.0)
-    near = Memory(name="weights", size_bytes=constants, kind="const", bytes_per_cycle=8.0, latency_cycles=15.0)
+    most = L2_BYTES - CODE_BYTES  # to be shared
+    l2 = Memory(name="l2", size_bytes=room, machine_bytes=most, base=L2_BASE, bytes_per_cycle=8.0, latency_cycles=15.0)
+    near = Memory(
+        name="weights", size_bytes=constants, machine_bytes=most, kind="const", bytes_per_cycle=8.0, latency_cycles=15.0
+    )
     half = L3_BYTES // 2
-    far = replace(near, size_bytes=half, base=L3_BASE + half, bytes_per_cycle=1.0, latency_cycles=100.0)
+    far = replace(
+        near, size_bytes=half, machine_bytes=half, base=L3_BASE + half, bytes_per_cycle=1.0, latency_cycles=100.0
+    )
     const = near if weights == "l2" else replace(far, access=UNREACHABLE)
     if home == "l2":
         return (l2, l1, const)
     l3 = Memory(
         name="l3",
         size_bytes=L3_BYTES if weights == "l2" else half,
+        machine_bytes=L3_BYTES if weights == "l2" else half,
         base=L3_BASE,
         access=UNREACHABLE,
         bytes_per_cycle=1.0,
@@ -145,6 +151,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         home=home,
         near="l1",
         prelude=_prelude(settings["isa"]),
+        roomier=({"home": "l3"},) if home == "l2" else ({"weights": "l3"},) if weights == "l2" else (),
     )
     return _with_stacks(configured)
 
