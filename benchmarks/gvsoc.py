@@ -1,0 +1,239 @@
+"""The networks it is given on GVSoC's model of Siracusa: what the estimates said, and what the simulated cores counted.
+
+    python benchmarks/gvsoc.py [MODEL ...] [--sizes 64,16] [--homes l2,l3] [--groups 1] [--set NAME=VALUE] [--steps]
+    python benchmarks/gvsoc.py --kernels [--only conv]
+
+Needs GVSoC, in GVSOC_INSTALL_DIR or on PATH, and a compiler for the cluster. Without models: the trained ones beside
+the checkout, or the digits of examples/. A ratio is measured over estimated cycles; the run has no hooks, the steps are
+counted in another run, with barriers around each. `--steps` adds a table of the steps; steps that are tiled together
+are one line. `--kernels` runs single layers side by side in one program, tile by tile as in a network, copies included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cortex_m_layers import Layer, conv, gemm, layer, matmul, mean, pair, pool, softmax
+
+from tilewright.deployment import Deployment
+from tilewright.errors import TilewrightError
+from tilewright.options import Options
+from tilewright.report.tiles import work
+from tilewright.runners.runner import Job, RunResult
+from tilewright.testing.side_by_side import side_by_side
+from tilewright.tile.measure import step_costs
+from tilewright.vectors import random_vectors
+from tilewright_siracusa.runners.gvsoc import GvsocRunner
+
+HERE = Path(__file__).resolve()
+TRAINED = HERE.parents[2] / "shared" / "models"
+DIGITS = HERE.parents[1] / "examples" / "digits"
+TARGET = "siracusa"
+HEAD = (
+    "| network | home | L1, KiB | buffers | steps | MACs | estimate | steps, measured | run, measured | run / estimate "
+    "| MAC/cycle |\n|---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|"
+)
+STEPS_HEAD = (
+    "| step | kernel | MACs | tiles | compute | copies | estimate | measured | measured / estimate | MAC/cycle |\n"
+    "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Steps that are tiled together: what was expected of them, and what they took. Cycles."""
+
+    name: str
+    kernels: str
+    macs: int
+    tiles: int
+    compute: float
+    copies: float
+    estimate: float
+    measured: int
+
+    def row(self) -> str:
+        """Of the table of steps."""
+        return (
+            f"| {self.name} | {self.kernels} | {self.macs:,} | {self.tiles} | {self.compute:,.0f} | {self.copies:,.0f} "
+            f"| {self.estimate:,.0f} | {self.measured:,} | {self.measured / max(self.estimate, 1):.2f} "
+            f"| {self.macs / max(self.measured, 1):.1f} |"
+        )
+
+
+def main() -> int:
+    """Print the tables; 1 when something does not fit or does not run."""
+    asked = parsed()
+    if missing := GvsocRunner().available():
+        sys.exit(missing)
+    if asked.kernels:
+        return kernels(asked)
+    failed = 0
+    print(HEAD, flush=True)
+    for model, home, size in product(asked.models or models(), asked.homes.split(","), asked.sizes.split(",")):
+        begun = f"| {model.stem} | {home} | {size} | {asked.buffering}"
+        try:
+            plan = Deployment(model, TARGET, options(asked, home=home, near_kib=float(size)))
+            result = run(plan)
+        except TilewrightError as error:
+            failed += 1
+            print(f"{begun} | {error.code} {error.message[:90]} |", flush=True)
+            continue
+        found = list(lines(plan, result))
+        print(f"{begun} {summary(found, len(plan.scheduled.steps), result)}", flush=True)
+        if asked.steps:
+            print("\n".join(("", STEPS_HEAD, *(line.row() for line in found), "")), flush=True)
+    return int(failed > 0)
+
+
+def parsed() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", type=Path)
+    parser.add_argument("--sizes", default="64", help="of L1, KiB")
+    parser.add_argument("--homes", default="l2")
+    parser.add_argument("--buffering", default="auto", choices=("auto", "single", "double"))
+    parser.add_argument("--groups", type=int, help="longest chain of steps joined in L1; 1: layer by layer")
+    parser.add_argument("--set", dest="settings", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--steps", action="store_true")
+    parser.add_argument("--kernels", action="store_true")
+    parser.add_argument("--only", default="", help="with --kernels: layers whose name has it")
+    return parser.parse_args()
+
+
+def models() -> list[Path]:
+    """The networks where none is named."""
+    return sorted(TRAINED.glob("*.onnx")) or sorted(DIGITS.glob("*.onnx"))
+
+
+def options(asked: argparse.Namespace, *, home: str, near_kib: float) -> Options:
+    """One point of the table."""
+    settings = {"home": home, **dict(setting.split("=", 1) for setting in asked.settings)}
+    memory = {"l1": round(near_kib * 1024)}
+    return Options(memory=memory, buffering=asked.buffering, groups=asked.groups, settings=settings)
+
+
+def run(plan: Deployment) -> RunResult:
+    """One inference on random inputs."""
+    given = tuple(vector.inputs for vector in random_vectors(plan.inputs, 1, 0))
+    job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=given)
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        return GvsocRunner().run(job, Path(folder))
+
+
+def lines(plan: Deployment, result: RunResult) -> Iterator[Line]:
+    """The program's parts in the order of execution. What steps that are tiled together cost stands at one of them."""
+    bound, operators = plan.scheduled.bound, plan.registry.operators
+    costs = step_costs(plan.tiled, operators, plan.allocated.decisions)
+    sites = {site.node.name: site for site in bound.graph.sites()}
+    number = {step.name: index for index, step in enumerate(plan.scheduled.steps)}
+    for group in plan.tiled.groups:
+        works = [work(name, group, costs[name]) for name in group.steps]
+        yield Line(
+            name=" + ".join(f"{number[name]} {sites[name].node.op}" for name in group.steps),
+            kernels=" + ".join(bound.bindings[name].kernel.name for name in group.steps),
+            macs=sum(operators[sites[name].node.op].macs(sites[name]) for name in group.steps),
+            tiles=max(one["tiles"] for one in works),
+            compute=sum(one["cycles"]["compute"] for one in works),
+            copies=sum(one["cycles"]["copy"] for one in works),
+            estimate=sum(one["cycles"]["total"] for one in works),
+            measured=sum(result.step_counts[name]["cycles"] for name in group.steps if name in result.step_counts),
+        )
+
+
+def summary(found: Sequence[Line], steps: int, result: RunResult) -> str:
+    """The rest of a network's line."""
+    estimate, macs, cycles = sum(line.estimate for line in found), sum(line.macs for line in found), result.counts
+    return (
+        f"| {steps} | {macs:,} | {estimate:,.0f} | {sum(line.measured for line in found):,} | {cycles['cycles']:,} "
+        f"| {cycles['cycles'] / max(estimate, 1):.2f} | {macs / cycles['cycles']:.1f} |"
+    )
+
+
+def kernels(asked: argparse.Namespace) -> int:
+    """Single layers: every one is exact to its reference, or this ends with 1."""
+    chosen = [one for one in layers() if asked.only in one.name]
+    many = side_by_side([(one.site, one.inputs) for one in chosen])
+    asked.groups = 1
+    plan = many.deployment(TARGET, options(asked, home="l2", near_kib=256))
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        traced = many.run(plan, GvsocRunner(), Path(folder) / "traced", trace=True)
+        counted = many.run(plan, GvsocRunner(), Path(folder) / "counted", trace=False)
+    wrong = [verdict.name for verdict in many.judge(plan, traced) if not verdict.exact]
+    print(STEPS_HEAD)
+    found = {group.steps[0]: line for group, line in zip(plan.tiled.groups, lines(plan, counted), strict=True)}
+    for one, node in zip(chosen, many.graph.nodes, strict=True):
+        name = f"{one.name}{' WRONG' if node.name in wrong else ''}"
+        print(replace(found[node.name], name=name).row())
+    return int(bool(wrong))
+
+
+def layers() -> Iterator[Layer]:
+    """Common shapes, and some odd ones."""
+    yield matmul(1, 64, 64, 64)
+    yield matmul(1, 128, 128, 128)
+    yield matmul(3, 17, 33, 29)
+    for inside, outside, size, kernel, stride in (
+        (16, 32, 16, (3, 3), 1),
+        (16, 32, 16, (3, 3), 2),
+        (3, 16, 32, (3, 3), 1),
+        (13, 19, 15, (3, 3), 1),
+        (64, 64, 16, (1, 1), 1),
+        (23, 71, 16, (1, 1), 1),
+    ):
+        taps = "x".join(map(str, kernel))
+        yield conv(
+            f"conv {taps} {inside}-{outside} at {size}, stride {stride}", inside, outside, kernel, size, stride=stride
+        )
+    for channels, stride in ((64, 1), (64, 2), (13, 1)):
+        name = f"depthwise conv 3x3 {channels} at 16, stride {stride}"
+        yield conv(name, channels, channels, (3, 3), 16, stride=stride, group=channels)
+    yield gemm(1, 640, 128)
+    yield gemm(10, 64, 64)
+    yield pair("QAdd", (1, 16, 32, 32), (1, 16, 32, 32))
+    yield pool("QAveragePool", 64, 8, 8, 8, 0)
+    yield pool("MaxPool", 16, 16, 2, 2, 0)
+    yield mean((1, 64, 8, 8), (2, 3))
+    yield softmax((32, 48))
+    yield from float_layers()
+
+
+def float_layers() -> Iterator[Layer]:
+    """float32, no quantisation."""
+    spread = {"strides": (1, 1), "dilations": (1, 1), "group": 1, "pads": (1, 1, 1, 1), "kernel_shape": (3, 3)}
+    yield layer(
+        "float conv 3x3 16-32 at 16", "Conv", [real(1, 16, 16, 16), real(32, 16, 3, 3), real(32)], spread, (1, 2)
+    )
+    alone = spread | {"group": 32}
+    yield layer(
+        "float depthwise conv 3x3 32 at 16", "Conv", [real(1, 32, 16, 16), real(32, 1, 3, 3), real(32)], alone, (1, 2)
+    )
+    yield layer("float matmul 64", "MatMul", [real(64, 64), real(64, 64)], {})
+    yield layer("float gemm 1x256 64", "Gemm", [real(1, 256), real(256, 64), real(64)], {}, (1, 2))
+    yield layer("float softmax [32, 48]", "Softmax", [real(32, 48)], {"axis": 1})
+    yield layer(
+        "float layernorm [32, 64]",
+        "LayerNormalization",
+        [real(32, 64), real(64), real(64)],
+        {"axis": 1, "epsilon": 1e-5},
+        (1, 2),
+    )
+    yield layer("float add [1, 16, 32, 32]", "Add", [real(1, 16, 32, 32), real(1, 16, 32, 32)], {})
+
+
+def real(*shape: int) -> Any:
+    """Random floats, the same for the same shape."""
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32) / math.sqrt(shape[-1])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
