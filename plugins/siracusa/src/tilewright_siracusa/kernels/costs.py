@@ -20,11 +20,12 @@ WORD = 4
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Which part of a layer's output columns, neighbouring pairs of columns, and rows read outside the input."""
+    """Which part of a layer's output columns, rows, and pairs of neighbouring ones read outside the input."""
 
     columns: float
-    pairs: float
+    pairs: float  # of columns
     rows: float
+    row_pairs: float
 
 
 @lru_cache(maxsize=1024)
@@ -39,8 +40,8 @@ def edges_of(windows: Windows, extents: tuple[int, int], outputs: tuple[int, int
         for axis in range(2)
     ]  # fmt: skip
     rows, columns = outside
-    pairs = [any(columns[first : first + 2]) for first in range(0, len(columns), 2)]
-    return Edges(_part(columns), _part(pairs), _part(rows))
+    row_pairs, pairs = ([any(one[first : first + 2]) for first in range(0, len(one), 2)] for one in outside)
+    return Edges(_part(columns), _part(pairs), _part(rows), _part(row_pairs))
 
 
 def _part(flags: list[bool]) -> float:

@@ -153,21 +153,21 @@ ${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, cons
     ${pixel} at[2];
     int32_t held = 0;
     for (int32_t n = 0; n < p.batches; ++n) {
-        for (int32_t i = 0; i < p.rows; ++i) {
-            const int32_t top = i * p.row_stride - p.top;
+        for (int32_t j = 0; j < p.columns; ++j) { /* pixels of a column make pairs: few of them reach beside the image */
+            const int32_t left = j * p.column_stride - p.left;
 % if edges:
-            const uint32_t rows = tw_xp_inside(top, p.row_taps, p.row_dilation, p.in_rows);
+            const uint32_t beside = tw_xp_inside(left, p.column_taps, p.column_dilation, p.in_columns);
 % endif
-            for (int32_t j = 0; j < p.columns; ++j) {
-                const int32_t left = j * p.column_stride - p.left;
+            for (int32_t i = 0; i < p.rows; ++i) {
+                const int32_t top = i * p.row_stride - p.top;
                 at[held].x = n * p.x_batch + top * p.x_row + left * p.x_column;
                 at[held].y = y + n * p.y_batch + i * p.y_row + j * p.y_column;
 % if part:
                 at[held].acc = acc + n * part.acc_batch + i * part.acc_row + j * part.acc_column;
 % endif
 % if edges:
-                at[held].rows = rows;
-                at[held].columns = tw_xp_inside(left, p.column_taps, p.column_dilation, p.in_columns);
+                at[held].rows = tw_xp_inside(top, p.row_taps, p.row_dilation, p.in_rows);
+                at[held].columns = beside;
 % else:
                 at[held].rows = at[held].columns = 0;
 % endif

@@ -161,9 +161,10 @@ def _conv_cycles(tile: TileShape) -> float:
         return column_cycles(pixels, outputs, form.column_bytes // WORD, copying)
     some, channels = trips(tile, "y"), trips(tile, "c")  # of this part; an image of one axis has one row of taps
     words, finished = some * columns * channels // WORD, some * channels / (rows * form.tap_bytes)
-    apart = edges.pairs if form.joined else 1.0  # pairs whose taps are read one by one
+    beside, above = (edges.columns, edges.row_pairs) if trips(tile, "h") > 1 else (edges.pairs, edges.rows)
+    apart = beside if form.joined else 1.0  # pairs whose taps are read one by one
     runs = some * (columns * apart + 1 - apart)
-    pointers = 2 * some * (columns * apart + edges.rows * (1 - apart)) if layer.padded or not form.joined else 0
+    pointers = 2 * some * (columns * apart + above * (1 - apart)) if layer.padded or not form.joined else 0
     return products_cycles(pixels, outputs, words, runs, pointers, bool(pointers), finished)
 
 
