@@ -11,7 +11,7 @@ from typing import Any
 
 from tilewright.decisions import GroupTile, HopTile
 from tilewright.tile.cost import HopCost, near_bytes, nested_costs
-from tilewright.tile.floors import least_score
+from tilewright.tile.floors import NEAR_THE_LEAST, least_score
 from tilewright.tile.order import Found
 from tilewright.tile.search import Tables
 from tilewright.tile.space import Space, WindowTable
@@ -19,7 +19,6 @@ from tilewright.tile.spaces import NOTHING, Machine, Way, structural_key
 from tilewright.tile.sums import splits
 
 UNTAKEN: Mapping[str, int] = MappingProxyType({})
-_NEAR_THE_LEAST = 1.05  # of what a step takes at least: reductions are not cut to come nearer
 # The tiling of a space; the number is the step's. Where the space has sums, one that cuts a reduction, and only if it
 # is better than the last argument, which cuts none.
 Find = Callable[[Space, int, Tables | None, Found | None], Found | None]
@@ -127,7 +126,7 @@ class Cutter:
             return True
         if key not in self._least:
             self._least[key] = least_score(space)
-        return found.score > self._least[key] * _NEAR_THE_LEAST
+        return found.score > self._least[key] * NEAR_THE_LEAST
 
     def _pinned(self, index: int, tile: GroupTile) -> list[_Part]:
         parts: list[_Part] = []

@@ -22,19 +22,26 @@ if TYPE_CHECKING:
 
 TRAFFIC = 0.4  # what moving as much again as must be moved is worth, as a part of the time
 MOST_TRAFFIC = 2.0  # times what must be moved: beyond, only time counts
+NEAR_THE_LEAST = 1.05  # of what a step takes at least: reductions are not cut to come nearer
+WORTH = 0.02  # of time and traffic: what reductions in parts must gain, whose sums come and go in every part
 _LONG_BYTES = 4096  # of a transfer that takes as long for each byte as any does
 
 
 def least_score(space: Space) -> float:
-    """What no tiling of a step goes below: its computation in one call, or all that it moves at once."""
-    copying, table, bound = 0.0, WindowTable(space), max(bound_bytes(space), 1)
+    """What no tiling of a step goes below, bytes weighed as the search weighs them."""
+    bound = max(bound_bytes(space), 1)
+    return least_cycles_of(space) * (1 + TRAFFIC * (bound - space.spared_bytes) / bound)
+
+
+def least_cycles_of(space: Space) -> float:
+    """What no tiling of a step goes below in time: its computation in one call, or all that it moves at once."""
+    copying, table = 0.0, WindowTable(space)
     for item in space.travellers:
         windows = table.windows(item, {})
         each = [(item.transfers(extents, windows.room), count) for extents, count in windows.classes]
         visits = sum(count for _, count in each)
         copying += sum(one.cycles(item.path) * count for one, count in each) / visits
-    cycles = max(least_cycles(space) + space.engine.call_cycles, copying)
-    return cycles * (1 + TRAFFIC * (bound - space.spared_bytes) / bound)
+    return max(least_cycles(space) + space.engine.call_cycles, copying)
 
 
 def floors(space: Space, points: Integers, table: WindowTable) -> Numbers:

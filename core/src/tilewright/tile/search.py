@@ -16,7 +16,7 @@ import numpy as np
 
 from tilewright.kernel import TileShape
 from tilewright.tile.cost import scratch_bytes, tile_cycles
-from tilewright.tile.floors import floors
+from tilewright.tile.floors import WORTH, floors
 from tilewright.tile.grid import grid, orders
 from tilewright.tile.order import Found, Order
 from tilewright.tile.prices import Prices
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
 
 _FIRST_CHUNK, _CHUNK = 8, 64  # sizes looked at together: few at first, they may be all that is needed
-_WORTH = 0.02  # of the score: what reductions in parts must gain, whose sums come and go in every part
 
 
 def _up(sizes_bytes: Integers, grain: int) -> Integers:
@@ -72,7 +71,7 @@ class Search:
             fits &= in_parts(self.space, self.points)
         if not fits.any():
             return None
-        limit = float("inf") if beat is None else beat.score * (1 - _WORTH)
+        limit = float("inf") if beat is None else beat.score * (1 - WORTH)
         floor = floors(self.space, self.points[fits], self.table)
         order = np.argsort(floor, kind="stable")
         points, floor = self.points[fits][order], floor[order]

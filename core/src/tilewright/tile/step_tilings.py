@@ -12,13 +12,14 @@ import numpy as np
 
 from tilewright.decisions import HopTile
 from tilewright.tile.choices import SCRATCH, Needs, TileBuffer, Tiling
-from tilewright.tile.cost import cuts_of, nested_costs, scratch_bytes
+from tilewright.tile.cost import cuts_of, near_bytes, nested_costs, scratch_bytes
+from tilewright.tile.floors import NEAR_THE_LEAST, WORTH, least_cycles_of
 from tilewright.tile.menu import menu
 from tilewright.tile.order import Found
 from tilewright.tile.search import Search, Tables
 from tilewright.tile.space import Space, WindowTable
-from tilewright.tile.spaces import Machine, Way, structural_key
-from tilewright.tile.sums import SUMS, sums_bytes
+from tilewright.tile.spaces import NOTHING, Machine, Way, structural_key
+from tilewright.tile.sums import SUMS, splits, sums_bytes
 from tilewright.tile.tiler import TilingRequest
 
 if TYPE_CHECKING:
@@ -110,10 +111,11 @@ class StepTilings:
             yield from self._ways(index, kept, outer, at + 1)
             return
         menu_here = self._menu(space, self._most, None if outer else self._shared(index, way))
-        if not menu_here and innermost and not kept:
-            space, menu_here = self._split(index, tuple(part.hop for part in outer))
-        for found in menu_here:
-            yield from self._ways(index, kept, (*outer, _Part(found.on(way.far, way.near), space, found)), at + 1)
+        parts = [_Part(found.on(way.far, way.near), space, found) for found in menu_here]
+        if innermost and _may_gain(space, menu_here):
+            parts.extend(self._in_parts(index, kept, outer, parts))
+        for part in parts:
+            yield from self._ways(index, kept, (*outer, part), at + 1)
 
     def _shared(self, index: int, way: Way) -> Tables:
         """What is the same for a hop of a step whatever is kept; `Cutter` shares it."""
@@ -132,14 +134,37 @@ class StepTilings:
                 self._menus[key] = menu(Search(space, "auto", tables), most)
         return self._menus[key]
 
-    def _split(self, index: int, outer: tuple[HopTile, ...]) -> tuple[Space, tuple[Found, ...]]:
-        """The same for the innermost hop with reductions cut: the last resort."""
+    def _split(
+        self, index: int, outer: tuple[HopTile, ...], kept: Mapping[str, str] = NOTHING
+    ) -> tuple[Space, tuple[Found, ...]]:
+        """The same for the innermost hop with reductions cut."""
         way, step = self._machine.hops[-1], self.request.scheduled.steps[index]
-        space = self._machine.space(index, step, (way.far, way.near), outer, split=True)
+        space = self._machine.space(index, step, (way.far, way.near), outer, kept, split=True)
         return space, self._menu(space, self._most) if space.sums else ()
+
+    def _in_parts(
+        self, index: int, kept: Mapping[str, str], outer: tuple[_Part, ...], whole: Sequence[_Part]
+    ) -> Iterator[_Part]:
+        """Tilings of the innermost hop that cut a reduction, faster than all of `whole` that take no more."""
+        space, found = self._split(index, tuple(part.hop for part in outer), kept)
+        table = WindowTable(space)
+        least = sorted((near_bytes(one.space, one.hop, table), one.believed.cycles) for one in whole if one.believed)
+        for one in found:
+            hop = one.on(self._machine.hops[-1].far, self._machine.hops[-1].near)
+            size = near_bytes(space, hop, table)
+            if splits(space.access, hop.nest) and all(
+                cycles * (1 - WORTH) > one.cycles for used, cycles in least if used <= size
+            ):
+                yield _Part(hop, space, one)
 
     def _space(self, index: int, hop: HopTile, outer: tuple[HopTile, ...], kept: Mapping[str, str]) -> Space:
         return self._machine.hop_space(index, self.request.scheduled.steps[index], hop, outer, kept)
+
+
+def _may_gain(space: Space, found: Sequence[Found]) -> bool:
+    """Whether tilings that cut a reduction could be clearly faster than all of `found`."""
+    fastest = min((one.cycles for one in found), default=float("inf"))
+    return fastest > least_cycles_of(space) * NEAR_THE_LEAST
 
 
 def _price(parts: Sequence[_Part]) -> tuple[float, float]:

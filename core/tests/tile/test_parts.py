@@ -1,0 +1,164 @@
+"""Tilings that cut reductions: chosen where they gain, floors below what they cost, the best of all that there are."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tilewright.decisions import Decisions, HopTile, TileCopy
+from tilewright.stages import Tiled
+from tilewright.testing.cluster import RUNTIME_BYTES, cluster
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.random_layers import schedule_on
+from tilewright.tile.choices import TileChoices
+from tilewright.tile import cost
+from tilewright.tile.cost import hop_cost
+from tilewright.tile.floors import floors, least_score
+from tilewright.tile.search import Search
+from tilewright.tile.space import Space, WindowTable
+from tilewright.tile.spaces import Machine
+from tilewright.tile.stage import tile
+from tilewright.tile.strategies import TILERS, StepTiler
+from tilewright.tile.sums import in_parts, splits, sums_bytes, sums_bytes_of
+from tilewright.tile.tiler import TilingRequest
+from tilewright.verify import verify_tiled
+
+BY_NAME = {tiler.name: tiler for tiler in TILERS}
+
+
+def conv(outputs: int, inputs: int, side: int, taps: int = 3, group: int = 1) -> dict[str, Any]:
+    edge = taps // 2
+    return {
+        "op": "Conv",
+        "inputs": [
+            np.zeros((1, inputs, side, side), np.float32),
+            np.zeros((outputs, inputs // group, taps, taps), np.float32),
+        ],
+        "attributes": {
+            "kernel_shape": (taps, taps),
+            "strides": (1, 1),
+            "dilations": (1, 1),
+            "pads": (edge,) * 4,
+            "group": group,
+        },
+        "constants": (1,),
+    }
+
+
+MATMUL: dict[str, Any] = {"op": "MatMul", "inputs": [np.zeros((24, 300), np.float32), np.zeros((300, 20), np.float32)]}
+
+
+def space_of(layer: dict[str, Any], near_bytes: int, *, split: bool) -> Space:
+    scheduled = schedule_on(layer, cluster(near_bytes))
+    machine = Machine(scheduled, vocabulary(), Decisions())
+    return machine.space(0, scheduled.steps[0], ("l2", "l1"), split=split)
+
+
+def tiled(layer: dict[str, Any], near_bytes: int, name: str = "cost") -> Tiled:
+    tiler: StepTiler = BY_NAME[name]  # type: ignore[index]
+    return tile(schedule_on(layer, cluster(near_bytes)), vocabulary(), tiler, Decisions())
+
+
+@pytest.mark.parametrize("layer", [conv(32, 32, 8), conv(16, 64, 6), MATMUL], ids=["conv", "deep", "matmul"])
+def test_parts_are_taken_where_they_gain_and_never_lose(layer: dict[str, Any]) -> None:
+    taken = 0
+    for near_bytes in (2048, 4096, 8192, 65536):
+        plan = tiled(layer, near_bytes)
+        verify_tiled(plan, vocabulary())
+        (group,) = plan.groups
+        space = space_of(layer, near_bytes, split=False)
+        whole = Search(space, "auto").best()
+        cut = splits(space.access, group.tile.hops[0].nest)
+        taken += cut
+        if whole is not None:
+            cycles = hop_cost(space, whole.on("l2", "l1")).total_cycles
+            assert group.cycles <= cycles
+            assert not cut or group.cycles < cycles or whole.score > least_score(space) * 1.05
+    assert taken
+
+
+def test_a_layer_near_its_least_is_not_cut() -> None:
+    layer = conv(8, 8, 16)
+    space = space_of(layer, 65536, split=False)
+    assert not splits(space.access, tiled(layer, 65536).groups[0].tile.hops[0].nest)
+
+
+def test_a_depthwise_convolution_has_no_reduction_that_is_cut() -> None:
+    assert space_of(conv(16, 16, 12, group=16), 2048, split=True).sums is None
+
+
+@pytest.mark.parametrize("layer", [conv(12, 20, 6), MATMUL], ids=["conv", "matmul"])
+def test_no_tiling_is_better_than_its_floor(layer: dict[str, Any]) -> None:
+    for near_bytes in (1500, 6000):
+        search = Search(space_of(layer, near_bytes, split=True), "auto")
+        fits = np.flatnonzero(in_parts(search.space, search.points) & (search.least_bytes() <= search.room))
+        floor = floors(search.space, search.points[fits], search.table)
+        checked = 0
+        for number, least in list(zip(fits.tolist(), floor.tolist(), strict=True))[::17]:
+            found = search.at(number)
+            if found is not None:
+                checked += 1
+                assert found.score >= least * (1 - 1e-9)
+        assert checked
+
+
+def test_sizes_of_sums_are_the_same_one_by_one_and_together() -> None:
+    search = Search(space_of(conv(12, 20, 6), 4096, split=True), "auto")
+    names = [loop.name for loop in search.space.cuts]
+    together = sums_bytes_of(search.space, search.points, search.table).tolist()
+    for row, size in list(zip(search.points.tolist(), together, strict=True))[::29]:
+        assert size == sums_bytes(search.space, dict(zip(names, row, strict=True)), search.table)
+
+
+def test_the_search_finds_what_trying_everything_finds() -> None:
+    """Within one percent of the best of every size, order, depth and number of buffers, all played exactly."""
+    layer = {"op": "MatMul", "inputs": [np.zeros((4, 12), np.float32), np.zeros((12, 4), np.float32)]}
+    space = space_of(layer, RUNTIME_BYTES + 160, split=True)
+    found = Search(space, "auto").best()
+    assert found is not None
+    mine = hop_cost(space, found.on("l2", "l1")).total_cycles
+    inner = next(loop.name for loop in space.cuts if loop.kind == "reduce")
+    outer = [loop.name for loop in space.cuts if loop.kind != "reduce"]
+    names = [item.name for item in space.travellers]
+    written = next(item.name for item in space.travellers if item.written)
+    best = float("inf")
+    for order in ((*outer, inner), (*reversed(outer), inner)):
+        for sizes in product((2, 4), (2, 4), (2, 3, 4, 6)):
+            nest = tuple(zip(order, sizes, strict=True))
+            for choice in product(product(range(4), (1, 2)), repeat=len(names)):
+                copies = {n: TileCopy(depth=d, buffers=b) for n, (d, b) in zip(names, choice, strict=True)}
+                if copies[written].depth == 3 or any(one.depth == 0 and one.buffers == 2 for one in copies.values()):
+                    continue
+                hop = HopTile(far="l2", near="l1", nest=nest, copies=copies)
+                if fits(space, hop):
+                    best = min(best, hop_cost(space, hop).total_cycles)
+    assert mine <= best * 1.01
+
+
+def fits(space: Space, hop: HopTile) -> bool:
+    """Whether all buffers have room."""
+    return cost.near_bytes(space, hop, WindowTable(space)) <= (space.room_bytes or 0)
+
+
+def test_the_smallest_tiles_are_smaller_with_reductions_cut() -> None:
+    layer = conv(8, 64, 8)
+    used = {
+        name: sum(-(-one.size_bytes // 8) * 8 for one in tiled(layer, 65536, name).buffers if one.kind == "tile")
+        for name in ("min", "max")
+    }
+    whole = Search(space_of(layer, 65536, split=False), "single").least_bytes().min()
+    assert used["min"] < whole <= used["max"]
+
+
+def test_other_tilers_choose_from_tilings_in_parts_as_well() -> None:
+    scheduled = schedule_on(conv(32, 32, 8), cluster(4096))
+    request = TilingRequest(scheduled=scheduled, operators=vocabulary(), decisions=Decisions())
+    access = space_of(conv(32, 32, 8), 4096, split=False).access
+    tilings = TileChoices(request).tilings(0)
+    cut = [one for one in tilings if splits(access, one.hops[0].nest)]
+    assert cut and len(cut) < len(tilings)
+    assert min(one.cycles for one in cut) == min(one.cycles for one in tilings)
+    assert all(any(buffer.operand == "acc" for buffer in one.buffers) for one in cut)
