@@ -16,10 +16,11 @@ from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
 from tilewright.lower import lower
 from tilewright.options import Options
+from tilewright.platform import Memory, Platform
 from tilewright.plugins import load_for
 from tilewright.runners.runner import Job
 from tilewright.runners.twin import RACE, TwinRunner
-from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.cluster import CLUSTER, copy_path
 from tilewright.tile.fuse import Chain, chain_of
 from tilewright.tile.fuse_search import best_groups
 from tilewright.tile.spaces import Machine
@@ -32,14 +33,25 @@ MOST_STEPS = 4
 pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 
 
-def joined(name: str, near_bytes: int) -> Deployment:
+FARTHER = replace(
+    CLUSTER,
+    memories=(Memory(name="l3", size_bytes=None, access={"cluster": "none"}), *CLUSTER.memories),
+    copies=(
+        *(copy_path(source, target) for source, target in (("l3", "l2"), ("l2", "l3"), ("l2", "l1"), ("l1", "l2"))),
+        copy_path("flash", "l2"),
+    ),
+    home="l3",
+)  # values live behind the home memory, and constants come the same way
+
+
+def joined(name: str, near_bytes: int, platform: Platform = CLUSTER) -> Deployment:
     """Layer by layer, except that every chain of up to four steps that can be a group and fits is one."""
-    registry = replace(load_for(target="generic"), platforms={CLUSTER.name: CLUSTER})
+    registry = replace(load_for(target="generic"), platforms={platform.name: platform})
     options = Options(memory={"l1": near_bytes}, groups=1)
-    alone = Deployment(MODELS / f"{name}.onnx", CLUSTER.name, options, registry).allocated
+    alone = Deployment(MODELS / f"{name}.onnx", platform.name, options, registry).allocated
     apart = dict.fromkeys(alone.tiled.scheduled.in_place, "")  # no output over what the group still reads
     pins = Decisions(in_place=apart, order=alone.decisions.order)
-    free = Deployment(MODELS / f"{name}.onnx", CLUSTER.name, replace(options, pins=pins), registry).scheduled
+    free = Deployment(MODELS / f"{name}.onnx", platform.name, replace(options, pins=pins), registry).scheduled
     machine = Machine(free, registry.operators, pins)
     groups, at = [], 0
     while at < len(free.steps):
@@ -47,7 +59,7 @@ def joined(name: str, near_bytes: int) -> Deployment:
         groups.append(tuple(step.name for step in free.steps[at : at + count]))
         at += count
     pins = replace(pins, groups=tuple(names for names in groups if len(names) > 1))
-    return Deployment(MODELS / f"{name}.onnx", CLUSTER.name, replace(options, pins=pins), registry)
+    return Deployment(MODELS / f"{name}.onnx", platform.name, replace(options, pins=pins), registry)
 
 
 def _fits(machine: Machine, first: int, count: int) -> bool:
@@ -73,6 +85,19 @@ def test_forced_groups_are_exact(name: str, near_kib: int, tmp_path: Path) -> No
     assert len(verdicts) + len(hidden) == len(executed)
     estimate = sum(group.cycles for group in plan.tiled.groups)
     assert result.counts["cycles"] == pytest.approx(estimate, rel=0.05)
+
+
+def test_forced_groups_over_two_hops_are_exact(tmp_path: Path) -> None:
+    plan = joined("kws_int8", 16 << 10, FARTHER)
+    groups = [group for group in plan.tiled.groups if len(group.steps) > 1]
+    assert sum(len(group.steps) for group in groups) >= 6
+    assert all([hop.near for hop in group.tile.hops] == ["l2", "l1"] for group in groups)
+    job = job_of("kws_int8", plan)
+    result = TwinRunner(seeds=(0, 2), modes=("lazy", "eager")).run(job, tmp_path)
+    executed = [step.name for step in plan.scheduled.steps]
+    verdicts = judge_steps(plan.scheduled.bound.graph, executed, plan.registry.operators, job.input_sets, result.values)
+    assert [verdict.name for verdict in verdicts if not verdict.exact] == []
+    assert result.counts["cycles"] == pytest.approx(sum(group.cycles for group in plan.tiled.groups), rel=0.05)
 
 
 def test_groups_without_races(tmp_path: Path) -> None:
