@@ -67,6 +67,16 @@ def test_floats_are_held_to_the_error_model(error: float, exact: bool) -> None:
     assert step.exact is exact
 
 
+def test_what_is_not_a_number_has_no_limit_and_needs_none() -> None:
+    """The error model of NaN is NaN: right where the reference has it as well, wrong where only one of them has it."""
+    operators = {"Half": operator("Half", lambda x: x / 2, slack=math.nan)}
+    given = np.array([math.nan, math.inf, 2.0], np.float32)
+    for third, exact in ((1.0, True), (1.1, False), (math.nan, False)):
+        written = np.array([math.nan, math.inf, third], np.float32)
+        (step,) = judge_steps(graph(DType.F32, "Half"), ["n0"], operators, [{"v0": given}], [{"v1": written}])
+        assert step.exact is exact
+
+
 def test_the_worst_of_all_sets_counts() -> None:
     given, wrong = np.array([1, 2, 3], np.int32), np.array([-1, 0, 0], np.int32)
     (step,) = judge_steps(

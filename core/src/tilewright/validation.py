@@ -145,7 +145,7 @@ def _judge_step(
     different, largest = 0, 0.0
     for name, reference, limit in zip(site.node.outputs, references, allowed, strict=True):
         difference = _difference(got[name], reference)
-        different += int(np.count_nonzero(~(difference <= limit)))
+        different += int(np.count_nonzero((difference > 0) & ~(difference <= limit)))  # limits of NaN are NaN
         largest = max(largest, float(np.max(difference, initial=0.0)))
     return StepVerdict(
         name=site.node.name, op=site.node.op, exact=different == 0, different=different, max_difference=largest
