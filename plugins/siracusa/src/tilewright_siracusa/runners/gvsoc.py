@@ -34,7 +34,10 @@ CLOCK = "GVSoC's model of Siracusa"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GvsocRunner:
-    """Runs on GVSoC's target `siracusa`. `cycles` are core 0's counter: of the last set of inputs, without hooks."""
+    """Runs on GVSoC's target `siracusa`. `cycles` are core 0's counter: of the last set of inputs, without hooks.
+
+    Inputs and outputs that have a place in the plan's memories are in place, unless values are traced.
+    """
 
     name: str = "gvsoc"
     summary: str = "Siracusa simulated by GVSoC, where it is installed: cycles by the cores' own counters"
@@ -78,7 +81,8 @@ def write_program(job: Job, folder: Path) -> Harness:
     platform = _platform(job)
     far = [memory.name for memory in platform.memories if "none" in memory.access.values()]
     steps = len(job.plan.tiled.scheduled.steps)
-    harness = make_harness(job, text("main.mako"), steps=steps, far=far)
+    mapped = f"{job.prefix}_map_inputs(".encode() in job.artifact.files[f"{job.prefix}.h"]
+    harness = make_harness(job, text("main.mako"), steps=steps, far=far, mapped=mapped)
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in job.artifact.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
