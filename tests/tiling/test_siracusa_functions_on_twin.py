@@ -76,7 +76,7 @@ def test_inside_the_error_model(near_bytes: int, sanitize: bool, tmp_path: Path)
     artifact = emit(transform(program, tuple(plan.registry.code_passes.values()), ("lifetimes",)), EmitOptions())
     x = np.random.default_rng(1).normal(0, 3, (1, ROWS, FEATURES)).astype(np.float32)
     hard = x.copy()
-    hard[0, ::3, 0], hard[0, 1, :3] = -1e-40, (1e30, -1e30, -88)
+    hard[0, ::3, 0], hard[0, 1, :4], hard[0, 2, 3] = -1e-40, (1e30, -1e30, -88, -np.inf), np.nan
     job = Job(
         artifact=artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=({"x": x}, {"x": hard}), trace=True,
         sanitize=sanitize,
