@@ -119,7 +119,9 @@ CONCAT = Operator(
     imports=(Import(op_type="Concat", since=4, attributes={"axis": "INT"}, convert=_import, max_inputs=2**31),),
 )
 
-CONCAT_COPY = Kernel(name="portable.concat", op="Concat", values=_values, source=COPY_SOURCE, call=COPY_CALL)
+CONCAT_COPY = Kernel(
+    name="portable.concat", op="Concat", parallel=("*",), values=_values, source=COPY_SOURCE, call=COPY_CALL
+)
 
 OPERATORS = (CONCAT,)
 KERNELS = (CONCAT_COPY,)

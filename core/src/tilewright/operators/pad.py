@@ -247,6 +247,7 @@ PAD = Operator(
 PAD_COPY = Kernel(
     name="portable.pad",
     op="Pad",
+    parallel=("*",),
     accepts=_accepts,
     values=_values,
     source=c_source("pad.c"),
