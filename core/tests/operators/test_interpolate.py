@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -96,7 +97,8 @@ def baked(model: onnx.ModelProto, values: dict[str, npt.NDArray[np.generic]]) ->
 @pytest.mark.filterwarnings("ignore")
 def test_onnx_cases() -> None:
     right, wrong = 0, {}
-    for case in load_model_tests(kind="node"):
+    found_cases: list[Any] = load_model_tests(kind="node")
+    for case in found_cases:
         if not case.name.startswith("test_resize_") or "linear" not in case.name:
             continue
         inputs, (expected,) = case.data_sets[0]
