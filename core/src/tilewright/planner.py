@@ -17,7 +17,7 @@ from tilewright.allocate.problem import Allocator, Budget
 from tilewright.allocate.stage import attempt
 from tilewright.bind import bind
 from tilewright.decisions import Decisions
-from tilewright.errors import Diagnostic, Exit, TilewrightError
+from tilewright.errors import Diagnostic, Exit, TilewrightError, memory_error
 from tilewright.graph import Graph
 from tilewright.kernel import Kernel
 from tilewright.operator import Operator
@@ -120,18 +120,30 @@ class Planner:
             travelling |= dict.fromkeys(sent, bound.platform.home_memory().name)
 
     def tile(self, scheduled: Scheduled, decisions: Decisions) -> Tiled:
-        """The `tile` stage with this planner's tiler."""
-        tiled = tile(
-            scheduled,
-            self.operators,
-            self.tiler,
-            decisions,
-            self.buffering,
-            self.budget.seed,
-            self.longest,
-            self.known,
-        )
-        return verify_tiled(tiled, self.operators)
+        """The `tile` stage with this planner's tiler. TilewrightError TW4043 (exit 5): pinned tiles cannot be kept."""
+        unknown = sorted(self.pins.tiles.keys() - {step.name for step in scheduled.steps})
+        if unknown:
+            raise _tiles_not_kept(f"there is no step '{unknown[0]}'")
+        try:
+            tiled = tile(
+                scheduled,
+                self.operators,
+                self.tiler,
+                decisions,
+                self.buffering,
+                self.budget.seed,
+                self.longest,
+                self.known,
+            )
+            return verify_tiled(tiled, self.operators)
+        except TilewrightError as error:
+            if not self.pins.tiles or error.exit_code is not Exit.INTERNAL:
+                raise
+            raise _tiles_not_kept(error.message, *error.details) from error
+        except (KeyError, IndexError, ValueError, ArithmeticError) as error:
+            if not self.pins.tiles:
+                raise
+            raise _tiles_not_kept(f"no such loop, operand, memory or size: {error}") from error
 
     def allocate(self, tiled: Tiled, decisions: Decisions) -> Allocated:
         """The `allocate` stage with this planner's allocator, checked by something that trusts neither."""
@@ -195,6 +207,17 @@ class Planner:
             pinned=bool(self.pins.memories),
             staged=bool(self.pins.staged),
         )
+
+
+def _tiles_not_kept(*reasons: str) -> TilewrightError:
+    return memory_error(
+        "TW4043",
+        "pinned tiles cannot be kept",
+        details=reasons,
+        fix=(
+            "remove `tiles` of that step from the pinned decisions, or take them from a state saved with these flags",
+        ),
+    )
 
 
 def other_kernels(bound: Bound, refused: Mapping[str, frozenset[str]], pins: Decisions) -> dict[str, str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.cli.main import tilewright
+from tilewright.decisions import Decisions, HopTile
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.options import Options
@@ -135,3 +137,27 @@ def test_constants_beyond_l2_are_sent_to_the_external_ram() -> None:
     (line,) = caught.value.fix
     assert line.startswith("--set home=l3     fits, ")
     assert Deployment(model, "siracusa", Options(settings={"home": "l3"})).allocated
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"nest": (("nothing", 1),)}, "nothing"),
+        ({"nest": (("a3", 0),)}, "zero"),
+        ({"near": "l9"}, "l9"),
+        ({}, "there is no step 'nobody'"),
+    ],
+    ids=str,
+)
+def test_pinned_tiles_that_cannot_be_are_refused_with_the_reason(change: dict[str, Any], said: str) -> None:
+    options = Options(memory={"l1": 8 << 10}, groups=1)
+    plan = Deployment(DIGITS, "siracusa", options).allocated
+    step, tile = next(iter(plan.decisions.tiles.items()))
+    hop: HopTile = tile.hops[0]
+    tiles = {step if change else "nobody": replace(tile, hops=(replace(hop, **change),))}
+    pinned = replace(options, pins=Decisions(tiles=tiles, order=plan.decisions.order))
+    with pytest.raises(TilewrightError, match="TW4043") as caught:
+        Deployment(DIGITS, "siracusa", pinned).compile()
+    assert said in " ".join(caught.value.details)
+    kept = replace(options, pins=Decisions(tiles={step: tile}, order=plan.decisions.order))
+    assert Deployment(DIGITS, "siracusa", kept).allocated
