@@ -13,8 +13,8 @@ from tilewright.stages import Tiled
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import schedule_on
-from tilewright.tile.choices import TileChoices
 from tilewright.tile import cost
+from tilewright.tile.choices import TileChoices
 from tilewright.tile.cost import hop_cost
 from tilewright.tile.floors import floors, least_score
 from tilewright.tile.search import Search

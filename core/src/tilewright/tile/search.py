@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
 
+_MOST_IN_PARTS = 768  # sizes that cut reductions, those that might be best: floors are low where kernels dislike parts
 _FIRST_CHUNK, _CHUNK = 8, 64  # sizes looked at together: few at first, they may be all that is needed
 
 
@@ -66,14 +67,14 @@ class Search:
 
         Where reductions may be cut, one that does; none that is not clearly better than `beat`, which cuts none.
         """
-        fits = self.least_bytes() <= self.room
+        fits = self._least_of_buffers() <= self.room
         if self.space.sums is not None:
             fits &= in_parts(self.space, self.points)
         if not fits.any():
             return None
         limit = float("inf") if beat is None else beat.score * (1 - WORTH)
         floor = floors(self.space, self.points[fits], self.table)
-        order = np.argsort(floor, kind="stable")
+        order = np.argsort(floor, kind="stable")[: None if self.space.sums is None else _MOST_IN_PARTS]
         points, floor = self.points[fits][order], floor[order]
         best: Found | None = None
         start, count = 0, _FIRST_CHUNK
@@ -98,12 +99,17 @@ class Search:
 
     def least_bytes(self) -> Numbers:
         """For each point, the bytes that no order, depth or buffering can go below."""
-        total: Numbers = _up(sums_bytes_of(self.space, self.points, self.table), self.space.grain).astype(np.float64)
-        for item in self.space.travellers:
-            total += (2 if self.buffering == "double" and item.loops else 1) * self._rooms(item)
+        total = self._least_of_buffers()
         if self.space.kernel.scratch_bytes(self._shape()):
             small = total <= self.room  # the others do not fit without scratch, either
             total[small] += [self._scratch_of(tuple(row)) for row in self.points[small].tolist()]
+        return total
+
+    def _least_of_buffers(self) -> Numbers:
+        """The same without scratch, which is asked for point by point."""
+        total: Numbers = _up(sums_bytes_of(self.space, self.points, self.table), self.space.grain).astype(np.float64)
+        for item in self.space.travellers:
+            total += (2 if self.buffering == "double" and item.loops else 1) * self._rooms(item)
         return total
 
     def _rooms(self, item: Traveller) -> Integers:
