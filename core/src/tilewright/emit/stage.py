@@ -200,8 +200,7 @@ def _limits(program: Program) -> dict[str, int | None]:
 
 def _crossings(program: Program, ports: list[PortText]) -> Iterator[tuple[str, str, list[PortText]]]:
     """Who moves which tensors between the caller and the plan, and with which function."""
-    alone = " && tw_rt_core() == 0u" if program.team else ""
-    for far, by, function in ((False, alone, "tw_copy_tensor"), (True, " && tw_rt_is_mover()", "tw_send_tensor")):
+    for far, by, function in ((False, "", "tw_copy_tensor"), (True, " && tw_rt_is_mover()", "tw_send_tensor")):
         moved = [port for port in ports if port.far == far]
         if moved:
             yield by, function, moved

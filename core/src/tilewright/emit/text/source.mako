@@ -145,12 +145,23 @@ static int tw_on_step(const ${p}_ctx *ctx, uint32_t step, tw_phase phase)
 % endif
 % if copied:
 
+% if program.team:
+/* Every core copies its part. */
+static void tw_copy_tensor(void *target, const void *source, size_t bytes)
+{
+    const size_t part = (bytes / tw_rt_cores() + 16u) / 16u * 16u, begin = tw_rt_core() * part;
+    if (target != NULL && source != NULL && target != source && begin < bytes) {
+        memcpy((uint8_t *)target + begin, (const uint8_t *)source + begin, bytes - begin < part ? bytes - begin : part);
+    }
+}
+% else:
 static void tw_copy_tensor(void *target, const void *source, size_t bytes)
 {
     if (target != NULL && source != NULL && target != source) {
         memcpy(target, source, bytes);
     }
 }
+% endif
 % endif
 % if far:
 
@@ -311,13 +322,7 @@ ${body}
 % endif
 % for port in user_outputs:
 % if port.copied_from:
-% if program.team:
-    if (tw_rt_core() == 0u) {
-        tw_copy_tensor(outputs->${port.member}, ${port.copied_from}, ${port.macro}_SIZE);
-    }
-% else:
     tw_copy_tensor(outputs->${port.member}, ${port.copied_from}, ${port.macro}_SIZE);
-% endif
 % endif
 % endfor
 % if placed_outputs:
