@@ -10,6 +10,7 @@ from typing import Literal
 
 from tilewright.api import CopyPath, Engine, Memory, Option, Platform, usage_error
 from tilewright_siracusa.machine import (
+    CALL_CYCLES,
     CHANNELS,
     CODE_BYTES,
     CONSTANT_BYTES,
@@ -25,6 +26,7 @@ from tilewright_siracusa.machine import (
     PLAIN_MACS_PER_CYCLE,
     SMALL_L1_BYTES,
     STACK_BYTES,
+    STEP_CYCLES,
     cluster_copy_cycles,
     external_copy_cycles,
 )
@@ -146,7 +148,13 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         memories=_memories(home, weights),
         copies=_copies(home, weights),
         engines=(
-            Engine(name=ENGINE, cores=cores, operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores, call_cycles=300.0),
+            Engine(
+                name=ENGINE,
+                cores=cores,
+                operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores,
+                call_cycles=CALL_CYCLES,
+                step_cycles=STEP_CYCLES,
+            ),
         ),
         home=home,
         near="l1",

@@ -1,7 +1,8 @@
-"""Knows what portable C takes on a core of the cluster for the operators that kernels of this package compute as well.
-Does not know those kernels. `bind` compares: a kernel is used exactly where it is expected to be the faster one.
+"""Knows what portable C takes on a core of the cluster. Does not know this package's kernels: `bind` compares, and a
+kernel is used exactly where it is expected to be the faster one.
 
-The figures are cycles of one core over the whole node, from the simulator of tests/iss (gcc 12, -O3).
+The figures are cycles of one core over the whole node (gcc 12, -O3): from the simulator of tests/iss for the operators
+that kernels of this package compute as well, from eight cores of GVSoC for the others.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ BYTES = (DType.I8, DType.U8)
 def portable_cycles(site: Site) -> float | None:
     """Cycles of one node, or None where nothing was measured."""
     models = _MODELS if site.output.dtype in BYTES else _FLOAT_MODELS if site.output.dtype is DType.F32 else {}
-    model = models.get(site.node.op)
+    model = models.get(site.node.op) or _ALL_MODELS.get(site.node.op)
     return model(site) if model else None
 
 
@@ -58,6 +59,14 @@ def _each(cycles: float, site: Site) -> float:
     return cycles * site.output.elements
 
 
+def _each_read(cycles: float, site: Site) -> float:
+    return cycles * site.input(0).elements
+
+
+def _each_tap(cycles: float, site: Site) -> float:
+    return cycles * site.output.elements * math.prod(windows_of(site.node).kernel)
+
+
 # for each element; functions by their usual branches
 _FLOAT_CYCLES: Mapping[str, float] = {
     "Abs": 12.5, "Clip": 14.0, "Erf": 110.0, "Exp": 68.0, "Gelu": 195.0, "GeluTanh": 109.0, "HardSigmoid": 20.0,
@@ -73,6 +82,10 @@ _MODELS: Mapping[str, Callable[[Site], float]] = {
     "MaxPool": _max_pool,
     "QLookup": lambda site: 10.0 * site.output.elements,
     "QAdd": lambda site: 18.5 * site.output.elements + 20,
+    "QMul": partial(_each, 22.0),
+    "QReduceMean": partial(_each_read, 6.0),
+    "QSoftmax": partial(_each, 49.0),
+    "QuantizeLinear": partial(_each, 112.0),  # the divider is one for all cores
 }
 _FLOAT_MODELS: Mapping[str, Callable[[Site], float]] = {
     "Conv": _float_conv,
@@ -83,4 +96,18 @@ _FLOAT_MODELS: Mapping[str, Callable[[Site], float]] = {
     "Mul": _float_elements,
     "Div": lambda site: _float_elements(site) + 9.0 * site.output.elements,
     **{op: partial(_each, cycles) for op, cycles in _FLOAT_CYCLES.items()},
+    "AveragePool": partial(_each_tap, 18.0),
+    "DequantizeLinear": partial(_each, 12.0),
+    "MaxPool": partial(_each_tap, 20.0),
+    "ReduceMax": partial(_each_read, 13.0),
+    "ReduceMean": partial(_each_read, 6.0),
+    "ReduceMin": partial(_each_read, 13.0),
+    "ReduceSum": partial(_each_read, 6.0),
+}
+_ALL_MODELS: Mapping[str, Callable[[Site], float]] = {
+    "Concat": partial(_each, 8.0),
+    "Pad": partial(_each, 9.0),
+    "Slice": partial(_each, 5.0),
+    "Transpose": partial(_each, 4.0),
+    "Upsample": partial(_each, 12.0),
 }
