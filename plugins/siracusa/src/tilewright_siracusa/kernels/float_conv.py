@@ -151,7 +151,7 @@ CONV = Kernel(
     cycles=_cycles,
     accumulates=_accumulates,
     values=_values,
-    source=c_text("windows.c", "float_finish.c", "float_dot.c", "float_conv.c"),
+    source=c_text("windows.c", "float_math.c", "float_finish.c", "float_dot.c", "float_conv.c"),
     call=WINDOWS_CALL.format(
         arguments="""(tw_xp_${"part_" if part else ""}floats){
 % for name, value in more.items():

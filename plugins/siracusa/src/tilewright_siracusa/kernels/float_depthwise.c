@@ -51,7 +51,7 @@ TW_KERNEL void ${function}(const tw_xp_windows p, const tw_xp_lane_floats f, con
                         const float ${", ".join(f"x{kr}_{c} = at[{kr} * row + {c} * column]" for c in columns_of(pixels))};
 % for kc in range(column_taps):
 % for q in range(pixels):
-                        s${q} += x${kr}_${q * stride + kc * dilation} * w${kr * column_taps + kc};
+                        s${q} = tw_xp_f32_fma(x${kr}_${q * stride + kc * dilation}, w${kr * column_taps + kc}, s${q});
 % endfor
 % endfor
 % endfor
@@ -72,7 +72,7 @@ TW_KERNEL void ${function}(const tw_xp_windows p, const tw_xp_lane_floats f, con
                         if ((uint32_t)(top + ${kr} * p.row_dilation) < (uint32_t)p.in_rows) {
 % for kc in range(column_taps):
                             if ((uint32_t)(start + ${kc * dilation}) < (uint32_t)p.in_columns) {
-                                sum += x[from + ${kr} * row + ${kc * dilation} * column] * w${kr * column_taps + kc};
+                                sum = tw_xp_f32_fma(x[from + ${kr} * row + ${kc * dilation} * column], w${kr * column_taps + kc}, sum);
                             }
 % endfor
                         }

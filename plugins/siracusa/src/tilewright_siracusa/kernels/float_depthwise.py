@@ -109,7 +109,7 @@ DEPTHWISE = Kernel(
     parallel=("o", "h", "w", "n"),
     cycles=_cycles,
     values=_values,
-    source=c_text("windows.c", "float_finish.c", "float_depthwise.c"),
+    source=c_text("windows.c", "float_math.c", "float_finish.c", "float_depthwise.c"),
     call=WINDOWS_CALL.format(
         arguments="""(tw_xp_lane_floats){
 % for name, value in more.items():

@@ -47,7 +47,7 @@ TW_KERNEL void ${name}(int32_t count, const float *const *x, int32_t x_step, con
 % for j in range(outputs):
         const float u${j}${at} = ${w_at(j)};
 % for i in range(pixels):
-        s${i * outputs + j} += v${i}${at} * u${j}${at};
+        s${i * outputs + j} = tw_xp_f32_fma(v${i}${at}, u${j}${at}, s${i * outputs + j});
 % endfor
 % endfor
 % endfor

@@ -157,7 +157,7 @@ def _matmul_cycles(tile: TileShape) -> float:
     return leading_trips(tile) * matmul_cycles(rows, columns, depth)
 
 
-_SOURCE = c_text("float_finish.c", "float_dot.c", "float_matmul.c")
+_SOURCE = c_text("float_math.c", "float_finish.c", "float_dot.c", "float_matmul.c")
 _CALL = """\
 % for line in nest:
 ${line}
