@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -58,3 +59,17 @@ def test_the_words_of_a_tool_are_kept_but_not_all_of_them(tmp_path: Path) -> Non
     assert failed.value.message == "the test failed with exit status 4"
     assert failed.value.details[0] == "line 0"
     assert len(failed.value.details) == toolchain.SHOWN_LINES
+
+
+def test_data_among_the_words_of_what_failed_are_left_out(tmp_path: Path) -> None:
+    script = "print('DATA 00ff'); print('DATA 00too small'); raise SystemExit(3)"
+    with pytest.raises(TilewrightError) as caught:
+        execute(
+            [sys.executable, "-c", script],
+            tmp_path,
+            code="TW7003",
+            what="the test",
+            timeout_seconds=30,
+            data=re.compile("DATA [0-9a-f]*\n*"),
+        )
+    assert caught.value.details == ("too small",)

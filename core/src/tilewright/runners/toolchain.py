@@ -6,6 +6,7 @@ Order: $CC, then cc, gcc, clang on PATH, then the `ziglang` wheel, so that pip a
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -80,10 +81,12 @@ def execute(
     what: str,
     timeout_seconds: float,
     environment: Mapping[str, str] | None = None,
+    data: re.Pattern[str] | None = None,
 ) -> str:
     """Run a command in `folder`, return its standard output.
 
-    TilewrightError `code` (exit 7) saying `what` failed and what the command wrote; TW7004 when it takes too long.
+    TilewrightError `code` (exit 7) saying `what` failed and what the command wrote, without what matches `data`; TW7004
+    when it takes too long.
     """
     merged = {**os.environ, **(environment or {})}
     try:
@@ -102,6 +105,8 @@ def execute(
     except subprocess.TimeoutExpired as error:
         raise toolchain_error("TW7004", f"{what} took longer than {timeout_seconds:g} s and was stopped") from error
     if done.returncode:
-        said = (done.stderr + done.stdout).strip().split("\n")[:SHOWN_LINES]
-        raise toolchain_error(code, f"{what} failed with exit status {done.returncode}", details=tuple(said))
+        said = done.stderr + done.stdout
+        words = data.sub("", said) if data else said
+        shown = tuple(words.strip().split("\n")[:SHOWN_LINES])
+        raise toolchain_error(code, f"{what} failed with exit status {done.returncode}", details=shown)
     return done.stdout

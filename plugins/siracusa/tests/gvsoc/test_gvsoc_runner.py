@@ -245,10 +245,12 @@ def test_a_simulator_that_keeps_floats_in_the_registers_of_integers(
     assert "from May 2025 to June 2026" in said
 
 
-def test_a_stack_that_is_too_small_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("trace", [False, True])
+def test_a_stack_that_is_too_small_is_named(trace: bool, tmp_path: Path) -> None:
     with pytest.raises(TilewrightError) as caught:
-        RUNNER.run(job_for(deployment(stack="128")), tmp_path / "work")
+        RUNNER.run(job_for(deployment(stack="448"), trace=trace), tmp_path / "work")
     assert caught.value.code == "TW7003"
+    assert "compile with a larger --set stack=BYTES" in " ".join(str(caught.value).split())
 
 
 def test_where_it_is_not_installed_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
