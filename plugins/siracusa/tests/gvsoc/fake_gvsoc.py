@@ -9,6 +9,7 @@ from integers lie in the registers of integers, as in some versions of the simul
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 import sys
 from collections import deque
@@ -408,6 +409,7 @@ def main(arguments: list[str]) -> int:
     if options.get("target") != "siracusa" or arguments[-1] != "run" or not Path(options["work-dir"]).is_dir():
         sys.stderr.write(f"gvsoc: cannot do {arguments}\n")
         return 64
+    os.chdir(options["work-dir"])  # as the simulator does: relative paths of binaries lead nowhere
     elf = Path(options["binary"]).read_bytes()
     machine = Machine(next(symbol.address for symbol in elf_symbols(elf) if symbol.name == SHARED))
     for address, image in segments(elf):

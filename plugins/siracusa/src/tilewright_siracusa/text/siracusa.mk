@@ -47,7 +47,7 @@ $$(BUILD)/main.c.o: $$(HERE)main.c $$(HEADERS) $$(wildcard $$(HERE)../*_selftest
 
 run: $$(ELF)
 	@mkdir -p $$(BUILD)/gvsoc
-	$$(GVSOC) --target=siracusa --work-dir=$$(BUILD)/gvsoc --binary=$$(ELF) run
+	$$(GVSOC) --target=siracusa --work-dir=$$(abspath $$(BUILD)/gvsoc) --binary=$$(abspath $$(ELF)) run
 
 clean:
 	rm -rf $$(BUILD)
