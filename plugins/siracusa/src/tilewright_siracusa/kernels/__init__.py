@@ -19,8 +19,9 @@ from tilewright_siracusa.kernels import (
     products,
     vector,
 )
+from tilewright_siracusa.kernels.waits import waiting
 
-KERNELS: tuple[Kernel, ...] = (
+_ALONE: tuple[Kernel, ...] = (
     *products.KERNELS,
     *vector.KERNELS,
     *depthwise.KERNELS,
@@ -36,3 +37,4 @@ KERNELS: tuple[Kernel, ...] = (
     *float_norm.KERNELS,
     *float_unary.KERNELS,
 )
+KERNELS: tuple[Kernel, ...] = tuple(waiting(kernel) for kernel in _ALONE)

@@ -1,0 +1,81 @@
+"""Knows what kernels wait for when eight cores run them: instructions, and the floating-point units that they share.
+Does not know what one core alone takes (`costs`, `float_costs`, `float_function_costs`).
+
+Every core has 512 bytes of instructions at hand, further ones come from a cache for all. Two cores share a unit that
+adds and multiplies, all share the one that divides and takes roots: 14 cycles for each result. The factors were fitted
+to steps of networks on GVSoC, one tile or few, in the middle of what was found; figures beside them say how far it
+spreads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from tilewright.api import Kernel, Site, TileShape
+from tilewright_siracusa.kernels.depthwise import DEPTHWISE, fetched_calls
+from tilewright_siracusa.kernels.layers import layer_of
+from tilewright_siracusa.kernels.products import form_of
+
+PLACE = 1.07  # windows read where they are: 1.02 to 1.15
+COLUMNS = 1.35  # windows copied to columns first: 1.2 to 1.55
+FLOATS = 1.6  # functions of floats
+FETCH = 480.0  # cycles until code that runs rarely is there: borders of depthwise convolutions
+FACTORS: Mapping[str, float] = MappingProxyType(
+    {
+        "siracusa.qconv_depthwise": 1.12,
+        "siracusa.qaverage_pool": 1.2,
+        "siracusa.conv_f32": 1.15,
+        "siracusa.conv_depthwise_f32": 1.15,
+        "siracusa.add_f32": 1.5,
+        "siracusa.sub_f32": 1.5,
+        "siracusa.mul_f32": 1.5,
+        "siracusa.clip_f32": 1.4,
+        "siracusa.leakyrelu_f32": 1.4,
+        "siracusa.hardswish_f32": 1.5,
+        "siracusa.hardsigmoid_f32": 1.5,
+        "siracusa.abs_f32": 1.9,
+        "siracusa.neg_f32": 1.9,
+        "siracusa.exp_f32": FLOATS,
+        "siracusa.erf_f32": 1.85,
+        "siracusa.gelu_f32": FLOATS,
+        "siracusa.gelutanh_f32": FLOATS,
+        "siracusa.softmax_f32": FLOATS,
+        "siracusa.log_softmax_f32": FLOATS,
+        "siracusa.layer_normalization_f32": 1.35,
+        "siracusa.rms_normalization_f32": 1.35,
+        "siracusa.sigmoid_f32": 3.9,  # from here on, the divider decides
+        "siracusa.swish_f32": 3.5,
+        "siracusa.tanh_f32": 3.5,
+        "siracusa.div_f32": 9.2,
+        "siracusa.reciprocal_f32": 9.5,
+        "siracusa.sqrt_f32": 10.0,
+    }
+)
+
+
+def waiting(kernel: Kernel) -> Kernel:
+    """The kernel, priced as one of eight cores runs it."""
+    alone = kernel.cycles
+    if alone is None:
+        return kernel
+    factor = _factor_of(kernel.name)
+    fetched = fetched_calls if kernel.name == DEPTHWISE.name else None
+
+    def cycles(tile: TileShape) -> float:
+        fetching = FETCH * fetched(tile) if fetched else 0.0
+        return (alone(tile) + fetching) * factor(tile.site)
+
+    return replace(kernel, cycles=cycles)
+
+
+def _factor_of(name: str) -> Callable[[Site], float]:
+    if name == "siracusa.qconv":
+        return _of_convolution
+    found = FACTORS.get(name, 1.0)
+    return lambda site: found
+
+
+def _of_convolution(site: Site) -> float:
+    return PLACE if form_of(layer_of(site)).direct else COLUMNS
