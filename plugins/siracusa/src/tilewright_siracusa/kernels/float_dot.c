@@ -33,21 +33,21 @@ TW_KERNEL void ${name}(int32_t count, const float *const *x, int32_t x_step, con
     int32_t k = count;
 % for step in sorted({steps, 1}, reverse=True):
     for (; k >= ${step}; k -= ${step}) {
-% for at in range(step):
+% for number in range(step):
 <%
     def x_at(i):
-        return f"x{i}[{at}]"
+        return f"x{i}[{number}]"
     def w_at(j):
-        return f"w0[{f'{at} * w_step + ' if at else ''}{j}]" if form == "columns" else f"w{j}[{at}]"
+        return f"w0[{f'{number} * w_step + ' if number else ''}{j}]" if form == "columns" else f"w{j}[{number}]"
 %>\
-% if at:
+% if number:
         TW_XP_STEP;
 % endif
-        const float ${", ".join(f"v{i}{at} = {x_at(i)}" for i in range(pixels))};
+        const float ${", ".join(f"v{i}{number} = {x_at(i)}" for i in range(pixels))};
 % for j in range(outputs):
-        const float u${j}${at} = ${w_at(j)};
+        const float u${j}${number} = ${w_at(j)};
 % for i in range(pixels):
-        s${i * outputs + j} = tw_xp_f32_fma(v${i}${at}, u${j}${at}, s${i * outputs + j});
+        s${i * outputs + j} = tw_xp_f32_fma(v${i}${number}, u${j}${number}, s${i * outputs + j});
 % endfor
 % endfor
 % endfor

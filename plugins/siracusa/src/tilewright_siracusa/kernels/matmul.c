@@ -1,5 +1,5 @@
 <%doc>
-Needs function, kind (see dot.c), limit (see finish.c), whole (rows of a are whole words), sums (b has a zero point),
+Needs function, kind (see dot.c), limit (see finish.c), whole (rows of a are whole words), zero_sums (b has a zero point),
 part (of the products: sums are kept in `kept`).
 </%doc>\
 <% matmul = "tw_xp_matmul_part" if part else "tw_xp_matmul" %>\
@@ -48,7 +48,7 @@ TW_KERNEL void ${function}_row(const ${matmul} *p, const uint8_t *a, uint8_t *to
 }
 
 % endif
-% if sums:
+% if zero_sums:
 TW_KERNEL int32_t ${function}_sum(const ${matmul} *p, const uint8_t *a)
 {
     int32_t sum = 0, k = 0;
@@ -62,7 +62,7 @@ TW_KERNEL int32_t ${function}_sum(const ${matmul} *p, const uint8_t *a)
 }
 
 % endif
-/* `scratch`: four packed columns, ${"" if whole else "two rows of a, "}${"and a sum for every row of a" if sums else ""} */
+/* `scratch`: four packed columns, ${"" if whole else "two rows of a, "}${"and a sum for every row of a" if zero_sums else ""} */
 TW_KERNEL void ${function}(const ${matmul} p, const uint8_t *a, const uint8_t *b, ${"int32_t *kept, " if part else ""}uint8_t *y, uint8_t *scratch)
 {
     const int32_t words = (p.depth + 3) / 4;
@@ -72,7 +72,7 @@ TW_KERNEL void ${function}(const ${matmul} p, const uint8_t *a, const uint8_t *b
     uint8_t *const copies = free_bytes;
     free_bytes += 8 * words;
 % endif
-% if sums:
+% if zero_sums:
     for (int32_t m = 0; m < p.rows; ++m) {
         tw_xp_store(free_bytes + 4 * m, (uint32_t)(${function}_sum(&p, a + m * p.a_row) * p.b_zero_point));
     }
@@ -86,7 +86,7 @@ TW_KERNEL void ${function}(const ${matmul} p, const uint8_t *a, const uint8_t *b
             const uint8_t *a0 = a + m * p.a_row, *a1 = a0 + p.a_row;
             uint8_t *const to = y + m * p.y_row + n;
             int32_t acc[8] = {start[0], start[1], start[2], start[3], start[0], start[1], start[2], start[3]};
-% if sums:
+% if zero_sums:
 % for pixel in range(2):
             const int32_t sum${pixel} = (int32_t)tw_xp_load(free_bytes + 4 * (m + ${"pixels - 1" if pixel else 0}));
 % for j in range(4):
@@ -132,7 +132,7 @@ TW_KERNEL void ${function}(const ${matmul} p, const uint8_t *a, const uint8_t *b
 % endif
         }
     }
-% if whole and not sums:
+% if whole and not zero_sums:
     (void)free_bytes;
 % endif
 }

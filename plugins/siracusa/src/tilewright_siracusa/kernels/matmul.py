@@ -94,7 +94,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "apart": False,
         "limit": limit,
         "whole": whole,
-        "sums": sums,
+        "zero_sums": sums,
         "nest": outer.headers,
         "at": outer.offsets,
         "fields": {

@@ -267,7 +267,7 @@ def _values(
             "to": limits(layer.requant, limit),
         },
         "x": x,
-        "last": call.operands["Z"] if _needs_padding(layer) else _last(call, form),
+        "behind": call.operands["Z"] if _needs_padding(layer) else _last(call, form),
     }
 
 
@@ -296,7 +296,7 @@ _CALL = WINDOWS_CALL.format(
 % endfor
 }, ${acc}, \\
 % endif
-(const uint8_t *)${x}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}, ${last}"""
+(const uint8_t *)${x}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}, ${behind}"""
 )
 
 

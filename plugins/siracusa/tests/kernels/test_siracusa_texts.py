@@ -1,0 +1,50 @@
+"""Texts of kernels give no value that they were called with another meaning: they are put together from several files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from mako import parsetree
+from mako.lexer import Lexer
+
+from tilewright.lower import parts
+from tilewright.options import Options
+from tilewright.rendering import render_source
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.operator_layers import every_layer
+from tilewright.testing.operator_sites import site_of
+from tilewright.testing.side_by_side import side_by_side
+
+
+def assigned(text: str) -> set[str]:
+    """Names that the text's own Python and loops give a value."""
+    return {name for node in nodes(Lexer(text).parse()) for name in node.declared_identifiers()}
+
+
+def nodes(parent: parsetree.Node) -> Iterator[parsetree.Node]:
+    for node in parent.nodes:
+        if isinstance(node, parsetree.Code | parsetree.ControlLine):
+            yield node
+        if isinstance(node, parsetree.TemplateNode | parsetree.Tag):
+            yield from nodes(node)
+
+
+def test_a_text_that_does_is_found() -> None:
+    assert assigned("<% a, b = 1, 2 %>\n% for c in range(2):\n${d}\n% endfor\n") == {"a", "b", "c"}
+
+
+def test_no_name_has_two_meanings(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: dict[str, set[str]] = {}
+
+    def watched(kernel, call):  # type: ignore[no-untyped-def]
+        if kernel.target == "siracusa":
+            found.setdefault(kernel.name, set()).update(assigned(kernel.source) & kernel.values(call).keys())
+        return render_source(kernel, call)
+
+    monkeypatch.setattr(parts, "render_source", watched)
+    for layer in every_layer():
+        site = site_of(vocabulary()[layer.op], layer.inputs, layer.attributes, layer.constants)
+        assert side_by_side([(site, layer.inputs)]).deployment("siracusa", Options(groups=1)).artifact.files
+    assert len(found) > 25
+    assert {name: names for name, names in found.items() if names} == {}
