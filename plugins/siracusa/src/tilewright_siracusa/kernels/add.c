@@ -41,7 +41,7 @@ TW_KERNEL void ${function}(int32_t count, const uint8_t *a, int32_t a_step, cons
             ${line}
 % endfor
             TW_XP_LOOP_END
-            : [a] "+r"(a), [b] "+r"(b), [y] "+r"(y), [a0] "=&r"(a0), [a1] "=&r"(a1), [b0] "=&r"(b0), [b1] "=&r"(b1),
+            : [a] "+&r"(a), [b] "+&r"(b), [y] "+&r"(y), [a0] "=&r"(a0), [a1] "=&r"(a1), [b0] "=&r"(b0), [b1] "=&r"(b1),
               [s0] "=&r"(s0), [s1] "=&r"(s1)
             : [trips] "r"(left >> 1), [a_step] "r"(a_step), [b_step] "r"(b_step), [y_step] "r"(y_step),
               [a_factor] "r"(p.a_factor), [b_factor] "r"(p.b_factor), [offset] "r"(p.offset), [shift] "r"(p.shift),

@@ -45,7 +45,7 @@ ${"int32_t gap, " if apart else ""}int32_t *acc)
         ${line}
 % endfor
         TW_XP_LOOP_END
-        : ${", ".join(f'[{s}] "+r"({s})' for s in sums)}, [w] "+r"(w), [runs] "+r"(runs)
+        : ${", ".join(f'[{s}] "+&r"({s})' for s in sums)}, [w] "+&r"(w), [runs] "+&r"(runs)
         : [outer] "r"(count), [inner] "r"(words)${', [gap] "r"(gap)' if apart else ""}
         : "memory", ${", ".join(f'"{register}"' for register in (*starts, *factors, *weights))});
 #else

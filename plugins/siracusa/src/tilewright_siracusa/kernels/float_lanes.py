@@ -155,7 +155,7 @@ def _is_lane(program: Program, name: str) -> bool:
 def _loop_text(program: Program) -> Iterator[str]:
     body = list(_instructions(program))
     sums = [f"{name}{lane}" for name in program.sums for lane in range(LANES)]
-    outputs = [f'[{name}] "+f"({name})' for name in sums] + [f'[{name}] "+r"({name})' for name in _streams(program)]
+    outputs = [f'[{name}] "+&f"({name})' for name in sums] + [f'[{name}] "+&r"({name})' for name in _streams(program)]
     used = {word for line in program.parsed for word in line.operands}
     fixed = [name for name in (*program.constants, *program.numbers) if name in used]
     inputs = ['[trips] "r"(trips)', *(f'[{name}] "f"({name})' for name in fixed)]

@@ -56,7 +56,7 @@ ${"const uint8_t *w, " if weighted else ""}${"int32_t shift, " if pixels == 2 el
         ${line}
 % endfor
         TW_XP_LOOP_END
-        : ${", ".join(f'[{s}] "+r"({s})' for s in sums)}, [x] "+r"(x)${', [w] "+r"(w)' if weighted else ""}
+        : ${", ".join(f'[{s}] "+&r"({s})' for s in sums)}, [x] "+&r"(x)${', [w] "+&r"(w)' if weighted else ""}
         : [trips] "r"(rows), [step] "r"(step), [back] "r"(back),
           [even] "r"(TW_XP_EVEN), [odd] "r"(TW_XP_ODD), [upper] "r"(TW_XP_UPPER)\
 ${', [shift] "r"(shift)' if pixels == 2 else ""}${"" if weighted else f', [ones] "r"({ones})'}
@@ -110,7 +110,7 @@ TW_KERNEL void ${name}(int32_t rows, ${", ".join(f"const uint8_t *x{j}, int32_t 
         ${line}
 % endfor
         TW_XP_LOOP_END
-        : ${", ".join(f'[s{j}] "+r"(s{j})' for j in range(4))}${', [w] "+r"(w)' if weighted else ""}, ${", ".join(f'[x{j}] "+r"(x{j})' for j in range(4))}
+        : ${", ".join(f'[s{j}] "+&r"(s{j})' for j in range(4))}${', [w] "+&r"(w)' if weighted else ""}, ${", ".join(f'[x{j}] "+&r"(x{j})' for j in range(4))}
         : [trips] "r"(rows), ${", ".join(f'[step{j}] "r"(step{j})' for j in range(4))},
           [even] "r"(TW_XP_EVEN), [odd] "r"(TW_XP_ODD), [upper] "r"(TW_XP_UPPER)${"" if weighted else ', [ones] "r"(UINT32_C(0x01010101))'}
         : "memory", "t1", "t3", "t4", "t5", "t6", "a6", "a7");

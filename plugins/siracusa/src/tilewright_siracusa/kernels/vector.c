@@ -28,8 +28,8 @@ TW_KERNEL void ${name}(int32_t words, const uint8_t *x, const uint8_t *w, int32_
         ${line}
 % endfor
         TW_XP_LOOP_END
-        : ${", ".join(f'[{s}] "+r"({s}), [{w}] "+r"({w}), [{v}] "=&r"({v})' for s, w, v in zip(sums, weights, words))},
-          [x] "+r"(x), [a] "=&r"(a)
+        : ${", ".join(f'[{s}] "+&r"({s}), [{w}] "+&r"({w}), [{v}] "=&r"({v})' for s, w, v in zip(sums, weights, words))},
+          [x] "+&r"(x), [a] "=&r"(a)
         : [trips] "r"(words)
         : "memory");
 % if channels == 1:

@@ -128,7 +128,7 @@ TW_KERNEL int32_t tw_xp_clip_u8(int32_t value)
 TW_KERNEL int32_t tw_xp_limited(int32_t value, int32_t low, int32_t high)
 {
     __asm__(TW_XP_MAX(%[value], %[value], %[low]) TW_XP_MIN(%[value], %[value], %[high])
-            : [value] "+r"(value) : [low] "r"(low), [high] "r"(high));
+            : [value] "+&r"(value) : [low] "r"(low), [high] "r"(high));
     return value;
 }
 #else

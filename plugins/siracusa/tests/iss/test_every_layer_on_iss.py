@@ -1,0 +1,37 @@
+"""Every kernel of the cluster that accepts a layer of the core's collection, as the compiled Xpulp program computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from iss_run import run_on_iss
+
+from tilewright.kernel import Kernel
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.operator_layers import Layer, every_layer
+from tilewright.testing.operator_sites import result_errors, site_of
+from tilewright_siracusa.kernels import KERNELS
+
+OPERATORS = vocabulary()
+CASES = [
+    pytest.param(layer, kernel, id=f"{layer.name}-{kernel.name}")
+    for layer in every_layer()
+    for kernel in KERNELS
+    if kernel.op == layer.op
+    and kernel.accepts(site_of(OPERATORS[layer.op], layer.inputs, layer.attributes, layer.constants)) is None
+]
+
+
+@pytest.mark.parametrize(("layer", "kernel"), CASES)
+def test_as_the_reference_computes_it(layer: Layer, kernel: Kernel, tmp_path: Path, tool: Callable[[str], str]) -> None:
+    tool("riscv64-unknown-elf-gcc")
+    operator = OPERATORS[layer.op]
+    site = site_of(operator, layer.inputs, layer.attributes, layer.constants)
+    found = run_on_iss(operator, kernel, site, layer.inputs, tmp_path)
+    assert result_errors(operator, site, layer.inputs, found.outputs) == []
+
+
+def test_there_are_layers_for_most_kernels() -> None:
+    assert len({case.values[1].name for case in CASES}) > 25
