@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TRAFFIC = 0.4  # what moving as much again as must be moved is worth, as a part of the time
 MOST_TRAFFIC = 2.0  # times what must be moved: beyond, only time counts
-NEAR_THE_LEAST = 1.05  # of what a step takes at least: reductions are not cut to come nearer
+NEAR_THE_LEAST = 1.15  # of what a step takes at least: reductions are not cut to come nearer
 WORTH = 0.02  # of time and traffic: what reductions in parts must gain, whose sums come and go in every part
 _LONG_BYTES = 4096  # of a transfer that takes as long for each byte as any does
 

@@ -1,4 +1,4 @@
-"""Every kernel of the cluster that accepts a layer of the core's collection, as the compiled Xpulp program computes it."""
+"""Every kernel of the cluster that accepts one of the core's layers, as the compiled Xpulp program computes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of kernels give no value that they were called with another meaning: they are put together from several files."""
+"""Texts of kernels do not give another meaning to a value that they get: they are put together from several files."""
 
 from __future__ import annotations
 
