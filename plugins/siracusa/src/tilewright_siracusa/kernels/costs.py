@@ -97,13 +97,6 @@ def vector_cycles(outputs: int, depth: int, finished: float = 1.0) -> float:
     return fours + rest // 2 * (5 * words + 0.67 * end) + rest % 2 * (4 * words + 0.48 * end) + copying + 20
 
 
-def border_calls(columns: int, layer: Layer, edges: Edges, pair: int) -> float:
-    """Of a row of pixels and four channels of a depthwise convolution, on average: calls for what lies outside."""
-    outside = columns * edges.columns
-    pairs = (columns - outside) // 2 if pair else 0
-    return (columns - pairs) * -(-layer.windows.kernel[1] // WORD) * edges.rows
-
-
 def lanes_cycles(rows: int, columns: int, channels: int, layer: Layer, edges: Edges, pair: int) -> float:
     """A depthwise convolution of `rows` times `columns` pixels."""
     row_taps, taps = layer.windows.kernel
@@ -112,9 +105,10 @@ def lanes_cycles(rows: int, columns: int, channels: int, layer: Layer, edges: Ed
     inside = columns - outside
     pairs = inside // 2 if pair else 0
     single = inside - 2 * pairs
+    calls = (pairs + single + outside) * groups * edges.rows
     row = (
         pairs * (row_taps * (26 + pair) + 82) + single * (row_taps * (18 * groups + taps) + 43)
-        + outside * (22 * row_taps * groups + 177) + 40 * border_calls(columns, layer, edges, pair)
+        + outside * (22 * row_taps * groups + 177) + 40 * calls
     )  # fmt: skip
     whole, rest = divmod(channels, BLOCK)
     some = columns * (row_taps * groups * 95 + 150) if rest else 0

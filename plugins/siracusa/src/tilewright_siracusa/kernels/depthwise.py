@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api import Access, Call, DType, Kernel, Layout, Site, TileShape, channels_last, parse_map, windows_of
-from tilewright_siracusa.kernels.costs import border_calls, lanes_cycles, layer_edges, trips
+from tilewright_siracusa.kernels.costs import lanes_cycles, layer_edges, trips
 from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of, refused
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.products import described
@@ -84,10 +84,9 @@ def _cycles(tile: TileShape) -> float:
 
 
 def fetched_calls(tile: TileShape) -> float:
-    """How often code that runs rarely is called: what is outside rows, and their other ends."""
-    layer, windows = layer_of(tile.site), windows_of(tile.site.node)
-    calls = border_calls(trips(tile, "w"), layer, layer_edges(tile.site, windows), pair_taps(layer))
-    return calls * trips(tile, "n", "h") * -(-trips(tile, "o") // BLOCK)
+    """How often the code of a column is come to anew: for every four channels once, and for what is outside columns."""
+    edges = layer_edges(tile.site, windows_of(tile.site.node))
+    return (1 + trips(tile, "w") * edges.columns) * -(-trips(tile, "o") // BLOCK)
 
 
 def _values(call: Call) -> Mapping[str, object]:

@@ -16,18 +16,22 @@ from types import MappingProxyType
 from tilewright.api import Kernel, Site, TileShape
 from tilewright_siracusa.kernels.depthwise import DEPTHWISE, fetched_calls
 from tilewright_siracusa.kernels.layers import layer_of
-from tilewright_siracusa.kernels.products import form_of
+from tilewright_siracusa.kernels.products import WORD, form_of
 
 PLACE = 1.07  # windows read where they are: 1.02 to 1.15
-COLUMNS = 1.35  # windows copied to columns first: 1.2 to 1.55
+COLUMNS = 1.15  # windows copied to columns first
+NARROW = 1.4  # the same, where a tap is a word or less: 1.2 to 1.55
 FLOATS = 1.6  # functions of floats
-FETCH = 480.0  # cycles until code that runs rarely is there: borders of depthwise convolutions
+FETCH = 600.0  # cycles until the code of a depthwise convolution's column is there
 FACTORS: Mapping[str, float] = MappingProxyType(
     {
         "siracusa.qconv_depthwise": 1.12,
         "siracusa.qaverage_pool": 1.2,
         "siracusa.conv_f32": 1.15,
-        "siracusa.conv_depthwise_f32": 1.15,
+        "siracusa.conv_depthwise_f32": 1.5,
+        "siracusa.gemm_f32": 1.3,
+        "siracusa.matmul_f32": 1.35,
+        "siracusa.matmul_weights_f32": 1.3,
         "siracusa.add_f32": 1.5,
         "siracusa.sub_f32": 1.5,
         "siracusa.mul_f32": 1.5,
@@ -78,4 +82,7 @@ def _factor_of(name: str) -> Callable[[Site], float]:
 
 
 def _of_convolution(site: Site) -> float:
-    return PLACE if form_of(layer_of(site)).direct else COLUMNS
+    form = form_of(layer_of(site))
+    if form.direct:
+        return PLACE
+    return NARROW if form.tap_bytes <= WORD else COLUMNS
