@@ -97,5 +97,5 @@ def test_cases(operator: str) -> None:
 
 def test_the_lists_are_not_empty() -> None:
     found = [name for operator in OPERATORS for name in names(operator)]
-    assert len(found) == 249
+    assert len(found) == 260
     assert set(REFUSED) <= set(found)

@@ -99,12 +99,10 @@ TW_STEP void net_0_conv(const uint8_t *flash, uint8_t *l1, uint8_t *l2)
     tw_slot y[2] = {{.bytes = l1 + 768, .queue = &copies}, {.bytes = l1 + 1056, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_conv_fetch_x(0, l2, &x[0]);
+        net_0_conv_fetch_w(0, flash, &w[0]);
     }
     for (int32_t t = 0; t < 6; ++t) {
         if (tw_rt_is_mover()) {
-            if (t % 3 == 0) {
-                net_0_conv_fetch_w(t, flash, &w[0]);
-            }
             tw_arrived(&x[t % 2]);
             if (t % 3 == 0) {
                 tw_arrived(&w[0]);
@@ -118,6 +116,9 @@ TW_STEP void net_0_conv(const uint8_t *flash, uint8_t *l1, uint8_t *l2)
         net_0_conv_compute(t, x[t % 2].bytes, w[0].bytes, flash, y[t % 2].bytes);
         tw_rt_barrier();
         if (tw_rt_is_mover()) {
+            if ((t + 1) % 3 == 0 && t + 3 < 6) {
+                net_0_conv_fetch_w(t + 3, flash, &w[0]);
+            }
             net_0_conv_store_y(t, l2, &y[t % 2]);
         }
     }

@@ -100,13 +100,11 @@ TW_STEP void net_0_conv(const uint8_t *flash, uint8_t *l1, uint8_t *l2)
     if (tw_rt_is_mover()) {
         tw_rt_live(x[0].bytes, 240u);
         net_0_conv_fetch_x(0, l2, &x[0]);
+        tw_rt_live(w[0].bytes, 288u);
+        net_0_conv_fetch_w(0, flash, &w[0]);
     }
     for (int32_t t = 0; t < 6; ++t) {
         if (tw_rt_is_mover()) {
-            if (t % 3 == 0) {
-                tw_rt_live(w[0].bytes, 288u);
-                net_0_conv_fetch_w(t, flash, &w[0]);
-            }
             tw_arrived(&x[t % 2]);
             if (t % 3 == 0) {
                 tw_arrived(&w[0]);
@@ -128,6 +126,10 @@ TW_STEP void net_0_conv(const uint8_t *flash, uint8_t *l1, uint8_t *l2)
             tw_rt_dead(x[t % 2].bytes, 240u);
             if ((t + 1) % 3 == 0) {
                 tw_rt_dead(w[0].bytes, 288u);
+            }
+            if ((t + 1) % 3 == 0 && t + 3 < 6) {
+                tw_rt_live(w[0].bytes, 288u);
+                net_0_conv_fetch_w(t + 3, flash, &w[0]);
             }
             net_0_conv_store_y(t, l2, &y[t % 2]);
         }

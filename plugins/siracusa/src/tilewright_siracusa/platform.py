@@ -28,7 +28,8 @@ from tilewright_siracusa.machine import (
     STACK_BYTES,
     STEP_CYCLES,
     cluster_copy_cycles,
-    external_copy_cycles,
+    external_load_cycles,
+    external_store_cycles,
 )
 from tilewright_siracusa.portable import portable_cycles
 
@@ -56,7 +57,7 @@ def _external_path(source: str, target: str) -> CopyPath:
         max_bytes=MAX_EXTERNAL_BYTES,
         dimensions=2,
         channels=CHANNELS,
-        cycles=external_copy_cycles,
+        cycles=external_store_cycles if target == "l3" else external_load_cycles,
     )
 
 
