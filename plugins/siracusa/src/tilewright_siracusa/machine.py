@@ -21,8 +21,8 @@ CHANNELS = 16
 MAX_COPY_BYTES = (1 << 17) - 1  # the cluster's engine counts 17 bits
 MAX_EXTERNAL_BYTES = (1 << 20) - 4  # the peripherals' engine counts 20
 PLAIN_MACS_PER_CYCLE = 1.3 / CORES  # of one core, int8, compiled C; measured with eight
-STEP_CYCLES = 1200.0  # of a step, once: its instructions come from L2, 16 bytes in 19 cycles
-CALL_CYCLES = 400.0  # of a tile: its place, arguments, calls of copies, barriers
+STEP_CYCLES = 1500.0  # of a step, once: its instructions come from L2, 16 bytes in 19 cycles
+CALL_CYCLES = 300.0  # of a tile: its place, arguments, calls of copies, barriers
 
 
 def cluster_copy_cycles(size_bytes: int, rows: int) -> float:
