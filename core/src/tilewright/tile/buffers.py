@@ -49,26 +49,22 @@ def _hop_buffers(machine: Machine, space: Space, hop: HopTile, life: tuple[int, 
         for extent in table.windows(operand, cuts_of(hop, copy.depth)).room:
             size *= extent
         for number in range(copy.buffers):
-            yield Buffer(
-                name=tile_buffer_name(space.site.node.name, operand.name, hop.near, number),
-                kind="tile",
-                size_bytes=size,
-                align=space.grain,
-                first=life[0],
-                last=life[1],
-                memories=(hop.near,),
-            )
+            yield _tile_buffer(space, operand.name, hop, number, size, life)
     size = sums_bytes(space, dict(hop.nest), table)
     if size:
-        yield Buffer(
-            name=tile_buffer_name(space.site.node.name, SUMS, hop.near, 0),
-            kind="tile",
-            size_bytes=size,
-            align=space.grain,
-            first=life[0],
-            last=life[1],
-            memories=(hop.near,),
-        )
+        yield _tile_buffer(space, SUMS, hop, 0, size, life)
+
+
+def _tile_buffer(space: Space, operand: str, hop: HopTile, number: int, size: int, life: tuple[int, int]) -> Buffer:
+    return Buffer(
+        name=tile_buffer_name(space.site.node.name, operand, hop.near, number),
+        kind="tile",
+        size_bytes=size,
+        align=space.grain,
+        first=life[0],
+        last=life[1],
+        memories=(hop.near,),
+    )
 
 
 def scratch_buffer(machine: Machine, index: int, step: Step, hops: tuple[HopTile, ...]) -> Buffer | None:

@@ -47,7 +47,7 @@ class Member:
     @property
     def access(self) -> MapAccess:
         """The index map of the step's kernel."""
-        return self.space.access  # type: ignore[return-value]  # `chain_of` takes no other
+        return self.space.index_map
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

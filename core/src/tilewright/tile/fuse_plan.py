@@ -15,10 +15,11 @@ from typing import Any
 from tilewright.decisions import GroupTile
 from tilewright.stages import Buffer, Group, Step
 from tilewright.tile.cutter import Cut, Cutter
+from tilewright.tile.floors import MOST_TRAFFIC
 from tilewright.tile.fuse import Chain, Lookout, chain_of, outer_hops
 from tilewright.tile.fuse_buffers import not_together
 from tilewright.tile.fuse_cost import group_cost
-from tilewright.tile.fuse_search import MOST_TRAFFIC, FoundGroup, best_groups
+from tilewright.tile.fuse_search import FoundGroup, best_groups
 from tilewright.tile.keep import Plan, kept_values
 from tilewright.tile.spaces import Machine
 from tilewright.tile.tiler import Buffering

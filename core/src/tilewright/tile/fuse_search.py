@@ -16,13 +16,13 @@ from tilewright.access import Box
 from tilewright.decisions import GroupTile, HopTile, TileCopy
 from tilewright.index import mentions
 from tilewright.tile.cost import HopCost
+from tilewright.tile.floors import MOST_TRAFFIC
 from tilewright.tile.fuse import Chain, Member, copy_key, outer_hops
 from tilewright.tile.fuse_boxes import Boxes, Mode, boxes_of
 from tilewright.tile.fuse_cost import Traffic, altogether, compute_cycles, hop_costs, near_bytes, traffic_of
 from tilewright.tile.space import sizes
 from tilewright.tile.tiler import Buffering
 
-MOST_TRAFFIC = 2.0  # times what must be moved: beyond, only time counts
 _MOST_LOOPS = 2  # that are cut
 _MANY, _FEW = 10, 4  # sizes tried of the innermost loop, and of one around it
 

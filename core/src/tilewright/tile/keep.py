@@ -14,12 +14,12 @@ from itertools import chain, combinations
 from tilewright.decisions import Decisions, GroupTile
 from tilewright.stages import Buffer
 from tilewright.tile.cutter import Cut, Cutter
+from tilewright.tile.floors import MOST_TRAFFIC
 from tilewright.tile.spaces import Machine
 
 _MUCH = 0.3  # of what is moved layer by layer
 _MOST_STATES = 128  # sets of values, after which only the best are followed
 _MOST_BORN = 4  # values that one step may begin to keep
-_MOST_TRAFFIC = 2.0  # times what must be moved: beyond, only time counts
 _TRAFFIC = (0.2, 0.05, 0.01, 0.0)  # what moving less may cost, as a part of the time; the first that costs no time
 
 
@@ -179,7 +179,7 @@ class Choice:
     def traffic(self, index: int, cut: Cut) -> float:
         """What a step moves, in cycles: as many as the step takes alone for as much as it must move alone."""
         alone = self.alone[index]
-        return alone.cycles * min(cut.moved_bytes / max(alone.bound_bytes, 1), _MOST_TRAFFIC)
+        return alone.cycles * min(cut.moved_bytes / max(alone.bound_bytes, 1), MOST_TRAFFIC)
 
     def _beside(self, count: int) -> Sequence[Mapping[str, int]]:
         """For each step, the bytes of each memory that what is kept elsewhere takes."""

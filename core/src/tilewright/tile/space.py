@@ -68,6 +68,13 @@ class Space:
     sums: PartialSums | None = None  # of the reductions among `cuts`; None: no reduction is to be cut
     spared_bytes: int = 0  # that would travel if every value lived in the home memory
 
+    @property
+    def index_map(self) -> MapAccess:
+        """The access, where it is an index map. TypeError otherwise: of other accesses no loop is cut."""
+        if not isinstance(self.access, MapAccess):
+            raise TypeError(f"{self.site.node.name}: loops are cut, but the access is no index map")
+        return self.access
+
 
 @dataclass(frozen=True, slots=True)
 class Windows:
@@ -239,7 +246,7 @@ class WindowTable:
         """Extents along one axis and how many tiles have each; the loops in `names` move it."""
         key = (operand, position, tuple(cuts[name] for name in names))
         if key not in self._axes:
-            axes = self.space.access.axes[operand]  # type: ignore[attr-defined]  # only maps come here
+            axes = self.space.index_map.axes[operand]
             ranges = np.ix_(*(range(len(self._tiles(name, cuts[name])[0])) for name in names))
             tiles = {
                 name: (self._tiles(name, cuts[name])[0][at], self._tiles(name, cuts[name])[1][at])
@@ -252,7 +259,7 @@ class WindowTable:
 
     def room(self, operand: str, cuts: Mapping[str, int]) -> tuple[int, ...]:
         """The largest extents of an operand, travelling or not, of which no loop moves two axes: an output."""
-        axes = self.space.access.axes[operand]  # type: ignore[attr-defined]  # only maps are cut
+        axes = self.space.index_map.axes[operand]
         cuts = {**{name: self.space.extents[name] for name in self.around}, **cuts}
         names = [tuple(name for name in cuts if mentions(axis.index, name)) for axis in axes]
         return tuple(
@@ -295,7 +302,7 @@ class WindowTable:
     ) -> Integers:
         """The product over all axes of a number that depends on the extents along one."""
         found = np.ones(len(points), np.int64)
-        for position, axis in enumerate(self.space.access.axes[operand]):  # type: ignore[attr-defined]  # only maps
+        for position, axis in enumerate(self.space.index_map.axes[operand]):
             columns = [at for at, name in enumerate(loops) if mentions(axis.index, name)]
             cut = [loops[at] for at in columns]
             names = [name for name in dict.fromkeys((*loops, *self.around)) if mentions(axis.index, name)]
@@ -312,7 +319,7 @@ class WindowTable:
 
     def _is_joint(self, operand: Traveller) -> bool:
         """Whether a loop moves several axes of the operand."""
-        axes = self.space.access.axes[operand.name]  # type: ignore[attr-defined]  # only maps come here
+        axes = self.space.index_map.axes[operand.name]
         moved = [name for axis in axes for name in operand.loops if mentions(axis.index, name)]
         return len(set(moved)) != len(moved)
 

@@ -54,7 +54,7 @@ def sums_bytes_of(space: Space, points: Integers, table: WindowTable) -> Integer
     if space.sums is None:
         return np.zeros(len(points), np.int64)
     (output,) = space.access.outputs
-    axes = space.access.axes[output]  # type: ignore[attr-defined]  # only maps are cut
+    axes = space.index_map.axes[output]
     columns = [at for at, loop in enumerate(space.cuts) if any(mentions(axis.index, loop.name) for axis in axes)]
     elements = table.elements(output, [space.cuts[at].name for at in columns], points[:, columns])
     return np.where(in_parts(space, points), space.sums.dtype.size_bytes * elements, 0)
