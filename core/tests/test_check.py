@@ -21,6 +21,7 @@ from tilewright.dtypes import DType
 from tilewright.graph import Attribute, Graph, Node, Tensor
 from tilewright.schedule import schedule
 from tilewright.stages import Allocated, Buffer, Placement, Scheduled, Storage
+from tilewright.testing.one_step import with_kernel
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
@@ -216,10 +217,8 @@ def test_an_alias_at_a_wrong_offset_is_seen() -> None:
 def test_a_kernel_that_takes_another_layout_is_seen() -> None:
     plan = _plan(_chain())
     scheduled = plan.tiled.scheduled
-    binding = scheduled.bound.bindings["b"]
     other = scheduled.bound.layouts["a:0"][::-1]
-    picky = replace(binding, kernel=replace(binding.kernel, requires=lambda site: {"X": other}))
-    bound = replace(scheduled.bound, bindings={**scheduled.bound.bindings, "b": picky})
+    bound = with_kernel(scheduled.bound, "b", requires=lambda site: {"X": other})
     assert "of 'b' takes X only as" in _seen(_with_scheduled(plan, replace(scheduled, bound=bound)))
 
 
@@ -245,9 +244,7 @@ def test_overwriting_an_input_in_place_needs_a_kernel_that_may() -> None:
     assert "while it is read" in _seen(_with_scheduled(plan, undeclared))
     (target, _), *_ = scheduled.in_place.items()
     step = next(step.name for step in scheduled.steps if f"{step.name}:0" == target)
-    binding = scheduled.bound.bindings[step]
-    strict = replace(binding, kernel=replace(binding.kernel, in_place=lambda site: ()))
-    bound = replace(scheduled.bound, bindings={**scheduled.bound.bindings, step: strict})
+    bound = with_kernel(scheduled.bound, step, in_place=lambda site: ())
     assert "while it is read" in _seen(_with_scheduled(plan, replace(scheduled, bound=bound)))
 
 
@@ -262,9 +259,7 @@ def test_overwriting_the_callers_input_is_seen() -> None:
 def test_too_little_scratch_and_scratch_over_a_live_value_are_seen() -> None:
     plan = _plan(_chain())
     scheduled = plan.tiled.scheduled
-    binding = scheduled.bound.bindings["c"]
-    hungry = replace(binding, kernel=replace(binding.kernel, scratch_bytes=lambda tile: 8))
-    bound = replace(scheduled.bound, bindings={**scheduled.bound.bindings, "c": hungry})
+    bound = with_kernel(scheduled.bound, "c", scratch_bytes=lambda tile: 8)
     broken = _with_scheduled(plan, replace(scheduled, bound=bound))
     assert "step 'c' needs 8 B of scratch and has 0" in _seen(broken)
     index = [step.name for step in scheduled.steps].index("c")

@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.codec import Codec, Json, Reference
-from tilewright.decisions import Decisions, GroupTile, HopTile, TileCopy
+from tilewright.decisions import Decisions
 from tilewright.dtypes import DType
 from tilewright.graph import Attribute, Node
 from tilewright.kernel import Kernel
+from tilewright.regions import Copy, Cut, Held, Hop, Region, Sums
 from tilewright.requant import Requant
 
 
@@ -58,18 +59,28 @@ NODES = st.builds(
     attributes=st.dictionaries(st.text(), ATTRIBUTE),
     origin=st.lists(st.text()).map(tuple),
 )
-COPIES = st.builds(TileCopy, depth=st.integers(0, 3), buffers=st.integers(1, 2), mode=st.sampled_from(["box", "slide"]))
+COPIES = st.builds(Copy, level=st.integers(0, 3), buffers=st.integers(1, 2), window=st.sampled_from(["box", "rolling"]))
 HOPS = st.builds(
-    HopTile,
+    Hop,
     far=st.text(),
     near=st.text(),
-    nest=st.lists(st.tuples(st.text(), st.integers())).map(tuple),
+    nest=st.lists(st.builds(Cut, st.text(), st.integers())).map(tuple),
     copies=st.dictionaries(st.text(), COPIES),
 )
+HELD = st.builds(
+    Held, memory=st.text(), form=st.sampled_from(["whole", "recomputed", "rolling"]), over=st.text(max_size=2)
+)
+SUMS = st.builds(
+    Sums, loops=st.lists(st.text()).map(tuple), dtype=st.sampled_from([DType.I32, DType.F32]), in_output=st.booleans()
+)
 TILES = st.builds(
-    GroupTile,
+    Region,
+    steps=st.lists(st.text(), min_size=1, max_size=2).map(tuple),
     hops=st.lists(HOPS, max_size=2).map(tuple),
-    inner=st.dictionaries(st.text(), st.sampled_from(["whole", "recompute", "slide"])),
+    order=st.sampled_from(["once", "tiles"]),
+    held=st.dictionaries(st.text(), HELD),
+    sums=st.dictionaries(st.text(), SUMS),
+    resident=st.dictionaries(st.text(), st.text()),
 )
 DECISIONS = st.builds(
     Decisions,
@@ -153,8 +164,8 @@ def test_what_does_not_fit_is_refused_with_its_path(data: Json, words: str) -> N
 
 
 def test_a_missing_field_without_default_is_refused() -> None:
-    with pytest.raises(ValueError, match="field depth"):
-        CODEC.decode({}, TileCopy)
+    with pytest.raises(ValueError, match="field level"):
+        CODEC.decode({}, Copy)
 
 
 def test_a_reference_is_written_by_name_and_found_again() -> None:

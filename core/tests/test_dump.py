@@ -14,11 +14,12 @@ import pytest
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
-from tilewright.decisions import Decisions, GroupTile, HopTile, TileCopy
+from tilewright.decisions import Decisions
 from tilewright.dtypes import DType
 from tilewright.dump import dump_json, dump_text
 from tilewright.errors import Refusal
 from tilewright.graph import Graph, Node, Tensor
+from tilewright.regions import Copy, Cut, Held, Hop, Region
 from tilewright.requant import Requant
 from tilewright.schedule import schedule
 from tilewright.stages import Allocated, Group
@@ -100,15 +101,16 @@ def test_a_schedule_shows_steps_views_and_lifetimes() -> None:
 
 
 def test_tiles_are_shown() -> None:
-    hop = HopTile(
-        far="l2", near="l1", nest=(("h", 8),), copies={"X": TileCopy(depth=1, buffers=2, mode="slide", slide_loop="h")}
-    )
+    copies = {"/clip.X": Copy(level=1, buffers=2, window="rolling")}
+    hop = Hop(far="l2", near="l1", nest=(Cut("h", 8),), copies=copies)
     tiled = _plan(_graph()).tiled
-    group = Group(name="/clip", steps=("/clip",), tile=GroupTile(hops=(hop,), inner={"c": "slide"}))
+    held = {"c": Held(memory="l1", form="rolling")}
+    group = Group(region=Region(steps=("/clip",), hops=(hop,), order="tiles", held=held, resident={"t": "l1"}))
     text = dump_text(replace(tiled, groups=(group,)))
     assert "l2 -> l1: h by 8" in text
-    assert "X: depth 1, 2 buffers, slide along h" in text
-    assert "c stays inside: slide" in text
+    assert "/clip.X: level 1, 2 buffers, rolling" in text
+    assert "c is held in l1: rolling" in text
+    assert "t stays whole in l1" in text
 
 
 def test_a_plan_shows_pools_and_a_memory_map() -> None:

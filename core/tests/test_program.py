@@ -10,10 +10,10 @@ import pytest
 
 from tilewright.program import Program
 from tilewright.stages import Placement
-from tilewright.statements import CopyStart, KernelCall, Loop, Region, StepCall
+from tilewright.statements import ByteRange, CopyStart, KernelCall, Loop, StepCall
 
 
-def with_write(program: Program, step: int, region: Region) -> Program:
+def with_write(program: Program, step: int, region: ByteRange) -> Program:
     """The same program with another access, hidden in a loop."""
     call = KernelCall(kernel="k", text="f();", reads=(), writes=(region,))
     loop = Loop(variable="i", start="0", stop="2", step="1", body=(call,))
@@ -22,8 +22,8 @@ def with_write(program: Program, step: int, region: Region) -> Program:
     return replace(program, steps=tuple(steps))
 
 
-def at(buffer: str, offset: int = 0, size: int = 10) -> Region:
-    return Region(buffer=buffer, offset_bytes=offset, size_bytes=size)
+def at(buffer: str, offset: int = 0, size: int = 10) -> ByteRange:
+    return ByteRange(buffer=buffer, offset_bytes=offset, size_bytes=size)
 
 
 FAULTS: dict[str, Callable[[Program], Program]] = {

@@ -91,7 +91,7 @@ KERNEL = BOUND.bindings[LAST].kernel
         (_binding(kernel=replace(KERNEL, op="Other")), "computes Other"),
         (_binding(kernel=replace(KERNEL, target="elsewhere")), "is for target 'elsewhere'"),
         (_binding(kernel=replace(KERNEL, name="unheard.of")), "not among the candidates"),
-        (_binding(kernel=replace(KERNEL, accepts=lambda site: "too hot")), "too hot"),
+        (_binding(kernel=replace(KERNEL, match=lambda site: "too hot")), "too hot"),
         (_binding(constants={"W": "nothing"}), "not stored"),
         (replace(BOUND, layouts={k: v for k, v in BOUND.layouts.items() if k != VALUE}), "has no layout"),
         (replace(BOUND, layouts={**BOUND.layouts, VALUE: (0, 0, 7)}), "is no order"),

@@ -15,6 +15,7 @@ from tilewright.allocate.problem import Budget
 from tilewright.bind import bind
 from tilewright.decisions import Decisions
 from tilewright.errors import TilewrightError
+from tilewright.fitting import Fitting
 from tilewright.planner import Planner
 from tilewright.platform import Memory
 from tilewright.stages import Bound
@@ -25,15 +26,18 @@ from tilewright.ways_out import with_memories
 WORLD = small_world()
 
 
-def _planner(io: Mapping[str, Literal["pool", "user"]] | None = None, effort: int = 2_000) -> Planner:
-    return Planner(
+def _fitting(
+    io: Mapping[str, Literal["pool", "user"]] | None = None, effort: int = 2_000, pins: Decisions | None = None
+) -> Fitting:
+    planner = Planner(
         operators=WORLD.operators,
         kernels=WORLD.kernels,
         tiler=WholeTiler(),
         allocator=BestFit(),
-        pins=Decisions(io=io or {}),
+        pins=pins or Decisions(io=io or {}),
         budget=Budget(work=effort),
     )
+    return Fitting(planner=planner)
 
 
 def _bound(seed: int) -> Bound:
@@ -41,23 +45,23 @@ def _bound(seed: int) -> Bound:
     return bind(graph, WORLD.platform, WORLD.operators, WORLD.kernels, Decisions())
 
 
-def _typed(line: str, bound: Bound) -> tuple[Bound, Planner]:
+def _typed(line: str, bound: Bound) -> tuple[Bound, Fitting]:
     """What the flags of a `try:` line do."""
     io = dict.fromkeys((*bound.graph.inputs, *bound.graph.outputs), "user") if "--io user" in line else {}
     sizes = {name: int(size) for name, size in re.findall(r"--memory (\w+)=(\d+)", line)}
     effort = re.search(r"--effort (\d+)", line)
-    return with_memories(bound, sizes), _planner(io, int(effort[1]) if effort else 2_000)  # type: ignore[arg-type]
+    return with_memories(bound, sizes), _fitting(io, int(effort[1]) if effort else 2_000)  # type: ignore[arg-type]
 
 
 def test_every_line_works_when_it_is_typed() -> None:
     lines = 0
     for seed in range(30):
-        boundless = _planner().plan(_bound(seed))
+        boundless = _fitting().plan(_bound(seed))
         used = boundless.pools[0].used_bytes
         for limit in (used - 1, used // 2):
             small = with_memories(_bound(seed), {"sram": limit})
             with pytest.raises(TilewrightError) as caught:
-                _planner().plan(small)
+                _fitting().plan(small)
             for line in caught.value.fix:
                 lines += 1
                 plan = _typed(line, small)[1].plan(_typed(line, small)[0])
@@ -70,14 +74,13 @@ def test_every_line_works_when_it_is_typed() -> None:
 def test_nothing_is_promised_that_was_not_planned() -> None:
     """Pinned offsets that exclude each other: no flag helps, none is shown."""
     bound = _bound(3)
-    plan = _planner().plan(bound)
+    plan = _fitting().plan(bound)
     placed = [b for b in plan.tiled.buffers if b.name in plan.placements and b.kind != "constant" and b.size_bytes]
     first = next(
         b for b in placed for other in placed if b != other and b.first <= other.last and other.first <= b.last
     )
     clash = dict.fromkeys((item.name for item in placed), plan.placements[first.name].offset_bytes)
-    planner = _planner()
-    stuck = replace(planner, pins=Decisions(offsets=clash, order=plan.decisions.order))
+    stuck = _fitting(pins=Decisions(offsets=clash, order=plan.decisions.order))
     with pytest.raises(TilewrightError) as caught:
         stuck.plan(bound)
     assert not any("--memory" in line or "--io" in line for line in caught.value.fix)
@@ -88,31 +91,31 @@ def test_several_memories_and_pins_are_tried() -> None:
     lines = 0
     for seed in range(12):
         bound = _bound(seed)
-        used = _planner().plan(bound).pools[0].used_bytes
+        used = _fitting().plan(bound).pools[0].used_bytes
         small = Memory(name="dtcm", size_bytes=used // 3), Memory(name="sram", size_bytes=used // 3)
         two = replace(bound, platform=replace(bound.platform, memories=(*small, *bound.platform.of_kind("const"))))
         try:
-            _planner().plan(two)
+            _fitting().plan(two)
             continue
         except TilewrightError as error:
             told = error
         assert "dtcm" in str(told)
         for line in told.fix:
             lines += 1
-            changed, planner = _typed(line, two)
-            planner.plan(changed)
+            changed, fitting = _typed(line, two)
+            fitting.plan(changed)
     assert lines > 10
 
 
 def test_pins_that_are_in_the_way() -> None:
     bound = _bound(3)
-    used = _planner().plan(bound).pools[0].used_bytes
+    used = _fitting().plan(bound).pools[0].used_bytes
     memories = Memory(name="dtcm", size_bytes=used // 2), Memory(name="sram", size_bytes=None)
     two = replace(bound, platform=replace(bound.platform, memories=(*memories, *bound.platform.of_kind("const"))))
     values = dict.fromkeys((name for name in bound.layouts if name not in bound.graph.constants), "dtcm")
-    planner = replace(_planner(), pins=Decisions(memories=values))
+    fitting = _fitting(pins=Decisions(memories=values))
     with pytest.raises(TilewrightError) as caught:
-        planner.plan(two)
+        fitting.plan(two)
     assert any(line.startswith("without --pin") and "fits" in line for line in caught.value.fix)
     assert any("pinned)" in detail for detail in caught.value.details)
-    assert _planner().plan(two)
+    assert _fitting().plan(two)

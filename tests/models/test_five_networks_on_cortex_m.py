@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tilewright.deployment import Deployment
+from tilewright.options import Options
 from tilewright.plugins import load_named
 from tilewright.runners.runner import Job, Runner
 from tilewright.validation import judge_steps
@@ -70,6 +71,25 @@ def test_every_step_is_exact(name: str, core: str, runner: Runner, tmp_path: Pat
     verdicts = judge_steps(graph, executed, plan.registry.operators, (first_inputs(name),), result.values)
     assert [verdict.name for verdict in verdicts if not verdict.exact] == []
     assert len(verdicts) == len(executed)
+
+
+@pytest.mark.parametrize(("name", "limit", "slower"), [("resnet8_int8", 49_664, 1), ("kws_int8", 16_000, 8)])
+def test_every_step_is_exact_with_kernels_of_less_scratch(
+    name: str, limit: int, slower: int, runner: Runner, tmp_path: Path
+) -> None:
+    """Where the fastest kernels do not fit, the steps whose scratch is in the way have others."""
+    plan = Deployment(MODELS / f"{name}.onnx", "cortex-m4", Options(memory={"ram": limit}))
+    short = Job(
+        artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=(first_inputs(name),), trace=True
+    )
+    executed = [step.name for step in plan.scheduled.steps]
+    result = runner.run(short, tmp_path)
+    graph = plan.scheduled.bound.graph
+    verdicts = judge_steps(graph, executed, plan.registry.operators, (first_inputs(name),), result.values)
+    assert [verdict.name for verdict in verdicts if not verdict.exact] == []
+    (note,) = (item for item in plan.diagnostics if item.code == "TW5035")
+    assert (note.severity, len(note.details)) == ("note", slower)
+    assert plan.worst_case_buffer_size["ram"] <= limit < deployment(name, "cortex-m4").worst_case_buffer_size["ram"]
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

@@ -21,8 +21,8 @@ from tilewright.plugins import load_for
 from tilewright.runners.runner import Job
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER, copy_path
-from tilewright.tile.fuse import Chain, chain_of
-from tilewright.tile.fuse_search import best_groups
+from tilewright.tile.chain import Chain, chain_of
+from tilewright.tile.group_search import best_groups
 from tilewright.tile.spaces import Machine
 from tilewright.transform import transform
 from tilewright.validation import judge_steps
@@ -65,7 +65,7 @@ def joined(name: str, near_bytes: int, platform: Platform = CLUSTER) -> Deployme
 def _fits(machine: Machine, first: int, count: int) -> bool:
     steps = machine.scheduled.steps[first : first + count]
     chain = chain_of(machine, first, steps) if len(steps) == count else ""
-    return isinstance(chain, Chain) and bool(best_groups(chain, ("l2", "l1"), "auto"))
+    return isinstance(chain, Chain) and bool(best_groups(chain, "auto"))
 
 
 @pytest.mark.parametrize("near_kib", [64, 16])
@@ -77,7 +77,7 @@ def test_forced_groups_are_exact(name: str, near_kib: int, tmp_path: Path) -> No
     assert plan.worst_case_buffer_size["l1"] + CLUSTER.runtime_bytes["l1"] <= near_kib << 10
     job = job_of(name, plan)
     result = TwinRunner(seeds=(0, 2), modes=("lazy",)).run(job, tmp_path)
-    hidden = {value for group in groups for value in group.tile.inner}
+    hidden = {value for group in groups for value in group.region.held}
     graph = plan.scheduled.bound.graph
     executed = [step.name for step in plan.scheduled.steps]
     verdicts = judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
@@ -91,7 +91,7 @@ def test_forced_groups_over_two_hops_are_exact(tmp_path: Path) -> None:
     plan = joined("kws_int8", 16 << 10, FARTHER)
     groups = [group for group in plan.tiled.groups if len(group.steps) > 1]
     assert sum(len(group.steps) for group in groups) >= 6
-    assert all([hop.near for hop in group.tile.hops] == ["l2", "l1"] for group in groups)
+    assert all([hop.near for hop in group.region.hops] == ["l2", "l1"] for group in groups)
     job = job_of("kws_int8", plan)
     result = TwinRunner(seeds=(0, 2), modes=("lazy", "eager")).run(job, tmp_path)
     executed = [step.name for step in plan.scheduled.steps]

@@ -69,7 +69,7 @@ def demand_exact(plan: Deployment, job: Job, result: RunResult) -> None:
     graph = plan.scheduled.bound.graph
     verdicts = judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
     assert [verdict.name for verdict in verdicts if not verdict.exact] == []
-    inside = {value for group in plan.tiled.groups for value in group.tile.inner}  # never whole anywhere
+    inside = {value for group in plan.tiled.groups for value in group.region.held}  # never whole anywhere
     outputs = {node.name: node.outputs for node in graph.nodes}
     assert len(verdicts) == sum(not inside.issuperset(outputs[name]) for name in executed)
 

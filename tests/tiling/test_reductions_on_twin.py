@@ -15,7 +15,6 @@ from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
 from tilewright.errors import TilewrightError
 from tilewright.lower import lower
-from tilewright.operands import kernel_access
 from tilewright.options import Options
 from tilewright.plugins import load_for
 from tilewright.runners.runner import Job
@@ -58,15 +57,13 @@ def deployment(model: Path, near_bytes: int) -> Deployment:
 
 
 def access_of(plan: Deployment, step: str) -> Access:
-    bound = plan.scheduled.bound
-    site = next(site for site in bound.graph.sites() if site.node.name == step)
-    return kernel_access(plan.registry.operators[site.node.op], bound.bindings[step].kernel, site)
+    return plan.scheduled.bound.layers[step].access
 
 
 def steps_in_parts(plan: Deployment) -> list[str]:
     found = []
     for group in plan.tiled.groups:
-        cut = {name for hop in group.tile.hops for name, _ in hop.nest}
+        cut = {name for hop in group.region.hops for name, _ in hop.nest}
         if len(group.steps) == 1 and any(
             loop.kind == "reduce" and loop.name in cut for loop in access_of(plan, group.name).loops
         ):

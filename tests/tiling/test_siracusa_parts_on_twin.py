@@ -11,15 +11,16 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.decisions import Decisions, GroupTile, HopTile, TileCopy
+from tilewright.decisions import Decisions
 from tilewright.deployment import Deployment
+from tilewright.dtypes import DType
 from tilewright.emit import EmitOptions, emit
 from tilewright.graph import Attribute
 from tilewright.lower import lower
-from tilewright.operands import kernel_access
 from tilewright.options import Options
 from tilewright.planner import Planner
 from tilewright.plugins import load_for
+from tilewright.regions import Copy, Cut, Hop, Region, Sums, key_of
 from tilewright.requant import Requant
 from tilewright.runners.runner import Job
 from tilewright.runners.twin import RACE, TwinRunner
@@ -36,17 +37,21 @@ NUMBERS = np.random.default_rng(7)
 
 
 @dataclass(frozen=True)
-class Cut:
-    """A layer, the kernel that it is for, the loops that are cut, and what travels: operand -> (depth, buffers)."""
+class Pinned:
+    """A layer, the kernel that it is for, the loops that are cut, and what is copied: operand -> (level, buffers)."""
 
     layer: Layer
     kernel: str
     nest: tuple[tuple[str, int], ...]
     copies: Mapping[str, tuple[int, int]]
 
-    def tile(self) -> GroupTile:
-        copies = {name: TileCopy(depth=depth, buffers=buffers) for name, (depth, buffers) in self.copies.items()}
-        return GroupTile(hops=(HopTile(far="l2", near="l1", nest=self.nest, copies=copies),))
+    def region(self, step: str) -> Region:
+        copies = {key_of(step, name): Copy(level=at, buffers=buffers) for name, (at, buffers) in self.copies.items()}
+        nest = tuple(Cut(*cut) for cut in self.nest)
+        split = tuple(cut.loop for cut in nest if cut.loop in REDUCTIONS)
+        sums = Sums(loops=split, dtype=DType.I32 if self.layer.op.startswith("Q") else DType.F32)
+        hop = Hop(far="l2", near="l1", nest=nest, copies=copies)
+        return Region(steps=(step,), hops=(hop,), order="tiles", sums={step: sums})
 
 
 def windows(kernel: tuple[int, int], pads: tuple[int, ...], stride: int = 1, dilation: int = 1) -> dict[str, Attribute]:
@@ -81,27 +86,28 @@ def conv(kind: str, x: Array, w: Array, attributes: Mapping[str, Attribute]) -> 
 
 
 SAME, WIDE = (1, 1, 1, 1), (2, 1, 3, 2)
+REDUCTIONS = ("c", "y", "k")
 QGEMM: dict[str, Attribute] = {"a_zero_point": 1, "b_zero_point": (0,)}
 CUTS = (
-    Cut(
+    Pinned(
         qconv("channels", some_bytes(1, 20, 9, 7), some_bytes(10, 20, 3, 3), windows((3, 3), SAME)),
         "siracusa.qconv",
         (("h", 4), ("o", 8), ("c", 8)),
         {"X": (3, 2), "W": (3, 1), "P": (2, 2), "Z": (3, 1), "Y": (2, 2)},
     ),
-    Cut(
+    Pinned(
         qconv("rows and channels", some_bytes(1, 16, 9, 8), some_bytes(6, 16, 3, 3), windows((3, 3), WIDE)),
         "siracusa.qconv",
         (("w", 5), ("h", 2), ("y", 1), ("c", 8)),
         {"X": (4, 2), "W": (4, 2), "P": (0, 1), "Z": (0, 1), "Y": (2, 1)},
     ),
-    Cut(
+    Pinned(
         qconv("one operand stays", some_bytes(1, 24, 6, 6), some_bytes(5, 24, 3, 2), windows((3, 2), SAME, 2, 2)),
         "siracusa.qconv",
         (("h", 2), ("c", 16)),
         {"X": (1, 1), "W": (2, 2), "P": (0, 1), "Z": (2, 2), "Y": (1, 1)},
     ),
-    Cut(
+    Pinned(
         Layer(
             op="QGemm",
             inputs=(some_bytes(5, 44), some_bytes(44, 10), None),
@@ -112,7 +118,7 @@ CUTS = (
         (("n", 8), ("k", 16)),
         {"A": (2, 2), "W": (2, 1), "P": (1, 1), "Y": (1, 2)},
     ),
-    Cut(
+    Pinned(
         Layer(
             op="QGemm",
             kind="row",
@@ -124,7 +130,7 @@ CUTS = (
         (("n", 7), ("k", 24)),
         {"A": (0, 1), "W": (2, 2), "P": (1, 1), "Y": (1, 2)},
     ),
-    Cut(
+    Pinned(
         Layer(
             op="QMatMul",
             inputs=(some_bytes(2, 9, 30), some_bytes(2, 30, 7)),
@@ -134,25 +140,25 @@ CUTS = (
         (("_lead0", 1), ("m", 4), ("k", 8)),
         {"A": (3, 2), "B": (3, 1), "Y": (2, 2)},
     ),
-    Cut(
+    Pinned(
         conv("channels", floats(1, 20, 9, 7), floats(6, 20, 3, 3), windows((3, 3), SAME)),
         "siracusa.conv_f32",
         (("h", 4), ("o", 4), ("c", 8)),
         {"X": (3, 2), "W": (3, 1), "B": (2, 2), "Z": (3, 1), "Y": (2, 2)},
     ),
-    Cut(
+    Pinned(
         conv("rows", floats(1, 12, 9, 8), floats(6, 12, 3, 3), windows((3, 3), WIDE)),
         "siracusa.conv_f32",
         (("h", 2), ("y", 2)),
         {"X": (2, 2), "W": (2, 2), "B": (0, 1), "Z": (0, 1), "Y": (1, 1)},
     ),
-    Cut(
+    Pinned(
         Layer(op="Gemm", inputs=(floats(5, 44), floats(44, 10), floats(10)), constants=(1, 2)),
         "siracusa.gemm_f32",
         (("n", 4), ("k", 16)),
         {"A": (2, 2), "B": (2, 1), "C": (1, 1), "Y": (1, 2)},
     ),
-    Cut(
+    Pinned(
         Layer(op="MatMul", inputs=(floats(2, 9, 30), floats(2, 30, 7))),
         "siracusa.matmul_f32",
         (("m", 4), ("k", 8)),
@@ -169,7 +175,7 @@ def test_layers_cut_by_hand(runner: TwinRunner, tmp_path: Path) -> None:
     graph, inputs = network(cases)
     pins = Decisions(
         kernels={case.name: cut.kernel for case, cut in zip(cases, CUTS, strict=True)},
-        tiles={case.name: cut.tile() for case, cut in zip(cases, CUTS, strict=True)},
+        tiles={case.name: cut.region(case.name) for case, cut in zip(cases, CUTS, strict=True)},
     )
     planner = Planner(
         operators=operators, kernels=registry.kernels, tiler=StepTiler(name="auto", summary=""), allocator=BestFit(),
@@ -192,13 +198,12 @@ def test_networks_in_very_little_memory(name: str, near_bytes: int, tmp_path: Pa
         MODELS / f"{name}.onnx", "siracusa", Options(memory={"l1": near_bytes}, groups=1), load_for(target="siracusa")
     )
     bound = plan.scheduled.bound
-    cut, sites = [], {site.node.name: site for site in bound.graph.sites()}
+    cut = []
     for group in plan.tiled.groups:
-        kernel, site = bound.bindings[group.name].kernel, sites[group.name]
-        access = kernel_access(plan.registry.operators[site.node.op], kernel, site)
-        reductions = {loop.name for loop in access.loops if loop.kind == "reduce"}
-        if any(loop in reductions for hop in group.tile.hops for loop, _ in hop.nest):
-            cut.append(kernel.target)
+        layer = bound.layers[group.name]
+        reductions = {loop.name for loop in layer.access.loops if loop.kind == "reduce"}
+        if any(loop in reductions for hop in group.region.hops for loop, _ in hop.nest):
+            cut.append(layer.kernel.target)
     assert "siracusa" in cut
     program = lower(plan.allocated, plan.registry.operators, plan.prefix)
     code = emit(transform(program, tuple(plan.registry.code_passes.values()), ("lifetimes",)), EmitOptions())

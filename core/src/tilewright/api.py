@@ -33,10 +33,7 @@ if TYPE_CHECKING:
     from tilewright.arithmetic.requant_form import RequantForm as RequantForm
     from tilewright.arithmetic.scaled_sum import SumForm as SumForm
     from tilewright.decisions import Decisions as Decisions
-    from tilewright.decisions import GroupTile as GroupTile
-    from tilewright.decisions import HopTile as HopTile
     from tilewright.decisions import Staging as Staging
-    from tilewright.decisions import TileCopy as TileCopy
     from tilewright.dtypes import DType as DType
     from tilewright.errors import Diagnostic as Diagnostic
     from tilewright.errors import Exit as Exit
@@ -63,6 +60,7 @@ if TYPE_CHECKING:
     from tilewright.integer_layers import sum_requant as sum_requant
     from tilewright.kernel import Call as Call
     from tilewright.kernel import Kernel as Kernel
+    from tilewright.kernel import Matched as Matched
     from tilewright.kernel import Operand as Operand
     from tilewright.kernel import PartialSums as PartialSums
     from tilewright.kernel import TileShape as TileShape
@@ -92,6 +90,12 @@ if TYPE_CHECKING:
     from tilewright.plugins.offers import Exporter as Exporter
     from tilewright.plugins.offers import StageEvent as StageEvent
     from tilewright.program import Program as Program
+    from tilewright.regions import Copy as Copy
+    from tilewright.regions import Cut as Cut
+    from tilewright.regions import Held as Held
+    from tilewright.regions import Hop as Hop
+    from tilewright.regions import Region as Region
+    from tilewright.regions import Sums as Sums
     from tilewright.requant import Requant as Requant
     from tilewright.requant import requantise as requantise
     from tilewright.rewrite.graph_pass import GraphPass as GraphPass
@@ -119,11 +123,9 @@ if TYPE_CHECKING:
     from tilewright.statements import Comment as Comment
     from tilewright.statements import Raw as Raw
     from tilewright.statements import StepCall as StepCall
-    from tilewright.tile.choices import Needs as Needs
-    from tilewright.tile.choices import TileBuffer as TileBuffer
     from tilewright.tile.choices import TileChoices as TileChoices
     from tilewright.tile.choices import Tiling as Tiling
-    from tilewright.tile.choices import asked_again as asked_again
+    from tilewright.tile.misfit import Needs as Needs
     from tilewright.tile.tiler import Tiler as Tiler
     from tilewright.tile.tiler import TilingRequest as TilingRequest
     from tilewright.transform.code_pass import CodePass as CodePass
@@ -138,14 +140,14 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.arithmetic.bounds": "AccumulatorBounds",
         "tilewright.arithmetic.requant_form": "RequantForm",
         "tilewright.arithmetic.scaled_sum": "SumForm",
-        "tilewright.decisions": "Decisions GroupTile HopTile Staging TileCopy",
+        "tilewright.decisions": "Decisions Staging",
         "tilewright.dtypes": "DType",
         "tilewright.errors": "Diagnostic Exit Refusal TilewrightError memory_error model_error plugin_error "
         "toolchain_error unsupported_error usage_error",
         "tilewright.frontend.importing": "Conversion Import OnnxNode",
         "tilewright.graph": "Graph Node Quantization Site Tensor",
         "tilewright.integer_layers": "refused_softmax scaled_sum_form softmax_table sum_bounds sum_requant",
-        "tilewright.kernel": "Call Kernel Operand PartialSums TileShape",
+        "tilewright.kernel": "Call Kernel Matched Operand PartialSums TileShape",
         "tilewright.layout": "Layout channels_last row_major strides",
         "tilewright.operator": "Alias Operator",
         "tilewright.operators.c_functions": "c_functions",
@@ -156,6 +158,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.plugins.hookspecs": "hookimpl",
         "tilewright.plugins.offers": "Command Exporter StageEvent",
         "tilewright.program": "Program",
+        "tilewright.regions": "Copy Cut Held Hop Region Sums",
         "tilewright.requant": "Requant requantise",
         "tilewright.rewrite.graph_pass": "GraphPass PassContext PassResult",
         "tilewright.runners.elf": "ElfSymbol elf_code_bytes elf_function_at elf_symbols",
@@ -164,7 +167,8 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.runners.toolchain": "execute find_compiler missing_compiler",
         "tilewright.stages": "Allocated Artifact Group Scheduled Tiled",
         "tilewright.statements": "Comment Raw StepCall",
-        "tilewright.tile.choices": "Needs TileBuffer TileChoices Tiling asked_again",
+        "tilewright.tile.choices": "TileChoices Tiling",
+        "tilewright.tile.misfit": "Needs",
         "tilewright.tile.tiler": "Tiler TilingRequest",
         "tilewright.transform.code_pass": "CodePass CodePassContext",
     }

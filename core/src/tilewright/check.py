@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tilewright.kernel import TileShape
 from tilewright.layout import same_bytes
-from tilewright.operands import input_names, kernel_access
+from tilewright.operands import input_names
 from tilewright.operator import Operator
 from tilewright.places import placement_faults
 from tilewright.replay import Replay
@@ -22,7 +21,7 @@ def plan_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> tupl
         return placed  # bytes outside a memory cannot be played
     return (
         *_layout_faults(allocated, operators),
-        *_scratch_faults(allocated, operators),
+        *_scratch_faults(allocated),
         *_access_faults(allocated),
         *_copy_faults(allocated),
         *Replay(allocated, operators).faults(),
@@ -38,7 +37,7 @@ def _layout_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> I
         operator = operators[site.node.op]
         values = dict(zip(input_names(operator, site), site.inputs, strict=True))
         values |= dict(zip(operator.outputs, site.outputs, strict=False))
-        for operand, required in kernel.requires(site).items():
+        for operand, required in bound.layers[step.name].required.items():
             tensor = values.get(operand)
             if tensor is None or tensor.name in bound.graph.constants:
                 continue
@@ -46,19 +45,16 @@ def _layout_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> I
                 yield f"kernel '{kernel.name}' of '{step.name}' takes {operand} only as {required}"
 
 
-def _scratch_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[str]:
+def _scratch_faults(allocated: Allocated) -> Iterator[str]:
     """Steps computed in one piece have the scratch that their kernel asks for."""
     tiled = allocated.tiled
     bound = tiled.scheduled.bound
-    whole = {name for group in tiled.groups if not group.tile.hops for name in group.steps}
-    nodes = {node.name: node for node in bound.graph.nodes}
+    whole = {name for group in tiled.groups if not group.region.hops for name in group.steps}
     for index, step in enumerate(tiled.scheduled.steps):
         if step.name not in whole:
             continue
-        kernel, site = bound.bindings[step.name].kernel, bound.graph.site(nodes[step.name])
-        access = kernel_access(operators[site.node.op], kernel, site)
-        box = {loop.name: (0, loop.extent) for loop in access.loops}
-        needed = kernel.scratch_bytes(TileShape(site=site, access=access, box=box))
+        layer = bound.layers[step.name]
+        needed = layer.kernel.scratch_bytes(layer.whole)
         given = max(
             (b.size_bytes for b in tiled.buffers if b.kind == "scratch" and b.first <= index <= b.last), default=0
         )
@@ -94,7 +90,7 @@ def _access_faults(allocated: Allocated) -> Iterator[str]:
     tiled = allocated.tiled
     bound, platform = tiled.scheduled.bound, tiled.scheduled.bound.platform
     nodes = {node.name: node for node in bound.graph.nodes}
-    near = {name: group.tile.hops[-1].near for group in tiled.groups if group.tile.hops for name in group.steps}
+    near = {name: group.region.hops[-1].near for group in tiled.groups if group.region.hops for name in group.steps}
     for step in tiled.scheduled.steps:
         engine, node = bound.bindings[step.name].engine, nodes[step.name]
         if step.name in near:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 _Value = TypeVar("_Value")
 _TYPE = "$type"  # never the name of a field
+DERIVED: Mapping[str, bool] = types.MappingProxyType({"derived": True})  # of a field that follows from the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Codec:
     put: Callable[[Array], Json]
     get: Callable[[Json], Array]
     references: Mapping[type, Reference] = field(default_factory=dict)
+    complete: Mapping[type, Callable[[Any], object]] = field(default_factory=dict)  # fills in the fields `DERIVED`
 
     def encode(self, value: object, hint: Any) -> Json:
         """`value`, whose type is `hint`, as JSON data. TypeError when it is of another type."""
@@ -63,9 +65,11 @@ class Codec:
             return [self._encode(item, one) for item, one in zip(value, each, strict=True)]
         if origin is not None and issubclass(origin if isinstance(origin, type) else object, Mapping):
             return {str(key): self._encode(item, arguments[1]) for key, item in value.items()}
+        if _is_named_tuple(hint):
+            return [self._encode(item, one) for item, one in zip(value, _hints(hint).values(), strict=True)]
         if isinstance(hint, type) and is_dataclass(hint):
             hints = _hints(hint)
-            return {item.name: self._encode(getattr(value, item.name), hints[item.name]) for item in fields(hint)}
+            return {item.name: self._encode(getattr(value, item.name), hints[item.name]) for item in _stored(hint)}
         return _plain(value)
 
     def _encode_union(self, value: Any, hints: tuple[Any, ...]) -> Json:
@@ -93,6 +97,8 @@ class Codec:
         if origin is not None and issubclass(origin if isinstance(origin, type) else object, Mapping):
             found = cast(dict[str, Json], _demand(isinstance(data, dict), data, path, "an object"))
             return {key: self._decode(item, arguments[1], f"{path}.{key}") for key, item in found.items()}
+        if _is_named_tuple(hint):
+            return hint(*self._decode_tuple(data, tuple(_hints(hint).values()), path))
         if isinstance(hint, type) and is_dataclass(hint):
             return self._decode_dataclass(data, hint, path)
         return _typed(data, hint, path)
@@ -106,14 +112,15 @@ class Codec:
     def _decode_dataclass(self, data: Json, hint: type, path: str) -> object:
         found = cast(dict[str, Json], _demand(isinstance(data, dict), data, path, f"a {hint.__name__}"))
         hints = _hints(hint)
-        known = {item.name: item for item in fields(hint)}
+        known = {item.name: item for item in _stored(hint)}
         for name in found:
             _demand(name in known or name == _TYPE, name, path, f"a field of {hint.__name__}")
         for name, item in known.items():
             absent = name not in found and item.default is MISSING and item.default_factory is MISSING
             _demand(not absent, data, path, f"a {hint.__name__} with its field {name}")
         names = [name for name in known if name in found]
-        return hint(**{name: self._decode(found[name], hints[name], f"{path}.{name}") for name in names})
+        value = hint(**{name: self._decode(found[name], hints[name], f"{path}.{name}") for name in names})
+        return self.complete[hint](value) if hint in self.complete else value
 
     def _decode_union(self, data: Json, hints: tuple[Any, ...], path: str) -> object:
         tag = data.get(_TYPE) if isinstance(data, dict) else None
@@ -136,6 +143,15 @@ def _hints(hint: type) -> dict[str, Any]:
     import numpy.typing as npt
 
     return get_type_hints(hint, localns={"np": np, "npt": npt, "Array": npt.NDArray[np.generic]})
+
+
+def _is_named_tuple(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, tuple) and bool(get_type_hints(hint))
+
+
+def _stored(hint: type) -> tuple[Field[Any], ...]:
+    """The fields that are written."""
+    return tuple(item for item in fields(hint) if item.metadata != DERIVED)
 
 
 def _is_array(hint: Any) -> bool:

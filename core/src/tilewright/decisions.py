@@ -9,39 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
 from tilewright.layout import Layout
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TileCopy:
-    """How one operand travels over one hop. `depth` counts the loops of the nest around its transfers.
-
-    depth 0 is resident: fetched once, before every loop. `buffers` 2 is double buffering.
-    """
-
-    depth: int
-    buffers: int = 1
-    mode: Literal["box", "slide"] = "box"  # slide: rows already there are kept, only new ones travel
-    slide_loop: str = ""
-    engine: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HopTile:
-    """The tiling of one group over one hop of the memory hierarchy, from `far` to `near`."""
-
-    far: str
-    near: str
-    nest: tuple[tuple[str, int], ...]  # (loop, tile extent), outermost first; a loop left out is not cut
-    copies: Mapping[str, TileCopy]  # operand -> how it travels
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupTile:
-    """The tiling of a group: one entry per hop, far to near. No hop: computed in place, in one piece."""
-
-    hops: tuple[HopTile, ...] = ()
-    inner: Mapping[str, Literal["whole", "recompute", "slide"]] = field(default_factory=dict)  # values that never leave
-    kept: Mapping[str, str] = field(default_factory=dict)  # value it writes -> near memory where it stays whole
+from tilewright.regions import Region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +36,7 @@ class Decisions:
     memories: Mapping[str, str] = field(default_factory=dict)  # value -> memory
     staged: Mapping[str, Staging] = field(default_factory=dict)  # constant -> where and when it is copied
     state: Mapping[str, str] = field(default_factory=dict)  # graph input -> graph output of the run before
-    tiles: Mapping[str, GroupTile] = field(default_factory=dict)  # last node of a group -> tiling
+    tiles: Mapping[str, Region] = field(default_factory=dict)  # last step of a region -> how it is tiled
     offsets: Mapping[str, int] = field(default_factory=dict)  # buffer -> bytes from the pool's start
     allocator: str = ""
     tiler: str = ""

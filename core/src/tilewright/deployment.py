@@ -16,17 +16,19 @@ from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes, soft_limit_warnings
 from tilewright.allocate.problem import Budget
 from tilewright.decisions import Decisions
-from tilewright.errors import Diagnostic, Exit, TilewrightError, usage_error
+from tilewright.errors import Diagnostic, Exit, TilewrightError, usage_error, with_fix
 from tilewright.fitting import Fitting
 from tilewright.graph import Graph, Tensor
+from tilewright.layer import Layers
 from tilewright.naming import Names, names_of
 from tilewright.options import Options
-from tilewright.pins import demand_ends, pinned_memories
-from tilewright.planner import Planner, with_fix
+from tilewright.pins import demand_ends, demand_groups, pinned_memories
+from tilewright.planner import Planner
 from tilewright.platform import Platform
 from tilewright.plugins import Registry, load_for
 from tilewright.plugins.offers import StageEvent
 from tilewright.pools import with_pools
+from tilewright.slower import exchanged
 from tilewright.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 from tilewright.staging import staged_constants
 from tilewright.streams import State, beginnings, initial_constants, states_of, states_of_plan
@@ -97,6 +99,7 @@ class Deployment:
             from tilewright.transform.passthrough import managed_by_application
 
             platform = managed_by_application(platform, self.options.code_passes[PASSTHROUGH])
+        demand_groups(self.options.groups, platform)
         return platform.with_limits(self.options.memory)
 
     @cached_property
@@ -129,6 +132,7 @@ class Deployment:
             longest=self.options.groups,
             budget=Budget(work=self.options.effort, seed=self.options.seed),
             stage_constants=self.options.stage_auto,
+            layers=Layers(operators=self.registry.operators),
         )
 
     @cached_property
@@ -136,7 +140,7 @@ class Deployment:
         """Kernels, layouts, packed constants."""
         if isinstance(given := self._given.get(Bound), Bound):
             return given
-        return self._finished("bind", self._bound_with({}, {}))
+        return self._finished("bind", self._bound_with({}))
 
     @cached_property
     def allocated(self) -> Allocated:
@@ -148,6 +152,9 @@ class Deployment:
         except TilewrightError as error:
             roomier = tuple(self._roomier()) if error.exit_code is Exit.DOES_NOT_FIT and not self._given else ()
             raise with_fix(error, (*error.fix, *roomier)) from error.__cause__
+        planned = plan.tiled.scheduled.bound
+        if exchanged(planned, self.bound):
+            self._finished("bind", planned)  # again, with other kernels
         self._finished("schedule", plan.tiled.scheduled)
         self._finished("tile", plan.tiled)
         return self._finished("allocate", plan)
@@ -231,8 +238,9 @@ class Deployment:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What the user should know: about plugins left out, the model, and whatever stage has run so far."""
         planned = soft_limit_warnings(self.allocated) if "allocated" in self.__dict__ else ()
-        beyond = beyond_machine_warnings(self.bound.platform)
-        found = (*self.registry.diagnostics, *self.bound.diagnostics, *beyond, *planned, *self._from_observers)
+        bound = self._settled
+        beyond = beyond_machine_warnings(bound.platform)
+        found = (*self.registry.diagnostics, *bound.diagnostics, *beyond, *planned, *self._from_observers)
         return tuple(dict.fromkeys(found))
 
     @property
@@ -252,7 +260,8 @@ class Deployment:
         """Write one stage's value ("rewritten", "bound", "scheduled", "tiled", "allocated") as JSON and npz."""
         from tilewright.state import export_state
 
-        export_state(self.graph if stage == "rewritten" else getattr(self, stage), folder)
+        names = {"rewritten": "graph", "bound": "_settled"}
+        export_state(getattr(self, names.get(stage, stage)), folder)
 
     def import_state(self, folder: Path) -> Deployment:
         """The same deployment, continuing from a state that was exported (and perhaps edited). Verified again.
@@ -273,6 +282,12 @@ class Deployment:
         demand_same_target(bound.platform, self.target, self.options)
         continued._given = {type(value): value, Bound: bound, Graph: bound.graph}
         return continued
+
+    @property
+    def _settled(self) -> Bound:
+        """The binding; once there is a plan, with the kernels that fit."""
+        planned = self.allocated.tiled.scheduled.bound if "allocated" in self.__dict__ else self.bound
+        return planned if exchanged(planned, self.bound) else self.bound
 
     @property
     def _vectors(self) -> tuple[Vector, ...]:
@@ -339,11 +354,10 @@ class Deployment:
             flags = " ".join(f"--set {name}={value}" for name, value in settings.items())
             yield f"{flags}     {taken(plan)}"
 
-    def _bound_with(self, kernels: Mapping[str, str], sizes: Mapping[str, int]) -> Bound:
-        """The graph bound, these kernels (node -> name) taken unless others are pinned; with other memory sizes."""
+    def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
+        """The graph bound, these kernels (node -> name) taken unless others are pinned."""
         planner = replace(self.planner, pins=Decisions(kernels=kernels).pinned_by(self._pins))
-        platform = self.platform.with_limits(sizes) if sizes else self.platform
-        bound = planner.bind(self.graph, platform, self._import_diagnostics)
+        bound = planner.bind(self.graph, self.platform, self._import_diagnostics)
         initial = initial_constants(self.states)
         return replace(bound, constants={**bound.constants, **initial}) if initial else bound
 

@@ -4,6 +4,7 @@ Does not know tensors."""
 from __future__ import annotations
 
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -63,10 +64,16 @@ class DType(Enum):
     @classmethod
     def from_numpy(cls, dtype: np.dtype[np.generic]) -> DType:
         """The type of a numpy array. ValueError when tilewright has none for it."""
-        for short, name in _NUMPY.items():
-            if dtype.name == name:
-                return cls(short)
-        raise ValueError(f"no element type for numpy {dtype.name}")
+        return _from_numpy(dtype)
+
+
+@lru_cache(maxsize=64)
+def _from_numpy(dtype: np.dtype[np.generic]) -> DType:
+    """Cached, because numpy puts the name of a type together anew each time."""
+    for short, name in _NUMPY.items():
+        if dtype.name == name:
+            return DType(short)
+    raise ValueError(f"no element type for numpy {dtype.name}")
 
 
 _NUMPY = {

@@ -11,9 +11,10 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from tilewright.codec import Json
-from tilewright.decisions import Decisions, GroupTile
+from tilewright.decisions import Decisions
 from tilewright.graph import Attribute, Graph, Node, Tensor
 from tilewright.layout import Layout, row_major
+from tilewright.regions import Region
 from tilewright.requant import Requant
 from tilewright.stages import Allocated, Bound, Buffer, Scheduled, Tiled
 from tilewright.state import State, plain_codec, stage_name
@@ -149,19 +150,18 @@ def _buffer(buffer: Buffer) -> str:
 def _tiled(tiled: Tiled) -> Iterator[str]:
     for group in tiled.groups:
         yield f"group   {group.name}: {', '.join(group.steps)}; {group.cycles:,.0f} cycles (estimate)"
-        yield from _tile(group.tile)
+        yield from _region(group.region)
     yield from (_buffer(buffer) for buffer in tiled.buffers)
 
 
-def _tile(tile: GroupTile) -> Iterator[str]:
-    for hop in tile.hops:
+def _region(region: Region) -> Iterator[str]:
+    for hop in region.hops:
         nest = ", ".join(f"{loop} by {extent}" for loop, extent in hop.nest) or "whole"
         yield f"        {hop.far} -> {hop.near}: {nest}"
         for operand, copy in sorted(hop.copies.items()):
-            slide = f" along {copy.slide_loop}" if copy.slide_loop else ""
-            yield f"        {operand}: depth {copy.depth}, {copy.buffers} buffers, {copy.mode}{slide}"
-    yield from (f"        {value} stays whole in {memory}" for value, memory in sorted(tile.kept.items()))
-    yield from (f"        {value} stays inside: {mode}" for value, mode in sorted(tile.inner.items()))
+            yield f"        {operand}: level {copy.level}, {copy.buffers} buffers, {copy.window}"
+    yield from (f"        {value} stays whole in {memory}" for value, memory in sorted(region.resident.items()))
+    yield from (f"        {value} is held in {held.memory}: {held.form}" for value, held in sorted(region.held.items()))
 
 
 def _allocated(allocated: Allocated) -> Iterator[str]:
@@ -199,6 +199,6 @@ def _decisions(decisions: Decisions) -> Iterator[str]:
 
 
 def _decision(value: object) -> str:
-    if isinstance(value, GroupTile):
-        return "; ".join(line.strip() for line in _tile(value)) or "whole"
+    if isinstance(value, Region):
+        return "; ".join(line.strip() for line in _region(value)) or "whole"
     return _list(value) if isinstance(value, tuple) else str(value)

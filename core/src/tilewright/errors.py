@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Literal
 
@@ -98,6 +98,11 @@ class TilewrightError(Exception):
             details=self.details,
             fix=self.fix,
         )
+
+
+def with_fix(error: TilewrightError, fix: tuple[str, ...]) -> TilewrightError:
+    """The same error with other next steps, where there are any."""
+    return replace(error, fix=fix or error.fix)
 
 
 def _of(exit_code: Exit) -> Callable[..., TilewrightError]:

@@ -53,8 +53,11 @@ class Index:
         """The smallest and largest value over `box`, both included."""
         low = high = self.offset
         for term in self.terms:
-            ends = [end * term.coefficient for end in _atom_range(term, box)]
-            low, high = low + min(ends), high + max(ends)
+            first, last = _atom_range(term, box)
+            if term.coefficient < 0:
+                first, last = last, first
+            low += first * term.coefficient
+            high += last * term.coefficient
         return low, high
 
     def step(self, box: Box) -> int:
@@ -86,16 +89,13 @@ class Axis:
         if self.index is None:
             return Span(low=0, high=self.extent)
         low, last = self.index.range(box)
-        step = self.index.step(box)
-        before, after = max(0, -low), max(0, last + 1 - self.extent)
-        if before or after:
-            step = 1
+        if low >= 0 and last < self.extent:
+            return Span(low=low, high=last + 1, step=self.index.step(box))
         return Span(
             low=min(max(low, 0), self.extent),
             high=max(min(last + 1, self.extent), 0),
-            step=step,
-            before=before,
-            after=after,
+            before=max(0, -low),
+            after=max(0, last + 1 - self.extent),
         )
 
 
@@ -119,7 +119,7 @@ def scaled(index: Index, factor: int) -> Index:
 def _atom_range(term: Term, box: Box) -> tuple[int, int]:
     if term.inner is None:
         low, high = box[term.loop]
-        return low, max(low, high - 1)
+        return low, high - 1 if high > low else low
     low, high = term.inner.range(box)
     if term.operation == "%":
         (by,) = term.by
@@ -145,6 +145,7 @@ def bare_loop(axis: Axis) -> str:
 
 def mentions(index: Index | None, loop: str) -> bool:
     """Whether the index depends on the loop."""
-    if index is None:
-        return False
-    return any(term.loop == loop or (term.inner is not None and mentions(term.inner, loop)) for term in index.terms)
+    for term in index.terms if index else ():  # noqa: SIM110  # asked too often for a generator
+        if term.loop == loop or mentions(term.inner, loop):
+            return True
+    return False

@@ -55,6 +55,6 @@ def softmax_table(site: Site) -> npt.NDArray[np.uint32]:
 
 def refused_softmax(site: Site) -> str | None:
     """Why the integers of a QSoftmax would not be exact enough, or None."""
-    from tilewright.operators.qsoftmax import accepts
+    from tilewright.operators.qsoftmax import refused
 
-    return accepts(site)
+    return refused(site)

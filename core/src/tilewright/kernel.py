@@ -21,6 +21,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Matched(Site):
+    """A node that a kernel accepts, with what its `match` found: what all else in the kernel is asked about."""
+
+    analysis: Any = field(default=None, compare=False)  # a frozen value of the kernel's own; None where it needs none
+
+    @classmethod
+    def of(cls, site: Site, analysis: object) -> Matched:
+        """`site` with an analysis of it, or of another node that is the same layer."""
+        return cls(
+            node=site.node, inputs=site.inputs, outputs=site.outputs, constants=site.constants, analysis=analysis
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Operand:
     """One operand of one call, as templates see it. Printed, it is the C pointer to the tile's first element.
 
@@ -46,7 +60,7 @@ class Operand:
 class Call:
     """One use of a kernel, at code generation: what `values` and the `call` snippet are given."""
 
-    site: Site
+    site: Matched
     operands: Mapping[str, Operand]  # by operand name, packed constants and "scratch" included; "acc": `PartialSums`
     extents: Mapping[str, str]  # loop -> C expression of its trip count in this tile
     name: str  # C identifier of the step, unique in the program
@@ -73,7 +87,7 @@ class PartialSums:
 class TileShape:
     """A node and the largest box of its loops that one call computes: what costs and scratch depend on."""
 
-    site: Site
+    site: Matched
     access: Access
     box: Box
 
@@ -83,7 +97,11 @@ class TileShape:
         return high - low
 
 
-def _nothing(site: Site) -> Mapping[str, Any]:
+def _anything(site: Site) -> None:
+    return None
+
+
+def _nothing(site: Matched) -> Mapping[str, Any]:
     return {}
 
 
@@ -91,16 +109,12 @@ def _no_values(call: Call) -> Mapping[str, object]:
     return {}
 
 
-def _never(site: Site) -> PartialSums | None:
+def _never(site: Matched) -> PartialSums | None:
     return None
 
 
-def _none(site: Site) -> tuple[str, ...]:
+def _none(site: Matched) -> tuple[str, ...]:
     return ()
-
-
-def _always(site: Site) -> str | None:
-    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +123,11 @@ class Kernel:
 
     `source` and `call` are Mako. Both see the names in `values(call)`; `call` also sees every operand by
     its name and every loop's trip count as `${loops["h"]}`. Equal rendered sources are emitted once.
+
+    `match` is asked once for all nodes that are the same layer: same operator, attributes, shapes, types and constants,
+    whatever their names. A string is a refusal, the sentence that says why not. Anything else accepts, and is what all
+    other functions find as `site.analysis`. All but `values` are asked about the first such node only: what they answer
+    must not depend on names.
     """
 
     name: str  # "acme.conv3x3": unique among all installed kernels
@@ -116,26 +135,26 @@ class Kernel:
     target: str = "*"  # platform name; "*" is portable C for any platform
     pattern: tuple[str, ...] = ()  # a chain of operators computed together, first to last; () is `op` alone
     engine: str = ""  # "" is the platform's first
-    accepts: Callable[[Site], str | None] = _always  # None, or why not
-    access: Callable[[Site], Access] | str | None = (
+    match: Callable[[Site], object] = _anything  # why not, as a str; else what the others find as `site.analysis`
+    access: Callable[[Matched], Access] | str | None = (
         None  # None: the operator's; a str is an index map over packed operands
     )
-    attributes: Callable[[Site], Mapping[str, int]] = _nothing  # names in a map given as str
-    requires: Callable[[Site], Mapping[str, Layout]] = _nothing  # operand -> the only layout it can take
-    prefers: Callable[[Site], Mapping[str, Layout]] = _nothing  # operand -> layout it is fastest in
-    pack: Callable[[Site], Mapping[str, Array]] = _nothing  # operand -> constant as stored; replaces ONNX constants
+    attributes: Callable[[Matched], Mapping[str, int]] = _nothing  # names in a map given as str
+    requires: Callable[[Matched], Mapping[str, Layout]] = _nothing  # operand -> the only layout it can take
+    prefers: Callable[[Matched], Mapping[str, Layout]] = _nothing  # operand -> layout it is fastest in
+    pack: Callable[[Matched], Mapping[str, Array]] = _nothing  # operand -> constant as stored; replaces ONNX constants
     scratch_bytes: Callable[[TileShape], int] = lambda tile: 0
-    in_place: Callable[[Site], tuple[tuple[str, str], ...]] = lambda site: ()  # (input, output) that may share bytes
+    in_place: Callable[[Matched], tuple[tuple[str, str], ...]] = lambda site: ()  # (input, output) that may share bytes
     memories: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # operand -> memories it may be in; absent: any
-    stays: Callable[[Site], tuple[str, ...]] = _none  # inputs read where they live, if cores reach it: tiles would
+    stays: Callable[[Matched], tuple[str, ...]] = _none  # inputs read where they live, if cores reach it: tiles would
     # hold much more of them than is read
     multiples: Mapping[str, int] = field(default_factory=dict)  # loop -> tile extents are multiples of this
     parallel: tuple[str, ...] = ()  # loops that may be split over cores, best first; "*" is every parallel one
-    accumulates: Callable[[Site], PartialSums | None] = _never  # None: no reduction may be cut
+    accumulates: Callable[[Matched], PartialSums | None] = _never  # None: no reduction may be cut
     cycles: Callable[[TileShape], float] | None = None  # None: operations over throughput
-    describe: Callable[[Site], Mapping[str, Any]] = _nothing  # further facts for the report, JSON values
+    describe: Callable[[Matched], Mapping[str, Any]] = _nothing  # further facts for the report, JSON values
     values: Callable[[Call], Mapping[str, object]] = _no_values
     source: str = ""  # Mako for C at file scope; everything in it is static
     call: str = ""  # Mako for one statement

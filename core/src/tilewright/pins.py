@@ -91,3 +91,14 @@ def _wrong_kind(pattern: str, memory: Memory) -> TilewrightError:
         reason = "names only constants, which are linked into the program and cannot be there"
         fix = f"--stage '{pattern}={memory.name}'     copies them there"
     return usage_error("TW1116", f"'{pattern}' cannot be pinned to '{memory.name}': it {reason}", fix=(fix,))
+
+
+def demand_groups(longest: int | None, platform: Platform) -> None:
+    """Steps are joined in a near memory. TilewrightError TW1117 (exit 2) where there is none to join them in."""
+    if (longest or 1) > 1 and not platform.near:
+        raise usage_error(
+            "TW1117",
+            f"--groups {longest}: target '{platform.name}' has no near memory in which steps are joined",
+            details=("every step reads and writes the memory where values live",),
+            fix=("leave --groups out",),
+        )

@@ -4,6 +4,7 @@ Does not know steps, nor what anybody reads.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from tilewright.spots import LASTING, region, spot_of
@@ -71,7 +72,9 @@ def _sharing_faults(allocated: Allocated) -> Iterator[str]:
         for buffer in allocated.tiled.buffers
         if (place := allocated.placements.get(buffer.name)) is not None and place.memory in ours
     ]
+    lasting = [index for index, (buffer, _) in enumerate(spots) if buffer.kind in LASTING]
     for index, (one, there) in enumerate(spots):
-        for other, here in spots[index + 1 :]:
-            if (one.kind in LASTING or other.kind in LASTING) and there.overlaps(here):
+        later = range(index + 1, len(spots)) if one.kind in LASTING else lasting[bisect_right(lasting, index) :]
+        for other, here in (spots[number] for number in later):
+            if there.overlaps(here):
                 yield f"buffers '{one.name}' and '{other.name}' share bytes of {here.region}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tilewright.graph import Tensor
 from tilewright.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer
-from tilewright.statements import Region, Role, Statement, StepCall, touched, walk
+from tilewright.statements import ByteRange, Role, Statement, StepCall, touched, walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +168,7 @@ class Program:
 
 
 def _check_region(
-    region: Region, written: bool, step: str, index: int, buffers: Mapping[str, Buffer], plan: Allocated
+    region: ByteRange, written: bool, step: str, index: int, buffers: Mapping[str, Buffer], plan: Allocated
 ) -> None:
     if region.buffer not in buffers:
         raise ValueError(f"step {step!r} uses buffer {region.buffer!r}, which is not in the plan")

@@ -184,7 +184,7 @@ class Replay:
         site, operator = self.graph.site(node), self.operators[node.op]
         operand = dict(zip(input_names(operator, site), node.inputs, strict=True))
         result = dict(zip(operator.outputs, node.outputs, strict=False))
-        pairs = self.scheduled.bound.bindings[step.name].kernel.in_place(site)
+        pairs = self.scheduled.bound.layers[step.name].in_place
         return any(operand.get(one) == source and result.get(other) == written for one, other in pairs)
 
     def _is_stored(self, name: str) -> bool:

@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from tilewright.decisions import Decisions, GroupTile
+from tilewright.codec import DERIVED
+from tilewright.decisions import Decisions
 from tilewright.errors import Diagnostic, Refusal
-from tilewright.graph import Graph
-from tilewright.kernel import Kernel
+from tilewright.graph import Graph, Node
+from tilewright.kernel import Kernel, Matched
+from tilewright.layer import Layer
 from tilewright.layout import Layout
 from tilewright.platform import Platform
+from tilewright.regions import Region
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,6 +61,13 @@ class Bound:
     layouts: Mapping[str, Layout]  # by value
     constants: Mapping[str, Array] = field(compare=False)  # packed, as stored; equal arrays are stored once
     diagnostics: tuple[Diagnostic, ...] = ()
+    layers: Mapping[str, Layer] = field(  # by node, as its kernel computes it; worked out again where it is read back
+        default_factory=dict, compare=False, repr=False, metadata=DERIVED
+    )
+
+    def site(self, node: Node) -> Matched:
+        """`node` with its tensors and its kernel's analysis."""
+        return self.layers[node.name].at(self.graph.site(node))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,14 +114,22 @@ class Scheduled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Steps that are tiled together. `tile.hops` empty: one piece, operands where they are."""
+    """What a tiler answers: steps that are tiled together, how, and what it says of them."""
 
-    name: str
-    steps: tuple[str, ...]
-    tile: GroupTile = field(default_factory=GroupTile)
+    region: Region
     cycles: float = 0.0  # estimate
     offsets: Mapping[str, int] = field(default_factory=dict)  # buffer -> bytes from the pool's start, where it settles
     claim: str = ""  # what the tiler has proved of its choice: "optimal", how far from it at most; "" nothing
+
+    @property
+    def name(self) -> str:
+        """The last step's."""
+        return self.region.name
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Its steps, in order."""
+        return self.region.steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +139,11 @@ class Tiled:
     scheduled: Scheduled
     groups: tuple[Group, ...]
     buffers: tuple[Buffer, ...]  # Scheduled.buffers with candidates, and scratch, tiles, constants
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """They cover every step once, in order."""
+        return tuple(group.region for group in self.groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ from tilewright.errors import TilewrightError, model_error, plugin_error, usage_
 from tilewright.folder import write_folder
 from tilewright.graph import Graph
 from tilewright.kernel import Kernel
+from tilewright.layer import Layer, Layers, layer_key
 from tilewright.operator import Operator
 from tilewright.platform import CopyPath, Engine, Memory, MemoryHierarchy, Platform
 from tilewright.stages import Allocated, Bound, Scheduled, Tiled
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-VERSION = 1
+VERSION = 2
 _DAMAGE = (  # what numpy, zipfile and zlib raise on bytes that are not what they should be
     ValueError,
     EOFError,
@@ -118,7 +119,8 @@ def import_state(folder: Path, registry: Names) -> State:
             raise ValueError(f"array {name!r} is not in arrays.npz")
         return arrays[name]
 
-    codec = Codec(put=_no_put, get=get, references=_references(registry))
+    complete: Mapping[type, Callable[[Any], object]] = {Bound: lambda bound: _with_layers(bound, registry)}
+    codec = Codec(put=_no_put, get=get, references=_references(registry), complete=complete)
     try:
         value = codec.decode(cast(Json, document.get("value")), _TYPES[stage])
         return _verified(value, registry)
@@ -205,6 +207,23 @@ def _verified(value: State, registry: Names) -> State:
     except TilewrightError as error:
         raise ValueError(error.message) from error
     return value
+
+
+def _with_layers(bound: Bound, registry: Names) -> Bound:
+    """What kernels find in nodes is not stored. Nodes whose kernel refuses them are left out: `verify` says so."""
+    _verified(bound.graph, registry)
+    known, found = Layers(operators=registry.operators), dict[str, Layer]()
+    for site in bound.graph.sites():
+        binding = bound.bindings.get(site.node.name)
+        if binding is None or binding.kernel.op != site.node.op:
+            continue
+        try:
+            layer = known.of(binding.kernel, site, layer_key(site))
+        except TilewrightError as error:
+            raise ValueError(error.message) from error
+        if isinstance(layer, Layer):
+            found[site.node.name] = layer
+    return replace(bound, layers=found)
 
 
 def _references(registry: Names | None) -> dict[type, Reference]:

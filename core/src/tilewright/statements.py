@@ -15,7 +15,7 @@ Role = Literal["box", "fetch", "compute", "store", "pipeline"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
+class ByteRange:
     """Bytes of a buffer that a statement touches. With loops around it: the bytes that all trips touch."""
 
     buffer: str
@@ -72,8 +72,8 @@ class KernelCall:
 
     kernel: str
     text: str
-    reads: tuple[Region, ...]
-    writes: tuple[Region, ...]
+    reads: tuple[ByteRange, ...]
+    writes: tuple[ByteRange, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +90,10 @@ class CopyStart:
 
     transfer: str  # name that the CopyWait repeats
     text: str
-    source: Region
-    target: Region
-    more_sources: tuple[Region, ...] = ()  # buffers that take the source's place in other tiles
-    more_targets: tuple[Region, ...] = ()
+    source: ByteRange
+    target: ByteRange
+    more_sources: tuple[ByteRange, ...] = ()  # buffers that take the source's place in other tiles
+    more_targets: tuple[ByteRange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +218,7 @@ def replaced(
     return tuple(made)
 
 
-def touched(statements: Iterable[Statement]) -> Iterator[tuple[Region, bool]]:
+def touched(statements: Iterable[Statement]) -> Iterator[tuple[ByteRange, bool]]:
     """Every region that these statements themselves touch, and whether it is written."""
     for statement in statements:
         if isinstance(statement, KernelCall):

@@ -109,9 +109,10 @@ def _binding_faults(bound: Bound, binding: Binding) -> Iterator[str]:
         yield f"node '{node.name}' runs on '{binding.engine}', which target '{platform.name}' does not have"
     if kernel.name not in {candidate.kernel.name for candidate in binding.candidates}:
         yield f"kernel '{kernel.name}' is not among the candidates of node '{node.name}'"
-    refusal = kernel.accepts(bound.graph.site(node))
-    if refusal is not None:
-        yield f"kernel '{kernel.name}' refuses node '{node.name}': {refusal}"
+    layer = bound.layers.get(node.name)
+    if layer is None or layer.kernel is not kernel:
+        answer = kernel.match(bound.graph.site(node))
+        yield f"kernel '{kernel.name}' refuses node '{node.name}': {answer if isinstance(answer, str) else 'not asked'}"
     for operand, name in binding.constants.items():
         if name not in bound.constants:
             yield f"operand {operand} of node '{node.name}' is constant '{name}', which is not stored"
@@ -220,7 +221,7 @@ def _tiled_faults(tiled: Tiled) -> Iterator[str]:
         yield "the groups do not cover every step once, in order"
     yield from _twice((buffer.name for buffer in tiled.buffers), "buffer")
     buffers = {buffer.name: buffer for buffer in tiled.buffers}
-    inner = {value for group in tiled.groups for value in group.tile.inner}
+    inner = {value for group in tiled.groups for value in group.region.inner}
     for before in scheduled.buffers:
         after = buffers.get(before.name)
         if after is None:

@@ -24,6 +24,7 @@ class Change:
     unpinned: bool = False  # nothing is pinned to a memory
     unstaged: bool = False  # no constant is copied
     effort: int = 1  # times the budget
+    settled: bool = False  # with the kernels of the binding that is given, without a look at others
 
 
 Plan = Callable[[Bound, Change], Allocated | None]  # None: it still does not fit
@@ -86,17 +87,20 @@ def _smaller(bound: Bound, plan: Plan, sizes: Sizes) -> Sizes:
     low = bound.platform.memory(name).size_bytes or 0
     for _ in range(_HALVINGS):
         middle = (low + high) // 2
-        found = plan(with_memories(bound, {name: middle}), Change())
+        found = plan(with_memories(bound, {name: middle}), Change(settled=True))
         if found is None:
             low = middle
         else:
             high = max(bound.platform.size_for(name, memory_bytes(found, name)), low + 1)
-    return {name: high}
+    return {name: high} if plan(with_memories(bound, {name: high}), Change()) is not None else sizes
 
 
 def _with_more(bound: Bound, plan: Plan, names: Sequence[str], change: Change) -> Sizes | None:
-    """Sizes of some memories with which the model was planned again; None: nothing helps."""
-    boundless = plan(with_memories(bound, dict.fromkeys(names)), change)
+    """Sizes of some memories with which the model was planned again; None: nothing helps.
+
+    What is needed is found with the kernels of `bound`: without limits, there is no reason to take any but the fastest.
+    """
+    boundless = plan(with_memories(bound, dict.fromkeys(names)), replace(change, settled=True))
     if boundless is None:
         return None
     platform = bound.platform

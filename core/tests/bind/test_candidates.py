@@ -11,6 +11,7 @@ import pytest
 from tilewright.bind.candidates import choices
 from tilewright.graph import Site
 from tilewright.kernel import Kernel
+from tilewright.layer import Layers, layer_key
 from tilewright.platform import Engine, Memory, Platform
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_sites import site_of
@@ -27,7 +28,8 @@ UNPRICED = Kernel(name="unpriced", op="Add", target="small")
 
 
 def found(platform: Platform, *kernels: Kernel) -> list[tuple[str, float]]:
-    candidates = choices(SITE, vocabulary()["Add"], kernels, platform).candidates
+    layers = Layers(operators=vocabulary())
+    candidates = choices(SITE, layer_key(SITE), kernels, platform, layers).candidates
     return [(item.kernel.name, item.cycles) for item in candidates]
 
 

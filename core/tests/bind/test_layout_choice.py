@@ -14,6 +14,7 @@ from tilewright.dtypes import DType
 from tilewright.errors import Exit, TilewrightError
 from tilewright.graph import Graph
 from tilewright.kernel import Kernel
+from tilewright.layer import Layers, layer_key
 from tilewright.layout import channels_last, row_major
 from tilewright.platform import Memory, Platform
 from tilewright.stages import Bound
@@ -118,7 +119,7 @@ def test_the_cheapest_kernel_wins_and_a_pin_overrules_it() -> None:
 
 def test_a_pin_to_a_kernel_that_refuses_says_why() -> None:
     sketch, y = sketch_with_conv()
-    picky = Kernel(name="vendor.picky", op="Conv", accepts=lambda site: "only on Tuesdays")
+    picky = Kernel(name="vendor.picky", op="Conv", match=lambda site: "only on Tuesdays")
     with pytest.raises(TilewrightError, match="only on Tuesdays") as caught:
         bound(sketch.finish(y), {**KERNELS, picky.name: picky}, Decisions(kernels={"conv": "vendor.picky"}))
     assert caught.value.code == "TW1104"
@@ -127,7 +128,7 @@ def test_a_pin_to_a_kernel_that_refuses_says_why() -> None:
 def test_all_unsupported_nodes_are_listed_with_every_refusal() -> None:
     sketch, y = sketch_with_conv()
     z = sketch.node("Clip", [y], RELU, "z")
-    picky = Kernel(name="vendor.picky", op="Conv", accepts=lambda site: "only on Tuesdays")
+    picky = Kernel(name="vendor.picky", op="Conv", match=lambda site: "only on Tuesdays")
     with pytest.raises(TilewrightError) as caught:
         bound(sketch.finish(z), {picky.name: picky})
     text = str(caught.value)
@@ -141,7 +142,7 @@ def test_other_targets_kernels_are_not_even_refusals() -> None:
     sketch, y = sketch_with_conv()
     site = next(sketch.finish(y).sites())
     foreign = Kernel(name="other.conv", op="Conv", target="other")
-    found = choices(site, OPERATORS["Conv"], [foreign], PLATFORM)
+    found = choices(site, layer_key(site), [foreign], PLATFORM, Layers(operators=OPERATORS))
     assert found.candidates == () and found.refusals == ()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tilewright.emit.ctree import print_body, print_step, wrap_call
 from tilewright.program import Parameter, StepCode
 from tilewright.statements import (
+    ByteRange,
     Comment,
     CopyStart,
     CopyWait,
@@ -17,11 +18,10 @@ from tilewright.statements import (
     Live,
     Loop,
     Raw,
-    Region,
     StepCall,
 )
 
-REGION = Region(buffer="b", offset_bytes=0, size_bytes=8)
+REGION = ByteRange(buffer="b", offset_bytes=0, size_bytes=8)
 
 
 def test_a_tiled_step_reads_like_a_hand_written_one() -> None:

@@ -13,13 +13,14 @@ import numpy as np
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.builtin import tilewright_kernels, tilewright_operators
-from tilewright.decisions import Decisions, GroupTile, HopTile, TileCopy
+from tilewright.decisions import Decisions
 from tilewright.dtypes import DType
 from tilewright.emit import EmitOptions, emit
 from tilewright.graph import Graph
 from tilewright.lower import lower
 from tilewright.planner import Planner
 from tilewright.program import Program
+from tilewright.regions import Copy, Cut, Hop, Region
 from tilewright.stages import Group
 from tilewright.testing.cluster import cluster
 from tilewright.testing.sketch import Sketch
@@ -29,19 +30,21 @@ from tilewright.transform import HOOKS, LIFETIMES, transform
 GOLDEN = Path(__file__).parent.parent / "golden" / "tiled"
 OPERATORS = {operator.name: operator for operator in tilewright_operators()}
 KERNELS = {kernel.name: kernel for kernel in tilewright_kernels()}
-TILE = GroupTile(
+TILE = Region(
+    steps=("conv",),
+    order="tiles",
     hops=(
-        HopTile(
+        Hop(
             far="l2",
             near="l1",
-            nest=(("o", 4), ("h", 3)),
+            nest=(Cut("o", 4), Cut("h", 3)),
             copies={
-                "X": TileCopy(depth=2, buffers=2),
-                "W": TileCopy(depth=1, buffers=1),
-                "Y": TileCopy(depth=2, buffers=2),
+                "conv.X": Copy(level=2, buffers=2),
+                "conv.W": Copy(level=1, buffers=1),
+                "conv.Y": Copy(level=2, buffers=2),
             },
         ),
-    )
+    ),
 )
 
 
@@ -51,7 +54,7 @@ class FixedTiler:
     name, summary = "fixed", ""
 
     def plan(self, request: TilingRequest) -> tuple[Group, ...]:
-        return tuple(Group(name=one.name, steps=(one.name,), tile=TILE) for one in request.scheduled.steps)
+        return (Group(region=TILE),)
 
 
 def convolution() -> Graph:

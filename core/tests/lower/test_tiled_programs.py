@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 from tilewright.access import MapAccess
 from tilewright.allocate.best_fit import BestFit
 from tilewright.builtin import tilewright_kernels, tilewright_operators
-from tilewright.decisions import Decisions, GroupTile, HopTile, TileCopy
+from tilewright.decisions import Decisions
 from tilewright.dtypes import DType
 from tilewright.emit import EmitOptions, emit
 from tilewright.graph import Graph
 from tilewright.lower import lower
-from tilewright.operands import kernel_access
 from tilewright.planner import Planner
 from tilewright.platform import Memory, Platform
 from tilewright.program import Program
 from tilewright.reference import run
+from tilewright.regions import Copy, Cut, Hop, Region, Sums, key_of
 from tilewright.stages import Artifact, Group
 from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.sketch import Sketch
@@ -73,39 +73,40 @@ class RandomTiler:
 
     def plan(self, request: TilingRequest) -> tuple[Group, ...]:
         draw = random.Random(self.seed)
-        steps = request.scheduled.steps
-        return tuple(Group(name=one.name, steps=(one.name,), tile=self._tile(one.name, request, draw)) for one in steps)
+        return tuple(Group(region=self._tile(one.name, request, draw)) for one in request.scheduled.steps)
 
-    def _tile(self, step: str, request: TilingRequest, draw: random.Random) -> GroupTile:
+    def _tile(self, step: str, request: TilingRequest, draw: random.Random) -> Region:
         bound = request.scheduled.bound
-        site = next(site for site in bound.graph.sites() if site.node.name == step)
-        kernel = bound.bindings[step].kernel
-        access = kernel_access(request.operators[site.node.op], kernel, site)
+        layer = bound.layers[step]
+        kernel, access = layer.kernel, layer.access
         loops = [] if not isinstance(access, MapAccess) else list(cuttable(access, kernel)[0])
         held = {loop.name: loop.extent for loop in loops}
-        hops: list[HopTile] = []
+        hops: list[Hop] = []
+        parts: dict[str, Sums] = {}
         constants, there = set(bound.bindings[step].constants), set(access.inputs) | set(access.outputs)
         for far, near in self.hops:
             chosen = draw.sample(loops, draw.randint(0, len(loops)))
-            nest = tuple((loop.name, draw.randint(1, held[loop.name])) for loop in chosen)
+            nest = tuple(Cut(loop.name, draw.randint(1, held[loop.name])) for loop in chosen)
             held |= dict(nest)
             moved = sorted(there - constants if near != self.hops[-1][1] else there)  # flash is beside l1
             copies = {name: self._copy(len(nest), draw) for name in moved if draw.random() < 0.85}
-            sums = kernel.accumulates(site) if near == self.hops[-1][1] else None
-            if sums and draw.random() < 0.7:  # inside everything else; outputs leave outside of them
+            form = layer.sums if near == self.hops[-1][1] else None
+            if form and draw.random() < 0.7:  # inside everything else; outputs leave outside of them
                 inside = tuple(
-                    (loop.name, draw.randint(1, loop.extent)) for loop in access.loops if loop.name in sums.loops
+                    Cut(loop.name, draw.randint(1, loop.extent)) for loop in access.loops if loop.name in form.loops
                 )
+                parts = {step: Sums(loops=tuple(cut.loop for cut in inside), dtype=form.dtype)}
                 inputs = {name: self._copy(len((*nest, *inside)), draw) for name in copies if name in access.inputs}
                 nest, copies = (*nest, *inside), {**copies, **inputs}
             there = set(copies) | constants
-            hops.append(HopTile(far=far, near=near, nest=nest, copies=copies))
-        return GroupTile(hops=tuple(hops))
+            keyed = {key_of(step, name): copy for name, copy in copies.items()}
+            hops.append(Hop(far=far, near=near, nest=nest, copies=keyed))
+        return Region(steps=(step,), hops=tuple(hops), order="tiles", sums=parts)
 
     @staticmethod
-    def _copy(loops: int, draw: random.Random) -> TileCopy:
-        depth = draw.randint(0, loops)
-        return TileCopy(depth=depth, buffers=draw.randint(1, 3) if depth else 1)
+    def _copy(loops: int, draw: random.Random) -> Copy:
+        level = draw.randint(0, loops)
+        return Copy(level=level, buffers=draw.randint(1, 3) if level else 1)
 
 
 def network(seed: int) -> Graph:

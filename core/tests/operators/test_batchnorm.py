@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
 from tilewright.graph import Site
-from tilewright.operands import kernel_access
+from tilewright.layer import layer_of
 from tilewright.operators.batchnorm import BATCH_NORMALIZATION, BATCH_NORMALIZATION_F32
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import points, position, result_errors, site_of
+from tilewright.testing.operator_sites import points, position, refusal, result_errors, site_of
 
 Floats = npt.NDArray[np.float32]
 compiled = settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -37,9 +37,9 @@ def test_map_is_the_reference(case: tuple[Site, list[Floats]]) -> None:
     site, inputs = case
     (expected,) = BATCH_NORMALIZATION.reference(site, inputs)
     arrays: dict[str, Floats] = dict(zip(BATCH_NORMALIZATION.inputs, inputs, strict=True))
-    arrays.update(BATCH_NORMALIZATION_F32.pack(site))  # type: ignore[arg-type]
-    own = BATCH_NORMALIZATION.access(site)
-    packed = kernel_access(BATCH_NORMALIZATION, BATCH_NORMALIZATION_F32, site)
+    layer = layer_of(BATCH_NORMALIZATION, BATCH_NORMALIZATION_F32, site)
+    arrays.update(layer.packed)  # type: ignore[arg-type]
+    own, packed = BATCH_NORMALIZATION.access(site), layer.access
     assert isinstance(own, MapAccess) and isinstance(packed, MapAccess)
     assert len(list(points(own))) == expected.size
     for point in points(own):
@@ -76,6 +76,6 @@ def test_reference_by_hand() -> None:
 def test_errors_and_refusals() -> None:
     x, ones = np.ones((1, 2, 3), np.float32), np.ones(2, np.float32)
     site = site_of(BATCH_NORMALIZATION, [x, ones, ones, ones, ones])
-    assert BATCH_NORMALIZATION_F32.accepts(site) == "parameters are no constants"
+    assert refusal(BATCH_NORMALIZATION_F32, site) == "parameters are no constants"
     with pytest.raises(TilewrightError, match="2 channels"):
         site_of(BATCH_NORMALIZATION, [x, ones, ones, ones, ones[:1]])

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
 from tilewright.graph import Attribute, Site
-from tilewright.operands import kernel_access
+from tilewright.layer import layer_of
 from tilewright.operators.conv import CONV, CONV_COMPUTED_F32, CONV_F32
 from tilewright.testing.kernel_run import STRICT, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import points, position, site_of, window_errors
+from tilewright.testing.operator_sites import points, position, refusal, site_of, window_errors
 
 Floats = npt.NDArray[np.float32]
 few = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -86,9 +86,9 @@ def test_map_is_the_reference(case: tuple[Site, list[Floats | None]]) -> None:
     named = {name: array for name, array in zip("XWB", inputs, strict=False) if array is not None}
     (expected,) = CONV.reference(site, inputs)
     np.testing.assert_allclose(by_map(site, access, named), expected, rtol=1e-6, atol=1e-6)
-    packed = kernel_access(CONV, CONV_F32, site)
+    layer = layer_of(CONV, CONV_F32, site)
+    packed, arrays = layer.access, {**named, **layer.packed}
     assert isinstance(packed, MapAccess)
-    arrays = {**named, **CONV_F32.pack(site)}
     np.testing.assert_allclose(by_map(site, packed, arrays), expected, rtol=1e-6, atol=1e-6)  # type: ignore[arg-type]
 
 
@@ -133,7 +133,7 @@ def test_c_with_computed_weights(
     tmp_path_factory: pytest.TempPathFactory, case: tuple[Site, list[Floats | None]], data: st.DataObject
 ) -> None:
     site, inputs = case
-    assert CONV_F32.accepts(site) == "W is not a constant"
+    assert refusal(CONV_F32, site) == "W is not a constant"
     layouts = {name: tuple(data.draw(st.permutations(range(len(site.output.shape))))) for name in "XWY"}
     (found,) = run_kernel(CONV, CONV_COMPUTED_F32, site, inputs, folder=tmp_path_factory.mktemp("c"), layouts=layouts)
     assert_close(site, inputs, found)  # type: ignore[arg-type]

@@ -12,12 +12,12 @@ from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
 from tilewright.graph import Attribute, Site
 from tilewright.kernel import Kernel
-from tilewright.operands import kernel_access
+from tilewright.layer import layer_of
 from tilewright.operator import Operator
 from tilewright.operators.gemm import GEMM, GEMM_F32, GEMM_WEIGHTS_F32, MATMUL, MATMUL_F32, MATMUL_WEIGHTS_F32
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import points, position, result_errors, site_of, window_errors
+from tilewright.testing.operator_sites import points, position, refusal, result_errors, site_of, window_errors
 
 Floats = npt.NDArray[np.float32]
 Case = tuple[Operator, Kernel, Site, list[Floats | None]]
@@ -71,7 +71,8 @@ def test_map_is_the_reference(case: Case) -> None:
     operator, kernel, site, inputs = case
     (expected,) = operator.reference(site, inputs)
     named = {name: array for name, array in zip("ABC", inputs, strict=False) if array is not None}
-    for access, packed in ((operator.access(site), {}), (kernel_access(operator, kernel, site), kernel.pack(site))):
+    layer = layer_of(operator, kernel, site)
+    for access, packed in ((operator.access(site), {}), (layer.access, layer.packed)):
         assert isinstance(access, MapAccess)
         access.verify()
         arrays = {**named, **packed}
@@ -104,10 +105,10 @@ def test_windows_are_hulls(case: Case, data: st.DataObject) -> None:
 @given(case=cases, data=st.data())
 def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:
     operator, kernel, site, inputs = case
-    assert kernel.accepts(site) is None
+    layer = layer_of(operator, kernel, site)
     ranks = {"A": len(site.input(0).shape), "B": len(site.input(1).shape), "Y": len(site.output.shape)}
     layouts = {name: tuple(data.draw(st.permutations(range(rank)))) for name, rank in ranks.items()}
-    if kernel.pack(site):
+    if layer.packed:
         del layouts["B"]
     folder = tmp_path_factory.mktemp("c")
     found = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts)
@@ -124,7 +125,7 @@ def test_only_one_kernel_takes_a_site() -> None:
     for operator, kernels in ((GEMM, (GEMM_WEIGHTS_F32, GEMM_F32)), (MATMUL, (MATMUL_WEIGHTS_F32, MATMUL_F32))):
         for constants, taken in (((1,), 0), ((), 1)):
             site = site_of(operator, [a, b], {}, constants)
-            assert [kernel.accepts(site) is None for kernel in kernels] == [taken == 0, taken == 1]
+            assert [refusal(kernel, site) is None for kernel in kernels] == [taken == 0, taken == 1]
 
 
 def test_shapes_and_macs() -> None:

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
+from tilewright.layer import layer_of
 from tilewright.operators.logic import KERNELS, OPERATORS
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import site_of
@@ -76,5 +77,6 @@ def test_shapes_that_do_not_broadcast_are_refused() -> None:
 def test_inputs_as_large_as_the_output_may_share_its_bytes() -> None:
     truths = np.zeros((2, 3), bool)
     site = site_of(BY_NAME["Where"], [truths, np.zeros((2, 3), np.float32), np.zeros(3, np.float32)])
-    assert KERNEL_OF["Where"].in_place(site) == (("A", "Y"),)
-    assert KERNEL_OF["Not"].in_place(site_of(BY_NAME["Not"], [truths])) == (("X", "Y"),)
+    assert layer_of(BY_NAME["Where"], KERNEL_OF["Where"], site).in_place == (("A", "Y"),)
+    negated = site_of(BY_NAME["Not"], [truths])
+    assert layer_of(BY_NAME["Not"], KERNEL_OF["Not"], negated).in_place == (("X", "Y"),)

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
 from tilewright.graph import Attribute, Site
+from tilewright.layer import layer_of
 from tilewright.operator import Operator
 from tilewright.operators.pool import AVERAGE_POOL, AVERAGE_POOL_F32, MAX_POOL, MAX_POOL_PORTABLE
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import points, position, result_errors, site_of, window_errors
+from tilewright.testing.operator_sites import points, position, refusal, result_errors, site_of, window_errors
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Operator, Site, Array]
@@ -149,8 +150,8 @@ def test_shapes() -> None:
 
 def test_kernels_refuse_other_types() -> None:
     x = np.zeros((1, 3, 5, 5), np.int16)
-    assert MAX_POOL_PORTABLE.accepts(site_of(MAX_POOL, [x], attributes())) == "X must be f32, i8 or u8, found i16"
-    assert AVERAGE_POOL_F32.accepts(site_of(AVERAGE_POOL, [x], attributes())) == "X must be f32, found i16"
+    assert refusal(MAX_POOL_PORTABLE, site_of(MAX_POOL, [x], attributes())) == "X must be f32, i8 or u8, found i16"
+    assert refusal(AVERAGE_POOL_F32, site_of(AVERAGE_POOL, [x], attributes())) == "X must be f32, found i16"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int8, np.uint8])
@@ -172,4 +173,4 @@ def test_one_window_over_everything_in_parts(
 
 def test_windows_with_neighbours_are_whole() -> None:
     x = np.zeros((1, 2, 8, 8), np.float32)
-    assert MAX_POOL_PORTABLE.accumulates(site_of(MAX_POOL, [x], attributes())) is None
+    assert layer_of(MAX_POOL, MAX_POOL_PORTABLE, site_of(MAX_POOL, [x], attributes())).sums is None

@@ -15,13 +15,13 @@ from tilewright.access import MapAccess
 from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
 from tilewright.graph import Attribute, Site
-from tilewright.operands import kernel_access
+from tilewright.layer import layer_of
 from tilewright.operators.qconv import QCONV, QCONV_PORTABLE, conv_bounds, conv_requant_form
 from tilewright.requant import Requant
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.kernel_run import STRICT, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import points, position, site_of
+from tilewright.testing.operator_sites import points, position, refusal, site_of
 
 Array = npt.NDArray[np.generic]
 few = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -93,10 +93,11 @@ def test_reference_is_the_index_map(case: tuple[Site, list[Array | None]]) -> No
     site, inputs = case
     assume(site.output.elements * site.input(1).elements // site.input(1).shape[0] < 4000)
     named = {name: array for name, array in zip("XWB", inputs, strict=True) if array is not None}
-    access, packed = QCONV.access(site), kernel_access(QCONV, QCONV_PORTABLE, site)
+    layer = layer_of(QCONV, QCONV_PORTABLE, site)
+    access, packed = QCONV.access(site), layer.access
     assert isinstance(access, MapAccess) and isinstance(packed, MapAccess)
     acc, bounds = sums_by_map(site, access.verify(), named), conv_bounds(site)
-    assert np.array_equal(acc, sums_by_map(site, packed.verify(), {**named, **QCONV_PORTABLE.pack(site)}))
+    assert np.array_equal(acc, sums_by_map(site, packed.verify(), {**named, **layer.packed}))
     for channel in range(acc.shape[1]):
         assert bounds.lowest[channel] <= acc[:, channel].min() <= acc[:, channel].max() <= bounds.highest[channel]
     assert np.array_equal(QCONV.reference(site, inputs)[0], formula(acc, site.node.requant()))
@@ -111,7 +112,7 @@ def test_c_in_any_layout(
     build: tuple[str, ...],
 ) -> None:
     site, inputs = case
-    assert QCONV_PORTABLE.accepts(site) is None
+    assert refusal(QCONV_PORTABLE, site) is None
     layouts = {name: tuple(data.draw(st.permutations(range(len(site.output.shape))))) for name in "XY"}
     folder = tmp_path_factory.mktemp("c")
     with pytest.MonkeyPatch.context() as patch:

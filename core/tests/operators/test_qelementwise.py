@@ -21,7 +21,7 @@ from tilewright.operators.qlookup import QLOOKUP, QLOOKUP_PORTABLE
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.kernel_run import STRICT, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import site_of
+from tilewright.testing.operator_sites import refusal, site_of
 
 Array = npt.NDArray[np.generic]
 few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -122,7 +122,7 @@ def test_c_in_any_layout(
     tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject, build: tuple[str, ...]
 ) -> None:
     operator, kernel, site, inputs = case
-    assert kernel.accepts(site) is None
+    assert refusal(kernel, site) is None
     named = [*zip(operator.inputs, inputs, strict=True), ("Y", np.empty(site.output.shape))]
     layouts = {name: tuple(data.draw(st.permutations(range(np.ndim(array))))) for name, array in named}  # type: ignore[arg-type]
     folder = tmp_path_factory.mktemp("c")
@@ -172,7 +172,7 @@ def test_every_pair_of_bytes(
 
 def test_refuses_scales_too_far_apart() -> None:
     site, inputs = every_pair({"a_scale": float(np.float32(0.7)), "b_scale": float(np.float32(1e-12))})
-    assert "more than 64 bits" in (QADD_PORTABLE.accepts(site) or "")
+    assert "more than 64 bits" in (refusal(QADD_PORTABLE, site) or "")
     compute = one_sum(site)  # the reference is exact all the same
     assert QADD.reference(site, inputs)[0][200, 9] == compute(72, -119)
 
@@ -181,7 +181,7 @@ def test_refuses_scales_too_far_apart() -> None:
 def test_refuses_scales_that_are_no_numbers(scale: float) -> None:
     site, _ = every_pair({"a_scale": scale, "b_scale": 1.0})
     with pytest.raises(TilewrightError, match="TW3103"):
-        QADD_PORTABLE.accepts(site)
+        refusal(QADD_PORTABLE, site)
 
 
 def test_wrong_shapes_are_model_errors() -> None:

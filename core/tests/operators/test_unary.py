@@ -16,7 +16,7 @@ from tilewright.operators.c_source import c_source
 from tilewright.operators.unary import FUNCTIONS, KERNELS, OPERATORS, UNARY, evaluate
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.kernel_run import run_kernel
-from tilewright.testing.operator_sites import result_errors, site_of
+from tilewright.testing.operator_sites import refusal, result_errors, site_of
 
 BY_NAME = {operator.name: (operator, kernel) for operator, kernel in zip(OPERATORS, KERNELS, strict=True)}
 EDGES = np.array(
@@ -98,7 +98,7 @@ def test_the_tables_function_is_the_reference_before_rounding() -> None:
 
 def test_integers_are_refused_where_the_function_is_not_theirs() -> None:
     operator, kernel = BY_NAME["Tanh"]
-    assert "X is i8" in str(kernel.accepts(site_of(operator, [np.zeros(2, np.int8)])))
+    assert "X is i8" in str(refusal(kernel, site_of(operator, [np.zeros(2, np.int8)])))
 
 
 def test_the_c_holds_the_derived_coefficients() -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tilewright.errors import Exit, TilewrightError
+from tilewright.regions import key_of
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.layer_programs import Case, layer_space, least_room, run_on_twin, tiles_of, two_hops
@@ -133,4 +134,4 @@ def test_a_table_of_which_little_is_used_is_read_where_it_is(
     memories = (replace(one, access={engine: access}) if one.name == "flash" else one for one in plain.memories)
     case = Case(layer=LAYERS[name], room_bytes=4 << 10, buffering="single")
     (group,) = tiles_of(case, replace(plain, memories=tuple(memories))).tiled.groups
-    assert ("X" in group.tile.hops[-1].copies) == copied
+    assert (key_of(group.name, "X") in group.region.hops[-1].copies) == copied

@@ -11,21 +11,24 @@ import numpy as np
 import pytest
 
 from tilewright.bind import bind
-from tilewright.decisions import Decisions, GroupTile, HopTile, TileCopy
+from tilewright.decisions import Decisions
 from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
 from tilewright.graph import Graph
 from tilewright.platform import Memory, Platform
+from tilewright.regions import Copy, Cut, Form, Held, Hop, Region
 from tilewright.schedule import schedule
 from tilewright.stages import Group, Scheduled, Tiled
-from tilewright.testing.cluster import cluster, copy_path
+from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
+from tilewright.tile.boxes import boxes_of
+from tilewright.tile.chain import Chain, Lookout, chain_of
 from tilewright.tile.check import check_tiles
-from tilewright.tile.fuse import Chain, chain_of
-from tilewright.tile.fuse_boxes import boxes_of
-from tilewright.tile.fuse_cost import group_cost, group_costs
-from tilewright.tile.fuse_search import best_groups, tile_of
+from tilewright.tile.cost import altogether, region_costs
+from tilewright.tile.group_search import best_groups, hops_with, region_with
+from tilewright.tile.grouping import Fuser, nothing_kept
+from tilewright.tile.keep import Plan
 from tilewright.tile.spaces import Machine
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import StepTiler
@@ -85,16 +88,16 @@ def far_tiled() -> Tiled:
     """The whole group over two hops."""
     plan = far_scheduled()
     one = chain(plan)
-    made = tile_of(one, ("l2", "l1"), ((rows_of(one), 2),), dict.fromkeys(one.inner, "slide"))
+    made = region_with(one, (Cut(rows_of(one), 2),), dict.fromkeys(one.inner, "rolling"))
     return tile(plan, vocabulary(), COST, Decisions(groups=(("a", "b", "c", "d"),), tiles={"d": made}))
 
 
 @cache
-def tiled(mode: str = "slide", rows: int = 2) -> Tiled:
+def tiled(form: str = "rolling", rows: int = 2) -> Tiled:
     plan = scheduled(1 << 16)
     one = chain(plan)
-    nest = ((rows_of(one), rows),)
-    made = tile_of(one, ("l2", "l1"), nest, dict.fromkeys(one.inner, mode))  # type: ignore[arg-type]
+    nest = (Cut(rows_of(one), rows),)
+    made = region_with(one, nest, dict.fromkeys(one.inner, form))  # type: ignore[arg-type]
     pins = Decisions(groups=(("a", "b", "c", "d"),), tiles={"d": made})
     return tile(plan, vocabulary(), COST, pins)
 
@@ -104,49 +107,51 @@ def rows_of(one: Chain) -> str:
     return one.sink.loops[2]
 
 
-def changed(plan: Tiled, change: Callable[[GroupTile], GroupTile]) -> Tiled:
+def changed(plan: Tiled, change: Callable[[Region], Region]) -> Tiled:
     (group,) = plan.groups
-    return replace(plan, groups=(replace(group, tile=change(group.tile)),))
+    return replace(plan, groups=(replace(group, region=change(group.region)),))
 
 
-def hop(change: Callable[[HopTile], HopTile]) -> Callable[[GroupTile], GroupTile]:
+def hop(change: Callable[[Hop], Hop]) -> Callable[[Region], Region]:
     return lambda made: replace(made, hops=(change(made.hops[0]),))
 
 
-def copied(key: str, **changes: Any) -> Callable[[GroupTile], GroupTile]:
+def copied(key: str, **changes: Any) -> Callable[[Region], Region]:
     return hop(lambda one: replace(one, copies={**one.copies, key: replace(one.copies[key], **changes)}))
 
 
-def inner(**changes: str) -> Callable[[GroupTile], GroupTile]:
-    return lambda made: replace(made, inner={**made.inner, **{f"{name}:0": mode for name, mode in changes.items()}})  # type: ignore[dict-item]
+def held(**forms: Form) -> Callable[[Region], Region]:
+    return lambda made: replace(
+        made, held={**made.held, **{f"{name}:0": Held(memory="l1", form=form) for name, form in forms.items()}}
+    )
 
 
 # --- what there is
 
 
-@pytest.mark.parametrize("mode", ["slide", "recompute", "whole"])
-def test_a_sound_group_has_no_faults(mode: str) -> None:
-    assert check_tiles(tiled(mode), vocabulary()) == ()
+@pytest.mark.parametrize("form", ["rolling", "recomputed", "whole"])
+def test_a_sound_group_has_no_faults(form: str) -> None:
+    assert check_tiles(tiled(form), vocabulary()) == ()
 
 
 def test_rows_that_are_kept_are_computed_once() -> None:
     one = chain(scheduled())
-    rows = ((rows_of(one), 1),)
+    rows = hops_with(one, (Cut(rows_of(one), 1),))
     computed = {}
-    for mode in ("slide", "recompute"):
-        boxes = boxes_of(one, rows, dict.fromkeys(one.inner, mode))  # type: ignore[arg-type]
+    for form in ("rolling", "recomputed"):
+        boxes = boxes_of(one, rows, dict.fromkeys(one.inner, form))  # type: ignore[arg-type]
         low, high = boxes.runs[0]["h"]
-        computed[mode] = int((high - low).sum())
-    assert computed["slide"] == 16
-    assert computed["recompute"] == 16 + 7  # one row of three is needed again, in every tile but the first
-    kept, moved = boxes_of(one, rows, dict.fromkeys(one.inner, "slide")).kept(0)
+        computed[form] = int((high - low).sum())
+    assert computed["rolling"] == 16
+    assert computed["recomputed"] == 16 + 7  # one row of three is needed again, in every tile but the first
+    kept, moved = boxes_of(one, rows, dict.fromkeys(one.inner, "rolling")).kept(0)
     assert kept.reshape(-1).tolist() == [0, *[1] * 7]
     assert moved.reshape(-1).tolist()[1:] == [1, *[2] * 6]
 
 
 def test_a_value_with_two_readers_is_needed_by_both() -> None:
     one = chain(scheduled())
-    boxes = boxes_of(one, ((rows_of(one), 4),), dict.fromkeys(one.inner, "recompute"))
+    boxes = boxes_of(one, hops_with(one, (Cut(rows_of(one), 4),)), dict.fromkeys(one.inner, "recomputed"))
     assert boxes.held(0) == (1, 4, 9, 16)
     assert boxes.held(1) == (1, 4, 4, 8)
 
@@ -154,7 +159,9 @@ def test_a_value_with_two_readers_is_needed_by_both() -> None:
 def test_reasons_are_values() -> None:
     machine = Machine(scheduled(), vocabulary(), Decisions())
     steps = scheduled().steps
-    assert "reads 'a:0' too" in str(chain_of(machine, 0, steps[:2]))
+    pair = chain_of(machine, 0, steps[:2])
+    assert isinstance(pair, Chain) and pair.members[0].leaves
+    assert "no step of the group reads 'b:0'" in str(chain_of(machine, 1, steps[1:3]))
     far = replace(cluster(), near="")
     bound = bind(residual(), far, vocabulary(), portable_kernels(), Decisions())
     alone = schedule(bound, vocabulary(), Decisions())
@@ -177,19 +184,19 @@ def test_an_output_over_what_the_group_reads_is_refused() -> None:
 
 # --- faults
 
-FAULTS: Mapping[str, tuple[str, Callable[[GroupTile], GroupTile]]] = {
-    "larger tiles": ("its largest tile", hop(lambda one: replace(one, nest=((one.nest[0][0], 3),)))),
-    "rows kept that were recomputed": ("largest tile", inner(a="whole")),
-    "unknown loop": ("no loop 'q'", hop(lambda one: replace(one, nest=(("q", 2),)))),
+FAULTS: Mapping[str, tuple[str, Callable[[Region], Region]]] = {
+    "larger tiles": ("its largest tile", hop(lambda one: replace(one, nest=(Cut(one.nest[0].loop, 3),)))),
+    "rows kept that were recomputed": ("largest tile", held(a="whole")),
+    "unknown loop": ("no loop 'q'", hop(lambda one: replace(one, nest=(Cut("q", 2),)))),
     "loop twice": ("cut twice", hop(lambda one: replace(one, nest=(one.nest[0], one.nest[0])))),
-    "size zero": ("tiles of 0 trips", hop(lambda one: replace(one, nest=((one.nest[0][0], 0),)))),
-    "depth": ("at depth 7", copied("a.X", depth=7)),
+    "size zero": ("tiles of 0 trips", hop(lambda one: replace(one, nest=(Cut(one.nest[0].loop, 0),)))),
+    "depth": ("at level 7", copied("a.X", level=7)),
     "no buffer": ("into 0 buffers", copied("a.X", buffers=0)),
     "missing buffer": ("'a.X@l1#1' is not there", copied("a.X", buffers=2)),
-    "input fetched once": ("its largest tile", copied("a.X", depth=0)),
-    "unknown operand": ("no operand 'Q'", hop(lambda one: replace(one, copies={**one.copies, "Q": TileCopy(depth=0)}))),
-    "unknown inner value": ("inner values are not", lambda made: replace(made, inner={**made.inner, "x": "slide"})),
-    "inner value left out": ("inner values are not", lambda made: replace(made, inner={"a:0": "slide"})),
+    "input fetched once": ("its largest tile", copied("a.X", level=0)),
+    "unknown operand": ("no operand 'Q'", hop(lambda one: replace(one, copies={**one.copies, "Q": Copy(level=0)}))),
+    "unknown inner value": ("inner values are not", held(x="rolling")),
+    "inner value left out": ("inner values are not", lambda made: replace(made, held={"a:0": made.held["a:0"]})),
     "unknown path": ("nothing copies", hop(lambda one: replace(one, near="flash"))),
 }
 
@@ -204,7 +211,7 @@ def test_a_fault_is_found(name: str) -> None:
 def test_a_value_that_somebody_else_reads_is_found() -> None:
     plan = tiled()
     (group,) = plan.groups
-    left = replace(group, steps=("a", "b", "c"), name="c")
+    left = replace(group, region=replace(group.region, steps=("a", "b", "c")))
     assert any("needed outside" in fault for fault in check_tiles(replace(plan, groups=(left,)), vocabulary()))
 
 
@@ -225,16 +232,19 @@ def test_buffers_that_are_too_small_or_dead_are_found() -> None:
 # --- over two hops
 
 
-def outer(change: Callable[[HopTile], HopTile]) -> Callable[[GroupTile], GroupTile]:
+def outer(change: Callable[[Hop], Hop]) -> Callable[[Region], Region]:
     return lambda made: replace(made, hops=(change(made.hops[0]), made.hops[1]))
 
 
-FAR_FAULTS: Mapping[str, tuple[str, Callable[[GroupTile], GroupTile]]] = {
-    "cut on the way": ("is cut", outer(lambda one: replace(one, nest=(("h", 2),)))),
-    "two buffers": ("several buffers", outer(lambda one: replace(one, copies={"a.X": TileCopy(depth=0, buffers=2)}))),
+FAR_FAULTS: Mapping[str, tuple[str, Callable[[Region], Region]]] = {
+    "cut on the way": ("no loop 'h'", outer(lambda one: replace(one, nest=(Cut("h", 2),)))),
+    "two buffers": (
+        "'a.X@l2#1' is not there",
+        outer(lambda one: replace(one, copies={"a.X": Copy(level=0, buffers=2)})),
+    ),
     "other way": ("and on from 'l2'", outer(lambda one: replace(one, near="l1"))),
     "left behind": ("nothing copies X", outer(lambda one: replace(one, copies={}))),
-    "unknown": ("no operand 'Q'", outer(lambda one: replace(one, copies={**one.copies, "Q": TileCopy(depth=0)}))),
+    "unknown": ("no operand 'Q'", outer(lambda one: replace(one, copies={**one.copies, "Q": Copy(level=0)}))),
 }
 
 
@@ -264,20 +274,21 @@ ENDS = ("a.X", "a.W", "b.W", "d.Y")
 def test_what_crosses_first_does_so_whole_and_counts() -> None:
     plan = far_tiled()
     one = chain(far_scheduled())
-    crossing, inside = group_costs(one, plan.groups[0].tile)
+    crossing, inside = region_costs(one, plan.groups[0].region)
     constants = 4 * (4 * 4 * 9 + 4 * 9)
     assert crossing.in_bytes == 4 * 4 * 16 * 16 + constants
     assert crossing.out_bytes == inside.out_bytes == 4 * 4 * 8 * 8
     assert crossing.total_cycles == inside.total_cycles + crossing.copy_cycles
-    assert group_cost(one, plan.groups[0].tile).total_cycles == crossing.total_cycles
+    assert altogether(region_costs(one, plan.groups[0].region)).total_cycles == crossing.total_cycles
 
 
 def test_what_crosses_must_have_room() -> None:
     plan = far_scheduled()
     machine = Machine(plan, vocabulary(), Decisions())
-    assert isinstance(chain_of(machine, 0, plan.steps, {}, {"l2": 1 << 19}), Chain)
-    reason = chain_of(machine, 0, plan.steps, {}, {"l2": (1 << 20) - 4096})
-    assert "what crosses to 'l2'" in str(reason)
+    roomy = chain_of(machine, 0, plan.steps, {}, {"l2": 1 << 19})
+    assert isinstance(roomy, Chain) and best_groups(roomy, "auto")
+    tight = chain_of(machine, 0, plan.steps, {}, {"l2": (1 << 20) - 4096})
+    assert isinstance(tight, Chain) and not best_groups(tight, "auto")
 
 
 def test_groups_are_chosen_over_two_hops() -> None:
@@ -291,8 +302,8 @@ def test_groups_are_chosen_over_two_hops() -> None:
 
 
 def test_a_group_moves_what_enters_and_leaves_it() -> None:
-    plan = tiled("slide", 8)
-    cost = group_cost(chain(scheduled(1 << 16)), plan.groups[0].tile)
+    plan = tiled("rolling", 8)
+    cost = altogether(region_costs(chain(scheduled(1 << 16)), plan.groups[0].region))
     constants = 4 * (4 * 4 * 9 + 4 * 9)
     assert cost.in_bytes == 4 * 4 * 16 * 16 + constants
     assert cost.out_bytes == 4 * 4 * 8 * 8
@@ -303,13 +314,13 @@ def test_a_group_moves_what_enters_and_leaves_it() -> None:
 @pytest.mark.parametrize("near_bytes", [3072, 4096, 6144, 12288])
 def test_what_is_found_fits(near_bytes: int) -> None:
     one = chain(scheduled(near_bytes))
-    for found in best_groups(one, ("l2", "l1"), "auto", (0.2, 0.0)):
-        assert one.room_bytes is not None
-        assert found.cost.near_bytes <= one.room_bytes
-        pins = Decisions(groups=(("a", "b", "c", "d"),), tiles={"d": found.tile})
+    for found in best_groups(one, "auto", (0.2, 0.0)):
+        assert one.rooms[-1] is not None
+        assert found.cost.near_bytes <= one.rooms[-1]
+        pins = Decisions(groups=(("a", "b", "c", "d"),), tiles={"d": found.region})
         made = tile(scheduled(near_bytes), vocabulary(), COST, pins)
         assert check_tiles(made, vocabulary()) == ()
-        grain = one.grain
+        grain = one.grains[-1]
         inside = [item for item in made.buffers if item.memories == ("l1",)]
         assert sum(-(-item.size_bytes // grain) * grain for item in inside) == found.cost.near_bytes
 
@@ -328,7 +339,7 @@ def test_groups_are_chosen_where_values_do_not_fit() -> None:
 @pytest.mark.parametrize(
     ("groups", "words"),
     [
-        ((("a", "b"),), "reads 'a:0' too"),
+        ((("b", "c"),), "reads 'b:0'"),
         ((("a", "c"),), "not successive"),
         ((("b", "nowhere"),), "not successive"),
     ],
@@ -343,7 +354,7 @@ def test_a_pinned_group_that_is_none_says_why(groups: tuple[tuple[str, ...], ...
 def test_tiles_of_a_group_that_is_not_pinned_say_so() -> None:
     made: Group = tiled().groups[0]
     with pytest.raises(TilewrightError, match="are pinned for a group"):
-        tile(scheduled(1 << 16), vocabulary(), COST, Decisions(tiles={"d": made.tile}))
+        tile(scheduled(1 << 16), vocabulary(), COST, Decisions(tiles={"d": made.region}))
 
 
 def test_a_pinned_group_is_kept_and_the_rest_chosen_around_it() -> None:
@@ -353,4 +364,27 @@ def test_a_pinned_group_is_kept_and_the_rest_chosen_around_it() -> None:
         )
     )
     assert [group.steps for group in groups] == [("a",), ("b",), ("c", "d")]
-    assert set(groups[-1].tile.inner) == {"c:0"}
+    assert set(groups[-1].region.held) == {"c:0"}
+
+
+def test_what_the_first_step_reads_last_takes_room() -> None:
+    """The input stays near until the first step of the group has read it."""
+    plan = scheduled(8192)
+    machine = Machine(plan, vocabulary(), Decisions())
+    request = TilingRequest(scheduled=plan, operators=vocabulary(), decisions=Decisions())
+    cutter = COST.cutter(machine, request)
+    (kept,) = (buffer for buffer in plan.buffers if buffer.name == "x")
+    assert (kept.first, kept.last) == (0, 0)
+    fuser = Fuser(
+        cutter=cutter,
+        plan=Plan(cuts=nothing_kept(cutter).cuts, kept={"x": "l1"}),
+        buffering="auto",
+        longest=None,
+        known={},
+        lookout=Lookout(machine),
+    )
+    (group,) = fuser.division((("a", "b", "c", "d"),), search=False).groups
+    one = chain_of(machine, 0, plan.steps, {"x": "l1"}, {"l1": kept.size_bytes})
+    assert isinstance(one, Chain)
+    room = 8192 - RUNTIME_BYTES - kept.size_bytes
+    assert altogether(region_costs(one, group.region)).near_bytes <= room == one.rooms[-1]

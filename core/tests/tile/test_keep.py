@@ -16,19 +16,17 @@ from tilewright.decisions import Decisions
 from tilewright.errors import TilewrightError
 from tilewright.planner import Planner
 from tilewright.platform import Memory, Platform
+from tilewright.regions import key_of
 from tilewright.schedule import schedule
 from tilewright.stages import Allocated, Bound
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.random_graphs import random_graph
-from tilewright.tile.cutter import Cutter
 from tilewright.tile.keep import Choice, Plan, keepable
 from tilewright.tile.measure import step_costs
-from tilewright.tile.order import Found
-from tilewright.tile.search import Search, Tables
-from tilewright.tile.space import Space
 from tilewright.tile.spaces import Machine
 from tilewright.tile.strategies import TILERS
+from tilewright.tile.tiler import TilingRequest
 
 COST = next(tiler for tiler in TILERS if tiler.name == "cost")
 SEEDS = range(14)
@@ -72,7 +70,7 @@ def cycles(plan: Allocated) -> float:
 
 
 def kept(plan: Allocated) -> dict[str, str]:
-    return {value: memory for group in plan.tiled.groups for value, memory in group.tile.kept.items()}
+    return {value: memory for group in plan.tiled.groups for value, memory in group.region.resident.items()}
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -111,8 +109,8 @@ def test_kept_values_do_not_travel() -> None:
         operands = Machine(plan.tiled.scheduled, vocabulary(), plan.decisions).operands(
             next(step for step in plan.tiled.scheduled.steps if step.name == group.name)
         )
-        near = {item.name for item in operands if item.memory == "l1"}
-        assert near.isdisjoint(*(hop.copies for hop in group.tile.hops))
+        near = {key_of(group.name, item.name) for item in operands if item.memory == "l1"}
+        assert near.isdisjoint(*(hop.copies for hop in group.region.hops))
 
 
 @pytest.mark.parametrize("longest", [1, 2, 3])
@@ -134,7 +132,8 @@ def test_the_choice_is_the_best_of_all_sets(traffic: float) -> None:
         for near_bytes in (120, 300, 700):
             scheduled = schedule(bound(seed, near_bytes), vocabulary(), Decisions())
             machine = Machine(scheduled, vocabulary(), Decisions())
-            cutter = Cutter(machine, found, {}, steady=True)
+            request = TilingRequest(scheduled=scheduled, operators=vocabulary(), decisions=Decisions())
+            cutter = COST.cutter(machine, request)
             cuts = [cutter.cut(index) for index in range(len(scheduled.steps))]
             names = [buffer.name for buffer in keepable(machine, "l1", {})]
             if None in cuts or not 0 < len(names) <= 6:
@@ -152,10 +151,6 @@ def test_the_choice_is_the_best_of_all_sets(traffic: float) -> None:
             assert of_plan(choice, plan, traffic) == pytest.approx(min(every))
             tried += len(every)
     assert tried > 60
-
-
-def found(space: Space, index: int, tables: Tables | None, beat: Found | None) -> Found | None:
-    return Search(space, "auto", tables).best(beat)
 
 
 def scored(choice: Choice, names: frozenset[str], traffic: float) -> float | None:
@@ -179,7 +174,7 @@ def test_a_plan_pinned_is_the_same_plan() -> None:
         plan = planner().plan(bound(seed, 1500))
         again = planner(pins=plan.decisions).plan(bound(seed, 1500))
         assert again.placements == plan.placements
-        assert [group.tile for group in again.tiled.groups] == [group.tile for group in plan.tiled.groups]
+        assert [group.region for group in again.tiled.groups] == [group.region for group in plan.tiled.groups]
         assert cycles(again) == pytest.approx(cycles(plan))
 
 

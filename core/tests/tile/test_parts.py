@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tilewright.decisions import Decisions, HopTile, TileCopy
+from tilewright.decisions import Decisions
+from tilewright.regions import Copy, Cut, Hop, key_of
 from tilewright.stages import Tiled
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import schedule_on
-from tilewright.tile import cost
+from tilewright.testing.space_costs import space_chain, space_cost, space_region
+from tilewright.tile import footprint
+from tilewright.tile.boxes import boxes_of
 from tilewright.tile.choices import TileChoices
-from tilewright.tile.cost import hop_cost
 from tilewright.tile.floors import floors, least_score
 from tilewright.tile.search import Search
-from tilewright.tile.space import Space, WindowTable
+from tilewright.tile.space import Space
 from tilewright.tile.spaces import Machine
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import TILERS, StepTiler
-from tilewright.tile.sums import in_parts, splits, sums_bytes, sums_bytes_of
+from tilewright.tile.sums import in_parts, splits, sums_bytes_of
 from tilewright.tile.tiler import TilingRequest
 from tilewright.verify import verify_tiled
 
@@ -71,10 +74,10 @@ def test_parts_are_taken_where_they_gain_and_never_lose(layer: dict[str, Any]) -
         (group,) = plan.groups
         space = space_of(layer, near_bytes, split=False)
         whole = Search(space, "auto").best()
-        cut = splits(space.access, group.tile.hops[0].nest)
+        cut = splits(space.access, group.region.hops[0].nest)
         taken += cut
         if whole is not None:
-            cycles = hop_cost(space, whole.on("l2", "l1")).total_cycles
+            cycles = space_cost(space, whole.on("node", ("l2", "l1"))).total_cycles
             assert group.cycles <= cycles
             assert not cut or group.cycles < cycles or whole.score > least_score(space) * 1.05
     assert taken
@@ -83,7 +86,7 @@ def test_parts_are_taken_where_they_gain_and_never_lose(layer: dict[str, Any]) -
 def test_a_layer_near_its_least_is_not_cut() -> None:
     layer = conv(8, 8, 16)
     space = space_of(layer, 65536, split=False)
-    assert not splits(space.access, tiled(layer, 65536).groups[0].tile.hops[0].nest)
+    assert not splits(space.access, tiled(layer, 65536).groups[0].region.hops[0].nest)
 
 
 def test_a_depthwise_convolution_has_no_reduction_that_is_cut() -> None:
@@ -106,11 +109,25 @@ def test_no_tiling_is_better_than_its_floor(layer: dict[str, Any]) -> None:
 
 
 def test_sizes_of_sums_are_the_same_one_by_one_and_together() -> None:
-    search = Search(space_of(conv(12, 20, 6), 4096, split=True), "auto")
+    whole = space_of(conv(12, 20, 6), 4096, split=True)
+    space = replace(whole, travellers=tuple(item for item in whole.travellers if not item.written))
+    search = Search(space, "single")
     names = [loop.name for loop in search.space.cuts]
-    together = sums_bytes_of(search.space, search.points, search.table).tolist()
+    together = sums_bytes_of(space, search.points, search.table).tolist()
     for row, size in list(zip(search.points.tolist(), together, strict=True))[::29]:
-        assert size == sums_bytes(search.space, dict(zip(names, row, strict=True)), search.table)
+        nest = tuple(Cut(name, trips) for name, trips in zip(names, row, strict=True))
+        hop = Hop(far="l2", near="l1", nest=nest)
+        boxes = boxes_of(space_chain(whole, hop), (hop,))
+        sums = space_region(space, hop).sums
+        taken = footprint.near_bytes(boxes, ((),), sums, 0) - footprint.near_bytes(boxes, ((),), {}, 0)
+        assert -(-size // space.grain) * space.grain == taken
+
+
+def test_sums_of_the_type_of_the_output_are_in_its_own_tile() -> None:
+    space = space_of(conv(12, 20, 6), 4096, split=True)
+    search = Search(space, "auto")
+    assert space.sums_in_output
+    assert not sums_bytes_of(space, search.points, search.table).any()
 
 
 def test_the_search_finds_what_trying_everything_finds() -> None:
@@ -119,28 +136,28 @@ def test_the_search_finds_what_trying_everything_finds() -> None:
     space = space_of(layer, RUNTIME_BYTES + 160, split=True)
     found = Search(space, "auto").best()
     assert found is not None
-    mine = hop_cost(space, found.on("l2", "l1")).total_cycles
+    mine = space_cost(space, found.on("node", ("l2", "l1"))).total_cycles
     inner = next(loop.name for loop in space.cuts if loop.kind == "reduce")
     outer = [loop.name for loop in space.cuts if loop.kind != "reduce"]
-    names = [item.name for item in space.travellers]
-    written = next(item.name for item in space.travellers if item.written)
+    names = [key_of("node", item.name) for item in space.travellers]
+    written = next(key_of("node", item.name) for item in space.travellers if item.written)
     best = float("inf")
     for order in ((*outer, inner), (*reversed(outer), inner)):
         for sizes in product((2, 4), (2, 4), (2, 3, 4, 6)):
-            nest = tuple(zip(order, sizes, strict=True))
+            nest = tuple(map(Cut, order, sizes))
             for choice in product(product(range(4), (1, 2)), repeat=len(names)):
-                copies = {n: TileCopy(depth=d, buffers=b) for n, (d, b) in zip(names, choice, strict=True)}
-                if copies[written].depth == 3 or any(one.depth == 0 and one.buffers == 2 for one in copies.values()):
+                copies = {n: Copy(level=d, buffers=b) for n, (d, b) in zip(names, choice, strict=True)}
+                if copies[written].level == 3 or any(one.level == 0 and one.buffers == 2 for one in copies.values()):
                     continue
-                hop = HopTile(far="l2", near="l1", nest=nest, copies=copies)
+                hop = Hop(far="l2", near="l1", nest=nest, copies=copies)
                 if fits(space, hop):
-                    best = min(best, hop_cost(space, hop).total_cycles)
+                    best = min(best, space_cost(space, hop).total_cycles)
     assert mine <= best * 1.01
 
 
-def fits(space: Space, hop: HopTile) -> bool:
+def fits(space: Space, hop: Hop) -> bool:
     """Whether all buffers have room."""
-    return cost.near_bytes(space, hop, WindowTable(space)) <= (space.room_bytes or 0)
+    return space_cost(space, hop).near_bytes <= (space.room_bytes or 0)
 
 
 def test_the_smallest_tiles_are_smaller_with_reductions_cut() -> None:
@@ -158,7 +175,7 @@ def test_other_tilers_choose_from_tilings_in_parts_as_well() -> None:
     request = TilingRequest(scheduled=scheduled, operators=vocabulary(), decisions=Decisions())
     access = space_of(conv(32, 32, 8), 4096, split=False).access
     tilings = TileChoices(request).tilings(0)
-    cut = [one for one in tilings if splits(access, one.hops[0].nest)]
+    cut = [one for one in tilings if splits(access, one.group.region.hops[0].nest)]
     assert cut and len(cut) < len(tilings)
     assert min(one.cycles for one in cut) == min(one.cycles for one in tilings)
-    assert all(any(buffer.operand == "acc" for buffer in one.buffers) for one in cut)
+    assert all(one.group.region.sums["node"].in_output for one in cut)

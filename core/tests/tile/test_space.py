@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from tilewright.access import Access, MapAccess, parse_map
 from tilewright.decisions import Decisions
+from tilewright.regions import key_of
 from tilewright.testing.cluster import cluster
 from tilewright.testing.kernel_tiles import tile_boxes
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import layers, schedule_on
-from tilewright.tile.cost import hop_cost
+from tilewright.testing.space_costs import space_cost
 from tilewright.tile.grid import orders
 from tilewright.tile.search import Search
 from tilewright.tile.space import Space, WindowTable, cuttable, nested_ranges, sizes, spans
@@ -110,16 +111,16 @@ def test_bytes_moved_are_those_of_every_transfer(layer: dict[str, Any], near_byt
     found = Search(space, "auto").best() if space is not None and space.travellers else None
     if space is None or found is None:
         return
-    hop = found.on("l2", "l1")
+    hop = found.on("node", ("l2", "l1"))
     total = 0
     for operand in space.travellers:
-        depth = hop.copies[operand.name].depth
-        cut = dict(hop.nest[:depth])
+        level = hop.copies[key_of("node", operand.name)].level
+        cut = dict(hop.nest[:level])
         for box in tile_boxes(space.access, cut):
             window = space.access.window(operand.name, box)
             sizes_here = [-(-span.extent // step) for span, step in zip(window, operand.steps, strict=True)]
             total += operand.item_bytes * int(np.prod(sizes_here))
-    cost = hop_cost(space, hop)
+    cost = space_cost(space, hop)
     assert cost.in_bytes + cost.out_bytes == total == pytest.approx(found.moved_bytes)
     assert space.room_bytes is not None and cost.near_bytes <= space.room_bytes
     assert cost.total_cycles >= max(cost.compute_cycles, cost.copy_cycles) - 1e-6

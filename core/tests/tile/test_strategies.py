@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.decisions import Decisions, HopTile, TileCopy
+from tilewright.decisions import Decisions
 from tilewright.errors import Exit, TilewrightError
+from tilewright.regions import Copy, Cut, Hop, key_of
 from tilewright.stages import Tiled
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import layers, schedule_on
+from tilewright.testing.space_costs import space_cost
 from tilewright.tile.check import check_tiles
-from tilewright.tile.cost import hop_cost
 from tilewright.tile.search import Search
 from tilewright.tile.spaces import Machine
 from tilewright.tile.stage import tile
@@ -53,8 +54,8 @@ def test_tiles_of_every_strategy_are_sound(layer: dict[str, Any], name: str, nea
         used = sum(-(-item.size_bytes // 8) * 8 for item in plan.buffers if item.kind == "tile")
         assert used <= near_bytes - RUNTIME_BYTES
         for group in plan.groups:
-            for copy in group.tile.hops[-1].copies.values():
-                assert copy.buffers == 1 or (buffering != "single" and copy.depth)
+            for copy in group.region.hops[-1].copies.values():
+                assert copy.buffers == 1 or (buffering != "single" and copy.level)
 
 
 def test_the_search_finds_what_trying_everything_finds() -> None:
@@ -71,16 +72,16 @@ def test_the_search_finds_what_trying_everything_finds() -> None:
         space = machine.space(0, scheduled.steps[0], ("l2", "l1"))
         found = Search(space, "auto").best()
         assert found is not None
-        mine = hop_cost(space, found.on("l2", "l1")).total_cycles
-        names = [operand.name for operand in space.travellers]
+        mine = space_cost(space, found.on("node", ("l2", "l1"))).total_cycles
+        names = [key_of("node", operand.name) for operand in space.travellers]
         best = float("inf")
         for order in (("o", "h"), ("h", "o")):
             for sizes in product((1, 2), (1, 2, 4)):
-                nest = tuple((name, dict(zip(("o", "h"), sizes, strict=True))[name]) for name in order)
+                nest = tuple(Cut(name, dict(zip(("o", "h"), sizes, strict=True))[name]) for name in order)
                 for choice in product(product(range(3), (1, 2)), repeat=len(names)):
-                    copies = {n: TileCopy(depth=d, buffers=b) for n, (d, b) in zip(names, choice, strict=True)}
-                    hop = HopTile(far="l2", near="l1", nest=nest, copies=copies)
-                    cost = hop_cost(space, hop)
+                    copies = {n: Copy(level=d, buffers=b) for n, (d, b) in zip(names, choice, strict=True)}
+                    hop = Hop(far="l2", near="l1", nest=nest, copies=copies)
+                    cost = space_cost(space, hop)
                     if cost.near_bytes <= (space.room_bytes or 0):
                         best = min(best, cost.total_cycles)
         assert mine <= best * 1.01
@@ -99,7 +100,7 @@ def test_min_takes_the_least_and_max_has_the_fewest_tiles() -> None:
     assert near(plans["min"]) == min(near(plan) for plan in plans.values())
     counts = {
         name: np.prod(
-            [-(-{"o": 12, "h": 16, "w": 16, "c": 8}[loop] // size) for loop, size in plan.groups[0].tile.hops[0].nest]
+            [-(-{"o": 12, "h": 16, "w": 16, "c": 8}[loop] // size) for loop, size in plan.groups[0].region.hops[0].nest]
         )
         for name, plan in plans.items()
     }
@@ -107,11 +108,11 @@ def test_min_takes_the_least_and_max_has_the_fewest_tiles() -> None:
 
 
 def test_the_plan_is_what_the_search_of_each_step_finds() -> None:
-    scheduled = schedule_on(CONV, cluster(4096))
+    scheduled = schedule_on(CONV, cluster(16384))
     machine = Machine(scheduled, vocabulary(), Decisions())
     alone = Search(machine.space(0, scheduled.steps[0], ("l2", "l1")), "auto").best()
     assert alone is not None
-    assert tiled(CONV, 4096).groups[0].tile.hops[0] == alone.on("l2", "l1")
+    assert tiled(CONV, 16384).groups[0].region.hops[0] == alone.on("node", ("l2", "l1"))
 
 
 def test_what_does_not_fit_names_the_layer_the_bytes_and_the_loop() -> None:
@@ -132,9 +133,9 @@ def test_a_pinned_tiling_is_kept_and_a_pinned_value_is_not_copied() -> None:
     platform = cluster(16384)
     scheduled = schedule_on(CONV, platform)
     tiler = BY_NAME["cost"]
-    pinned = tiled(CONV, 4096).groups[0].tile
+    pinned = tiled(CONV, 4096).groups[0].region
     kept = tile(scheduled, vocabulary(), tiler, Decisions(tiles={"node": pinned}))
-    assert kept.groups[0].tile == pinned
+    assert kept.groups[0].region == pinned
     near = tile(scheduled, vocabulary(), tiler, Decisions(memories={"in0": "l1"}))
-    assert "X" not in near.groups[0].tile.hops[0].copies
+    assert "node.X" not in near.groups[0].region.hops[0].copies
     assert check_tiles(near, vocabulary()) == ()

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.decisions import Decisions, GroupTile, HopTile, TileCopy
+from tilewright.decisions import Decisions
+from tilewright.dtypes import DType
+from tilewright.regions import Copy, Cut, Hop, Sums, key_of
 from tilewright.stages import Tiled
 from tilewright.testing.cluster import cluster
-from tilewright.testing.one_step import vocabulary
+from tilewright.testing.one_step import vocabulary, with_kernel
 from tilewright.testing.random_layers import schedule_on
 from tilewright.tile.check import check_tiles
 from tilewright.tile.stage import tile
@@ -32,35 +34,40 @@ def plan(layer: dict[str, Any] = CONV, near_bytes: int = 4096) -> Tiled:
     return tile(schedule_on(layer, cluster(near_bytes)), vocabulary(), tiler, Decisions())
 
 
-def with_hop(tiled: Tiled, change: Callable[[HopTile], HopTile]) -> Tiled:
+def with_hop(tiled: Tiled, change: Callable[[Hop], Hop]) -> Tiled:
     (group,) = tiled.groups
-    return replace(tiled, groups=(replace(group, tile=GroupTile(hops=(change(group.tile.hops[0]),))),))
+    hop = change(group.region.hops[0])
+    split = tuple(name for name, _ in hop.nest if name in ("c", "k"))
+    sums = {group.name: Sums(loops=split, dtype=DType.F32)} if split else {}
+    region = replace(group.region, hops=(hop,), sums=sums)
+    return replace(tiled, groups=(replace(group, region=region),))
 
 
-def copy(hop: HopTile, operand: str, **changes: Any) -> HopTile:
-    return replace(hop, copies={**hop.copies, operand: replace(hop.copies[operand], **changes)})
+def copy(hop: Hop, operand: str, **changes: Any) -> Hop:
+    key = key_of("node", operand)
+    return replace(hop, copies={**hop.copies, key: replace(hop.copies[key], **changes)})
 
 
-def resident(hop: HopTile) -> HopTile:
-    return replace(hop, copies={name: TileCopy(depth=0) for name in hop.copies})
+def resident(hop: Hop) -> Hop:
+    return replace(hop, copies={name: Copy(level=0) for name in hop.copies})
 
 
-def nest(*cuts: tuple[str, int]) -> Callable[[HopTile], HopTile]:
-    return lambda hop: replace(hop, nest=cuts)
+def nest(*cuts: tuple[str, int]) -> Callable[[Hop], Hop]:
+    return lambda hop: replace(hop, nest=tuple(Cut(*cut) for cut in cuts))
 
 
-FAULTS: dict[str, tuple[str, Callable[[HopTile], HopTile]]] = {
+FAULTS: dict[str, tuple[str, Callable[[Hop], Hop]]] = {
     "reduction cut": ("do not follow one another", lambda hop: resident(nest(("c", 4), ("h", 4))(hop))),
     "reduction that is not split": ("reduce loop", nest(("h", 4), ("y", 2))),
     "unknown loop": ("no loop 'q'", nest(("q", 4))),
     "loop twice": ("cut twice", nest(("h", 4), ("h", 2))),
     "size zero": ("multiple of", nest(("h", 0))),
-    "larger tiles": ("its largest tile", lambda hop: replace(hop, nest=tuple((name, 99) for name, _ in hop.nest))),
-    "depth": ("at depth 9", lambda hop: copy(hop, "X", depth=9)),
-    "shallow": ("its largest tile", lambda hop: copy(hop, "Y", depth=0)),
+    "larger tiles": ("its largest tile", lambda hop: replace(hop, nest=tuple(Cut(name, 99) for name, _ in hop.nest))),
+    "depth": ("at level 9", lambda hop: copy(hop, "X", level=9)),
+    "shallow": ("its largest tile", lambda hop: copy(hop, "Y", level=0)),
     "no buffer": ("into 0 buffers", lambda hop: copy(hop, "X", buffers=0)),
     "missing buffer": ("'node.X@l1#2' is not there", lambda hop: copy(hop, "X", buffers=3)),
-    "unknown operand": ("no operand 'Q'", lambda hop: replace(hop, copies={**hop.copies, "Q": TileCopy(depth=0)})),
+    "unknown operand": ("no operand 'Q'", lambda hop: replace(hop, copies={**hop.copies, "Q": Copy(level=0)})),
     "unknown path": ("nothing copies", lambda hop: replace(hop, near="flash")),
 }
 
@@ -81,17 +88,17 @@ GEMM: dict[str, Any] = {
     "inputs": [np.zeros((6, 700), np.float32), np.zeros((700, 8), np.float32)],
     "constants": (1,),
 }
-REDUCTION_FAULTS: dict[str, tuple[str, Callable[[HopTile], HopTile]]] = {
+REDUCTION_FAULTS: dict[str, tuple[str, Callable[[Hop], Hop]]] = {
     "order": ("do not follow one another", lambda hop: resident(nest(("k", 20), ("n", 4))(hop))),
-    "stored before": ("before its sums are complete", lambda hop: copy(hop, "Y", depth=len(hop.nest))),
-    "larger tiles": ("'node.acc@l1#0' has", lambda hop: replace(hop, nest=(("m0", 6), ("n", 8), ("k", 20)))),
+    "stored before": ("before its sums are complete", lambda hop: copy(hop, "Y", level=len(hop.nest))),
+    "larger tiles": ("'node.acc@l1#0' is not there", nest(("m0", 6), ("n", 8), ("k", 20))),
 }
 
 
 def split_plan() -> Tiled:
     """A tiling whose output comes in more than one tile, each of them in several parts."""
     tiled = plan(GEMM, 512)
-    (hop,) = tiled.groups[0].tile.hops
+    (hop,) = tiled.groups[0].region.hops
     assert "k" in dict(hop.nest) and set(dict(hop.nest)) & {"m0", "n"}
     return tiled
 
@@ -109,16 +116,16 @@ def test_a_fault_of_a_reduction_is_found(name: str) -> None:
 
 def test_sums_without_a_buffer_are_found() -> None:
     tiled = split_plan()
-    left = tuple(buffer for buffer in tiled.buffers if ".acc@" not in buffer.name)
-    found = check_tiles(replace(tiled, buffers=left), vocabulary())
-    assert any("'node.acc@l1#0' is not there" in fault for fault in found)
+    (group,) = tiled.groups
+    assert group.region.sums["node"].in_output and check_tiles(tiled, vocabulary()) == ()
+    apart = {"node": replace(group.region.sums["node"], in_output=False)}
+    changed = replace(tiled, groups=(replace(group, region=replace(group.region, sums=apart)),))
+    assert any("'node.acc@l1#0' is not there" in fault for fault in check_tiles(changed, vocabulary()))
 
 
 def test_a_kernel_that_does_not_accumulate_is_not_cut() -> None:
     tiled = split_plan()
-    binding = tiled.scheduled.bound.bindings["node"]
-    whole = replace(binding, kernel=replace(binding.kernel, accumulates=lambda site: None))
-    bound = replace(tiled.scheduled.bound, bindings={"node": whole})
+    bound = with_kernel(tiled.scheduled.bound, "node", accumulates=lambda site: None)
     found = check_tiles(replace(tiled, scheduled=replace(tiled.scheduled, bound=bound)), vocabulary())
     assert any("loop 'k' is a reduce loop" in fault for fault in found)
 
@@ -169,8 +176,8 @@ def test_reading_what_was_already_stored_is_found() -> None:
     storage = {**tiled.scheduled.storage, "out0": tiled.scheduled.storage["in0"]}
     shared = replace(tiled, scheduled=replace(tiled.scheduled, storage=storage))
 
-    def change(hop: HopTile) -> HopTile:
-        return copy(copy(replace(hop, nest=(("h", 4),)), "X", depth=1), "Y", depth=1)
+    def change(hop: Hop) -> Hop:
+        return copy(copy(nest(("h", 4))(hop), "X", level=1), "Y", level=1)
 
     assert any("has been stored" in fault for fault in check_tiles(with_hop(shared, change), vocabulary()))
     assert not any("has been stored" in fault for fault in check_tiles(with_hop(tiled, change), vocabulary()))

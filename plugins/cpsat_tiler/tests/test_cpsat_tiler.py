@@ -107,7 +107,7 @@ def test_a_chain_is_never_slower_and_twice_the_same(near_bytes: int, longest: in
     plan = tiled(scheduled, CPSAT, longest=longest)
     assert plan == tiled(scheduled, CPSAT, longest=longest)
     assert cycles(plan) <= cycles(tiled(scheduled, COST, longest=longest))
-    joined = [bool(group.tile.kept) for group in plan.groups]
+    joined = [bool(group.region.resident) for group in plan.groups]
     if longest == 1:
         assert not any(joined)
     if longest == 2:
@@ -116,7 +116,7 @@ def test_a_chain_is_never_slower_and_twice_the_same(near_bytes: int, longest: in
 
 def test_what_stays_has_a_place_of_its_own() -> None:
     plan = tiled(convolutions(4, 9000), CPSAT)
-    kept = [value for group in plan.groups for value in group.tile.kept]
+    kept = [value for group in plan.groups for value in group.region.resident]
     assert kept
     sizes = {buffer.name: buffer for buffer in plan.buffers}
     places = [(sizes[name], offset) for group in plan.groups for name, offset in group.offsets.items()]
@@ -133,15 +133,15 @@ def test_pinned_tiles_stay_as_they_are() -> None:
     scheduled = convolutions(3, 6000)
     plan = tiled(scheduled, COST, longest=1)
     pinned = plan.groups[1]
-    again = tiled(scheduled, CPSAT, pins=Decisions(tiles={pinned.name: pinned.tile}))
-    assert again.groups[1].tile == pinned.tile
+    again = tiled(scheduled, CPSAT, pins=Decisions(tiles={pinned.name: pinned.region}))
+    assert again.groups[1].region == pinned.region
 
 
 def test_what_is_pinned_near_takes_its_room() -> None:
     pins = Decisions(memories={"x2": "l1"})
     plan = tiled(convolutions(4, 6000, pins=pins), CPSAT, pins=pins)
-    readers = {group.name: group.tile.hops[-1].copies for group in plan.groups}
-    assert "Y" not in readers["conv1"] and "X" not in readers["conv2"]
+    readers = {group.name: group.region.hops[-1].copies for group in plan.groups}
+    assert "conv1.Y" not in readers["conv1"] and "conv2.X" not in readers["conv2"]
 
 
 @pytest.mark.parametrize("near_bytes", [2048, 4096, 16384])
@@ -188,7 +188,7 @@ def test_every_memory_on_the_way_has_its_places() -> None:
     )
     plan = tiled(scheduled, CPSAT)
     assert cycles(plan) <= cycles(tiled(scheduled, COST))
-    kept = {memory for group in plan.groups for memory in group.tile.kept.values()}
+    kept = {memory for group in plan.groups for memory in group.region.resident.values()}
     assert kept == {"l2"}, "a value of 2,048 B is too large for what tiles leave of 2,744 B"
     placed = allocate(plan, Decisions(), BestFit())
     verify_allocated(placed, vocabulary())
@@ -203,8 +203,8 @@ def test_pinned_groups_are_kept_and_placed() -> None:
     assert cycles(plan) <= cycles(tiled(convolutions(4, 9000, pins=pins), COST, pins=pins))
     placed = allocate(plan, pins, BestFit())
     verify_allocated(placed, vocabulary())
-    tiles = {group.name: group.tile for group in plan.groups}
+    tiles = {group.name: group.region for group in plan.groups}
     again = tiled(convolutions(4, 9000, pins=pins), CPSAT, pins=replace(pins, tiles=tiles))
-    assert {group.name: group.tile for group in again.groups} == tiles
+    assert {group.name: group.region for group in again.groups} == tiles
     inside = [name for name in plan.groups[1].offsets if name.startswith("conv1.")]
     assert inside, "what stays inside the group has a place, too"

@@ -14,10 +14,11 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.cli.main import tilewright
-from tilewright.decisions import Decisions, HopTile
+from tilewright.decisions import Decisions
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.options import Options
+from tilewright.regions import Cut, Hop
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits" / "digits_int8.onnx"
 TOGETHER = ("conv1", "pool1", "conv2", "pool2")
@@ -142,8 +143,8 @@ def test_constants_beyond_l2_are_sent_to_the_external_ram() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"nest": (("nothing", 1),)}, "nothing"),
-        ({"nest": (("a3", 0),)}, "zero"),
+        ({"nest": (Cut("nothing", 1),)}, "nothing"),
+        ({"nest": (Cut("a3", 0),)}, "zero"),
         ({"near": "l9"}, "l9"),
         ({}, "there is no step 'nobody'"),
     ],
@@ -153,7 +154,7 @@ def test_pinned_tiles_that_cannot_be_are_refused_with_the_reason(change: dict[st
     options = Options(memory={"l1": 8 << 10}, groups=1)
     plan = Deployment(DIGITS, "siracusa", options).allocated
     step, tile = next(iter(plan.decisions.tiles.items()))
-    hop: HopTile = tile.hops[0]
+    hop: Hop = tile.hops[0]
     tiles = {step if change else "nobody": replace(tile, hops=(replace(hop, **change),))}
     pinned = replace(options, pins=Decisions(tiles=tiles, order=plan.decisions.order))
     with pytest.raises(TilewrightError, match="TW4043") as caught:

@@ -4,14 +4,13 @@ Does not know layouts or memory; which candidate is used is a decision made else
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from tilewright.errors import Refusal
 from tilewright.graph import Site
-from tilewright.kernel import Kernel, TileShape
-from tilewright.operands import kernel_access
-from tilewright.operator import Operator
+from tilewright.kernel import Kernel
+from tilewright.layer import Layer, Layers
 from tilewright.platform import Engine, Platform
 from tilewright.stages import Candidate
 from tilewright.work import operations
@@ -19,24 +18,37 @@ from tilewright.work import operations
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """The candidates for one node, cheapest first, and all refusals."""
+    """The candidates for one node, cheapest first, the layer as each would compute it, and all refusals."""
 
     candidates: tuple[Candidate, ...]
+    layers: tuple[Layer, ...]
     refusals: tuple[Refusal, ...]
 
 
-def choices(site: Site, operator: Operator, kernels: Iterable[Kernel], platform: Platform) -> Choices:
-    """Ask every kernel for `site`'s operator that is meant for `platform`."""
-    candidates: list[Candidate] = []
+def choices(site: Site, key: Hashable, kernels: Iterable[Kernel], platform: Platform, layers: Layers) -> Choices:
+    """Ask every kernel for `site`'s operator that is meant for `platform`. `key` is `layer_key(site)`."""
+    found: list[tuple[Candidate, Layer]] = []
     refusals: list[Refusal] = []
     for kernel in sorted(kernels, key=lambda kernel: kernel.name):
-        reason = _refusal(kernel, site, platform)
-        if reason is None:
-            candidates.append(Candidate(kernel=kernel, cycles=_cycles(kernel, operator, site, platform)))
-        elif reason:
-            refusals.append(Refusal(candidate=kernel.name, reason=reason))
-    candidates.sort(key=lambda item: (item.cycles, item.kernel.target == "*", -item.kernel.rank, item.kernel.name))
-    return Choices(candidates=tuple(candidates), refusals=tuple(refusals))
+        if not platform.runs(kernel.target):
+            continue  # another platform's kernel, not worth mentioning
+        answer = _unusable(kernel, site, platform) or layers.of(kernel, site, key)
+        if isinstance(answer, Layer):
+            found.append((Candidate(kernel=kernel, cycles=_cycles(answer, platform)), answer))
+        else:
+            refusals.append(Refusal(candidate=kernel.name, reason=answer))
+    found.sort(key=lambda one: _rank(one[0]))
+    return Choices(
+        candidates=tuple(candidate for candidate, _ in found),
+        layers=tuple(layer for _, layer in found),
+        refusals=tuple(refusals),
+    )
+
+
+def _rank(candidate: Candidate) -> tuple[float, bool, int, str]:
+    """Smaller is better: time, then kernels for the platform, then their own ranks."""
+    kernel = candidate.kernel
+    return candidate.cycles, kernel.target == "*", -kernel.rank, kernel.name
 
 
 def kernels_by_operator(kernels: Mapping[str, Kernel]) -> dict[str, list[Kernel]]:
@@ -53,15 +65,13 @@ def engine_of(kernel: Kernel, platform: Platform) -> Engine:
     return named[kernel.engine] if kernel.engine else platform.engines[0]
 
 
-def _refusal(kernel: Kernel, site: Site, platform: Platform) -> str | None:
-    """None: accepted. Empty: another platform's kernel, not worth mentioning."""
-    if not platform.runs(kernel.target):
-        return ""
+def _unusable(kernel: Kernel, site: Site, platform: Platform) -> str | None:
+    """Why the kernel need not be asked."""
     if len(kernel.pattern) > 1:
         return f"computes the chain {' -> '.join(kernel.pattern)}, which this release binds node by node"
     if kernel.engine and kernel.engine not in {engine.name for engine in platform.engines}:
         return f"runs on engine '{kernel.engine}', which target '{platform.name}' does not have"
-    return _unreachable(engine_of(kernel, platform).name, site, platform) or kernel.accepts(site)
+    return _unreachable(engine_of(kernel, platform).name, site, platform)
 
 
 def _unreachable(engine: str, site: Site, platform: Platform) -> str | None:
@@ -73,13 +83,12 @@ def _unreachable(engine: str, site: Site, platform: Platform) -> str | None:
     return None
 
 
-def _cycles(kernel: Kernel, operator: Operator, site: Site, platform: Platform) -> float:
+def _cycles(layer: Layer, platform: Platform) -> float:
     """What one core takes: the kernel's own cost model, what the platform measured of portable C, or operations over
     throughput.
     """
-    if kernel.cycles is None:
-        engine = engine_of(kernel, platform)
-        return operations(kernel, operator, site, platform, engine) * engine.cores / engine.operations_per_cycle
-    access = kernel_access(operator, kernel, site)
-    box = {loop.name: (0, loop.extent) for loop in access.loops}
-    return kernel.cycles(TileShape(site=site, access=access, box=box))
+    kernel = layer.kernel
+    if kernel.cycles is not None:
+        return kernel.cycles(layer.whole)
+    engine = engine_of(kernel, platform)
+    return operations(kernel, layer.operator, layer.site, platform, engine) * engine.cores / engine.operations_per_cycle

@@ -9,10 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tilewright.graph import Site
-from tilewright.kernel import Kernel
-from tilewright.operands import input_operands
-from tilewright.operator import Operator
+from tilewright.layer import Layer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,34 +26,41 @@ class Stored:
     arrays: Mapping[str, Array]
 
 
-def store_constants(bound: list[tuple[Site, Operator, Kernel]]) -> Stored:
-    """Pack every node's constants for its kernel. The first node that needs an array gives it its name."""
-    names: dict[str, dict[str, str]] = {}
+def store_constants(layers: Mapping[str, Layer]) -> Stored:
+    """Pack the constants of every node's layer for its kernel. The first node that needs an array gives it its name."""
+    names: dict[str, Mapping[str, str]] = {}
     arrays: dict[str, Array] = {}
     known: dict[bytes, str] = {}
-    for site, operator, kernel in bound:
-        mine: dict[str, str] = {}
-        for operand, array in _needed(site, operator, kernel).items():
-            digest = _digest(array)
-            if digest not in known:
-                known[digest] = f"{site.node.name}.{operand}"
-                array.flags.writeable = False
-                arrays[known[digest]] = array
-            mine[operand] = known[digest]
-        names[site.node.name] = mine
+    stored: dict[Layer, Mapping[str, str]] = {}
+    for node, layer in layers.items():
+        if layer not in stored:
+            stored[layer] = _stored(node, layer, arrays, known)
+        names[node] = stored[layer]
     return Stored(names=names, arrays=arrays)
 
 
-def _needed(site: Site, operator: Operator, kernel: Kernel) -> dict[str, Array]:
+def _stored(node: str, layer: Layer, arrays: dict[str, Array], known: dict[bytes, str]) -> Mapping[str, str]:
+    """The name of each constant of a layer; `arrays` and `known` (name by digest) learn the new ones."""
+    mine: dict[str, str] = {}
+    for operand, array in _needed(layer).items():
+        digest = _digest(array)
+        if digest not in known:
+            known[digest] = f"{node}.{operand}"
+            array.flags.writeable = False
+            arrays[known[digest]] = array
+        mine[operand] = known[digest]
+    return mine
+
+
+def _needed(layer: Layer) -> dict[str, Array]:
     import numpy as np
 
-    packed = kernel.pack(site)
-    if packed:
-        return {operand: np.ascontiguousarray(array) for operand, array in packed.items()}
+    if layer.packed:
+        return {operand: np.ascontiguousarray(array) for operand, array in layer.packed.items()}
     return {
-        source.operand: np.array(site.constants[source.tensor], order="C")
-        for source in input_operands(operator, kernel, site)
-        if source.tensor in site.constants
+        source.operand: np.array(layer.site.constants[source.tensor], order="C")
+        for source in layer.sources(layer.site)
+        if source.tensor in layer.site.constants
     }
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilewright.graph import Graph, Node, Site
-from tilewright.kernel import Kernel
+from tilewright.layer import Layer
 from tilewright.layout import Layout, reshaped, row_major, transposed
 from tilewright.operator import Operator
 
@@ -19,16 +19,16 @@ from tilewright.operator import Operator
 def choose_layouts(
     graph: Graph,
     operators: Mapping[str, Operator],
-    kernels: Mapping[str, Kernel],
+    layers: Mapping[str, Layer],
     pins: Mapping[str, Layout],
 ) -> dict[str, Layout]:
-    """A layout for every value that is no constant. `kernels` maps node names to the chosen kernels."""
+    """A layout for every value that is no constant. `layers` has what computes each node."""
     layouts = {name: row_major(len(graph.tensors[name].shape)) for name in (*graph.inputs, *graph.outputs)}
     layouts.update({name: layout for name, layout in pins.items() if name in graph.tensors})
     for node in reversed(graph.nodes):
         _pull(node, graph, layouts)
     for node in graph.nodes:
-        _push(graph.site(node), operators[node.op], kernels[node.name], layouts)
+        _push(graph.site(node), operators[node.op], layers[node.name], layouts)
     return layouts
 
 
@@ -51,13 +51,12 @@ def _not_row_major(shape: tuple[int, ...]) -> Layout:
     return tuple(reversed(range(len(shape))))
 
 
-def _push(site: Site, operator: Operator, kernel: Kernel, layouts: dict[str, Layout]) -> None:
+def _push(site: Site, operator: Operator, layer: Layer, layouts: dict[str, Layout]) -> None:
     """Give the outputs of one node their layouts."""
-    required, preferred = kernel.requires(site), kernel.prefers(site)
     for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
         if tensor.name in layouts:
             continue
-        wanted = required.get(operand) or _carried(site, layouts) or preferred.get(operand)
+        wanted = layer.required.get(operand) or _carried(site, layouts) or layer.preferred.get(operand)
         layouts[tensor.name] = wanted or _inherited(site, len(tensor.shape), layouts)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tilewright.graph import Graph, Node, Site
-from tilewright.kernel import Kernel
+from tilewright.layer import Layer
 from tilewright.layout import Layout, row_major, same_bytes
 from tilewright.operands import input_names
 from tilewright.operator import Operator
@@ -23,13 +23,13 @@ class Relaid:
 
 
 def insert_relayouts(
-    graph: Graph, operators: Mapping[str, Operator], kernels: Mapping[str, Kernel], layouts: Mapping[str, Layout]
+    graph: Graph, operators: Mapping[str, Operator], layers: Mapping[str, Layer], layouts: Mapping[str, Layout]
 ) -> Relaid:
     """Insert a relayout wherever a kernel requires another layout than the value has."""
     tensors, chosen, nodes = dict(graph.tensors), dict(layouts), list[Node]()
     for node in graph.nodes:
         site, operator = graph.site(node), operators[node.op]
-        required = kernels[node.name].requires(site)
+        required = layers[node.name].required
         before, inputs = _before(site, operator, required, chosen)
         after, outputs = _after(site, operator, required, chosen)
         for extra in (*before, *after):

@@ -4,7 +4,7 @@ Does not know the order of steps or any memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 from tilewright.bind.candidates import Choices, choices, engine_of, kernels_by_operator
 from tilewright.bind.constants import store_constants
@@ -14,6 +14,7 @@ from tilewright.decisions import Decisions
 from tilewright.errors import Diagnostic, unsupported_error, usage_error
 from tilewright.graph import Graph, Site
 from tilewright.kernel import Kernel
+from tilewright.layer import Layer, Layers, layer_key
 from tilewright.operator import Operator
 from tilewright.platform import Platform
 from tilewright.stages import Binding, Bound
@@ -26,15 +27,21 @@ def bind(
     kernels: Mapping[str, Kernel],
     decisions: Decisions,
     diagnostics: tuple[Diagnostic, ...] = (),
+    layers: Layers | None = None,
 ) -> Bound:
     """Choose a kernel for every node, a layout for every value, and pack the constants.
 
+    `layers`: what is known of distinct layers from binding before, with the same kernels.
     Raises TilewrightError TW2001 (exit 4) that lists every node nobody can compute, with every refusal.
     """
-    offered = kernels_by_operator(kernels)
+    offered, layers = kernels_by_operator(kernels), layers or Layers(operators=operators)
+    known: dict[Hashable, Choices] = {}
 
     def ask(site: Site) -> Choices:
-        return choices(site, operators[site.node.op], offered.get(site.node.op, ()), platform)
+        key = layer_key(site)
+        if key not in known:
+            known[key] = choices(site, key, offered.get(site.node.op, ()), platform, layers)
+        return known[key]
 
     found = {site.node.name: ask(site) for site in graph.sites()}
     _demand_candidates(graph, found, platform)
@@ -45,18 +52,18 @@ def bind(
         if site.node.name not in found:
             found[site.node.name] = ask(site)
             chosen[site.node.name] = _pick(site.node.name, found[site.node.name], decisions)
-    sites = list(relaid.graph.sites())
-    stored = store_constants([(site, operators[site.node.op], chosen[site.node.name]) for site in sites])
+    chosen = {node.name: chosen[node.name] for node in relaid.graph.nodes}
+    stored = store_constants(chosen)
     bindings = {
-        site.node.name: Binding(
-            node=site.node.name,
-            kernel=chosen[site.node.name],
-            engine=decisions.engines.get(site.node.name) or engine_of(chosen[site.node.name], platform).name,
-            candidates=found[site.node.name].candidates,
-            refusals=found[site.node.name].refusals,
-            constants=stored.names[site.node.name],
+        name: Binding(
+            node=name,
+            kernel=layer.kernel,
+            engine=decisions.engines.get(name) or engine_of(layer.kernel, platform).name,
+            candidates=found[name].candidates,
+            refusals=found[name].refusals,
+            constants=stored.names[name],
         )
-        for site in sites
+        for name, layer in chosen.items()
     }
     return Bound(
         graph=relaid.graph,
@@ -65,16 +72,17 @@ def bind(
         layouts=relaid.layouts,
         constants=stored.arrays,
         diagnostics=diagnostics,
+        layers=chosen,
     )
 
 
-def _pick(node: str, found: Choices, decisions: Decisions) -> Kernel:
+def _pick(node: str, found: Choices, decisions: Decisions) -> Layer:
     pinned = decisions.kernels.get(node)
     if not pinned:
-        return found.candidates[0].kernel
-    for candidate in found.candidates:
-        if candidate.kernel.name == pinned:
-            return candidate.kernel
+        return found.layers[0]
+    for layer in found.layers:
+        if layer.kernel.name == pinned:
+            return layer
     said = [f"{refusal.candidate}: {refusal.reason}" for refusal in found.refusals if refusal.candidate == pinned]
     raise usage_error(
         "TW1104",

@@ -56,7 +56,7 @@ def _row(operator: Operator, kernels: list[Kernel]) -> dict[str, Any]:
             for item in operator.imports
         ],
         "kernels": [
-            {"name": kernel.name, "target": kernel.target, "constraint": _first_line(kernel.accepts.__doc__)}
+            {"name": kernel.name, "target": kernel.target, "constraint": _first_line(kernel.match.__doc__)}
             for kernel in kernels
         ],
     }

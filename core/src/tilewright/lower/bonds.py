@@ -14,10 +14,9 @@ from tilewright.graph import Site
 from tilewright.kernel import Operand
 from tilewright.layout import Layout, row_major
 from tilewright.lower.addresses import AddressBook, Place
-from tilewright.operands import input_operands
 from tilewright.operator import Operator
 from tilewright.stages import Binding, Step
-from tilewright.statements import Region
+from tilewright.statements import ByteRange
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -29,7 +28,7 @@ class Bond:
     operand: str
     what: str  # tensor or constant, by name
     place: Place
-    region: Region
+    region: ByteRange
     dtype: DType
     shape: tuple[int, ...]
     layout: Layout
@@ -44,7 +43,8 @@ def bonds_of(
     `inner`: value or constant -> the buffer nearer than its own that it is in.
     """
     bonds: list[Bond] = []
-    for source in input_operands(operator, binding.kernel, site):
+    layer = book.allocated.tiled.scheduled.bound.layers[binding.node]
+    for source in layer.sources(site):
         if source.operand in binding.constants:
             bonds.append(_constant(source.operand, binding.constants[source.operand], binding.node, book, inner))
         else:
@@ -84,7 +84,7 @@ def _constant(operand: str, name: str, step: str, book: AddressBook, inner: Mapp
         operand=operand,
         what=name,
         place=book.of_buffer(stored),
-        region=Region(buffer=stored, offset_bytes=0, size_bytes=array.nbytes),
+        region=ByteRange(buffer=stored, offset_bytes=0, size_bytes=array.nbytes),
         dtype=DType.from_numpy(array.dtype),
         shape=tuple(array.shape),
         layout=row_major(array.ndim),
@@ -95,9 +95,9 @@ def _constant(operand: str, name: str, step: str, book: AddressBook, inner: Mapp
 def _value(operand: str, name: str, book: AddressBook, inner: Mapping[str, str], *, written: bool) -> Bond:
     scheduled = book.allocated.tiled.scheduled
     tensor, storage = scheduled.bound.graph.tensors[name], scheduled.storage[name]
-    region = Region(buffer=storage.buffer, offset_bytes=storage.offset_bytes, size_bytes=tensor.size_bytes)
+    region = ByteRange(buffer=storage.buffer, offset_bytes=storage.offset_bytes, size_bytes=tensor.size_bytes)
     if name in inner:
-        region = Region(buffer=inner[name], offset_bytes=0, size_bytes=book.buffers[inner[name]].size_bytes)
+        region = ByteRange(buffer=inner[name], offset_bytes=0, size_bytes=book.buffers[inner[name]].size_bytes)
     return Bond(
         operand=operand,
         what=name,

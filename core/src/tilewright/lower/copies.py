@@ -13,7 +13,7 @@ from tilewright.platform import CopyPath
 from tilewright.program import Parameter
 from tilewright.rendering import template
 from tilewright.stages import Step
-from tilewright.statements import CopyStart, CopyWait, Declare, Region, Statement
+from tilewright.statements import ByteRange, CopyStart, CopyWait, Declare, Statement
 
 CHANNEL = "tw_channel"
 
@@ -65,8 +65,8 @@ def _copied(
         yield CopyStart(
             transfer=copy,
             text=text,
-            source=Region(buffer=name, offset_bytes=start, size_bytes=part),
-            target=Region(buffer=copy, offset_bytes=start, size_bytes=part),
+            source=ByteRange(buffer=name, offset_bytes=start, size_bytes=part),
+            target=ByteRange(buffer=copy, offset_bytes=start, size_bytes=part),
         )
         if wait:
             yield CopyWait(transfer=copy, text=wait)

@@ -10,7 +10,7 @@ from tilewright.copies import initial_name
 from tilewright.lower.addresses import AddressBook
 from tilewright.program import Beginning
 from tilewright.stages import Allocated
-from tilewright.statements import Barrier, Comment, CopyStart, If, Region, Statement
+from tilewright.statements import Barrier, ByteRange, Comment, CopyStart, If, Statement
 
 
 def beginnings(allocated: Allocated, book: AddressBook) -> tuple[Beginning, ...]:
@@ -56,8 +56,8 @@ def _copies(states: Mapping[str, str], book: AddressBook) -> Iterator[Statement]
             transfer="state",
             text=f"memcpy({_address(target.parameter.argument, target.offset_bytes)}, "
             f"{_address(source.parameter.argument, source.offset_bytes)}, {size}u);",
-            source=Region(buffer=new.buffer, offset_bytes=new.offset_bytes, size_bytes=size),
-            target=Region(buffer=old.buffer, offset_bytes=old.offset_bytes, size_bytes=size),
+            source=ByteRange(buffer=new.buffer, offset_bytes=new.offset_bytes, size_bytes=size),
+            target=ByteRange(buffer=old.buffer, offset_bytes=old.offset_bytes, size_bytes=size),
         )
 
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from itertools import product
 
 from tilewright.access import Access
-from tilewright.decisions import GroupTile, HopTile
 from tilewright.identifiers import unique_identifiers
 from tilewright.index import Box
 from tilewright.lower.boxes import CBox, fixed, whole_box
-from tilewright.lower.sums import Sum, variable
+from tilewright.lower.sums import Sum, factor, variable
+from tilewright.regions import Hop
 
 Ranges = Mapping[str, tuple[tuple[int, int], ...]]  # loop -> every range of trips that a tile may have
 
@@ -40,7 +40,7 @@ class Level:
     `still` has, where it does not follow from the cuts, what the first 0, 1, .. loops of the nest hold still.
     """
 
-    hop: HopTile
+    hop: Hop
     counter: str  # C variable: number of the tile
     variable: str  # C variable: its box
     cuts: tuple[Cut, ...]
@@ -79,16 +79,12 @@ class Level:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nest:
-    """All hops of a step, far to near. `members` are the loops in the box, `struct` its C type.
-
-    `function` gives the box of a tile where that is not the step's own.
-    """
+    """All hops of a step, far to near. `members` are the loops in the box, `struct` its C type."""
 
     access: Access
     levels: tuple[Level, ...]
     members: Mapping[str, str]
     struct: str
-    function: str = ""
 
     @property
     def box(self) -> CBox:
@@ -101,24 +97,22 @@ class Nest:
         return self.levels[-1].ranges if self.levels else _only(whole_box(self.access))
 
 
-def nest_of(access: Access, tile: GroupTile, struct: str) -> Nest:
-    """The levels of a group of one step."""
+def nest_of(access: Access, hops: Sequence[Hop], struct: str) -> Nest:
+    """The levels of one step."""
     whole = whole_box(access)
     outer, outer_ranges = fixed(whole), _only(whole)
-    cut = [name for name in whole if _is_cut(name, whole, tile)]
+    cut = [name for name in whole if _is_cut(name, whole, hops)]
     members = unique_identifiers(cut, fallback="loop")
     levels: list[Level] = []
-    for number, hop in enumerate(tile.hops):
-        name = "box" if len(tile.hops) == 1 else f"{hop.near}_box"
+    for number, hop in enumerate(hops):
+        name = "box" if len(hops) == 1 else f"{hop.near}_box"
         level = _level(hop, members, outer, outer_ranges, (COUNTERS[number], name))
         outer, outer_ranges = level.box, level.ranges
         levels.append(level)
     return Nest(access=access, levels=tuple(levels), members=members, struct=struct)
 
 
-def _level(
-    hop: HopTile, members: Mapping[str, str], outer: CBox, outer_ranges: Ranges, names: tuple[str, str]
-) -> Level:
+def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Ranges, names: tuple[str, str]) -> Level:
     counter, name = names
     box, ranges, cuts = dict(outer), dict(outer_ranges), []
     for loop, size in hop.nest:
@@ -164,11 +158,11 @@ def box_value(nest: Nest, level: Level) -> tuple[dict[str, str], dict[str, str]]
 def c_product(factors: Sequence[Sum]) -> str:
     """A product as C, numbers multiplied beforehand. May stand beside `<`, `==` and `+`."""
     number, names = 1, []
-    for factor in factors:
-        if factor.number is None:
-            names.append(str(factor))
+    for one in factors:
+        if one.number is None:
+            names.append(str(one))
         else:
-            number *= factor.number
+            number *= one.number
     return " * ".join([*names, *([str(number)] if number != 1 or not names else [])])
 
 
@@ -185,13 +179,9 @@ def boxes(ranges: Ranges, loops: Sequence[str]) -> list[Box]:
 def _trip(level: Level, position: int) -> str:
     """The number of the tile along one loop, as C."""
     inside = c_product([cut.trips for cut in level.cuts[position + 1 :]])
-    trip = level.counter if inside == "1" else f"{level.counter} / {_factor(inside)}"
+    trip = level.counter if inside == "1" else f"{level.counter} / {factor(inside)}"
     around = c_product([cut.trips for cut in level.cuts[:position]])
-    return trip if around == "1" else f"{trip} % {_factor(str(level.cuts[position].trips))}"
-
-
-def _factor(text: str) -> str:
-    return f"({text})" if " " in text else text
+    return trip if around == "1" else f"{trip} % {factor(str(level.cuts[position].trips))}"
 
 
 def _around(level: Level, loop: str) -> str:
@@ -200,8 +190,8 @@ def _around(level: Level, loop: str) -> str:
     return f"(tw_range){{{low}, {high}}}" if low.number is not None else str(low).removesuffix(".low")
 
 
-def _is_cut(loop: str, whole: Box, tile: GroupTile) -> bool:
-    sizes = [size for hop in tile.hops for name, size in hop.nest if name == loop]
+def _is_cut(loop: str, whole: Box, hops: Sequence[Hop]) -> bool:
+    sizes = [size for hop in hops for name, size in hop.nest if name == loop]
     low, high = whole[loop]
     return any(size < high - low for size in sizes)
 

@@ -12,7 +12,8 @@ from tilewright.dtypes import DType
 from tilewright.kernel import Call, Operand
 from tilewright.lower.bonds import Bond
 from tilewright.lower.boxes import CBox, CSpan, lows, whole_box, window
-from tilewright.lower.nest import Level, box_value, extents_of
+from tilewright.lower.nest import Level, extents_of
+from tilewright.lower.rolling import NEW, rolling_window
 from tilewright.lower.slots import Held, Slot, Tiling, extent_ranges, unsupported_tile
 from tilewright.lower.split import Portion, portion
 from tilewright.lower.sums import Sum
@@ -21,9 +22,10 @@ from tilewright.lower.transfers import extents_of as copy_extents
 from tilewright.platform import CopyPath
 from tilewright.program import Parameter, Part
 from tilewright.rendering import render_call, render_source, render_wait
-from tilewright.statements import Charge, Declare, If, KernelCall, KernelWait, PartCall, Region, Statement, walk
-from tilewright.tile.cost import kernel_cycles, scratch_bytes
-from tilewright.tile.sums import SUMS
+from tilewright.statements import ByteRange, Charge, Declare, If, KernelCall, KernelWait, PartCall, Statement, walk
+from tilewright.tile.boxes import new_rows
+from tilewright.tile.footprint import SUMS
+from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.transfers import lattice
 from tilewright.work import operations
 
@@ -36,51 +38,46 @@ def call_part(part: Part, given: Mapping[str, str], tile: str = "0") -> PartCall
     return PartCall(role=part.role, function=part.function, arguments=arguments, tile=tile)
 
 
-def box_part(tiling: Tiling, level: Level) -> Part:
-    """Tile number -> box, inside the box of the level before."""
-    nest = tiling.nest
-    tiles, values = box_value(nest, level)
-    text = ", ".join(f".{member} = {value}" for member, value in values.items())
-    body: tuple[Statement, ...] = (
-        *(Declare(type="const int32_t", name=name, value=value) for name, value in tiles.items() if _names(text, name)),
-        Declare(type=f"const {nest.struct}", name="box", value=f"{{{text}}}"),
+def move_part(tiling: Tiling, at: int, slot: Slot) -> Part:
+    """Starts the transfers of one operand's window, or of what is new of it."""
+    level, bond = tiling.nest.levels[at], slot.bond
+    box = level.around(slot.copy.level)
+    far, near = tiling.held(bond, at), tiling.held(bond, at + 1)
+    spans = (
+        whole_spans(bond.shape)
+        if slot.whole
+        else window(tiling.nest.access, bond.operand, box, span_names(tiling, bond))
     )
-    outside = nest.levels[: nest.levels.index(level)]
-    outer = [Parameter(type=nest.struct, name=one.variable, argument=one.variable) for one in outside]
-    return Part(
-        role="box",
-        function=_named(tiling, "tile", level),
-        comment=(f"The trips of tile {level.counter}.",),
-        parameters=(*used(outer, body), _counter(level)),
-        body=body,
-        type=nest.struct,
-        result="box",
-    )
-
-
-def move_part(tiling: Tiling, level: Level, slot: Slot) -> Part:
-    """Starts the transfers of one operand's window."""
-    bond, number = slot.bond, tiling.nest.levels.index(level)
-    box = level.around(slot.copy.depth)
-    far = tiling.held(bond, number)
-    spans = window(tiling.nest.access, bond.operand, box, _span_names(tiling, bond))
-    copied = _copy(tiling, slot, far, spans, box, path_of(tiling, slot, far))
-    base = "const uint8_t *const" if not bond.written else "uint8_t *const"
+    rolling = rolling_window(tiling, level, slot, spans) if slot.roll else None
+    moved = rolling.new if rolling else spans
+    target = _from(near, _distance(tiling, bond, moved, box, near, slot.whole)) if rolling or slot.borrowed else Sum()
     inner: tuple[Statement, ...] = (
-        Declare(type=base, name="far", value=_moved(far, _distance(tiling, bond, spans, box, far))),
-        *copied,
+        Declare(
+            type="const uint8_t *const" if not bond.written else "uint8_t *const",
+            name="far",
+            value=_moved(far, _distance(tiling, bond, moved, box, far, slot.whole)),
+        ),
+        *_copy(tiling, at, slot, (far, near), moved, target),
     )
-    body = (*_boxes(tiling, level, inner, spans), *_spans(spans, inner), *inner)
+    if rolling:
+        inner = (*declared(rolling.declared, inner), *inner)
+    body = (*boxes_declared(tiling, level, inner, spans), *spans_declared(spans, inner), *inner)
     role = "store" if bond.written else "fetch"
     verb = "Takes" if bond.written else "Brings"
     where = f"{'to' if bond.written else 'from'} {far.memory}"
+    what = "what is new of " if slot.roll else ""
     return Part(
         role="store" if bond.written else "fetch",
-        function=_named(tiling, f"{role}_{tiling.names[bond.operand]}", level),
-        comment=(f"{verb} {bond.operand}{'' if slot.resident else f' of tile {level.counter}'} {where}.",),
-        parameters=(*used(_scope(tiling, level, (far.parameter,)), body), SLOT),
+        function=named(tiling, f"{role}_{tiling.names[bond.operand]}", level),
+        comment=(f"{verb} {what}{bond.operand}{'' if slot.resident else f' of tile {level.counter}'} {where}.",),
+        parameters=(*used(scope(tiling, level, (far.parameter,)), body), SLOT),
         body=body,
     )
+
+
+def whole_spans(shape: Sequence[int]) -> tuple[CSpan, ...]:
+    """All of a value."""
+    return tuple(CSpan(low=Sum(), extent=Sum(extent), before=Sum(), after=Sum()) for extent in shape)
 
 
 def compute_part(tiling: Tiling) -> tuple[Part, str]:
@@ -90,12 +87,12 @@ def compute_part(tiling: Tiling) -> tuple[Part, str]:
     share = portion(tiling)
     box = share.box
     held = {bond.operand: tiling.held(bond, len(nest.levels)) for bond in tiling.bonds}
-    spans = {bond.operand: window(nest.access, bond.operand, box, _span_names(tiling, bond)) for bond in tiling.bonds}
+    spans = {bond.operand: window(nest.access, bond.operand, box, span_names(tiling, bond)) for bond in tiling.bonds}
     operands = {
         bond.operand: _operand(tiling, bond, held[bond.operand], spans[bond.operand], box) for bond in tiling.bonds
     }
     scratch, sums = _scratch(tiling, share), tiling.sums
-    kept = sums.held.regions if sums else ()
+    kept = sums.held.ranges if sums else ()
     call = Call(
         site=tiling.site,
         operands={**operands, **_sums(tiling, spans, box), "scratch": scratch[0]},
@@ -110,11 +107,11 @@ def compute_part(tiling: Tiling) -> tuple[Part, str]:
             kernel=kernel.name,
             text=render_call(kernel, call),
             reads=(
-                *(region for bond in tiling.bonds if not bond.written for region in held[bond.operand].regions),
+                *(one for bond in tiling.bonds if not bond.written for one in held[bond.operand].ranges),
                 *kept,
             ),
             writes=(
-                *(region for bond in tiling.bonds if bond.written for region in held[bond.operand].regions),
+                *(one for bond in tiling.bonds if bond.written for one in held[bond.operand].ranges),
                 *kept,
                 *scratch[1],
             ),
@@ -123,9 +120,9 @@ def compute_part(tiling: Tiling) -> tuple[Part, str]:
         _charge(tiling, share),
     )
     every = [span for one in spans.values() for span in one]
-    mine: tuple[Statement, ...] = (If(condition=share.condition, body=(*_spans(every, core), *core)),)
+    mine: tuple[Statement, ...] = (If(condition=share.condition, body=(*spans_declared(every, core), *core)),)
     mine = (*share.declared, *mine)
-    body = (*(_boxes(tiling, level, mine, ()) if level else ()), *mine)
+    body = (*(boxes_declared(tiling, level, mine, ()) if level else ()), *mine)
     bases = [one.parameter for one in held.values()]
     if scratch[1]:
         bases.append(tiling.book.of_buffer(tiling.scratch).parameter)
@@ -134,9 +131,9 @@ def compute_part(tiling: Tiling) -> tuple[Part, str]:
     about = f" of tile {level.counter}" if level and level.moving else ""
     part = Part(
         role="compute",
-        function=_named(tiling, "compute", None),
+        function=named(tiling, "compute", None),
         comment=(share.comment + about + ".",),
-        parameters=used(_scope(tiling, level, bases), body),
+        parameters=used(scope(tiling, level, bases), body),
         body=body,
     )
     return part, render_source(kernel, call)
@@ -145,7 +142,7 @@ def compute_part(tiling: Tiling) -> tuple[Part, str]:
 def called(parts: Sequence[Part], body: Sequence[Statement]) -> tuple[Part, ...]:
     """The parts without the boxes that nothing asks for."""
     text = " ".join((*_texts(body), *(piece for part in parts for piece in _texts(part.body))))
-    return tuple(part for part in parts if part.role != "box" or _names(text, part.function))
+    return tuple(part for part in parts if part.role != "box" or names_in(text, part.function))
 
 
 def declared(statements: Iterable[Statement], body: Sequence[Statement]) -> tuple[Statement, ...]:
@@ -154,7 +151,7 @@ def declared(statements: Iterable[Statement], body: Sequence[Statement]) -> tupl
     kept: list[Statement] = []
     for one in reversed(tuple(statements)):
         if isinstance(one, Declare):
-            if not _names(text, one.name.partition("[")[0]):
+            if not names_in(text, one.name.partition("[")[0]):
                 continue
             text += f" {one.value}"
         kept.append(one)
@@ -165,7 +162,7 @@ def used(parameters: Iterable[Parameter], body: Sequence[Statement]) -> tuple[Pa
     """Those of `parameters` that the statements name, each once."""
     text = " ".join(_texts(body))
     names = {one.name: one for one in parameters}
-    return tuple(one for name, one in names.items() if _names(text, name))
+    return tuple(one for name, one in names.items() if names_in(text, name))
 
 
 def path_of(tiling: Tiling, slot: Slot, far: Held) -> CopyPath:
@@ -178,7 +175,7 @@ def path_of(tiling: Tiling, slot: Slot, far: Held) -> CopyPath:
     raise unsupported_tile(tiling.step, f"target '{tiling.platform.name}' has no copy from {ends[0]} to {ends[1]}")
 
 
-def _scope(tiling: Tiling, level: Level | None, bases: Iterable[Parameter]) -> list[Parameter]:
+def scope(tiling: Tiling, level: Level | None, bases: Iterable[Parameter]) -> list[Parameter]:
     """What a part may name: boxes of the levels outside its own, its tile, addresses."""
     struct, levels = tiling.nest.struct, tiling.nest.levels
     outside = levels[: levels.index(level)] if level else ()
@@ -190,59 +187,74 @@ def _counter(level: Level) -> Parameter:
     return Parameter(type="int32_t", name=level.counter, argument=level.counter)
 
 
-def _named(tiling: Tiling, what: str, level: Level | None) -> str:
+def named(tiling: Tiling, what: str, level: Level | None) -> str:
     single = level is None or len(tiling.nest.levels) == 1
     return f"{tiling.function}_{what}" if single or level is None else f"{tiling.function}_{what}_{level.hop.near}"
 
 
-def box_call(tiling: Tiling, level: Level) -> str:
-    """The expression for the box of tile `counter`."""
-    if tiling.nest.function:
-        return f"{tiling.nest.function}({level.counter})"
-    part = box_part(tiling, level)
-    return f"{part.function}({', '.join(one.name for one in part.parameters)})"
-
-
-def _boxes(tiling: Tiling, level: Level, body: Sequence[Statement], spans: Sequence[CSpan]) -> tuple[Statement, ...]:
+def boxes_declared(
+    tiling: Tiling, level: Level, body: Sequence[Statement], spans: Sequence[CSpan]
+) -> tuple[Statement, ...]:
     """The declaration of the level's own box, where anything names it."""
     text = " ".join((*_texts(body), *(span.value for span in spans)))
-    if not level.moving or not _names(text, level.variable):
+    if not level.moving or not names_in(text, level.variable):
         return ()
-    return (Declare(type=f"const {tiling.nest.struct}", name=level.variable, value=box_call(tiling, level)),)
+    return (tiling.box.declare(tiling.box.levels[tiling.nest.levels.index(level)]),)
 
 
-def _spans(spans: Sequence[CSpan], body: Sequence[Statement]) -> tuple[Statement, ...]:
+def spans_declared(spans: Sequence[CSpan], body: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Those of the windows' axes that the statements name."""
     text = " ".join(_texts(body))
     return tuple(
         Declare(type="const tw_span", name=span.name, value=span.value)
         for span in spans
-        if span.name and _names(text, span.name)
+        if span.name and names_in(text, span.name)
     )
 
 
 def _copy(
-    tiling: Tiling, slot: Slot, far: Held, spans: Sequence[CSpan], box: CBox, path: CopyPath
+    tiling: Tiling, at: int, slot: Slot, ends: tuple[Held, Held], spans: Sequence[CSpan], target: Sum
 ) -> tuple[Statement, ...]:
-    bond, item = slot.bond, slot.bond.dtype.size_bytes
-    ranges = extent_ranges(tiling.nest, bond, slot.level.ranges_around(slot.copy.depth))
-    near = tiling.held(bond, tiling.nest.levels.index(slot.level) + 1)
-    here = Side(pointer="slot->bytes", strides=near.strides, regions=near.regions)
-    there = Side(pointer="far", strides=far.strides, regions=far.regions)
+    bond, item, (far, near) = slot.bond, slot.bond.dtype.size_bytes, ends
+    ranges = _copied_ranges(tiling, at, slot)
+    pointer = "slot->bytes" if target == Sum() else f"slot->bytes + {target}"
+    here = Side(pointer=pointer, strides=near.strides, regions=near.ranges)
+    there = Side(pointer="far", strides=far.strides, regions=far.ranges)
     whole = tiling.nest.access.window(bond.operand, whole_box(tiling.nest.access))
-    steps = lattice(whole, bond.shape, bond.layout, item)
+    steps = (1,) * len(bond.shape) if slot.whole else lattice(whole, bond.shape, bond.layout, item)
     here, there = here.every(steps), there.every(steps)
-    ends = (here, there) if bond.written else (there, here)
-    return window_copy(*ends, copy_extents(spans, ranges, steps), item, path, slot="slot", name=slot.name)
+    sides = (here, there) if bond.written else (there, here)
+    path = path_of(tiling, slot, far)
+    return window_copy(*sides, copy_extents(spans, ranges, steps), item, path, slot="slot", name=slot.name)
 
 
-def _distance(tiling: Tiling, bond: Bond, spans: Sequence[CSpan], box: CBox, held: Held) -> Sum:
+def _copied_ranges(tiling: Tiling, at: int, slot: Slot) -> tuple[tuple[int, int], ...]:
+    """The least and most positions along each axis that are copied at once."""
+    if slot.whole:
+        return tuple((extent, extent) for extent in slot.bond.shape)
+    ranges = extent_ranges(tiling.nest, slot.bond, tiling.nest.levels[at].ranges_around(slot.copy.level))
+    if slot.roll is None:
+        return ranges
+    boxes, roll = tiling.box.boxes, slot.roll
+    windows = boxes.windows(tiling.number, slot.bond.operand, boxes.starts[at] + slot.copy.level)
+    low, high = new_rows(windows[roll.axis], roll.loop)
+    new = int((high - low).min()), int((high - low).max())
+    return tuple(new if axis == roll.axis else one for axis, one in enumerate(ranges))
+
+
+def _distance(tiling: Tiling, bond: Bond, spans: Sequence[CSpan], box: CBox, held: Held, whole: bool = False) -> Sum:
     """Bytes from the element that `held` begins with to the first of the window over `box`."""
     total = Sum(held.offset_bytes)
-    own = lows(tiling.nest.access, bond.operand, box)
+    own = (Sum(),) * len(spans) if whole else lows(tiling.nest.access, bond.operand, box)
     for span, low, origin, stride in zip(spans, own, held.origin, held.strides, strict=True):
-        if low != origin:
+        if low != origin or span.name.endswith(NEW):
             total = total + (span.low - origin) * stride
     return total
+
+
+def _from(held: Held, distance: Sum) -> Sum:
+    """The same from the first byte of the buffer that `held` is in, wherever it is."""
+    return distance - held.offset_bytes
 
 
 def _moved(held: Held, distance: Sum) -> str:
@@ -274,11 +286,11 @@ def _sums(tiling: Tiling, spans: Mapping[str, Sequence[CSpan]], box: CBox) -> di
     return {SUMS: replace(_operand(tiling, like, tiling.sums.held, spans[output.operand], box), name=SUMS)}
 
 
-def _scratch(tiling: Tiling, share: Portion) -> tuple[Operand, tuple[Region, ...]]:
+def _scratch(tiling: Tiling, share: Portion) -> tuple[Operand, tuple[ByteRange, ...]]:
     """This core's part of the step's scratch."""
     buffer = tiling.book.buffers.get(tiling.scratch)
     pointer, size = "(uint8_t *)0", 0
-    regions: tuple[Region, ...] = ()
+    regions: tuple[ByteRange, ...] = ()
     if buffer is not None:
         place = tiling.book.of_buffer(buffer.name)
         extents = extents_of(tiling.nest.ranges)
@@ -286,7 +298,7 @@ def _scratch(tiling: Tiling, share: Portion) -> tuple[Operand, tuple[Region, ...
         pointer = place.pointer("uint8_t", const=False)
         if share.loop:
             pointer = f"({pointer} + tw_rt_core() * {size}u)"
-        regions = (Region(buffer=buffer.name, offset_bytes=0, size_bytes=buffer.size_bytes),)
+        regions = (ByteRange(buffer=buffer.name, offset_bytes=0, size_bytes=buffer.size_bytes),)
     operand = Operand(
         name="scratch", pointer=pointer, dtype=DType.U8, shape=(size,), strides=(1,),
         extents=(str(size),), origin=("0",), before=("0",), after=("0",),
@@ -309,7 +321,7 @@ def _charge(tiling: Tiling, share: Portion) -> Charge:
     return Charge(text=f"tw_charge({cycles}u, {part}, {whole});")
 
 
-def _span_names(tiling: Tiling, bond: Bond) -> list[str]:
+def span_names(tiling: Tiling, bond: Bond) -> list[str]:
     stem = tiling.names[bond.operand]
     return [f"{stem}_{axis}" for axis in range(len(bond.shape))]
 
@@ -329,5 +341,5 @@ def _texts(body: Sequence[Statement]) -> Iterable[str]:
                     yield str(getattr(statement, name, ""))
 
 
-def _names(text: str, name: str) -> bool:
+def names_in(text: str, name: str) -> bool:
     return re.search(rf"(?<![.\w>]){re.escape(name)}\b", text) is not None

@@ -17,10 +17,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.lower.addresses import AddressBook
+from tilewright.lower.keeps import keep_held_part, keep_window_part
 from tilewright.lower.nest import Level
-from tilewright.lower.parts import box_call, box_part, call_part, compute_part, declared, move_part, used
-from tilewright.lower.slots import Slot, Tiling
+from tilewright.lower.parts import call_part, compute_part, declared, move_part, used
+from tilewright.lower.slots import Held, Slot, Tiling
+from tilewright.lower.sums import factor
 from tilewright.program import Parameter, Part
+from tilewright.regions import Region
 from tilewright.statements import Barrier, CopyWait, Declare, If, Loop, Mark, PartCall, Statement
 
 MOVER = "tw_rt_is_mover()"
@@ -29,11 +32,11 @@ NEVER = "never"  # a condition known not to hold
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """The statements of the step's function, the parts they call, the C that its kernel needs at file scope."""
+    """The statements of a region's function, the parts they call, the C that each step's kernel needs at file scope."""
 
     body: tuple[Statement, ...] = ()
     parts: tuple[Part, ...] = ()
-    source: str = ""
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +56,12 @@ class Mover:
     slot: Slot
     part: Part
     level: Level
+    keep: Part | None = None  # of a rolling window: moves the rows that stay, before the part that is new is brought
 
     @property
     def period(self) -> str:
         """Tiles from one window to the next."""
-        return self.level.period(self.slot.copy.depth)
+        return self.level.period(self.slot.copy.level)
 
     @property
     def span(self) -> int:
@@ -68,7 +72,7 @@ class Mover:
         """The slot of the window that `tile` belongs to, or of the one `ahead` windows later."""
         if self.span == 1 or self.slot.resident:
             return f"{self.slot.name}[0]"
-        window = tile if self.period == "1" else f"{tile} / {_factor(self.period)}"
+        window = tile if self.period == "1" else f"{tile} / {factor(self.period)}"
         if tile == "0":
             return f"{self.slot.name}[{ahead % self.span}]"
         if ahead % self.span:
@@ -85,14 +89,20 @@ class Mover:
         text = f"tw_arrived(&{self.element(tile, ahead)});"
         return CopyWait(transfer=self.slot.name, text=text, outgoing=self.slot.bond.written)
 
-    def mark(self, event: str, tile: str, ahead: int = 0) -> Statement:
-        """The slot's bytes begin or end to hold data."""
-        return Mark(
+    @property
+    def stays(self) -> bool:
+        """The slot's bytes hold data during all tiles: they are marked before the first and after the last."""
+        return self.slot.resident or self.keep is not None
+
+    def mark(self, event: str, tile: str, ahead: int = 0) -> tuple[Statement, ...]:
+        """The slot's bytes begin or end to hold data; who holds a value in them says so itself."""
+        one = Mark(
             event="live" if event == "live" else "dead",
             buffer=self.slot.buffers[0],
             pointer=f"{self.element(tile, ahead)}.bytes",
             size_bytes=self.slot.size_bytes,
         )
+        return () if self.slot.borrowed else (one,)
 
     def exists(self, tile: str, ahead: int) -> str:
         """Holds where there is a window `ahead` windows after that of `tile`. Constant where that is known."""
@@ -103,90 +113,126 @@ class Mover:
 
     def first(self, tile: str) -> str:
         """Holds for the first tile of a window."""
-        return "" if self.period == "1" else f"{tile} % {_factor(self.period)} == 0"
+        return "" if self.period == "1" else f"{tile} % {factor(self.period)} == 0"
 
     def last(self, tile: str) -> str:
         """Holds for the last tile of a window."""
-        return "" if self.period == "1" else f"({tile} + 1) % {_factor(self.period)} == 0"
+        return "" if self.period == "1" else f"({tile} + 1) % {factor(self.period)} == 0"
 
 
-def pipeline(tiling: Tiling, number: int = 0) -> Pipeline:
-    """All levels from `number` on."""
-    if number == len(tiling.nest.levels):
-        part, source = compute_part(tiling)
-        return Pipeline(body=(call_part(part, {}),), parts=(part,), source=source)
-    level = tiling.nest.levels[number]
-    moved = [move_part(tiling, level, slot) for slot in tiling.slots[number]]
-    movers = [Mover(slot=slot, part=part, level=level) for slot, part in zip(tiling.slots[number], moved, strict=True)]
-    inner = pipeline(tiling, number + 1)
-    deepest = number + 1 == len(tiling.nest.levels)
-    calls, own = (inner.body, ()) if deepest else _as_part(tiling, number, inner)
+def pipeline(tilings: Sequence[Tiling], region: Region, at: int = 0) -> Pipeline:
+    """All levels from number `at` on, all steps in each tile."""
+    sink = tilings[-1]
+    if at == len(sink.nest.levels):
+        return _computed(tilings, region)
+    level, deepest = sink.nest.levels[at], at + 1 == len(sink.nest.levels)
+    movers = [_mover_of(tiling, at, slot) for tiling in tilings for slot in tiling.slots[at]]
+    inner = pipeline(tilings, region, at + 1)
+    calls, own = (inner.body, ()) if deepest or not level.moving else _as_part(tilings, at, inner)
     calls = pointed(calls, movers, level)
     box: tuple[Statement, ...] = ()
     if not deepest and level.moving and _needs_box(level, calls):
-        struct = tiling.nest.struct
-        box = (Declare(type=f"const {struct}", name=level.variable, value=box_call(tiling, level)),)
-    moves = tile_loop(level, movers, calls, box=box, also=_with_sums(tiling) if deepest else None)
-    body = (*declared(declarations(tiling.book, level, movers), moves), *moves)
-    boxes = (box_part(tiling, level),) if level.moving else ()
-    return Pipeline(
-        body=body,
-        parts=(*boxes, *moved, *inner.parts, *own),
-        source=inner.source,
+        box = (sink.box.declare(level),)
+    moves = tile_loop(level, movers, calls, box=box, also=_lasting(tilings, region) if deepest else None)
+    body = (*declared(declarations(sink.book, level, movers, at), moves), *moves)
+    boxes = (sink.box.part(level),) if level.moving else ()
+    moving = [part for one in movers for part in (one.part, one.keep) if part]
+    return Pipeline(body=body, parts=(*boxes, *moving, *inner.parts, *own), sources=inner.sources)
+
+
+def _mover_of(tiling: Tiling, at: int, slot: Slot) -> Mover:
+    keep = keep_window_part(tiling, at, slot) if slot.roll else None
+    return Mover(slot=slot, part=move_part(tiling, at, slot), level=tiling.nest.levels[at], keep=keep)
+
+
+def _computed(tilings: Sequence[Tiling], region: Region) -> Pipeline:
+    """Every step in one tile: rows that stay are moved, then each computes its part of it, a barrier after each."""
+    made = [compute_part(tiling) for tiling in tilings]
+    keeps = [part for tiling in tilings if tiling.nest.levels for part in keep_held_part(tiling)]
+    steps: list[Statement] = [call_part(part, {}) for part in keeps]
+    if keeps:
+        steps.append(Barrier())
+    for tiling, (part, _) in zip(tilings, made, strict=True):
+        final = tiling is tilings[-1]
+        call = (call_part(part, {}),) if final else (call_part(part, {}), Barrier())
+        steps.extend(call if final else when(tiling.first(), call))
+    parts = (*keeps, *(part for part, _ in made))
+    return Pipeline(body=tuple(steps), parts=parts, sources=tuple(text for _, text in made))
+
+
+def _lasting(tilings: Sequence[Tiling], region: Region) -> Also:
+    """Where sums, and what passes from step to step, begin and end to hold data: with every tile, or for all tiles."""
+    lasting: list[tuple[Statement, Statement]] = []
+    fresh: list[Statement] = []
+    gone: list[Statement] = []
+    sums = tilings[-1].sums
+    if sums is not None and not sums.in_output:
+        lasting.append((held_mark("live", sums.held), held_mark("dead", sums.held)))
+    for tiling in tilings[:-1]:
+        (bond,) = [bond for bond in tiling.bonds if bond.written]
+        held = region.held[bond.what]
+        marks = held_mark("live", tiling.inner[bond.operand]), held_mark("dead", tiling.inner[bond.operand])
+        if held.form == "recomputed" and tiling.nest.levels[-1].moving:
+            fresh.extend(when(tiling.first(), marks[:1]))
+            gone.extend(when(tiling.last(), marks[1:]))
+        else:
+            lasting.append(marks)
+    return Also(
+        before=tuple(live for live, _ in lasting),
+        arriving=tuple(fresh),
+        leaving=tuple(gone),
+        after=tuple(dead for _, dead in lasting),
     )
 
 
-def _with_sums(tiling: Tiling) -> Also:
-    """The sums of a reduction that is cut are there during all tiles."""
-    if tiling.sums is None:
-        return Also()
-    held = tiling.sums.held
-    (region,) = held.regions
-    live = Mark(
-        event="live",
+def held_mark(event: str, held: Held) -> Statement:
+    """Where bytes begin or end to hold data."""
+    (region,) = held.ranges
+    return Mark(
+        event="live" if event == "live" else "dead",
         buffer=region.buffer,
-        pointer=f"{held.parameter.name} + {held.offset_bytes}" if held.offset_bytes else held.parameter.name,
+        pointer=held.address(),
         size_bytes=region.size_bytes,
     )
-    return Also(before=(live,), after=(replace(live, event="dead"),))
 
 
-def untiled(tiling: Tiling) -> Pipeline:
+def untiled(tiling: Tiling, region: Region) -> Pipeline:
     """The same for a step that is computed in one piece, operands where they are."""
-    made = pipeline(tiling)
+    made = pipeline((tiling,), region)
     return replace(made, body=(Barrier(), *made.body, Barrier()))
 
 
-def _as_part(tiling: Tiling, number: int, inner: Pipeline) -> tuple[tuple[Statement, ...], tuple[Part, ...]]:
+def _as_part(tilings: Sequence[Tiling], at: int, inner: Pipeline) -> tuple[tuple[Statement, ...], tuple[Part, ...]]:
     """The inner levels as a function of its own, and the call of it."""
-    level, struct = tiling.nest.levels[number], tiling.nest.struct
-    below = tiling.nest.levels[number + 1]
-    outer = [Parameter(type=struct, name=one.variable, argument="") for one in tiling.nest.levels[: number + 1]]
-    held = [tiling.held(bond, number + 1).parameter for bond in tiling.bonds]
-    bases = tiling.book.bases
+    sink = tilings[-1]
+    level, struct = sink.nest.levels[at], sink.nest.struct
+    below = sink.nest.levels[at + 1]
+    outer = [Parameter(type=struct, name=one.variable, argument="") for one in sink.nest.levels[: at + 1]]
+    held = [tiling.held(bond, at + 1).parameter for tiling in tilings for bond in tiling.bonds]
     part = Part(
         role="pipeline",
-        function=f"{tiling.function}_{below.hop.near}",
+        function=f"{sink.function}_{below.hop.near}",
         comment=(f"A tile in {level.hop.near}, cut again.",),
-        parameters=used([*outer, *held, *bases], inner.body),
+        parameters=used([*outer, *held, *sink.book.bases], inner.body),
         body=inner.body,
     )
     return (call_part(part, {}),), (part,)
 
 
-def declarations(book: AddressBook, level: Level, movers: Sequence[Mover]) -> Iterable[Statement]:
+def declarations(book: AddressBook, level: Level, movers: Sequence[Mover], at: int) -> Iterable[Statement]:
     """Numbers of tiles where they vary, and the slots of the tile buffers with the queue of their transfers."""
     for cut in level.cuts:
         if cut.trips.number is None:
             around = level.outer[cut.loop][0]
             value = f"tw_tiles({str(around).removesuffix('.low')}, {cut.size})"
             yield Declare(type="const int32_t", name=str(cut.trips), value=value)
+    queue = f"copies_{at}" if at else "copies"
     if movers:
-        yield Declare(type="tw_queue", name="copies", value="{.started = 0}")
+        yield Declare(type="tw_queue", name=queue, value="{.started = 0}")
     for mover in movers:
         places = [book.of_buffer(name) for name in mover.slot.buffers]
         starts = [place.parameter.name + (f" + {place.offset_bytes}" if place.offset_bytes else "") for place in places]
-        slots = ", ".join(f"{{.bytes = {start}, .queue = &copies}}" for start in starts)
+        slots = ", ".join(f"{{.bytes = {start}, .queue = &{queue}}}" for start in starts)
         yield Declare(type="tw_slot", name=f"{mover.slot.name}[{len(places)}]", value=f"{{{slots}}}")
 
 
@@ -195,11 +241,11 @@ def _before(movers: Sequence[Mover]) -> Iterable[Statement]:
     for one in movers:
         if one.slot.bond.written:
             if one.slot.resident:
-                yield one.mark("live", "0")
-        elif one.slot.resident:
-            yield from (one.mark("live", "0"), one.start("0"))
-        for ahead in () if one.slot.resident or one.slot.bond.written else range(max(one.span - 1, 1)):
-            yield from when(one.exists("0", ahead), (one.mark("live", "0", ahead), one.start("0", ahead)))
+                yield from one.mark("live", "0")
+        elif one.stays:
+            yield from (*one.mark("live", "0"), one.start("0"))
+        for ahead in () if one.stays or one.slot.bond.written else range(max(one.span - 1, 1)):
+            yield from when(one.exists("0", ahead), (*one.mark("live", "0", ahead), one.start("0", ahead)))
     yield from (one.wait("0") for one in movers if one.slot.resident and not one.slot.bond.written)
 
 
@@ -219,11 +265,24 @@ def tile_loop(
         Barrier(),
         *called,
         Barrier(),
+        *_keeping(movers, level),
         *_mover((*_leaving(movers, level), *more.leaving)),
     )
     if level.moving:
         body = (Loop(variable=level.counter, start="0", stop=level.total, step="1", body=body),)
     return (*_mover((*_before(movers), *more.before)), *body, *_mover((*_after(movers), *more.after)))
+
+
+def _keeping(movers: Sequence[Mover], level: Level) -> tuple[Statement, ...]:
+    """The cores move the rows that stay of windows of which more is brought."""
+    t = level.counter
+    calls: list[Statement] = []
+    for one in movers:
+        if one.keep is not None:
+            later = _plus(t, 1, one.period)
+            call = call_part(one.keep, {t: later, one.slot.name: f"{one.slot.name}[0].bytes"}, later)
+            calls.extend(when(_and(one.last(t), one.exists(t, 1)), (call,)))
+    return (*calls, Barrier()) if calls else ()
 
 
 def _arriving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
@@ -234,14 +293,14 @@ def _arriving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
         yield from when(one.first(t), (one.wait(t),))
     for one in inputs:
         if one.span > 1:
-            later = one.mark("live", t, one.span - 1), one.start(t, one.span - 1)
+            later = *one.mark("live", t, one.span - 1), one.start(t, one.span - 1)
             yield from when(_and(one.first(t), one.exists(t, one.span - 1)), later)
     for one in movers:
         if one.slot.bond.written and not one.slot.resident:
             yield from when(one.first(t), (one.wait(t),))
             used_before = NEVER if one.exists("0", one.span) == NEVER else f"{t} >= {_plus('0', one.span, one.period)}"
-            yield from when(_and(one.first(t), used_before), (one.mark("dead", t),))
-            yield from when(one.first(t), (one.mark("live", t),))
+            yield from when(_and(one.first(t), used_before), one.mark("dead", t))
+            yield from when(one.first(t), one.mark("live", t))
 
 
 def _leaving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
@@ -250,10 +309,10 @@ def _leaving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
     moving = [one for one in movers if not one.slot.resident]
     for one in moving:
         if not one.slot.bond.written:
-            yield from when(one.last(t), (one.mark("dead", t),))
+            marks = (() if one.stays else one.mark("dead", t)), (() if one.stays else one.mark("live", t, 1))
+            yield from when(one.last(t), marks[0])
             if one.span == 1:
-                later = one.mark("live", t, 1), one.start(t, 1)
-                yield from when(_and(one.last(t), one.exists(t, 1)), later)
+                yield from when(_and(one.last(t), one.exists(t, 1)), (*marks[1], one.start(t, 1)))
     for one in moving:
         if one.slot.bond.written:
             yield from when(one.last(t), (one.start(t),))
@@ -262,24 +321,27 @@ def _leaving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
 def _after(movers: Sequence[Mover]) -> Iterable[Statement]:
     """What is left after the last tile."""
     for one in movers:
-        if one.slot.resident:
-            yield one.start("0") if one.slot.bond.written else one.mark("dead", "0")
+        if one.stays:
+            yield from (one.start("0"),) if one.slot.bond.written else one.mark("dead", "0")
     for one in movers:
         if one.slot.bond.written:
             for number in range(1 if one.slot.resident else one.span):
                 yield one.wait("0", number)
-                yield from when(one.exists("0", number), (one.mark("dead", "0", number),))
+                yield from when(one.exists("0", number), one.mark("dead", "0", number))
 
 
 def pointed(called: tuple[Statement, ...], movers: Sequence[Mover], level: Level) -> tuple[Statement, ...]:
-    """The call with the addresses of this level's slots."""
+    """The calls with the addresses of this level's slots."""
     given = {one.slot.name: f"{one.element(level.counter)}.bytes" for one in movers}
-    return tuple(
-        replace(one, arguments=tuple(given.get(text, text) for text in one.arguments), tile=level.counter)
-        if isinstance(one, PartCall)
-        else one
-        for one in called
-    )
+
+    def aimed(one: Statement) -> Statement:
+        if isinstance(one, If):
+            return replace(one, body=tuple(map(aimed, one.body)))
+        if isinstance(one, PartCall):
+            return replace(one, arguments=tuple(given.get(text, text) for text in one.arguments), tile=level.counter)
+        return one
+
+    return tuple(map(aimed, called))
 
 
 def _needs_box(level: Level, called: tuple[Statement, ...]) -> bool:
@@ -299,7 +361,7 @@ def _mover(statements: Iterable[Statement]) -> tuple[Statement, ...]:
 
 
 def when(condition: str, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    if NEVER in condition:
+    if NEVER in condition or not body:
         return ()
     return (If(condition=condition, body=body),) if condition else body
 
@@ -315,9 +377,5 @@ def _plus(tile: str, windows: int, period: str) -> str:
     if period.isdigit():
         distance = str(windows * int(period))
     else:
-        distance = f"{windows} * {_factor(period)}" if windows > 1 else period
+        distance = f"{windows} * {factor(period)}" if windows > 1 else period
     return distance if tile == "0" else f"{tile} + {distance}"
-
-
-def _factor(text: str) -> str:
-    return f"({text})" if " " in text else text

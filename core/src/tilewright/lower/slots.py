@@ -5,60 +5,61 @@ Does not know transfers, kernels or the order in which things happen.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 
 from tilewright.access import MapAccess
-from tilewright.decisions import TileCopy
 from tilewright.dtypes import DType
 from tilewright.errors import Exit, TilewrightError
-from tilewright.graph import Site
 from tilewright.identifiers import unique_identifiers
 from tilewright.index import Axis, Box, mentions
-from tilewright.kernel import Kernel
+from tilewright.kernel import Kernel, Matched
 from tilewright.layout import strides
 from tilewright.lower.addresses import RUN_LOCALS, AddressBook
 from tilewright.lower.bonds import Bond
 from tilewright.lower.boxes import lows, whole_box
 from tilewright.lower.nest import COUNTERS, Level, Nest, Ranges, boxes
-from tilewright.lower.sums import Sum
+from tilewright.lower.region_box import RegionBox
+from tilewright.lower.sums import Sum, factor
 from tilewright.operator import Operator
 from tilewright.platform import Platform
 from tilewright.program import Parameter
+from tilewright.regions import Copy
 from tilewright.stages import Step
-from tilewright.statements import Region
-from tilewright.tile.buffers import tile_buffer_name
+from tilewright.statements import ByteRange
+from tilewright.tile.boxes import Roll
 
 STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *"ijklmnop", "mine", "slot", "near", "far", "box", "copies")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """The tile buffers of one operand at one level."""
+    """The tile buffers of one operand at one level. `borrowed`: they are those in which the region holds the value."""
 
     bond: Bond
     level: Level
-    copy: TileCopy
+    copy: Copy
     name: str  # C variable: an array of tw_slot in the pipeline, a pointer in the parts
     buffers: tuple[str, ...]
     room: tuple[int, ...]  # elements along each axis that a buffer has room for
+    roll: Roll | None = None  # of a rolling window
+    borrowed: bool = False
+    whole: bool = False  # all of the value, whatever the step uses of it
 
     @property
     def resident(self) -> bool:
         """Fetched or stored once, outside the loop over tiles."""
-        return self.level.period(self.copy.depth) == self.level.total
+        return self.level.period(self.copy.level) == self.level.total
 
     @property
     def size_bytes(self) -> int:
         """Of one buffer: the largest window."""
-        size = self.bond.dtype.size_bytes
-        for extent in self.room:
-            size *= extent
-        return size
+        return self.bond.dtype.size_bytes * prod(self.room)
 
     @property
-    def regions(self) -> tuple[Region, ...]:
+    def ranges(self) -> tuple[ByteRange, ...]:
         """All of every buffer."""
-        return tuple(Region(buffer=name, offset_bytes=0, size_bytes=self.size_bytes) for name in self.buffers)
+        return tuple(ByteRange(buffer=name, offset_bytes=0, size_bytes=self.size_bytes) for name in self.buffers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,11 @@ class Held:
     offset_bytes: int
     strides: tuple[int, ...]  # bytes
     origin: tuple[Sum, ...]
-    regions: tuple[Region, ...]
+    ranges: tuple[ByteRange, ...]
+
+    def address(self) -> str:
+        """C for the place of that element."""
+        return str(Sum(self.offset_bytes, ((1, self.parameter.name),))) if self.offset_bytes else self.parameter.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +85,7 @@ class Sums:
     output: str  # operand whose tile it has an element for each element of
     dtype: DType
     held: Held
+    in_output: bool
     first: str
     last: str
 
@@ -89,7 +95,7 @@ class Tiling:
     """Everything about one tiled step that stays the same from level to level."""
 
     step: Step
-    site: Site
+    site: Matched
     operator: Operator
     kernel: Kernel
     nest: Nest
@@ -98,19 +104,38 @@ class Tiling:
     book: AddressBook
     platform: Platform
     function: str
+    box: RegionBox
+    number: int  # of the step in its region
     slots: tuple[tuple[Slot, ...], ...]  # by level
-    inner: Mapping[str, Held] = field(default_factory=dict)  # operand -> where the group keeps it near
+    crossed: tuple[Mapping[str, Slot], ...] = ()  # by level: value -> where another step's operand brought it whole
+    inner: Mapping[str, Held] = field(default_factory=dict)  # operand -> where the region keeps it near
     scratch: str = ""  # buffer
-    sums: Sums | None = None  # of a reduction that is cut
+    sums: Sums | None = None  # of a reduction that is split
+
+    def first(self) -> str:
+        """Holds for the first tile of those of the last level for which the step computes the same."""
+        level, period = self._period()
+        return "" if period == "1" else f"{level.counter} % {factor(period)} == 0"
+
+    def last(self) -> str:
+        """Holds for the last of them."""
+        level, period = self._period()
+        return "" if period == "1" else f"({level.counter} + 1) % {factor(period)} == 0"
+
+    def _period(self) -> tuple[Level, str]:
+        boxes, level = self.box.boxes, self.nest.levels[-1]
+        return level, level.period(boxes.depth(self.number) - boxes.starts[-2])
 
     def held(self, bond: Bond, levels: int) -> Held:
         """Where `bond` is once `levels` hops have been made."""
-        if bond.operand in self.inner:
+        if bond.operand in self.inner and levels == len(self.nest.levels):
             return self.inner[bond.operand]
-        for level, slots in reversed(list(zip(self.nest.levels[:levels], self.slots, strict=False))):
-            for slot in slots:
+        for at in reversed(range(levels)):
+            for slot in self.slots[at]:
                 if slot.bond is bond:
-                    return _in_slot(slot, level, self.nest)
+                    return self._in_slot(slot, at)
+            if bond.what in self.crossed[at]:
+                return self._in_slot(self.crossed[at][bond.what], at)
         place, item = bond.place, bond.dtype.size_bytes
         return Held(
             parameter=place.parameter,
@@ -118,38 +143,29 @@ class Tiling:
             offset_bytes=place.offset_bytes,
             strides=tuple(step * item for step in strides(bond.shape, bond.layout)),
             origin=(Sum(),) * len(bond.shape),
-            regions=(bond.region,),
+            ranges=(bond.region,),
         )
 
+    def _in_slot(self, slot: Slot, at: int) -> Held:
+        """Of a level that crosses whole, on the way, there is one buffer, which everybody finds where it is."""
+        level, item = self.nest.levels[at], slot.bond.dtype.size_bytes
+        kind = "uint8_t *" if slot.bond.written else "const uint8_t *"
+        place = self.book.of_buffer(slot.buffers[0])
+        found = Held(
+            parameter=Parameter(type=kind, name=slot.name, argument=slot.name),
+            memory=level.hop.near,
+            offset_bytes=0,
+            strides=tuple(step * item for step in strides(slot.room, slot.bond.layout)),
+            origin=(Sum(),) * len(slot.room) if slot.whole else self.origin(slot, level),
+            ranges=slot.ranges,
+        )
+        if level.moving or at + 1 == len(self.nest.levels):
+            return found
+        return replace(found, parameter=place.parameter, offset_bytes=place.offset_bytes)
 
-def tiling_slots(
-    nest: Nest, bonds: Sequence[Bond], names: Mapping[str, str], step: Step
-) -> tuple[tuple[Slot, ...], ...]:
-    """The tile buffers of every level, in the order of the operands."""
-    found = []
-    for level in nest.levels:
-        slots = []
-        for bond in bonds:
-            copy = level.hop.copies.get(bond.operand)
-            if copy is None or not bond.region.size_bytes:
-                continue
-            if copy.mode != "box":
-                raise unsupported_tile(step, f"operand {bond.operand} keeps rows from tile to tile")
-            stem = names[bond.operand]
-            slots.append(
-                Slot(
-                    bond=bond,
-                    level=level,
-                    copy=copy,
-                    name=stem if len(nest.levels) == 1 else f"{stem}_{level.hop.near}",
-                    buffers=tuple(
-                        tile_buffer_name(step.name, bond.operand, level.hop.near, i) for i in range(copy.buffers)
-                    ),
-                    room=tuple(most for _, most in extent_ranges(nest, bond, level.ranges_around(copy.depth))),
-                )
-            )
-        found.append(tuple(slots))
-    return tuple(found)
+    def origin(self, slot: Slot, level: Level) -> tuple[Sum, ...]:
+        """The first position of a slot's window, along each axis."""
+        return lows(self.nest.access, slot.bond.operand, level.around(slot.copy.level))
 
 
 def operand_names(bonds: Sequence[Bond], book: AddressBook) -> dict[str, str]:
@@ -189,17 +205,4 @@ def unsupported_tile(step: Step, reason: str) -> TilewrightError:
         f"the tiling of step '{step.name}' cannot be generated: {reason}",
         fix=("--tiler NAME     chooses another", "change or remove the pinned tiles"),
         exit_code=Exit.UNSUPPORTED,
-    )
-
-
-def _in_slot(slot: Slot, level: Level, nest: Nest) -> Held:
-    kind = "uint8_t *" if slot.bond.written else "const uint8_t *"
-    item = slot.bond.dtype.size_bytes
-    return Held(
-        parameter=Parameter(type=kind, name=slot.name, argument=slot.name),
-        memory=level.hop.near,
-        offset_bytes=0,
-        strides=tuple(step * item for step in strides(slot.room, slot.bond.layout)),
-        origin=lows(nest.access, slot.bond.operand, level.around(slot.copy.depth)),
-        regions=slot.regions,
     )

@@ -11,10 +11,9 @@ from tilewright.errors import usage_error
 from tilewright.identifiers import comment_text, prefix_problem
 from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
 from tilewright.lower.copies import copies_at_start
-from tilewright.lower.fuse import group_text, lower_group
 from tilewright.lower.lasting import beginnings, going_on
+from tilewright.lower.regions import is_team, keeps_rows, lower_region, lowering, rows_text
 from tilewright.lower.steps import Lowered, lower_step
-from tilewright.lower.tiles import is_team, lower_tiled_step
 from tilewright.operator import Operator
 from tilewright.program import KernelLicence, Program
 from tilewright.stages import Allocated
@@ -71,17 +70,13 @@ def _steps(book: AddressBook, operators: Mapping[str, Operator], prefix: str) ->
     steps, total = tiled.scheduled.steps, len(tiled.scheduled.steps)
     if not is_team(tiled.scheduled.bound.platform):
         return [lower_step(index, step, book, operators, prefix, total) for index, step in enumerate(steps)], ()
-    made: list[Lowered] = []
-    for group in tiled.groups:
-        if len(group.steps) > 1:
-            made.extend(lower_group(group, book, operators, prefix, total))
-        else:
-            made.append(lower_tiled_step(len(made), steps[len(made)], group, book, operators, prefix, total))
+    given = lowering(book, operators, prefix)
+    made = [one for region in tiled.regions for one in lower_region(region, given)]
     most = min([MOST_TRANSFERS, *(path.channels for path in tiled.scheduled.bound.platform.copies)])
     text = (files("tilewright.lower") / "text" / "tiles.c").read_text(encoding="utf-8").strip("\n")
     helpers = [f"#define TW_TRANSFERS {most}u\n\n{text}"]
-    if any(len(group.steps) > 1 for group in tiled.groups):
-        helpers.append(group_text())
+    if any(keeps_rows(region) for region in tiled.regions):
+        helpers.append(rows_text())
     return made, tuple(helpers)
 
 

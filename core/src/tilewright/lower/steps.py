@@ -8,20 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.access import Access, Window
-from tilewright.graph import Site
 from tilewright.identifiers import safe_identifier
-from tilewright.kernel import Call, Kernel, Operand
+from tilewright.kernel import Call, Kernel, Matched, Operand
 from tilewright.layout import strides
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.bonds import Bond, bonds_of, scratch_name, scratch_operand
 from tilewright.lower.comments import step_comment
 from tilewright.lower.copies import copies_before
-from tilewright.operands import kernel_access
 from tilewright.operator import Operator
 from tilewright.program import Parameter, StepCode
 from tilewright.rendering import render_call, render_source, render_wait
 from tilewright.stages import Step
-from tilewright.statements import KernelCall, KernelWait, Region, Statement
+from tilewright.statements import ByteRange, KernelCall, KernelWait, Statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +37,10 @@ def lower_step(
     """One kernel call over whole operands."""
     bound = book.allocated.tiled.scheduled.bound
     node = next(node for node in bound.graph.nodes if node.name == step.nodes[-1])
-    site, binding, operator = bound.graph.site(node), bound.bindings[step.name], operators[node.op]
+    site, binding, operator = bound.site(node), bound.bindings[step.name], operators[node.op]
     bonds = bonds_of(site, operator, binding, book)
     function = f"{prefix}_{index:0{len(str(total - 1))}d}_{safe_identifier(node.op, 'op').lower()}"
-    access = kernel_access(operator, binding.kernel, site)
+    access = bound.layers[node.name].access
     call = _call(site, binding.kernel, access, bonds, step, book, function)
     scratch = book.buffers.get(scratch_name(step))
     body: tuple[Statement, ...] = ()
@@ -55,7 +53,11 @@ def lower_step(
                 reads=tuple(bond.region for bond in bonds if not bond.written),
                 writes=(
                     *(bond.region for bond in bonds if bond.written),
-                    *([Region(buffer=scratch.name, offset_bytes=0, size_bytes=scratch.size_bytes)] if scratch else []),
+                    *(
+                        [ByteRange(buffer=scratch.name, offset_bytes=0, size_bytes=scratch.size_bytes)]
+                        if scratch
+                        else []
+                    ),
                 ),
             ),
             *([KernelWait(kernel=binding.kernel.name, text=wait)] if wait else []),
@@ -73,7 +75,7 @@ def lower_step(
 
 
 def _call(
-    site: Site, kernel: Kernel, access: Access, bonds: Sequence[Bond], step: Step, book: AddressBook, function: str
+    site: Matched, kernel: Kernel, access: Access, bonds: Sequence[Bond], step: Step, book: AddressBook, function: str
 ) -> Call:
     """The call that computes the whole step at once."""
     box = {loop.name: (0, loop.extent) for loop in access.loops}

@@ -62,3 +62,8 @@ class Sum:
 def variable(expression: str) -> Sum:
     """The value of one C primary."""
     return Sum(0, ((1, expression),))
+
+
+def factor(text: str) -> str:
+    """C that may stand beside `*`, `/` and `%`."""
+    return f"({text})" if " " in text else text

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from tilewright.lower.boxes import CSpan
 from tilewright.lower.sums import Sum, variable
 from tilewright.platform import CopyPath
-from tilewright.statements import CopyStart, If, Loop, Region, Statement
+from tilewright.statements import ByteRange, CopyStart, If, Loop, Statement
 
 TRANSFER = "tw_transfer"
 
@@ -21,7 +21,7 @@ class Side:
 
     pointer: str
     strides: tuple[int, ...]
-    regions: tuple[Region, ...]
+    regions: tuple[ByteRange, ...]
 
     def every(self, steps: Sequence[int]) -> Side:
         """The same bytes where along each axis only every so manieth position counts."""

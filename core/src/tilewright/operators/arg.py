@@ -65,7 +65,7 @@ def _access(site: Site) -> Access:
     return parse_map(f"{' '.join(loops)} : X[{source}] -> Y[{','.join(kept)}]").bind({"X": x, "Y": site.output.shape})
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     dtype = site.input(0).dtype
     return None if dtype is DType.F32 or dtype.is_integer else f"X must be f32 or an integer, found {dtype.value}"
 
@@ -125,7 +125,7 @@ def _kernel(op: str) -> Kernel:
         name=f"portable.{op.lower()}",
         op=op,
         parallel=("*",),
-        accepts=_accepts,
+        match=_match,
         values=_values,
         source=c_source("arg.c"),
         call=NEST + "*(${Y}${at['Y']}) = ${function}(${count}, ${X}${at['X']}, ${x_step});",

@@ -82,7 +82,7 @@ def _map(site: Site, texts: Mapping[str, str], shapes: Mapping[str, tuple[int, .
     return parse_map(text).bind({"X": x, **shapes, "Y": x})
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     if any(tensor is not None and tensor.dtype is not DType.F32 for tensor in site.inputs):
         return "all inputs must be f32"
     return None if all(site.constant(index) is not None for index in range(1, 5)) else "parameters are no constants"
@@ -162,7 +162,7 @@ BATCH_NORMALIZATION_F32 = Kernel(
     name="portable.batch_normalization_f32",
     op="BatchNormalization",
     parallel=("*",),
-    accepts=_accepts,
+    match=_match,
     access=_packed_access,
     pack=_pack,
     in_place=lambda site: (("X", "Y"),),

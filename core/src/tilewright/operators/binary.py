@@ -95,7 +95,7 @@ def _access(site: Site) -> Access:
     return parse_map(": A[...] B[...] -> Y[...]").bind(shapes)
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     dtype = site.output.dtype
     if dtype in (DType.F64, DType.BOOL):
         return f"elements are {dtype.value}; the portable kernel computes in f32 and integers"
@@ -190,7 +190,7 @@ def _kernel(op: str) -> Kernel:
         name=f"portable.{op.lower()}",
         op=op,
         parallel=("*",),
-        accepts=_accepts,
+        match=_match,
         in_place=_in_place,
         values=_values,
         source="${helpers}" + c_source("elementwise.c"),

@@ -61,7 +61,7 @@ def _access(site: Site) -> Access:
     return parse_map(": X[...] -> Y[...]").bind({"X": site.input(0).shape, "Y": site.output.shape})
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     if DType.F64 in (site.input(0).dtype, _target(site)):
         return "f64 is for constants that are folded; the portable kernel converts f32, integers and bool"
     return None
@@ -142,7 +142,7 @@ CAST_PORTABLE = Kernel(
     name="portable.cast",
     op="Cast",
     parallel=("*",),
-    accepts=_accepts,
+    match=_match,
     values=_values,
     source=c_source("cast.c") + c_source("elementwise.c"),
     call=ELEMENTWISE_CALL,

@@ -49,7 +49,7 @@ def _access(site: Site) -> Access:
     return parse_map(": X[...] -> Y[...]").bind(shapes)
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     """X may be f32, or an integer of at most 32 bits."""
     dtype = site.input(0).dtype
     if dtype is DType.F32 or (dtype.is_integer and dtype.size_bytes <= 4):
@@ -102,7 +102,7 @@ CLIP_PORTABLE = Kernel(
     name="portable.clip",
     op="Clip",
     parallel=("*",),
-    accepts=_accepts,
+    match=_match,
     in_place=lambda site: (("X", "Y"),),
     values=_values,
     source=c_source("elementwise.c"),

@@ -111,19 +111,19 @@ def _macs(site: Site) -> int:
     return site.output.elements * math.prod(site.input(1).shape[1:])
 
 
-def _accepts_any(site: Site) -> str | None:
+def _match_any(site: Site) -> str | None:
     for name, tensor in zip(("X", "W", "B"), site.inputs, strict=False):
         if tensor is not None and tensor.dtype is not DType.F32:
             return f"{name} must be f32, found {tensor.dtype.value}"
     return None
 
 
-def _accepts_constant(site: Site) -> str | None:
-    return _accepts_any(site) or (None if site.constant(1) is not None else "W is not a constant")
+def _match_constant(site: Site) -> str | None:
+    return _match_any(site) or (None if site.constant(1) is not None else "W is not a constant")
 
 
-def _accepts_computed(site: Site) -> str | None:
-    return _accepts_any(site) or (None if site.constant(1) is None else "W is a constant; portable.conv_f32 packs it")
+def _match_computed(site: Site) -> str | None:
+    return _match_any(site) or (None if site.constant(1) is None else "W is a constant; portable.conv_f32 packs it")
 
 
 def _pack(site: Site) -> Mapping[str, Array]:
@@ -222,7 +222,7 @@ tw_conv${"_part" if part else ""}_f32((tw_conv${"_part" if part else ""}){
 CONV_F32 = Kernel(
     name="portable.conv_f32",
     op="Conv",
-    accepts=_accepts_constant,
+    match=_match_constant,
     access=_packed_access,
     prefers=_prefers,
     pack=_pack,
@@ -237,7 +237,7 @@ CONV_F32 = Kernel(
 CONV_COMPUTED_F32 = Kernel(
     name="portable.conv_computed_weights_f32",
     op="Conv",
-    accepts=_accepts_computed,
+    match=_match_computed,
     prefers=_prefers,
     parallel=("o", "d", "h", "w"),
     accumulates=_accumulates,

@@ -137,7 +137,7 @@ def _macs(site: Site) -> int:
     return site.input(0).elements * math.prod(site.input(1).shape[1:])
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     for name, tensor in zip(("X", "W", "B"), site.inputs, strict=False):
         if tensor is not None and tensor.dtype is not DType.F32:
             return f"{name} must be f32, found {tensor.dtype.value}"
@@ -299,7 +299,7 @@ CONV_TRANSPOSE = Operator(
 CONV_TRANSPOSE_F32 = Kernel(
     name="portable.conv_transpose_f32",
     op="ConvTranspose",
-    accepts=_accepts,
+    match=_match,
     access=_kernel_access,
     prefers=_prefers,
     pack=_pack,

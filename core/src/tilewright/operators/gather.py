@@ -121,7 +121,7 @@ def _step(positions: Sequence[int]) -> int:
     return steps.pop() if steps else 1
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     return "X is f64; the portable kernel moves f32, integers and bool" if site.input(0).dtype is DType.F64 else None
 
 
@@ -149,7 +149,7 @@ GATHER_COPY = Kernel(
     op="Gather",
     stays=_stays,
     parallel=("*",),
-    accepts=_accepts,
+    match=_match,
     values=_values,
     source=c_source("gather.c"),
     call="${function}(${arguments});",

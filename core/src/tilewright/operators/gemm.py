@@ -36,7 +36,7 @@ Doubles = npt.NDArray[np.float64]
 def _is_f32(site: Site) -> str | None:
     for tensor in site.inputs:
         if tensor is not None and tensor.dtype is not DType.F32:
-            return f"{tensor.name} must be f32, found {tensor.dtype.value}"
+            return f"values must be f32, found {tensor.dtype.value}"
     return None
 
 
@@ -222,11 +222,11 @@ def _weights_are_constant(site: Site) -> bool:
     return site.constant(1) is not None and len(site.input(1).shape) == 2
 
 
-def _accepts_weights(site: Site) -> str | None:
+def _match_weights(site: Site) -> str | None:
     return _is_f32(site) or (None if _weights_are_constant(site) else "B is not a constant matrix")
 
 
-def _accepts_no_weights(site: Site) -> str | None:
+def _match_no_weights(site: Site) -> str | None:
     packed = "B is a constant matrix; portable.matmul_weights_f32 packs it"
     return _is_f32(site) or (packed if _weights_are_constant(site) else None)
 
@@ -319,7 +319,7 @@ MATMUL = Operator(
 GEMM_WEIGHTS_F32 = Kernel(
     name="portable.gemm_weights_f32",
     op="Gemm",
-    accepts=lambda site: _is_f32(site) or (None if site.constant(1) is not None else "B is not a constant"),
+    match=lambda site: _is_f32(site) or (None if site.constant(1) is not None else "B is not a constant"),
     access=_packed_access,
     pack=_pack_gemm,
     parallel=("n",),
@@ -333,7 +333,7 @@ GEMM_WEIGHTS_F32 = Kernel(
 GEMM_F32 = Kernel(
     name="portable.gemm_f32",
     op="Gemm",
-    accepts=lambda site: (
+    match=lambda site: (
         _is_f32(site) or (None if site.constant(1) is None else "B is a constant; portable.gemm_weights_f32 packs it")
     ),
     parallel=("n",),
@@ -347,7 +347,7 @@ GEMM_F32 = Kernel(
 MATMUL_WEIGHTS_F32 = Kernel(
     name="portable.matmul_weights_f32",
     op="MatMul",
-    accepts=_accepts_weights,
+    match=_match_weights,
     access=_matmul_packed_access,
     pack=_pack_matmul,
     parallel=("m", "n"),
@@ -361,7 +361,7 @@ MATMUL_WEIGHTS_F32 = Kernel(
 MATMUL_F32 = Kernel(
     name="portable.matmul_f32",
     op="MatMul",
-    accepts=_accepts_no_weights,
+    match=_match_no_weights,
     parallel=("m", "n"),
     accumulates=_accumulates,
     values=_matmul_values,

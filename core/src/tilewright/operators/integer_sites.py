@@ -71,7 +71,7 @@ def not_bytes(site: Site, *indices: int) -> str | None:
     """Why these inputs or the output are not 8-bit integers, or None."""
     for tensor in (*(site.input(index) for index in indices), site.output):
         if tensor.dtype not in BYTE_TYPES:
-            return f"{tensor.name} must be i8 or u8, found {tensor.dtype.value}"
+            return f"values must be i8 or u8, found {tensor.dtype.value}"
     return None
 
 

@@ -108,7 +108,7 @@ def _access(site: Site) -> Access:
     return parse_map(text).bind({"X": site.input(0).shape, "Y": site.output.shape}, values)
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     return None if site.input(0).dtype is DType.F32 else f"X must be f32, found {site.input(0).dtype.value}"
 
 
@@ -216,7 +216,7 @@ RESIZE_LINEAR = Operator(
 RESIZE_LINEAR_F32 = Kernel(
     name="portable.resize_linear_f32",
     op="ResizeLinear",
-    accepts=_accepts,
+    match=_match,
     prefers=_prefers,
     parallel=("c", "h", "w"),
     values=_values,

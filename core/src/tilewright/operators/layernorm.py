@@ -99,7 +99,7 @@ def _access(site: Site) -> Access:
     return parse_map(text).bind({"X": x, "Y": x, **dict.fromkeys(given, x[-1:])})
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     if any(tensor is not None and tensor.dtype is not DType.F32 for tensor in site.inputs):
         return "all inputs must be f32"
     return None
@@ -218,7 +218,7 @@ def _kernel(op: str, name: str) -> Kernel:
         name=f"portable.{name}_f32",
         op=op,
         parallel=("*",),
-        accepts=_accepts,
+        match=_match,
         in_place=lambda site: (("X", "Y"),),
         values=_values,
         source=c_functions(text, "functions.c", "functions_more.c") + text,

@@ -92,7 +92,7 @@ def _access(names: Sequence[str], site: Site) -> Access:
     return parse_map(f": {reads} -> Y[...]").bind({**shapes, "Y": site.output.shape})
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     found = [tensor.dtype for tensor in site.inputs if tensor is not None]
     return "elements are f64, which no portable kernel computes in" if DType.F64 in found else None
 
@@ -147,7 +147,7 @@ def _kernel(operator: Operator) -> Kernel:
         name=f"portable.{operator.name.lower()}",
         op=operator.name,
         parallel=("*",),
-        accepts=_accepts,
+        match=_match,
         in_place=partial(_in_place, operator.inputs),
         values=_values,
         source=c_source("elementwise.c"),

@@ -176,7 +176,7 @@ def _literal(site: Site) -> str:
     return c_int(site.node.integer("value"))
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     if site.input(0).dtype is DType.F64:
         return "X is f64; the portable kernel moves f32, integers and bool"
     return None if site.output.shape else "X is a scalar: there is nothing to pad"
@@ -248,7 +248,7 @@ PAD_COPY = Kernel(
     name="portable.pad",
     op="Pad",
     parallel=("*",),
-    accepts=_accepts,
+    match=_match,
     values=_values,
     source=c_source("pad.c"),
     call="${function}(${arguments});",

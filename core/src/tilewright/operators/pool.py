@@ -117,7 +117,7 @@ def _max_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, .
     return (result,)
 
 
-def _accepts_max(site: Site) -> str | None:
+def _match_max(site: Site) -> str | None:
     dtype = site.input(0).dtype
     return None if dtype in (DType.F32, DType.I8, DType.U8) else f"X must be f32, i8 or u8, found {dtype.value}"
 
@@ -180,7 +180,7 @@ def _average_tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Arra
     return (dot_tolerance(math.prod(windows_of(site.node).kernel), _means(site, np.abs(x)), _means(site, x)),)
 
 
-def _accepts_average(site: Site) -> str | None:
+def _match_average(site: Site) -> str | None:
     return None if site.input(0).dtype is DType.F32 else f"X must be f32, found {site.input(0).dtype.value}"
 
 
@@ -288,7 +288,7 @@ _POOL = """(tw_pool){
 MAX_POOL_PORTABLE = Kernel(
     name="portable.max_pool",
     op="MaxPool",
-    accepts=_accepts_max,
+    match=_match_max,
     prefers=_prefers,
     parallel=("c", "d", "h", "w"),
     accumulates=_accumulates,
@@ -301,7 +301,7 @@ MAX_POOL_PORTABLE = Kernel(
 AVERAGE_POOL_F32 = Kernel(
     name="portable.average_pool_f32",
     op="AveragePool",
-    accepts=_accepts_average,
+    match=_match_average,
     prefers=_prefers,
     parallel=("c", "d", "h", "w"),
     accumulates=_accumulates,

@@ -16,7 +16,7 @@ from tilewright.arithmetic.bounds import AccumulatorBounds, accumulator_bits, do
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
 from tilewright.dtypes import DType
 from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel, PartialSums
+from tilewright.kernel import Call, Kernel, Matched, PartialSums
 from tilewright.layout import Layout, channels_last
 from tilewright.operator import Operator
 from tilewright.operators.c_source import c_source
@@ -155,11 +155,15 @@ def conv_requant_form(site: Site) -> RequantForm:
     return requant_form(site.node.requant(), conv_bounds(site), site.node.name)
 
 
-def _pack(site: Site) -> Mapping[str, Array]:
+def _form(site: Matched) -> RequantForm:
+    return requant_form(site.node.requant(), site.analysis, site.node.name)
+
+
+def _pack(site: Matched) -> Mapping[str, Array]:
     numbers, weights = _numbers(site), site.constant(1)
     packed: dict[str, Array] = {
         "W": np.ascontiguousarray(np.moveaxis(np.asarray(weights), 1, -1)),
-        "R": conv_requant_form(site).array(),
+        "R": _form(site).array(),
     }
     if site.has_input(2):
         packed["B"] = np.asarray(site.constant(2))
@@ -168,13 +172,14 @@ def _pack(site: Site) -> Mapping[str, Array]:
     return packed
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> AccumulatorBounds | str:
     if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
         return "W and B must be constants"
     if site.has_input(2) and site.input(2).dtype is not DType.I32:
         return f"B must be i32, found {site.input(2).dtype.value}"
-    accumulator_bits(conv_bounds(site), site.node.name)
-    return not_bytes(site, 0, 1)
+    bounds = conv_bounds(site)
+    accumulator_bits(bounds, site.node.name)
+    return not_bytes(site, 0, 1) or bounds
 
 
 def _prefers(site: Site) -> Mapping[str, Layout]:
@@ -186,8 +191,7 @@ def _values(call: Call) -> Mapping[str, object]:
     site, operands = call.site, call.operands
     numbers, x, w, y = _numbers(site), operands["X"], operands["W"], operands["Y"]
     types = f"{x.dtype.value}_{w.dtype.value}"
-    bounds = conv_bounds(site)
-    bits = accumulator_bits(bounds, site.node.name)
+    bits = site.analysis.bits
     group_inputs, part = w.shape[-1], is_part(call)
     step, joined = _run(numbers.windows, group_inputs, x.strides)
     null: object = "(const int32_t *)0"
@@ -215,15 +219,15 @@ def _values(call: Call) -> Mapping[str, object]:
             "x_zero_point": numbers.x_zero_point,
             "padding": numbers.pad_value - numbers.x_zero_point,
             **(window_part_fields(call, group_inputs) if part else {"joined": int(joined), "step": step}),
-            "requant": c_requant(site.node.requant(), requant_form(site.node.requant(), bounds, site.node.name)),
+            "requant": c_requant(site.node.requant(), _form(site)),
         },
         "bias": operands.get("B", null),
         "zero_points": operands.get("Z", null),
     }
 
 
-def _accumulates(site: Site) -> PartialSums:
-    return PartialSums(loops=("c",), dtype=DType(f"i{accumulator_bits(conv_bounds(site), site.node.name)}"))
+def _accumulates(site: Matched) -> PartialSums:
+    return PartialSums(loops=("c",), dtype=DType(f"i{site.analysis.bits}"))
 
 
 def _run(windows: Windows, group_inputs: int, x_strides: Sequence[int]) -> tuple[int, bool]:
@@ -248,12 +252,12 @@ QCONV = Operator(
 QCONV_PORTABLE = Kernel(
     name="portable.qconv",
     op="QConv",
-    accepts=_accepts,
+    match=_match,
     access=_packed_access,
     prefers=_prefers,
     pack=_pack,
     parallel=("n", "o", "d", "h", "w"),
-    describe=lambda site: described(conv_requant_form(site), conv_bounds(site).bits),
+    describe=lambda site: described(_form(site), site.analysis.bits),
     values=_values,
     accumulates=_accumulates,
     source="".join(c_source(name) for name in ("requant.h", "window.h", "qdot.h"))

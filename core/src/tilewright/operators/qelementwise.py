@@ -15,7 +15,7 @@ from tilewright.arithmetic.requant_form import RequantForm, requant_form
 from tilewright.arithmetic.scaled_sum import ScaledSum, SumForm, scaled_sum, sum_form
 from tilewright.dtypes import DType
 from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel
+from tilewright.kernel import Call, Kernel, Matched
 from tilewright.operator import Operator
 from tilewright.operators.c_literals import c_int
 from tilewright.operators.c_source import c_source
@@ -84,23 +84,21 @@ def _add_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, .
     return (total.astype(site.output.dtype.numpy),)
 
 
-def _accepts_add(site: Site) -> str | None:
+def _match_add(site: Site) -> SumForm | str:
     reason = not_bytes(site, 0, 1)
-    if reason is None and add_form(site) is None:
-        scales = f"{site.node.number('a_scale')!r} and {site.node.number('b_scale')!r}"
-        return f"the scales {scales} are so far apart that their exact sum needs more than 64 bits"
-    return reason
+    if reason:
+        return reason
+    scales = f"{site.node.number('a_scale')!r} and {site.node.number('b_scale')!r}"
+    return add_form(site) or f"the scales {scales} are so far apart that their exact sum needs more than 64 bits"
 
 
-def _describe_add(site: Site) -> Mapping[str, object]:
-    form = add_form(site)
-    return {} if form is None else {"accumulator_bits": form.bits, "ties": form.ties}
+def _describe_add(site: Matched) -> Mapping[str, object]:
+    form: SumForm = site.analysis
+    return {"accumulator_bits": form.bits, "ties": form.ties}
 
 
 def _add_values(call: Call) -> Mapping[str, object]:
-    total, form = _sum(call.site), add_form(call.site)
-    if form is None:
-        raise ValueError(f"{call.site.node.name}: accepts() was not asked")
+    total, form = _sum(call.site), call.site.analysis
     fields = {
         "a_factor": c_int(form.a_factor),
         "b_factor": c_int(form.b_factor),
@@ -145,7 +143,7 @@ def mul_requant_form(site: Site) -> RequantForm:
     return requant_form(site.node.requant(), _mul_bounds(site), site.node.name)
 
 
-def _accepts_mul(site: Site) -> str | None:
+def _match_mul(site: Site) -> str | None:
     return not_bytes(site, 0, 1) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
 
 
@@ -203,7 +201,7 @@ QADD_PORTABLE = Kernel(
     name="portable.qadd",
     op="QAdd",
     parallel=("*",),
-    accepts=_accepts_add,
+    match=_match_add,
     in_place=_in_place,
     describe=_describe_add,
     values=_add_values,
@@ -215,7 +213,7 @@ QMUL_PORTABLE = Kernel(
     name="portable.qmul",
     op="QMul",
     parallel=("*",),
-    accepts=_accepts_mul,
+    match=_match_mul,
     in_place=_in_place,
     describe=lambda site: described(mul_requant_form(site)),
     values=_mul_values,

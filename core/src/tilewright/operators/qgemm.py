@@ -17,7 +17,7 @@ from tilewright.arithmetic.bounds import AccumulatorBounds, accumulator_bits, do
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
 from tilewright.dtypes import DType
 from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel, PartialSums
+from tilewright.kernel import Call, Kernel, Matched, PartialSums
 from tilewright.operator import Operator
 from tilewright.operators.c_source import c_source
 from tilewright.operators.integer_sites import (
@@ -98,10 +98,10 @@ def gemm_requant_form(site: Site) -> RequantForm:
     return requant_form(site.node.requant(), gemm_bounds(site), site.node.name)
 
 
-def _pack(site: Site) -> Mapping[str, Array]:
+def _pack(site: Matched) -> Mapping[str, Array]:
     packed: dict[str, Array] = {
         "B": np.ascontiguousarray(np.asarray(site.constant(1)).T),
-        "R": gemm_requant_form(site).array(),
+        "R": _form(site).array(),
     }
     if site.has_input(2):
         packed["C"] = np.asarray(site.constant(2))
@@ -111,17 +111,16 @@ def _pack(site: Site) -> Mapping[str, Array]:
     return packed
 
 
-def _accepts_gemm(site: Site) -> str | None:
+def _match_gemm(site: Site) -> AccumulatorBounds | str:
     if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
         return "B and C must be constants"
     if site.has_input(2) and site.input(2).dtype is not DType.I32:
         return f"C must be i32, found {site.input(2).dtype.value}"
-    accumulator_bits(gemm_bounds(site), site.node.name)
-    return not_bytes(site, 0, 1)
+    return _within_range(site, gemm_bounds(site))
 
 
 def _gemm_values(call: Call) -> Mapping[str, object]:
-    site, a, b, y = call.site, call.operands["A"], call.operands["B"], call.operands["Y"]
+    a, b, y = call.operands["A"], call.operands["B"], call.operands["Y"]
     rows = {"A": a.strides[:-1], "B": (0,) * (len(y.shape) - 1), "Y": y.strides[:-1]}
     fields = {"b_depth": b.strides[1], "b_column": b.strides[0], "own": 1}
     columns = {
@@ -129,7 +128,7 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
         "words": call.operands["R"],
         "zero_points": call.operands.get("Z", _NULL),
     }
-    return {**_values(call, gemm_bounds(site), gemm_requant_form(site), rows, fields), **columns}
+    return {**_values(call, rows, fields), **columns}
 
 
 # --- QMatMul
@@ -172,35 +171,41 @@ def matmul_requant_form(site: Site) -> RequantForm:
     return requant_form(site.node.requant(), matmul_bounds(site), site.node.name)
 
 
-def _accepts_matmul(site: Site) -> str | None:
+def _match_matmul(site: Site) -> AccumulatorBounds | str:
     if len(zero_points(site.node, "b_zero_point")) > 1 or len(site.node.requant().scale) > 1:
         return "columns with zero points or scales of their own need constant weights (QGemm)"
-    accumulator_bits(matmul_bounds(site), site.node.name)
-    return not_bytes(site, 0, 1)
+    return _within_range(site, matmul_bounds(site))
 
 
 def _matmul_values(call: Call) -> Mapping[str, object]:
     node, a, b, y = call.site.node, call.operands["A"], call.operands["B"], call.operands["Y"]
-    bounds, form = matmul_bounds(call.site), matmul_requant_form(call.site)
     zero = zero_points(node, "b_zero_point")[0]
     rows = {"A": broadcast_steps(a, y)[:-1], "B": (*broadcast_steps(b, y)[:-2], 0), "Y": y.strides[:-1]}
     fields = {"b_depth": b.strides[-2], "b_column": b.strides[-1], "own": 0}
     columns = {
         "bias": _NULL,
-        "words": f"(const int32_t[]){{{form.words[0]}}}",
+        "words": f"(const int32_t[]){{{_form(call.site).words[0]}}}",
         "zero_points": f"(const int32_t[]){{{', '.join([str(zero)] * 4)}}}" if zero else _NULL,  # a block reads four
     }
-    return {**_values(call, bounds, form, rows, fields), **columns}
+    return {**_values(call, rows, fields), **columns}
 
 
 # --- both
 
 
-def _values(
-    call: Call, bounds: AccumulatorBounds, form: RequantForm, rows: Rows, fields: Mapping[str, object]
-) -> dict[str, object]:
+def _within_range(site: Site, bounds: AccumulatorBounds) -> AccumulatorBounds | str:
+    """`bounds`, where a sum and its operands have types of C."""
+    accumulator_bits(bounds, site.node.name)
+    return not_bytes(site, 0, 1) or bounds
+
+
+def _form(site: Matched) -> RequantForm:
+    return requant_form(site.node.requant(), site.analysis, site.node.name)
+
+
+def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, object]:
     site, a, b, y = call.site, call.operands["A"], call.operands["B"], call.operands["Y"]
-    bits = accumulator_bits(bounds, site.node.name)
+    bits = site.analysis.bits
     types = f"{a.dtype.value}_{b.dtype.value}"
     acc, part = call.operands.get("acc"), is_part(call)
     kept = {"ACC": acc.strides[:-1]} if acc else {}
@@ -228,13 +233,17 @@ def _values(
             **fields,
             **({"acc_column": acc.strides[-1]} if acc else {}),
             **part_fields(call),
-            "requant": c_requant(site.node.requant(), form),
+            "requant": c_requant(site.node.requant(), _form(site)),
         },
     }
 
 
-def _accumulates(site: Site, bounds: AccumulatorBounds) -> PartialSums:
-    return PartialSums(loops=("k",), dtype=DType(f"i{accumulator_bits(bounds, site.node.name)}"))
+def _accumulates(site: Matched) -> PartialSums:
+    return PartialSums(loops=("k",), dtype=DType(f"i{site.analysis.bits}"))
+
+
+def _describe(site: Matched) -> Mapping[str, object]:
+    return described(_form(site), site.analysis.bits)
 
 
 def _macs(site: Site) -> int:
@@ -277,12 +286,12 @@ QMATMUL = Operator(
 QGEMM_PORTABLE = Kernel(
     name="portable.qgemm",
     op="QGemm",
-    accepts=_accepts_gemm,
+    match=_match_gemm,
     access=_packed_access,
     pack=_pack,
     parallel=("n",),
-    accumulates=lambda site: _accumulates(site, gemm_bounds(site)),
-    describe=lambda site: described(gemm_requant_form(site), gemm_bounds(site).bits),
+    accumulates=_accumulates,
+    describe=_describe,
     values=_gemm_values,
     source=_SOURCE,
     call=_CALL,
@@ -291,10 +300,10 @@ QGEMM_PORTABLE = Kernel(
 QMATMUL_PORTABLE = Kernel(
     name="portable.qmatmul",
     op="QMatMul",
-    accepts=_accepts_matmul,
+    match=_match_matmul,
     parallel=("m", "n"),
-    accumulates=lambda site: _accumulates(site, matmul_bounds(site)),
-    describe=lambda site: described(matmul_requant_form(site), matmul_bounds(site).bits),
+    accumulates=_accumulates,
+    describe=_describe,
     values=_matmul_values,
     source=_SOURCE,
     call=_CALL,

@@ -39,7 +39,7 @@ def _access(site: Site) -> Access:
     return parse_map(": X[...] T[:] -> Y[...]").bind(shapes)
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     return not_bytes(site, 0, 1)
 
 
@@ -69,7 +69,7 @@ QLOOKUP_PORTABLE = Kernel(
     name="portable.qlookup",
     op="QLookup",
     parallel=("*",),
-    accepts=_accepts,
+    match=_match,
     in_place=lambda site: (("X", "Y"),),
     values=_values,
     source=c_source("elementwise.c"),

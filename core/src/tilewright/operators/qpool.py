@@ -105,7 +105,7 @@ def pool_requant_form(site: Site) -> RequantForm:
     return requant_form(site.node.requant(), bounds, site.node.name)
 
 
-def _accepts_pool(site: Site) -> str | None:
+def _match_pool(site: Site) -> str | None:
     counts, scales = _counts(site), len(site.node.requant().scale)
     if scales == 1 and counts.min() != counts.max():
         return "windows count different numbers of elements, but there is one scale for all"
@@ -202,7 +202,7 @@ def mean_requant_form(site: Site) -> RequantForm:
     return requant_form(site.node.requant(), bounds, site.node.name)
 
 
-def _accepts_mean(site: Site) -> str | None:
+def _match_mean(site: Site) -> str | None:
     if len(site.node.requant().scale) > 1:
         return "QReduceMean has one scale for all"
     terms = _terms(site)
@@ -277,7 +277,7 @@ QREDUCE_MEAN = Operator(
 QAVERAGE_POOL_PORTABLE = Kernel(
     name="portable.qaverage_pool",
     op="QAveragePool",
-    accepts=_accepts_pool,
+    match=_match_pool,
     access=_packed_pool_access,
     prefers=_prefers,
     accumulates=_accumulates_pool,
@@ -302,7 +302,7 @@ QREDUCE_MEAN_PORTABLE = Kernel(
     name="portable.qreduce_mean",
     op="QReduceMean",
     parallel=("*",),
-    accepts=_accepts_mean,
+    match=_match_mean,
     accumulates=_accumulates_mean,
     describe=lambda site: described(mean_requant_form(site)),
     values=_mean_values,

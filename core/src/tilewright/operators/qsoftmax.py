@@ -95,7 +95,7 @@ def _packed_access(site: Site) -> Access:
     return parse_map(_map(site, "T[:]")).bind(shapes)
 
 
-def accepts(site: Site) -> str | None:
+def refused(site: Site) -> str | None:
     """Why a node is refused, or None."""
     length = site.input(0).shape[_axis(site)]
     x_scale, y_scale = site.node.number("x_scale"), site.node.number("y_scale")
@@ -144,7 +144,7 @@ QSOFTMAX_PORTABLE = Kernel(
     name="portable.qsoftmax",
     op="QSoftmax",
     parallel=("*",),
-    accepts=accepts,
+    match=refused,
     access=_packed_access,
     pack=lambda site: {"T": table_of(site)},
     in_place=lambda site: (("X", "Y"),),

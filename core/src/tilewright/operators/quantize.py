@@ -106,7 +106,7 @@ def _access(site: Site) -> Access:
     return parse_map(f"{' '.join(loops)} : X[{indices}] S[{parameter}] {zero} -> Y[{indices}]").bind(shapes)
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     x, y = site.input(0).dtype, site.output.dtype
     if site.input(1).dtype is not DType.F32:
         return f"the scale is {site.input(1).dtype.value}; the portable kernel takes f32"
@@ -239,7 +239,7 @@ def _kernel(op: str) -> Kernel:
         name=f"portable.{op.removesuffix('Linear').lower()}",
         op=op,
         parallel=("*",),
-        accepts=_accepts,
+        match=_match,
         values=_values,
         source="${helpers}" + c_source("elementwise.c"),
         call=ELEMENTWISE_CALL,

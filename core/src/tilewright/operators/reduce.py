@@ -98,7 +98,7 @@ def _access(site: Site) -> Access:
     return parse_map(text).bind({"X": x, "Y": site.output.shape})
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     return None if site.input(0).dtype is DType.F32 else f"X must be f32, found {site.input(0).dtype.value}"
 
 
@@ -168,7 +168,7 @@ def _kernel(op: str) -> Kernel:
         name=f"portable.reduce_{op.removeprefix('Reduce').lower()}_f32",
         op=op,
         parallel=("*",),
-        accepts=_accepts,
+        match=_match,
         accumulates=_accumulates,
         values=_values,
         source=REDUCE_SOURCE,

@@ -102,7 +102,7 @@ def _access(site: Site) -> Access:
     return parse_map(f"{outer} : X[{indices}] -> Y[{indices}]").bind({"X": x, "Y": site.output.shape})
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     return None if site.input(0).dtype is DType.F32 else f"X must be f32, found {site.input(0).dtype.value}"
 
 
@@ -170,7 +170,7 @@ def _kernel(op: str, name: str) -> Kernel:
         name=f"portable.{name}_f32",
         op=op,
         parallel=("*",),
-        accepts=_accepts,
+        match=_match,
         in_place=lambda site: (("X", "Y"),),
         values=_values,
         source=c_functions(text, "functions.c", "functions_more.c") + text,

@@ -231,7 +231,7 @@ def _access(site: Site) -> Access:
     return parse_map(": X[...] -> Y[...]").bind({"X": site.input(0).shape, "Y": site.output.shape})
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     dtype = site.input(0).dtype
     if dtype is DType.F32 or (site.node.op in ("Abs", "Neg") and dtype.is_integer):
         return None
@@ -297,7 +297,7 @@ def _kernel(op: str) -> Kernel:
         name=f"portable.{op.lower()}",
         op=op,
         parallel=("*",),
-        accepts=_accepts,
+        match=_match,
         in_place=lambda site: (("X", "Y"),),
         values=_values,
         source="${helpers}" + c_source("elementwise.c"),

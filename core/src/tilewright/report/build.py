@@ -93,7 +93,7 @@ def _steps(allocated: Allocated, operators: Mapping[str, Operator]) -> list[dict
                     for tensor in site.outputs
                 ],
                 "in_place": [scheduled.in_place[name] for name in site.node.outputs if name in scheduled.in_place],
-                "facts": dict(binding.kernel.describe(site)),
+                "facts": dict(bound.layers[step.name].facts),
                 **_tiles(groups[step.name]),
             }
         )
@@ -103,11 +103,11 @@ def _steps(allocated: Allocated, operators: Mapping[str, Operator]) -> list[dict
 def _tiles(group: Group) -> dict[str, Any]:
     return {
         "group": group.name,
-        "kept": dict(group.tile.kept),
-        "inner": dict(group.tile.inner),
+        "kept": dict(group.region.resident),
+        "inner": {value: held.form for value, held in group.region.held.items()},
         "tile_shape": [
             {"far": hop.far, "near": hop.near, "nest": [[loop, size] for loop, size in hop.nest]}
-            for hop in group.tile.hops
+            for hop in group.region.hops
         ],
     }
 

@@ -30,7 +30,7 @@ def work(step: str, group: Group, costs: tuple[HopCost, ...]) -> dict[str, Any]:
             "buffer_bytes": cost.near_bytes,
             "copy_cycles": cost.copy_cycles,
         }
-        for hop, cost in zip(group.tile.hops, costs, strict=True)
+        for hop, cost in zip(group.region.hops, costs, strict=True)
     ]
     last = costs[-1]
     return {

@@ -198,7 +198,7 @@ def areas_of(job: Job, book: AddressBook, inputs: Sequence[Port], outputs: Seque
 def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str]) -> tuple[Record, ...]:
     tiled = book.allocated.tiled
     scheduled = tiled.scheduled
-    graph, inner = scheduled.bound.graph, {value for group in tiled.groups for value in group.tile.inner}
+    graph, inner = scheduled.bound.graph, {value for group in tiled.groups for value in group.region.inner}
     nodes = {node.name: node for node in graph.nodes}
     index_of = {area.assign or area.role: index for index, area in enumerate(areas)}
     records = []

@@ -126,7 +126,7 @@ def _pairs(
     inputs = dict(zip(input_names(operator, site), node.inputs, strict=False))
     outputs = dict(zip(operator.outputs, node.outputs, strict=False))
     pairs = []
-    for operand, result in bound.bindings[name].kernel.in_place(site):
+    for operand, result in bound.layers[name].in_place:
         source, target = inputs.get(operand, ""), outputs[result]
         fits = source in piece and graph.tensors[source].size_bytes == graph.tensors[target].size_bytes
         if fits and source not in graph.inputs:

@@ -66,7 +66,7 @@ def _pair(
     outputs = dict(zip(operator.outputs, node.outputs, strict=False))
     if sum(name in old for name in node.inputs) > 1:
         return None
-    for operand, result in bound.bindings[node.name].kernel.in_place(site):
+    for operand, result in bound.layers[node.name].in_place:
         source, target = inputs.get(operand, ""), outputs.get(result, "")
         if source not in old or target not in new or sharing.root(source)[1] or sharing.root(target)[1]:
             continue

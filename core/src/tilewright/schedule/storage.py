@@ -86,7 +86,7 @@ def in_place_pair(
         zip(input_names(operator, site), (tensor.name if tensor else "" for tensor in site.inputs), strict=True)
     )
     outputs = dict(zip(operator.outputs, (tensor.name for tensor in site.outputs), strict=False))
-    for operand_in, operand_out in bound.bindings[node.name].kernel.in_place(site):
+    for operand_in, operand_out in bound.layers[node.name].in_place:
         source, target = inputs.get(operand_in, ""), outputs[operand_out]
         if source and _may_overwrite(source, target, bound, sharing, last_read, step):
             return source, target

@@ -13,8 +13,9 @@ import numpy as np
 from tilewright.access import Access
 from tilewright.graph import Site
 from tilewright.kernel import Kernel
+from tilewright.layer import Layer, matched
 from tilewright.layout import Layout
-from tilewright.operands import input_names, kernel_access
+from tilewright.operands import input_names
 from tilewright.operator import Operator
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
@@ -38,11 +39,11 @@ def kernel_errors(
 
     It runs once whole and once in tiles of random size, every operand in a random layout.
     """
-    refusal = kernel.accepts(site)
-    if refusal is not None:
-        return [f"refused: {refusal}"]
+    layer = matched(operator, kernel, site)
+    if isinstance(layer, str):
+        return [f"refused: {layer}"]
     layouts = random_layouts(operator, site, random)
-    cuts = random_cuts(kernel_access(operator, kernel, site), random)
+    cuts = random_cuts(layer.access, random)
     whole = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts)
     tiled = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=folder, layouts=layouts)
     return [
@@ -71,11 +72,11 @@ def random_cuts(access: Access, random: np.random.Generator) -> Mapping[str, int
     return {loop.name: int(random.integers(1, loop.extent + 1)) for loop in loops}
 
 
-def random_parts(kernel: Kernel, site: Site, access: Access, random: np.random.Generator) -> Mapping[str, int]:
-    """A tile extent, a multiple of what `kernel` takes, for some of the reductions that it computes in parts."""
-    form = kernel.accumulates(site)
-    extents = {loop.name: loop.extent for loop in access.loops}
+def random_parts(layer: Layer, random: np.random.Generator) -> Mapping[str, int]:
+    """A tile extent, a multiple of what the kernel takes, for some of the reductions that it computes in parts."""
+    form = layer.sums
+    extents = {loop.name: loop.extent for loop in layer.access.loops}
     some = [loop for loop in form.loops if extents[loop] > 1 and random.integers(4)] if form else []
     sizes = {loop: int(random.integers(1, extents[loop])) for loop in some}
-    grains = {loop: kernel.multiples.get(loop, 1) for loop in some}
+    grains = {loop: layer.kernel.multiples.get(loop, 1) for loop in some}
     return {loop: -(-size // grains[loop]) * grains[loop] for loop, size in sizes.items()}

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from tilewright.access import Window
 from tilewright.graph import Site
-from tilewright.kernel import Call, Kernel, Operand, TileShape
+from tilewright.kernel import Call, Kernel, Operand
+from tilewright.layer import layer_of
 from tilewright.layout import Layout, row_major, strides
-from tilewright.operands import input_operands, kernel_access
 from tilewright.operator import Operator
 from tilewright.operators.c_source import c_source
 from tilewright.rendering import render_call, render_source
@@ -55,13 +55,13 @@ def run_kernel(
     import numpy as np
 
     layouts = layouts or {}
-    packed = kernel.pack(site)
+    layer = layer_of(operator, kernel, site)
     arrays: dict[str, Array] = {}
     operands: dict[str, Operand] = {}
     by_name = dict(zip((tensor.name if tensor else "" for tensor in site.inputs), inputs, strict=True))
-    for source in input_operands(operator, kernel, site):
+    for source in layer.sources(site):
         operand, tensor_name = source.operand, source.tensor
-        array = np.asarray(packed[operand] if not tensor_name else by_name[tensor_name])
+        array = np.asarray(layer.packed[operand] if not tensor_name else by_name[tensor_name])
         layout = layouts.get(operand, row_major(array.ndim)) if tensor_name else row_major(array.ndim)
         arrays[operand] = np.ascontiguousarray(array.transpose(layout))
         operands[operand] = _operand(operand, array.shape, array.dtype, layout, len(arrays) - 1, "const ")
@@ -69,15 +69,13 @@ def run_kernel(
         layout = layouts.get(operand, row_major(len(tensor.shape)))
         arrays[operand] = np.zeros([tensor.shape[axis] for axis in layout], tensor.dtype.numpy)
         operands[operand] = _operand(operand, tensor.shape, tensor.dtype.numpy, layout, len(arrays) - 1, "")
-    access = kernel_access(operator, kernel, site)
-    box = {loop.name: (0, loop.extent) for loop in access.loops}
+    access, box = layer.access, layer.whole.box
     operands = {name: _of_window(operand, access.window(name, box)) for name, operand in operands.items()}
-    scratch_bytes = kernel.scratch_bytes(TileShape(site=site, access=access, box=box))
+    scratch_bytes = kernel.scratch_bytes(layer.whole)
     arrays["scratch"] = np.zeros(max(scratch_bytes, 1) + 16, np.uint8)
     operands["scratch"] = _operand("scratch", (scratch_bytes,), np.dtype(np.uint8), (0,), len(arrays) - 1, "")
-    call = Call(
-        site=site, operands=operands, extents={loop.name: str(loop.extent) for loop in access.loops}, name="step"
-    )
+    extents = {loop.name: str(loop.extent) for loop in access.loops}
+    call = Call(site=layer.site, operands=operands, extents=extents, name="step")
     library = build_library(kernel, call, folder, flags)
     pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays.values()))
     library.tw_test(pointers)

@@ -19,9 +19,9 @@ import numpy as np
 from tilewright.access import Access, Box, Loop, Window
 from tilewright.dtypes import DType
 from tilewright.graph import Site
-from tilewright.kernel import Call, Kernel, Operand, TileShape
+from tilewright.kernel import Call, Kernel, Matched, Operand, TileShape
+from tilewright.layer import Layer, layer_of
 from tilewright.layout import Layout, row_major, strides
-from tilewright.operands import input_operands, kernel_access
 from tilewright.operator import Operator
 from tilewright.testing.kernel_run import STRICT, build_library
 
@@ -74,20 +74,21 @@ def run_tiled(
     Where `cuts` has a reduction the kernel is given `acc`, poisoned before the first tile, and writes the output's
     window in the last.
     """
-    access = kernel_access(operator, kernel, site)
+    layer = layer_of(operator, kernel, site)
+    access = layer.access
     boxes = list(tile_boxes(access, cuts))
     reductions = [loop for loop in access.loops if loop.kind == "reduce" and _is_cut(loop, cuts)]
     near = [
         _near(name, array, (layouts or {}).get(name, row_major(array.ndim)), access, boxes)
-        for name, array in _arrays(operator, kernel, site, inputs).items()
+        for name, array in _arrays(layer, inputs).items()
     ]
-    shapes = [TileShape(site=site, access=access, box=box) for box in boxes]
+    shapes = [TileShape(site=layer.site, access=access, box=box) for box in boxes]
     scratch_bytes = max((kernel.scratch_bytes(shape) for shape in shapes), default=0)
     scratch = np.zeros(scratch_bytes + 16, np.uint8)
-    call = _call(site, access, near, scratch_bytes)
+    call = _call(layer.site, access, near, scratch_bytes)
     sums: Array = np.zeros(0)
     if reductions:
-        sums, call = _with_sums(call, kernel, access, near, reductions)
+        sums, call = _with_sums(call, layer, near, reductions)
     library = build_library(kernel, call, folder, flags, values=True)
     buffers = [*(item.buffer for item in near), scratch, sums]
     pointers = (ctypes.c_void_p * len(buffers))(*(buffer.ctypes.data for buffer in buffers))
@@ -111,14 +112,14 @@ def _is_cut(loop: Loop, cuts: Mapping[str, int]) -> bool:
     return 0 < cuts.get(loop.name, 0) < loop.extent
 
 
-def _arrays(operator: Operator, kernel: Kernel, site: Site, inputs: Sequence[Array | None]) -> dict[str, Array]:
-    packed = kernel.pack(site)
+def _arrays(layer: Layer, inputs: Sequence[Array | None]) -> dict[str, Array]:
+    site = layer.site
     values = dict(zip((tensor.name if tensor else "" for tensor in site.inputs), inputs, strict=True))
     arrays: dict[str, Array] = {
-        source.operand: np.asarray(values[source.tensor] if source.tensor else packed[source.operand])
-        for source in input_operands(operator, kernel, site)
+        source.operand: np.asarray(values[source.tensor] if source.tensor else layer.packed[source.operand])
+        for source in layer.sources(site)
     }
-    for name, tensor in zip(operator.outputs, site.outputs, strict=False):
+    for name, tensor in zip(layer.operator.outputs, site.outputs, strict=False):
         arrays[name] = np.full(tensor.shape, _poison(tensor.dtype.numpy))
     return arrays
 
@@ -155,7 +156,7 @@ def _values(windows: Mapping[str, Window], box: Box) -> list[int]:
     return [*values, *trips, *(low for low, _ in box.values())]
 
 
-def _call(site: Site, access: Access, near: Sequence[_Near], scratch_bytes: int) -> Call:
+def _call(site: Matched, access: Access, near: Sequence[_Near], scratch_bytes: int) -> Call:
     operands, used = {}, 0
     for index, item in enumerate(near):
         operands[item.name] = _operand(item, f"tw_p[{index}]", used, item.name in access.outputs)
@@ -169,13 +170,11 @@ def _call(site: Site, access: Access, near: Sequence[_Near], scratch_bytes: int)
     return Call(site=site, operands=operands, extents=trips, name="step")
 
 
-def _with_sums(
-    call: Call, kernel: Kernel, access: Access, near: Sequence[_Near], reductions: Sequence[Loop]
-) -> tuple[Array, Call]:
+def _with_sums(call: Call, layer: Layer, near: Sequence[_Near], reductions: Sequence[Loop]) -> tuple[Array, Call]:
     """The sums of the largest tile, and the call with them; their axes are in memory in the order of the output's."""
-    form = kernel.accumulates(call.site)
+    form, access = layer.sums, layer.access
     if form is None or not {loop.name for loop in reductions} <= set(form.loops):
-        raise ValueError(f"{kernel.name} does not split {[loop.name for loop in reductions]}")
+        raise ValueError(f"{layer.kernel.name} does not split {[loop.name for loop in reductions]}")
     (output,) = (item for item in near if item.name in access.outputs)
     layout = tuple(sorted(range(output.buffer.ndim), key=lambda axis: -output.steps[axis]))
     steps = strides(output.buffer.shape, layout)

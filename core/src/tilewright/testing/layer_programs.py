@@ -136,7 +136,7 @@ def layer_space(layer: Layer, platform: Platform, *, split: bool) -> Space:
 
 def run_on_twin(cases: Sequence[Case], platform: Platform, folder: Path, runner: TwinRunner) -> list[str]:
     """Run all cases with the tiles that each has alone; what is wrong with their results, empty when nothing is."""
-    tiles = {case.name: group.tile for case in cases for group in tiles_of(case, platform).tiled.groups}
+    tiles = {case.name: group.region for case in cases for group in tiles_of(case, platform).tiled.groups}
     pins = replace(_apart(cases), tiles=tiles)
     plan = planned(cases, _with_near(platform, NEAR_BYTES), pins, "auto")
     _, inputs = network(cases)

@@ -5,8 +5,9 @@ Does not know any operator.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tilewright.bind import bind
 from tilewright.builtin import tilewright_kernels, tilewright_operators
@@ -16,7 +17,7 @@ from tilewright.kernel import Kernel
 from tilewright.operator import Operator
 from tilewright.platform import Platform
 from tilewright.schedule import schedule
-from tilewright.stages import Scheduled
+from tilewright.stages import Bound, Scheduled
 from tilewright.testing.operator_sites import site_of
 
 if TYPE_CHECKING:
@@ -61,3 +62,10 @@ def one_step(
     chosen = decisions or Decisions()
     offered = portable_kernels() if kernels is None else kernels
     return schedule(bind(graph, platform, vocabulary(), offered, chosen), vocabulary(), chosen)
+
+
+def with_kernel(bound: Bound, node: str, **changes: Any) -> Bound:
+    """The same with fields of a node's kernel changed."""
+    layer = replace(bound.layers[node], kernel=replace(bound.layers[node].kernel, **changes))
+    binding = replace(bound.bindings[node], kernel=layer.kernel)
+    return replace(bound, bindings={**bound.bindings, node: binding}, layers={**bound.layers, node: layer})

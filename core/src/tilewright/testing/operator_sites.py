@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from tilewright.access import Access, Box, MapAccess
 from tilewright.dtypes import DType
 from tilewright.graph import Attribute, Node, Site, Tensor
+from tilewright.kernel import Kernel
 from tilewright.operator import Operator
 
 if TYPE_CHECKING:
@@ -112,3 +113,9 @@ def result_errors(operator: Operator, site: Site, inputs: Sequence[Array | None]
             at = tuple(int(index) for index in np.argwhere(~right)[0])
             errors.append(f"{tensor.name}{list(at)}: {got[at]!r}, reference {wanted[at]!r}; {(~right).sum()} differ")
     return errors
+
+
+def refusal(kernel: Kernel, site: Site) -> str | None:
+    """Why `kernel` does not compute `site`, or None."""
+    found = kernel.match(site)
+    return found if isinstance(found, str) else None

@@ -19,7 +19,7 @@
 #else
 #  define TEAM TW_TEST_CORES
 #endif
-#define CHANNELS 16
+#define CHANNELS 32 /* sixteen for each of two hops */
 #define MAX_TILES 64
 
 int tw_test_team(int (*work)(void *), void *argument);

@@ -1,88 +1,103 @@
-"""Knows the buffers that tilings need: tile buffers and scratch in near memories, with sizes and lifetimes.
-Does not know how tilings are found.
+"""Knows every buffer that regions need beside those of values: tile buffers, sums and scratch, where and how long.
+Does not know their sizes (`footprint`), nor how tilings are found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from tilewright.decisions import HopTile
-from tilewright.stages import Buffer, Group, Step
-from tilewright.tile.cost import cuts_of, scratch_bytes
-from tilewright.tile.fuse_buffers import group_buffers, tile_buffer_name
-from tilewright.tile.space import Space, WindowTable
-from tilewright.tile.spaces import Machine
-from tilewright.tile.sums import SUMS, sums_bytes
-
-__all__ = ["hop_spaces", "scratch_buffer", "tile_buffer_name", "tile_buffers"]
-
-
-def tile_buffers(machine: Machine, groups: tuple[Group, ...]) -> Iterator[Buffer]:
-    """The tile buffers of all groups, in order; of groups of several steps their scratch, too."""
-    index = {step.name: number for number, step in enumerate(machine.scheduled.steps)}
-    steps = {step.name: step for step in machine.scheduled.steps}
-    for group in groups:
-        if len(group.steps) > 1:
-            yield from group_buffers(machine, group)
-            continue
-        life = index[group.steps[0]], index[group.steps[-1]]
-        for name in group.steps:
-            for hop, space in hop_spaces(machine, index[name], steps[name], group.tile.hops):
-                yield from _hop_buffers(machine, space, hop, life)
+from tilewright.errors import Exit, TilewrightError
+from tilewright.regions import Region
+from tilewright.stages import Buffer, Step
+from tilewright.tile.boxes import boxes_of
+from tilewright.tile.chain import Chain, Lookout, chain_of
+from tilewright.tile.footprint import near_buffers
+from tilewright.tile.kernel_costs import scratch_bytes
+from tilewright.tile.spaces import NOTHING, Machine, Way
+from tilewright.tile.traffic import traffic_of
 
 
-def hop_spaces(machine: Machine, index: int, step: Step, hops: tuple[HopTile, ...]) -> Iterator[tuple[HopTile, Space]]:
-    """Every hop of a tiled step with what it can do: a hop begins with the tile of the hop around it."""
-    outer: tuple[HopTile, ...] = ()
-    for hop in hops:
-        yield hop, machine.hop_space(index, step, hop, outer)
-        outer = (*outer, hop)
+def region_chain(machine: Machine, region: Region, kept: Mapping[str, str] = NOTHING) -> Chain:
+    """The steps of a region. TilewrightError TW4042 (exit 5) where they cannot be one."""
+    steps = machine.scheduled.steps
+    first = machine.numbers[region.steps[0]]
+    ways = tuple(Way(far=hop.far, near=hop.near) for hop in region.hops)
+    chosen = steps[first : first + len(region.steps)]
+    chain = chain_of(machine, first, chosen, kept, lookout=Lookout(machine, ways))
+    if isinstance(chain, str):
+        raise not_together(chosen, chain)
+    return chain
 
 
-def _hop_buffers(machine: Machine, space: Space, hop: HopTile, life: tuple[int, int]) -> Iterator[Buffer]:
-    table = WindowTable(space)
-    for operand in space.travellers:
-        copy = hop.copies.get(operand.name)
-        if copy is None:
-            continue
-        size = operand.item_bytes
-        for extent in table.windows(operand, cuts_of(hop, copy.depth)).room:
-            size *= extent
-        for number in range(copy.buffers):
-            yield _tile_buffer(space, operand.name, hop, number, size, life)
-    size = sums_bytes(space, dict(hop.nest), table)
-    if size:
-        yield _tile_buffer(space, SUMS, hop, 0, size, life)
-
-
-def _tile_buffer(space: Space, operand: str, hop: HopTile, number: int, size: int, life: tuple[int, int]) -> Buffer:
-    return Buffer(
-        name=tile_buffer_name(space.site.node.name, operand, hop.near, number),
-        kind="tile",
-        size_bytes=size,
-        align=space.grain,
-        first=life[0],
-        last=life[1],
-        memories=(hop.near,),
+def not_together(steps: Sequence[Step], reason: str) -> TilewrightError:
+    """TW4042 (exit 5): these steps cannot be one group, and why. Another order, or other in-place pairs, may do."""
+    return TilewrightError(
+        "TW4042",
+        f"a group of several steps cannot be tiled together: {reason}",
+        where=f"group {', '.join(repr(step.name) for step in steps)}" if steps else "",
+        fix=("remove the group from the pinned decisions, or end it before that step",),
+        exit_code=Exit.DOES_NOT_FIT,
     )
 
 
-def scratch_buffer(machine: Machine, index: int, step: Step, hops: tuple[HopTile, ...]) -> Buffer | None:
-    """The scratch of a step's kernel, for all cores; in the near memory where the step is tiled."""
-    site, binding, access = machine.site(step), machine.bound.bindings[step.name], machine.access(step)
-    engine = next(engine for engine in machine.platform.engines if engine.name == binding.engine)
+def region_buffers(machine: Machine, regions: Sequence[Region], kept: Mapping[str, str] = NOTHING) -> Iterator[Buffer]:
+    """Tile buffers, sums and scratch of all regions, in order: alive only where the last step stands.
+
+    `kept` has buffers that are elsewhere than decided, and their memory.
+    """
+    for region in regions:
+        if region.hops:
+            yield from _near(machine, region, kept)
+            continue
+        for name in region.steps:
+            yield from _scratch(machine, machine.scheduled.steps[machine.numbers[name]])
+
+
+def _near(machine: Machine, region: Region, kept: Mapping[str, str]) -> Iterator[Buffer]:
+    chain = region_chain(machine, region, kept)
+    boxes = boxes_of(chain, region.hops, region.forms)
+    traffic, at = traffic_of(boxes), chain.sink.index
+    for hop in range(len(region.hops)):
+        for one in near_buffers(boxes, traffic, region.sums, region.held, hop):
+            yield Buffer(
+                name=one.name,
+                kind=one.kind,
+                size_bytes=one.size_bytes,
+                align=chain.grains[hop],
+                first=at,
+                last=at,
+                memories=(region.hops[hop].near,),
+            )
+
+
+def _scratch(machine: Machine, step: Step) -> Iterator[Buffer]:
+    """Of a step that is computed in one piece."""
+    binding, access, at = machine.bound.bindings[step.name], machine.access(step), machine.numbers[step.name]
     extents = {loop.name: loop.extent for loop in access.loops}
-    for hop in hops:
-        extents |= {name: min(size, extents[name]) for name, size in hop.nest}
-    _, size = scratch_bytes(binding.kernel, site, access, extents, engine.cores)
-    if not size:
-        return None
-    return Buffer(
-        name=f"{step.name}.scratch",
-        kind="scratch",
-        size_bytes=size,
-        align=max(machine.platform.buffer_align, 8),
-        first=index,
-        last=index,
-        memories=(hops[-1].near,) if hops else machine.homes,
-    )
+    cores = machine.engine(binding.engine).cores
+    _, size = scratch_bytes(binding.kernel, machine.site(step), access, extents, cores)
+    if size:
+        yield Buffer(
+            name=f"{step.name}.scratch",
+            kind="scratch",
+            size_bytes=size,
+            align=max(machine.platform.buffer_align, 8),
+            first=at,
+            last=at,
+            memories=machine.homes,
+        )
+
+
+def lasting(buffers: Sequence[Buffer], machine: Machine, regions: Sequence[Region]) -> Iterator[Buffer]:
+    """The buffers of values: what never leaves a region has none, what a region reads lives until its last step."""
+    inner = {value for region in regions for value in region.inner}
+    until: dict[str, int] = {}
+    for region in regions:
+        if len(region.steps) > 1:
+            for name in region.steps:
+                values = (value for value in machine.nodes[name].inputs if value in machine.scheduled.storage)
+                until |= {machine.scheduled.storage[value].buffer: machine.numbers[region.name] for value in values}
+    for buffer in buffers:
+        if not inner.issuperset(buffer.values):
+            yield replace(buffer, last=max(buffer.last, until.get(buffer.name, 0)))

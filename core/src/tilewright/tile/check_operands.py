@@ -1,20 +1,15 @@
-"""Knows what the checkers of tilings need: a plan by name, where operands live, and what a copy engine would not take.
+"""Knows what the checker of tilings needs: a plan by name, where operands live, and what a copy engine would not take.
 Does not know tiles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
-import numpy as np
-import numpy.typing as npt
-
-from tilewright.access import Window
-from tilewright.dtypes import DType
-from tilewright.graph import Node
+from tilewright.graph import Node, Site
 from tilewright.layout import Layout, row_major, strides
-from tilewright.operands import input_operands
 from tilewright.operator import Operator
 from tilewright.platform import CopyPath, Platform
 from tilewright.stages import Buffer, Tiled
@@ -34,6 +29,10 @@ class HomeOperand:
     offset_bytes: int
     written: bool
 
+    def bytes_in(self, room: Sequence[int]) -> int:
+        """What so many of its elements take."""
+        return self.item_bytes * prod(room)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -45,18 +44,32 @@ class Plan:
     buffers: Mapping[str, Buffer]
     numbers: Mapping[str, int]  # of steps
 
+    @property
+    def platform(self) -> Platform:
+        """The machine that it is for."""
+        return self.tiled.scheduled.bound.platform
 
-def operands_of(plan: Plan, node: Node) -> tuple[HomeOperand, ...]:
+    def buffer_faults(self, name: str, memory: str, needed: int, number: int) -> Iterator[str]:
+        """A tile buffer that is there during a step, in that memory, with at least as many bytes."""
+        buffer = self.buffers.get(name)
+        if buffer is None or buffer.kind != "tile" or buffer.memories != (memory,):
+            yield f"tile buffer '{name}' is not there, or not in memory '{memory}'"
+        elif buffer.size_bytes < needed:
+            yield f"tile buffer '{name}' has {buffer.size_bytes} B, its largest tile {needed} B"
+        elif not buffer.first <= number <= buffer.last:
+            yield f"tile buffer '{name}' is not alive where the region runs"
+
+
+def operands_of(plan: Plan, site: Site) -> tuple[HomeOperand, ...]:
     """Every operand of a step, inputs first; values that no buffer holds have no memories."""
-    bound = plan.tiled.scheduled.bound
-    site, binding, operator = bound.graph.site(node), bound.bindings[node.name], plan.operators[node.op]
+    binding, operator = plan.tiled.scheduled.bound.bindings[site.node.name], plan.operators[site.node.op]
     found = [
         _constant(plan, source.operand, binding.constants[source.operand])
         if source.operand in binding.constants
         else _value(plan, source.operand, source.tensor, written=False)
-        for source in input_operands(operator, binding.kernel, site)
+        for source in plan.tiled.scheduled.bound.layers[site.node.name].sources(site)
     ]
-    outputs = zip(operator.outputs, node.outputs, strict=False)
+    outputs = zip(operator.outputs, site.node.outputs, strict=False)
     return (*found, *(_value(plan, name, value, written=True) for name, value in outputs if value))
 
 
@@ -67,7 +80,7 @@ def _constant(plan: Plan, operand: str, name: str) -> HomeOperand:
         value=name,
         shape=tuple(array.shape),
         layout=row_major(array.ndim),
-        item_bytes=DType.from_numpy(array.dtype).size_bytes,
+        item_bytes=array.itemsize,
         memories=plan.buffers[name].memories,
         buffer=name,
         offset_bytes=0,
@@ -91,48 +104,35 @@ def _value(plan: Plan, operand: str, name: str, *, written: bool) -> HomeOperand
     )
 
 
-def slices(window: Window) -> tuple[slice, ...]:
-    return tuple(slice(span.low, span.high) for span in window)
-
-
-def bytes_of(operand: HomeOperand, window: Window) -> npt.NDArray[np.int64]:
-    """Where the window's bytes are in the operand's buffer."""
-    place = np.zeros((), np.int64)
-    for span, step in zip(window, strides(operand.shape, operand.layout), strict=True):
-        place = np.add.outer(place, np.arange(span.low, span.high) * step)
-    place = np.add.outer(place * operand.item_bytes + operand.offset_bytes, np.arange(operand.item_bytes))
-    return place.reshape(-1)
-
-
 def copy_path_of(platform: Platform, far: str, near: str, written: bool) -> CopyPath | None:
+    """What copies an operand over a hop: towards the near memory, or back."""
     ends = (near, far) if written else (far, near)
     return next((path for path in platform.copies if (path.source, path.target) == ends), None)
 
 
 def transfer_fault(
-    operand: HomeOperand, window: Window, path: CopyPath, sides: tuple[tuple[int, ...], tuple[int, ...], int]
+    item: HomeOperand, extents: Sequence[int], starts: Sequence[int], rooms: Sequence[Sequence[int]], path: CopyPath
 ) -> str:
-    """What the copy engine would not take; empty when nothing. What is too long goes in pieces."""
-    far_room, near_room, offset = sides
-    extents = [span.extent for span in window]
+    """What the copy engine would not take; empty when nothing. What is too long goes in pieces.
+
+    `starts` is where the far side and the near side begin, in bytes; `rooms` what each has of the operand.
+    """
     if 0 in extents:
         return ""
-    far, near = strides(far_room, operand.layout), strides(near_room, operand.layout)
+    far, near = (strides(room, item.layout) for room in rooms)
     run = 1
     gaps: list[int] = []
-    for axis in reversed(operand.layout):  # innermost first: as long as both sides go on without a gap it is one run
+    for axis in reversed(item.layout):  # innermost first: as long as both sides go on without a gap it is one run
         if extents[axis] == 1:
             continue
         if not gaps and far[axis] == near[axis] == run:
             run *= extents[axis]
         else:
             gaps.append(axis)
-    run_bytes = run * operand.item_bytes
-    if path.max_bytes is not None and (path.max_bytes < path.align or path.max_bytes < operand.item_bytes):
-        return f"no run of {operand.name} is short enough: '{path.source}' to '{path.target}' takes {path.max_bytes} B"
-    first = offset + sum(span.low * step for span, step in zip(window, far, strict=True)) * operand.item_bytes
-    steps = [side[axis] * operand.item_bytes for axis in gaps for side in (far, near)]
-    if any(number % path.align for number in (run_bytes, first, *steps)):
-        return f"a transfer of {operand.name} is not aligned to {path.align} B, as '{path.source}' to " \
+    if path.max_bytes is not None and (path.max_bytes < path.align or path.max_bytes < item.item_bytes):
+        return f"no run of {item.name} is short enough: '{path.source}' to '{path.target}' takes {path.max_bytes} B"
+    steps = [side[axis] * item.item_bytes for axis in gaps for side in (far, near)]
+    if any(number % path.align for number in (run * item.item_bytes, *starts, *steps)):
+        return f"a transfer of {item.name} is not aligned to {path.align} B, as '{path.source}' to " \
                f"'{path.target}' demands"  # fmt: skip
     return ""

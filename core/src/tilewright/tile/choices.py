@@ -1,66 +1,46 @@
 """Knows what a tiler can choose from: every step's tilings, what each takes of every memory, what may stay near.
-Does not know how tilings are found (`step_tilings`), nor how anybody chooses.
+Does not know how tilings are found, nor how anybody chooses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from tilewright.decisions import GroupTile, HopTile
+from tilewright.regions import Hop
 from tilewright.stages import Buffer, Group
-from tilewright.tile.tiler import TilingRequest
+from tilewright.tile.buffers import region_buffers
+from tilewright.tile.cutter import Cut, Cutter, Parts
+from tilewright.tile.keep import Plan, decided, keepable, kept_values
+from tilewright.tile.menu import menu
+from tilewright.tile.misfit import Needs, needs_of
+from tilewright.tile.order import Found
+from tilewright.tile.problem import Tables
+from tilewright.tile.search import Search
+from tilewright.tile.space import Space, WindowTable
+from tilewright.tile.spaces import NOTHING, Machine
+from tilewright.tile.stage import listed
+from tilewright.tile.strategies import StepTiler, grouped
+from tilewright.tile.tiler import Buffering, TilingRequest
 
-if TYPE_CHECKING:
-    from tilewright.tile.step_tilings import StepTilings
-
-SCRATCH = "scratch"
-_NOTHING: Mapping[str, str] = MappingProxyType({})
-_NO_OFFSETS: Mapping[str, int] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TileBuffer:
-    """Buffers of one operand of a tiled step in one memory; the operand "scratch" is the kernel's scratch."""
-
-    operand: str
-    memory: str
-    size_bytes: int  # of one, up to where the next may begin
-    count: int = 1
-
-    def names(self, step: str) -> tuple[str, ...]:
-        """The buffers' names in the plan, by which `Group.offsets` places them."""
-        from tilewright.tile.fuse_buffers import tile_buffer_name
-
-        if self.operand == SCRATCH:
-            return (f"{step}.{SCRATCH}",)
-        return tuple(tile_buffer_name(step, self.operand, self.memory, number) for number in range(self.count))
+_MOST = 20  # tilings of one step over the only hop
+_MOST_NESTED = 6  # over each of several: their combinations are listed
+_PLAYED_TILES = 128  # of a single hop: beyond, cycles are as the search believes
+_COST = StepTiler(name="cost", summary="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tiling:
-    """One way to tile a step over all hops, and what it takes."""
+    """One way to tile a step over all hops, and what it takes. `group` is what a tiler answers."""
 
-    hops: tuple[HopTile, ...]
-    cycles: float  # of the whole step: computation and copies, overlapped
-    moved_bytes: float  # over all hops
-    buffers: tuple[TileBuffer, ...]
+    group: Group
+    moved_bytes: int  # over all hops
+    buffers: tuple[Buffer, ...]  # of the plan that takes it, each with its memory
 
-    def bytes_in(self, memory: str) -> int:
-        """Of all its buffers in a memory."""
-        return sum(buffer.size_bytes * buffer.count for buffer in self.buffers if buffer.memory == memory)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Needs:
-    """Why a step has no tiling: in `memory`, one of these sets of buffers must have room, and none has."""
-
-    memory: str
-    smallest: tuple[Mapping[str, int], ...]  # operand -> bytes; none of them larger than another in all operands
-    windows: Mapping[str, tuple[int, ...]]  # operand -> extents of its tile in the first of them
-    uncut: Mapping[str, str]  # loop -> why it cannot be cut
+    @property
+    def cycles(self) -> float:
+        """Of the whole step: computation and copies, overlapped."""
+        return self.group.cycles
 
 
 class TileChoices:
@@ -70,14 +50,10 @@ class TileChoices:
     """
 
     def __init__(self, request: TilingRequest) -> None:
-        from tilewright.tile.keep import decided
-        from tilewright.tile.spaces import Machine
-        from tilewright.tile.step_tilings import StepTilings
-
         self.request = request
         decisions = decided(request.decisions, request.decisions.tiles)
         self._machine = Machine(request.scheduled, request.operators, decisions)
-        self._steps: StepTilings = StepTilings(self._machine, request)
+        self._cutter = Cutter(self._machine, self._menu, request, name="menu", steady=True)
 
     @property
     def memories(self) -> tuple[str, ...]:
@@ -88,33 +64,17 @@ class TileChoices:
         """Tile buffers in a memory begin at multiples of it."""
         return self._machine.grain(memory)
 
-    def room_bytes(self, memory: str, index: int) -> int | None:
-        """What step `index` may use of a memory: its size less the runtime and what is pinned there. None: no limit."""
-        return self._machine.room_bytes(memory, index)
-
-    def capacity(self, memory: str) -> int | None:
-        """What a plan has of a memory: its size less what the runtime takes. None: no limit."""
-        return self._machine.platform.plan_bytes(memory)
+    def taken_bytes(self, buffer: Buffer, memory: str) -> int:
+        """What a buffer takes of a memory: its size, up to where the next may begin."""
+        return self._machine.taken_bytes(buffer, memory)
 
     def pinned(self, memory: str) -> tuple[Buffer, ...]:
         """Buffers of values that decisions place in a memory."""
-        memories = self._machine.decisions.memories
-        return tuple(
-            buffer
-            for buffer in self.request.scheduled.buffers
-            if memory in (memories.get(name) for name in (buffer.name, *buffer.values))
-        )
+        return self._machine.pinned.get(memory, ())
 
     def keepable(self, memory: str) -> tuple[Buffer, ...]:
         """Buffers that may stay in a memory whole, from their first step to their last."""
-        from tilewright.tile.keep import keepable
-
-        return tuple(keepable(self._machine, memory, _NOTHING))
-
-    def kept_bytes(self, buffer: Buffer, memory: str) -> int:
-        """What a buffer takes that stays."""
-        align = max(buffer.align, self.grain(memory))
-        return -(-buffer.size_bytes // align) * align
+        return tuple(keepable(self._machine, memory, NOTHING))
 
     def touched(self, index: int) -> tuple[str, ...]:
         """Buffers of what a step reads and writes, constants apart."""
@@ -123,60 +83,72 @@ class TileChoices:
 
     def quick(self) -> tuple[Group, ...]:
         """The answer of the built-in tiler `cost`. TilewrightError (exit 5) where a step fits in no way."""
-        from tilewright.tile.strategies import StepTiler
+        return _COST.plan(self.request)
 
-        return StepTiler(name="cost", summary="").plan(self.request)
-
-    def tilings(self, index: int, kept: Mapping[str, str] = _NOTHING) -> tuple[Tiling, ...]:
+    def tilings(self, index: int, kept: Mapping[str, str] = NOTHING) -> tuple[Tiling, ...]:
         """Tilings of step `index` that are faster than all that take less; none where nothing fits.
 
         A tiling that is pinned is the only one. What is kept is not taken off the room.
         """
-        return self._steps.tilings(index, kept)
+        return tuple(self._tiling(index, parts, kept) for parts in self._cutter.ways(index, kept))
 
-    def tiling(self, index: int, hops: Sequence[HopTile], kept: Mapping[str, str] = _NOTHING) -> Tiling:
+    def tiling(self, index: int, hops: Sequence[Hop], kept: Mapping[str, str] = NOTHING) -> Tiling:
         """What one way to tile a step takes."""
-        return self._steps.tiling(index, hops, kept)
-
-    def together(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        """A plan of single steps, with several tiled together where that is no slower than layer by layer."""
-        from tilewright.tile.regroup import regrouped
-
-        return regrouped(self.request, groups)
-
-    def near_buffers(self, groups: Sequence[Group]) -> tuple[Buffer, ...]:
-        """Everything of a plan that needs a place in `memories`, and in which: tiles, scratch, values that stay."""
-        from tilewright.tile.regroup import near_buffers
-
-        return tuple(near_buffers(self.request, groups))
+        return self._tiling(index, self._cutter.parts(index, hops, kept), kept)
 
     def needs(self, index: int) -> Needs | None:
         """Why step `index` has no tiling with nothing kept; None where it has one, or none is legal at all."""
-        return self._steps.needs(index)
+        blocked = self._cutter.blocked(index)
+        return needs_of(blocked) if blocked else None
 
-    def group(
-        self, index: int, tiling: Tiling, kept: Mapping[str, str] = _NOTHING, offsets: Mapping[str, int] = _NO_OFFSETS
-    ) -> Group:
-        """Step `index` tiled, as a tiler answers it; `offsets`: buffer -> its place in its memory, where settled."""
-        from tilewright.tile.keep import kept_values
+    def together(self, groups: Sequence[Group]) -> tuple[Group, ...]:
+        """A plan of single steps, with several tiled together where that is no slower than layer by layer.
 
-        step = self.request.scheduled.steps[index]
-        tile = self.request.decisions.tiles.get(step.name)
-        tile = tile or GroupTile(hops=tiling.hops, kept=kept_values(self._machine, kept, index))
-        return Group(name=step.name, steps=(step.name,), tile=tile, cycles=tiling.cycles, offsets=offsets)
+        Offsets are left out.
+        """
+        cutter, request, storage = (
+            _COST.cutter(self._machine, self.request),
+            self.request,
+            self.request.scheduled.storage,
+        )
+        kept = {storage[value].buffer: where for group in groups for value, where in group.region.resident.items()}
+        cuts = []
+        for index, group in enumerate(groups):
+            here = {name: kept[name] for name in self.touched(index) if name in kept}
+            cuts.append(cutter.priced(index, cutter.parts(index, group.region.hops, here)))
+        return grouped(cutter, request, [Plan(cuts=tuple(cuts), kept=kept)], search=request.longest != 1)
 
+    def near_buffers(self, groups: Sequence[Group]) -> tuple[Buffer, ...]:
+        """Everything of a plan that needs a place in `memories`, and in which: tiles, scratch, values that stay."""
+        request, pins = self.request, self.request.decisions.memories
+        found = []
+        for buffer in listed(request.scheduled, request.operators, tuple(groups), request.decisions).buffers:
+            wanted = (pins[name] for name in (buffer.name, *buffer.values) if name in pins)
+            found.append(replace(buffer, memories=(*wanted, *buffer.memories)[:1]))
+        return tuple(buffer for buffer in found if set(self.memories).intersection(buffer.memories))
 
-def asked_again(
-    request: TilingRequest, *, sizes: Mapping[str, int] | None = None, without_pin: str = ""
-) -> TilingRequest:
-    """The same request with other memory sizes, or without the pins of one buffer: to try a way out."""
-    scheduled, decisions = request.scheduled, request.decisions
-    if sizes:
-        bound = scheduled.bound
-        scheduled = replace(scheduled, bound=replace(bound, platform=bound.platform.with_limits(sizes)))
-    if without_pin:
-        values = next(buffer.values for buffer in scheduled.buffers if buffer.name == without_pin)
-        names = {without_pin, *values}
-        memories = {name: memory for name, memory in decisions.memories.items() if name not in names}
-        decisions = replace(decisions, memories=memories)
-    return replace(request, scheduled=scheduled, decisions=decisions)
+    def _tiling(self, index: int, parts: Parts, kept: Mapping[str, str]) -> Tiling:
+        step, cut = self.request.scheduled.steps[index], self._cut(index, parts)
+        made = self._machine.alone(step, cut.hops, kept_values(self._machine, kept, index))
+        region = self.request.decisions.tiles.get(step.name, made)
+        group = Group(region=region, cycles=cut.cycles)
+        return Tiling(group=group, moved_bytes=cut.moved_bytes, buffers=self._buffers(index, parts, kept))
+
+    def _cut(self, index: int, parts: Parts) -> Cut:
+        """Its cost: of a single hop in very many tiles as the search believes, otherwise played."""
+        if len(parts) == 1 and (believed := parts[0].believed) is not None:
+            space, hop = parts[0].space, parts[0].hop
+            if WindowTable(space).visits(space.extents, dict(hop.nest)) > _PLAYED_TILES:
+                return Cut(hops=(hop,), cycles=believed.cycles, moved_bytes=round(believed.moved_bytes))
+        return self._cutter.priced(index, parts)
+
+    def _buffers(self, index: int, parts: Parts, kept: Mapping[str, str]) -> tuple[Buffer, ...]:
+        """Those that a plan has of a step that is tiled so."""
+        step, hops = self.request.scheduled.steps[index], tuple(part.hop for part in parts)
+        return tuple(region_buffers(self._machine, [self._machine.alone(step, hops)], kept)) if hops else ()
+
+    def _menu(
+        self, space: Space, index: int, buffering: Buffering, tables: Tables | None, beat: Sequence[Found]
+    ) -> tuple[Found, ...]:
+        most = _MOST if len(self._machine.hops) == 1 else _MOST_NESTED
+        return menu(Search(space, buffering, tables), most, beat)

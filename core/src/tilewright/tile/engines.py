@@ -4,39 +4,40 @@ Does not know where a buffer is placed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from tilewright.copies import copies_of, copy_name, copying, read_as
 from tilewright.errors import unsupported_error
 from tilewright.platform import Platform
-from tilewright.stages import Buffer, Group
+from tilewright.regions import Region, key_of
+from tilewright.stages import Buffer
 from tilewright.tile.spaces import Machine
 
 Use = Literal["ro", "rw"]
 Uses = Mapping[str, Mapping[str, Use]]  # buffer -> engine -> what it does there
 
 
-def engine_uses(machine: Machine, groups: tuple[Group, ...]) -> Uses:
+def engine_uses(machine: Machine, regions: Sequence[Region]) -> Uses:
     """By buffer. What the run function itself does, copying inputs and outputs, its first engine does, unless the
     platform has copies, which then do it.
 
     An operand that is copied into tile buffers is used there, and not where it lives.
     """
     found: dict[str, dict[str, Use]] = {}
-    for buffer, engine, use in _all_uses(machine, groups):
+    for buffer, engine, use in _all_uses(machine, regions):
         mine = found.setdefault(buffer, {})
         mine[engine] = "rw" if "rw" in (use, mine.get(engine)) else "ro"
     return found
 
 
-def demand_near(machine: Machine, groups: tuple[Group, ...]) -> None:
+def demand_near(machine: Machine, regions: Sequence[Region]) -> None:
     """Every engine whose steps are tiled can use the near memory. TilewrightError TW5032 (exit 4) otherwise."""
-    for group in groups:
-        for name in group.steps if group.tile.hops else ():
+    for region in regions:
+        for name in region.steps if region.hops else ():
             engine = machine.bound.bindings[name].engine
-            near = machine.platform.memory(group.tile.hops[-1].near)
+            near = machine.platform.memory(region.hops[-1].near)
             if not near.lets(engine, "rw"):
                 raise unsupported_error(
                     "TW5032",
@@ -77,14 +78,26 @@ def _accesses(name: str, engines: Mapping[str, Use], platform: Platform) -> str:
     return ", ".join(f"{engine} has {memory.access_by(engine)}" for engine in engines)
 
 
-def _all_uses(machine: Machine, groups: tuple[Group, ...]) -> Iterator[tuple[str, str, Use]]:
-    group_of = {step: group for group in groups for step in group.steps}
+def _copied(machine: Machine, region: Region) -> set[str]:
+    """Operands that cores use elsewhere than at home: keys of copies, values that are held or have crossed whole."""
+    keys = {key for hop in region.hops for key in hop.copies}
+    whole = {key for hop in region.hops[:-1] if not hop.nest for key in hop.copies}
+    steps = [machine.scheduled.steps[machine.numbers[name]] for name in region.steps if whole]
+    crossed = {
+        operand.value
+        for step in steps for operand in machine.operands(step) if key_of(step.name, operand.name) in whole
+    }  # fmt: skip
+    return keys | crossed | set(region.held)
+
+
+def _all_uses(machine: Machine, regions: Sequence[Region]) -> Iterator[tuple[str, str, Use]]:
+    copied = [(region, _copied(machine, region)) for region in regions]
+    inside_of = {step: inside for region, inside in copied for step in region.steps}
     storage, graph = machine.scheduled.storage, machine.bound.graph
     for step in machine.scheduled.steps:
-        engine, group = machine.bound.bindings[step.name].engine, group_of[step.name]
-        copied = set(group.tile.hops[-1].copies) if group.tile.hops else set()
+        engine, inside = machine.bound.bindings[step.name].engine, inside_of[step.name]
         for operand in machine.operands(step):
-            if operand.name not in copied and (not copied or len(group.steps) == 1):
+            if operand.value not in inside and key_of(step.name, operand.name) not in inside:
                 stored = read_as(operand.value, machine.decisions, step.name)
                 name = stored if operand.constant else storage[operand.value].buffer
                 yield name, engine, "rw" if operand.written else "ro"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.platform import CopyPath
-from tilewright.tile.cost import least_cycles
 from tilewright.tile.grid import tile_counts, trip_counts
+from tilewright.tile.kernel_costs import least_cycles
 from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes, touched_bytes
 from tilewright.tile.sums import sums_bytes_of
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
 
 TRAFFIC = 0.4  # what moving as much again as must be moved is worth, as a part of the time
-MOST_TRAFFIC = 2.0  # times what must be moved: beyond, only time counts
+MOST_TRAFFIC = 5.0  # times what must be moved: beyond, only time counts
+MUCH_TRAFFIC = 1.1  # times what must be moved: beyond, windows are looked at that keep rows
 NEAR_THE_LEAST = 1.15  # of what a step takes at least: reductions are not cut to come nearer
 WORTH = 0.02  # of time and traffic: what reductions in parts must gain, whose sums come and go in every part
 _LONG_BYTES = 4096  # of a transfer that takes as long for each byte as any does

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _MOST_POINTS = 20_000
 _MOST_ORDERS = 24
-_STEP = 0.7  # from one extent of a part of a reduction to the next
+_STEP = 0.75  # from one extent of a part of a reduction to the next
 
 
 def grid(space: Space, most: int = _MOST_POINTS) -> Integers:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
-from tilewright.decisions import Decisions, GroupTile
+from tilewright.decisions import Decisions
+from tilewright.regions import Region
 from tilewright.stages import Buffer
 from tilewright.tile.cutter import Cut, Cutter
 from tilewright.tile.floors import MOST_TRAFFIC
@@ -53,9 +54,9 @@ class _State:
     here: frozenset[str] = frozenset()  # kept during the step
 
 
-def decided(decisions: Decisions, tiles: Mapping[str, GroupTile]) -> Decisions:
+def decided(decisions: Decisions, tiles: Mapping[str, Region]) -> Decisions:
     """The same decisions, with the memories of what `tiles` keep."""
-    kept = {value: memory for tile in tiles.values() for value, memory in tile.kept.items()}
+    kept = {value: memory for tile in tiles.values() for value, memory in tile.resident.items()}
     return replace(decisions, memories={**decisions.memories, **kept}) if kept else decisions
 
 
@@ -100,9 +101,10 @@ def keepable(machine: Machine, memory: str, kept: Mapping[str, str]) -> Iterator
         return
     decisions = machine.decisions
     refused = {*decisions.memories, *decisions.offsets}
+    tiled = {name for region in decisions.tiles.values() for name in region.steps}
     for step in machine.scheduled.steps:
         binding = machine.bound.bindings[step.name]
-        settled = step.name in decisions.tiles or not machine.platform.memory(memory).lets(binding.engine, "rw")
+        settled = step.name in tiled or not machine.platform.memory(memory).lets(binding.engine, "rw")
         allowed = binding.kernel.memories
         refused.update(
             item.buffer for item in machine.operands(step) if settled or memory not in allowed.get(item.name, (memory,))
@@ -123,11 +125,7 @@ class Choice:
         self.alone = alone  # every step with nothing kept
         machine = cutter.machine
         self.buffers = {buffer.name: buffer for buffer in keepable(machine, memory, elsewhere)}
-        grain = machine.grain(memory)
-        self.bytes = {
-            buffer.name: -(-buffer.size_bytes // max(buffer.align, grain)) * max(buffer.align, grain)
-            for buffer in machine.scheduled.buffers
-        }
+        self.bytes = {buffer.name: machine.taken_bytes(buffer, memory) for buffer in machine.scheduled.buffers}
         steps = machine.scheduled.steps
         self.touched = [tuple({item.buffer: None for item in machine.operands(step)}) for step in steps]
         self.born: list[list[str]] = [[] for _ in steps]

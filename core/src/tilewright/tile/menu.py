@@ -6,16 +6,19 @@ Does not know which of them a plan takes, nor several steps.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.tile.cost import tile_cycles
-from tilewright.tile.grid import orders, tile_counts
-from tilewright.tile.order import Found, Order, total_of
+from tilewright.tile.floors import WORTH
+from tilewright.tile.grid import tile_counts
+from tilewright.tile.kernel_costs import tile_cycles
+from tilewright.tile.order import Found, Order
 from tilewright.tile.search import Search
+from tilewright.tile.sums import in_parts
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,114 +26,88 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.float64]
 
 _CHUNK = 96  # sizes looked at together
+_MOST_AT_ONCE = 64  # tilings of one chunk in one order, with one set of second buffers
 _NEAR_THE_FASTEST = 8  # more tilings than the staircase has, fast ones: the exact clock may order them otherwise
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A tiling and what it takes, by the search's estimate."""
-
-    used_bytes: float
-    cycles: float
-    moved_bytes: float
-    order: int  # of `orders`
-    point: int  # of the grid
-    at: tuple[int, ...]
-    doubled: int  # how many operands have two buffers, those that gain most per byte
-
-
-def menu(search: Search, most: int) -> tuple[Found, ...]:
-    """At most `most` tilings, and a few near the fastest; none where nothing fits.
+def menu(search: Search, most: int, beat: Sequence[Found] = ()) -> tuple[Found, ...]:
+    """At most `most` tilings, the smallest first, and a few near the fastest; none where nothing fits.
 
     Each is faster than all that take no more of the near memory. Of too many, those are left out that gain least.
+    Where reductions may be cut, those that cut one, clearly faster than all of `beat` that take no more.
     """
-    return _Menu(search).found(most)
+    stairs, space = _Stairs(beat), search.space
+    calls = space.engine.call_cycles * (tile_counts(space, search.points) - 1)
+    floor, least = tile_cycles(space, space.extents) + calls, search.least_bytes()
+    fits = least <= search.room
+    if space.sums is not None:
+        fits &= in_parts(space, search.points)
+    fitting = np.flatnonzero(fits)
+    for start in range(0, len(fitting), _CHUNK):
+        chunk = fitting[start : start + _CHUNK]
+        chunk = chunk[floor[chunk] < stairs.best(least[chunk])]
+        for order in search.ordered(search.points[chunk]) if len(chunk) else ():
+            stairs.enter(order)
+    return tuple({id(found): found for found in [*_thinned(stairs.found(), most), *stairs.fast]}.values())
 
 
-class _Menu:
-    """The staircase of one search: entries by bytes, each faster than those before it."""
+class _Stairs:
+    """Tilings by the bytes that they take, each faster than those before it; clearly faster than those of `beat`."""
 
-    def __init__(self, search: Search) -> None:
-        self.search = search
-        self.stairs: list[_Entry] = []
-        self.fast: list[_Entry] = []
-        self.orders = list(orders(search.space))
+    def __init__(self, beat: Sequence[Found]) -> None:
+        self.beat: list[Found] = []
+        for one in sorted(beat, key=lambda found: (found.used_bytes, found.cycles)):
+            if not self.beat or one.cycles * (1 - WORTH) < self.beat[-1].cycles:
+                self.beat.append(replace(one, cycles=one.cycles * (1 - WORTH)))
+        self.all = list(self.beat)
+        self.fast: list[Found] = []
 
-    def found(self, most: int) -> tuple[Found, ...]:
-        search = self.search
-        call = search.space.engine.call_cycles
-        floor = tile_cycles(search.space, search.space.extents) - call + call * tile_counts(search.space, search.points)
-        least = search.least_bytes()
-        open_points = np.flatnonzero(least <= search.room)
-        while len(open_points):
-            chunk, open_points = open_points[:_CHUNK], open_points[_CHUNK:]
-            chunk = chunk[floor[chunk] < self._best(least[chunk])]
-            if len(chunk):
-                self._look(chunk)
-        chosen = dict.fromkeys([*_thinned(self.stairs, most), *self.fast])
-        return tuple(self._as_found(entry) for entry in chosen)
+    def found(self) -> list[Found]:
+        """Those that have been entered."""
+        return [found for found in self.all if all(found is not one for one in self.beat)]
 
-    def _best(self, used: Numbers) -> Numbers:
-        """Cycles of the fastest entry that takes no more than each of `used`."""
-        if not self.stairs:
-            return np.full(len(used), np.inf)
-        bytes_of = np.array([entry.used_bytes for entry in self.stairs])
-        cycles = np.array([np.inf, *(entry.cycles for entry in self.stairs)])
-        best: Numbers = cycles[np.searchsorted(bytes_of, used, side="right")]
+    def best(self, used: Numbers) -> Numbers:
+        """Cycles of the fastest that takes no more than each of `used`."""
+        sizes = np.array([found.used_bytes for found in self.all])
+        cycles = np.array([np.inf, *(found.cycles for found in self.all)])
+        best: Numbers = cycles[np.searchsorted(sizes, used, side="right")]
         return best
 
-    def _look(self, chunk: npt.NDArray[np.intp]) -> None:
-        points = self.search.points[chunk]
-        computes, scratch = self.search.computes(points), self.search.scratches(points)
-        for number, order in enumerate(self.orders):
-            self._enter(Order(self.search, order, points, computes, scratch), number, chunk)
-
-    def _enter(self, order: Order, number: int, chunk: npt.NDArray[np.intp]) -> None:
-        moved = total_of([choice.moved for choice in order.choices])
-        for doubled, (twice, used) in enumerate(order.doublings()):
-            bytes_used = used + order.scratch
-            legal = order.legal(bytes_used)
+    def enter(self, order: Order) -> None:
+        """All depths and buffers of some sizes in one order."""
+        for twice, used in order.doublings():
+            legal = order.legal(used)
             if not legal.any():
                 return  # more buffers take more
             cycles = np.where(legal, order.cycles(twice), np.inf)
-            shape = cycles.shape
-            flat, flat_used = cycles.reshape(-1), np.broadcast_to(bytes_used, shape).reshape(-1)
-            flat_moved = np.broadcast_to(moved, shape).reshape(-1)
-            good = np.flatnonzero(flat < self._best(flat_used))
-            for index in good[np.lexsort((flat_moved[good], flat[good]))][:64].tolist():
-                at = tuple(int(part) for part in np.unravel_index(index, shape))
-                entry = _Entry(
-                    float(flat_used[index]), float(flat[index]), float(flat_moved[index]), number,
-                    int(chunk[at[-1]]), at[:-1], doubled,
-                )  # fmt: skip
-                self._insert(entry)
+            sizes, moved = np.broadcast_to(used, cycles.shape), np.broadcast_to(order.moved, cycles.shape)
+            good = np.flatnonzero(cycles < self.best(sizes))
+            for index in good[np.lexsort((moved.flat[good], cycles.flat[good]))][:_MOST_AT_ONCE].tolist():
+                at = np.unravel_index(index, cycles.shape)
+                below = bisect_right(self.all, float(sizes[at]), key=_used)
+                if not below or cycles[at] < self.all[below - 1].cycles:
+                    self._insert(order.found(at, twice, cycles))
 
-    def _insert(self, entry: _Entry) -> None:
-        before = [other for other in self.stairs if other.used_bytes <= entry.used_bytes]
-        if before and before[-1].cycles <= entry.cycles:
-            return
-        after = [o for o in self.stairs if o.used_bytes > entry.used_bytes and o.cycles < entry.cycles]
-        kept = [other for other in before if other.used_bytes < entry.used_bytes]
-        self.stairs = [*kept, entry, *after]
-        self.fast = sorted([*self.fast, entry], key=lambda one: (one.cycles, one.moved_bytes))[:_NEAR_THE_FASTEST]
-
-    def _as_found(self, entry: _Entry) -> Found:
-        points = self.search.points[entry.point : entry.point + 1]
-        computes, scratch = self.search.computes(points), self.search.scratches(points)
-        order = Order(self.search, self.orders[entry.order], points, computes, scratch)
-        twice, _ = list(order.doublings())[entry.doubled]
-        return order.found((*entry.at, 0), twice, (entry.cycles, entry.moved_bytes, entry.cycles))
+    def _insert(self, new: Found) -> None:
+        less = bisect_left(self.all, new.used_bytes, key=_used)
+        self.all[less:] = [new, *(found for found in self.all[less:] if found.cycles < new.cycles)]
+        fast = sorted([*self.fast, new], key=lambda found: (found.cycles, found.moved_bytes))
+        self.fast = fast[:_NEAR_THE_FASTEST]
 
 
-def _thinned(stairs: Sequence[_Entry], most: int) -> list[_Entry]:
-    """At most `most` of the entries: the smallest, the fastest, and those that gain most over what is kept below."""
+def _used(found: Found) -> float:
+    return found.used_bytes
+
+
+def _thinned(stairs: Sequence[Found], most: int) -> list[Found]:
+    """At most `most` of them: the smallest, the fastest, and those that gain most over what is kept below."""
     gain = 0.0
     kept = list(stairs)
     while len(kept) > most:
         gain = max(2 * gain, 1e-4)
         kept = list(stairs[:1])
-        for entry in stairs[1:-1]:
-            if entry.cycles <= kept[-1].cycles * (1 - gain):
-                kept.append(entry)
+        for stair in stairs[1:-1]:
+            if stair.cycles <= kept[-1].cycles * (1 - gain):
+                kept.append(stair)
         kept.append(stairs[-1])
     return kept

@@ -1,18 +1,72 @@
-"""Knows how to say that a step does not fit the near memory: what it needs at least, and which loops hold it together.
+"""Knows why a step does not fit the near memory: what it needs at least, and which loops hold it together.
 Does not know how tiles are searched; it asks with other limits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError, memory_error
 from tilewright.stages import Step
-from tilewright.tile.pick import smallest_bytes
+from tilewright.tile.cutter import Blocked
+from tilewright.tile.pick import at_least, smallest_bytes
+from tilewright.tile.search import Search
 from tilewright.tile.space import Space
 from tilewright.tile.spaces import Machine
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+_MOST_NEEDS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """Why a step has no tiling: in `memory`, one of these sets of buffers must have room, and none has."""
+
+    memory: str
+    room_bytes: int  # what the step may use: the memory's size less the runtime and what is pinned there
+    smallest: tuple[Mapping[str, int], ...]  # operand or "scratch" -> bytes; none larger than another in all of them
+    windows: Mapping[str, tuple[int, ...]]  # operand -> extents of its tile in the first of them
+    uncut: Mapping[str, str]  # loop -> why it cannot be cut
+
+
+def needs_of(blocked: Blocked) -> Needs | None:
+    """What would do for a step; None where no tiling of it is legal."""
+    space = blocked.space
+    search = Search(replace(space, room_bytes=None), "single")
+    columns = [*map(search.rooms, space.travellers), search.scratches(search.points).astype(np.int64)]
+    rows, names = np.stack(columns, axis=1), [*(item.name for item in space.travellers), "scratch"]
+    least = list(_least_points(search, rows))
+    if not least:
+        return None
+    sizes = {loop.name: int(size) for loop, size in zip(space.cuts, search.points[least[0]], strict=True)}
+    return Needs(
+        memory=blocked.way.near,
+        room_bytes=space.room_bytes or 0,
+        smallest=tuple(dict(zip(names, rows[number].tolist(), strict=True)) for number in least),
+        windows={item.name: search.table.windows(item, sizes).room for item in space.travellers},
+        uncut=space.refused,
+    )
+
+
+def _least_points(search: Search, rows: npt.NDArray[np.int64]) -> Iterator[int]:
+    """Legal points, none larger than another in all operands; the least in all first."""
+    left = np.argsort(rows.sum(axis=1), kind="stable")
+    given = 0
+    while len(left) and given < _MOST_NEEDS:
+        number, row = int(left[0]), rows[left[0]]
+        if at_least(search, number, int(row.sum())) is None:
+            left = left[1:]
+            continue
+        given += 1
+        yield number
+        left = left[(rows[left] < row).any(axis=1)]
 
 
 def does_not_fit(machine: Machine, step: Step, space: Space, near: str) -> TilewrightError:

@@ -11,7 +11,6 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.tile.cost import near_bytes
 from tilewright.tile.grid import tile_counts
 from tilewright.tile.order import Found
 from tilewright.tile.search import Search
@@ -31,7 +30,7 @@ def pick(
     """
     search = Search(space, buffering)
     if strategy == "min":
-        most = search.room if beat is None else near_bytes(space, beat.on("", ""), search.table) - 1
+        most = search.room if beat is None else beat.used_bytes - 1
         return _smallest(search, most)
     if beat is not None:
         return None
@@ -52,7 +51,7 @@ def smallest_bytes(space: Space, buffering: Buffering) -> int:
     search = Search(replace(space, room_bytes=None), buffering)
     least = search.least_bytes()
     for number in least.argsort(kind="stable"):
-        if _at_least(search, int(number), int(least[number])) is not None:
+        if at_least(search, int(number), int(least[number])) is not None:
             return int(least[number])
     return 0
 
@@ -63,15 +62,15 @@ def _smallest(search: Search, most: float) -> Found | None:
     for number in np.lexsort((tile_counts(search.space, search.points), least)):
         if least[number] > most:
             return None
-        found = _at_least(search, int(number), int(least[number]))
+        found = at_least(search, int(number), int(least[number]))
         if found is not None:
             return found
     return None
 
 
-def _at_least(search: Search, number: int, room_bytes: int) -> Found | None:
-    """The fastest tiling with one point's sizes that takes no more than the least it can."""
-    return Search(replace(search.space, room_bytes=room_bytes), search.buffering).at(number)
+def at_least(search: Search, number: int, room_bytes: int) -> Found | None:
+    """The fastest tiling with one point's sizes that takes no more than this; None where there is none."""
+    return Search(replace(search.space, room_bytes=room_bytes), search.buffering, search.tables).at(number)
 
 
 def _outwards(search: Search, chance: random.Random) -> npt.NDArray[np.intp]:

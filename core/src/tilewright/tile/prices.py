@@ -31,8 +31,16 @@ class Prices:
     cycles of the transfers of a window, and whether the path takes them all. Each is worked out once.
     """
 
-    def __init__(self, item: Traveller, table: WindowTable, sizes: Sequence[Integers], grain: int) -> None:
+    def __init__(
+        self,
+        item: Traveller,
+        table: WindowTable,
+        sizes: Sequence[Integers],
+        grain: int,
+        roll: tuple[str, int] | None = None,
+    ) -> None:
         self.item, self.table, self.grain = item, table, grain
+        self.roll = roll  # the loop along which rows stay, and their axis
         self._sizes = sizes  # of each loop, rising
         self._pace = [prod(len(one) for one in sizes[at + 1 :]) for at in range(len(sizes))]
         count = prod(len(one) for one in sizes)
@@ -54,13 +62,20 @@ class Prices:
 
     def _priced(self, points: Integers) -> Numbers:
         access = self.table.space.access
-        if len(points) <= _FEW or not isinstance(access, MapAccess) or self.table._is_joint(self.item):
+        few = len(points) <= _FEW and self.roll is None
+        if few or not isinstance(access, MapAccess) or self.table._is_joint(self.item):
             return np.array([self._one(tuple(row)) for row in points.tolist()], float)
         along = [self._classes(access, position, points) for position in range(len(self.item.shape))]
+        room = [extents.max(axis=1) for extents, _ in along]
+        if self.roll is not None:
+            along[self.roll[1]] = self._new_rows(points)
         each = prod(extents.shape[1] for extents, _ in along)
         step = max(1, _MOST_WINDOWS // each)
         parts = [
-            self._many([(one[at : at + step], other[at : at + step]) for one, other in along])
+            self._many(
+                [(one[at : at + step], other[at : at + step]) for one, other in along],
+                [one[at : at + step] for one in room],
+            )
             for at in range(0, len(points), step)
         ]
         return np.concatenate(parts)
@@ -87,12 +102,17 @@ class Prices:
             self.table._along(self.item.name, position, names, dict(zip(names, row, strict=True)))
             for row in unique.tolist()
         ]
-        most = max(len(classes) for classes in found)
-        filled = np.array([[*classes, *[(0, 0)] * (most - len(classes))] for classes in found], np.int64)
-        return filled[inverse, :, 0], filled[inverse, :, 1]
+        return _filled(found, inverse)
 
-    def _many(self, along: Sequence[tuple[Integers, Integers]]) -> Numbers:
-        """Every combination of extents along the axes, and their averages."""
+    def _new_rows(self, points: Integers) -> tuple[Integers, Integers]:
+        """The same along the axis of which rows stay, for what is new."""
+        loop, position = self.roll or ("", 0)
+        unique, inverse = np.unique(points[:, self.item.loops.index(loop)], return_inverse=True)
+        found = [self.table.new_rows(self.item.name, position, loop, size) for size in unique.tolist()]
+        return _filled(found, inverse)
+
+    def _many(self, along: Sequence[tuple[Integers, Integers]], room: Sequence[Integers]) -> Numbers:
+        """Every combination of extents along the axes, and their averages; buffers have `room`."""
         count = len(along[0][0]) if along else 1
         rank, columns, times = len(along), [], np.ones((count, *[1] * len(along)), np.int64)
         for position, (extents, often) in enumerate(along):
@@ -100,7 +120,6 @@ class Prices:
             shape[position + 1] = extents.shape[1]
             columns.append(extents.reshape(shape))
             times = times * often.reshape(shape)
-        room = [extents.max(axis=1) for extents, _ in along]
         wide = [np.broadcast_to(column, times.shape).reshape(-1) for column in columns]
         rooms = [np.repeat(one, times.size // count) for one in room]
         size, cycles, legal = many_transfers(self.item, wide, rooms)
@@ -117,6 +136,12 @@ class Prices:
             ],
             axis=1,
         )
+
+
+def _filled(found: Sequence[Sequence[tuple[int, int]]], inverse: Integers) -> tuple[Integers, Integers]:
+    most = max(len(classes) for classes in found)
+    filled = np.array([[*classes, *[(0, 0)] * (most - len(classes))] for classes in found], np.int64)
+    return filled[inverse, :, 0], filled[inverse, :, 1]
 
 
 def many_transfers(

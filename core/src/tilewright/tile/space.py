@@ -5,7 +5,7 @@ Does not know what a tile costs, nor which one is chosen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.access import Access, Box, Loop, MapAccess
-from tilewright.graph import Site
 from tilewright.index import Axis, Index, bare_loop, mentions
-from tilewright.kernel import Kernel, PartialSums
+from tilewright.kernel import Kernel, Matched, PartialSums
 from tilewright.layout import Layout
 from tilewright.platform import CopyPath, Engine
 from tilewright.tile.transfers import Transfers, transfers
@@ -43,6 +42,10 @@ class Traveller:
     steps: tuple[int, ...] = ()  # along each axis only every so manieth position travels; () is every one
     aligned_offset: bool = True  # its first byte lies where the path can reach it
 
+    def at(self, room: tuple[int, ...] | None) -> Traveller:
+        """The same where it comes from a tile buffer of these extents; None: from where it lives."""
+        return self if room is None else replace(self, shape=room, aligned_offset=True)
+
     def transfers(self, extents: Sequence[int], room: Sequence[int]) -> Transfers:
         """Those of one window, into or out of a tile buffer of extents `room`."""
         return transfers(extents, self.shape, room, self.layout, self.item_bytes, self.path, self.steps)
@@ -52,7 +55,7 @@ class Traveller:
 class Space:
     """Everything that the choice of a step's tiles over one hop depends on."""
 
-    site: Site
+    site: Matched
     kernel: Kernel
     access: Access
     engine: Engine
@@ -67,6 +70,15 @@ class Space:
     refused: Mapping[str, str] = field(default_factory=dict)  # loop -> why it cannot be cut
     sums: PartialSums | None = None  # of the reductions among `cuts`; None: no reduction is to be cut
     spared_bytes: int = 0  # that would travel if every value lived in the home memory
+    rolls: Mapping[str, Mapping[str, int]] = field(
+        default_factory=dict
+    )  # operand -> loop -> axis of which rows may stay
+
+    @property
+    def sums_in_output(self) -> bool:
+        """Whether the output's own tile has room for its sums: it is copied, and its type is theirs."""
+        copied = any(item.written for item in self.travellers)
+        return self.sums is not None and copied and self.site.outputs[0].dtype is self.sums.dtype
 
     @property
     def index_map(self) -> MapAccess:
@@ -257,6 +269,19 @@ class WindowTable:
             self._axes[key] = tuple(zip(extents.tolist(), times.tolist(), strict=True))
         return self._axes[key]
 
+    def new_rows(self, operand: str, position: int, loop: str, size: int) -> tuple[tuple[int, int], ...]:
+        """The same of what a tile of a loop has and the one before has not, along an axis that only that loop moves."""
+        key = (f"{operand} rolls", position, (size,))
+        if key not in self._axes:
+            low, high, _, _ = spans(
+                self.space.index_map.axes[operand][position], self._box, {loop: self._tiles(loop, size)}
+            )
+            low, high = np.broadcast_arrays(low, high)
+            done = np.minimum(np.concatenate([low[:1], high[:-1]]), high)
+            extents, times = np.unique(high - np.maximum(low, done), return_counts=True)
+            self._axes[key] = tuple(zip(extents.tolist(), times.tolist(), strict=True))
+        return self._axes[key]
+
     def room(self, operand: str, cuts: Mapping[str, int]) -> tuple[int, ...]:
         """The largest extents of an operand, travelling or not, of which no loop moves two axes: an output."""
         axes = self.space.index_map.axes[operand]
@@ -389,3 +414,32 @@ def touched_bytes(access: Access, operand: str, item_bytes: int) -> int:
     for span in access.window(operand, {loop.name: (0, loop.extent) for loop in access.loops}):
         total *= len(range(span.low, span.high, span.step))
     return total
+
+
+def rolling_loops(space: Space) -> dict[str, dict[str, int]]:
+    """For each input the loops along which rows of its windows may stay, and the axis that they move: where windows of
+    neighbouring tiles overlap along that axis and no other.
+    """
+    if not isinstance(space.access, MapAccess) or space.around:
+        return {}
+    found: dict[str, dict[str, int]] = {}
+    for item in space.travellers:
+        loops = {} if item.written or item.name in space.once else _overlapping(space, item)
+        if loops:
+            found[item.name] = loops
+    return found
+
+
+def _overlapping(space: Space, item: Traveller) -> dict[str, int]:
+    axes = space.index_map.axes[item.name]
+    box = {loop.name: (0, loop.extent) for loop in space.access.loops}
+    found = {}
+    for name in item.loops:
+        moved = [at for at, axis in enumerate(axes) if mentions(axis.index, name)]
+        if len(moved) != 1 or space.access.window(item.name, box)[moved[0]].step > 1:
+            continue
+        size = space.kernel.multiples.get(name, 1)
+        low, high, _, _ = spans(axes[moved[0]], box, {name: tile_ranges(space.extents[name], size)})
+        if len(low) > 1 and np.all(low[1:] >= low[:-1]) and np.any(high[:-1] > low[1:]):
+            found[name] = moved[0]
+    return found

@@ -10,19 +10,19 @@ from functools import cached_property
 from types import MappingProxyType
 
 from tilewright.access import Access, Loop, MapAccess
-from tilewright.decisions import Decisions, HopTile
+from tilewright.decisions import Decisions
 from tilewright.dtypes import DType
-from tilewright.graph import Node, Site
+from tilewright.graph import Node
 from tilewright.index import mentions
-from tilewright.kernel import Kernel, TileShape
+from tilewright.kernel import Kernel, Matched, TileShape
 from tilewright.layout import Layout, row_major
-from tilewright.operands import input_operands, kernel_access
 from tilewright.operator import Operator
-from tilewright.platform import CopyPath, Platform
+from tilewright.platform import CopyPath, Engine, Platform
 from tilewright.reach import reachable
+from tilewright.regions import Hop, Order, Region, Sums, key_of
 from tilewright.stages import Buffer, Scheduled, Step
 from tilewright.tile.space import Space, Traveller, WindowTable, cuttable, touched_bytes
-from tilewright.tile.sums import splits
+from tilewright.tile.sums import cut_reductions
 from tilewright.tile.transfers import lattice, path_between, route
 from tilewright.work import operations
 
@@ -71,6 +71,7 @@ class Machine:
         self.bound = scheduled.bound
         self.platform: Platform = scheduled.bound.platform
         self.nodes: dict[str, Node] = {node.name: node for node in self.bound.graph.nodes}
+        self.numbers = {step.name: number for number, step in enumerate(scheduled.steps)}
 
     @cached_property
     def hops(self) -> tuple[Way, ...]:
@@ -86,29 +87,33 @@ class Machine:
         leading = [memory.name for memory in const if route(self.platform, memory.name, self.platform.near)]
         return (leading or [memory.name for memory in const])[0]
 
-    def site(self, step: Step) -> Site:
+    def site(self, step: Step) -> Matched:
         """The node that gives the step its name."""
-        return self.bound.graph.site(self.nodes[step.name])
+        return self.bound.site(self.nodes[step.name])
+
+    def engine(self, name: str) -> Engine:
+        """By name."""
+        return next(engine for engine in self.platform.engines if engine.name == name)
 
     def access(self, step: Step) -> Access:
         """The access of the step's kernel."""
-        site = self.site(step)
-        return kernel_access(self.operators[site.node.op], self.bound.bindings[step.name].kernel, site)
+        return self.bound.layers[step.name].access
 
     def operands(self, step: Step, kept: Mapping[str, str] = NOTHING) -> tuple[OperandOf, ...]:
         """Inputs, packed constants, outputs. `kept` has buffers that are elsewhere than decided, and their memory."""
-        site, binding = self.site(step), self.bound.bindings[step.name]
+        site, binding, layer = self.site(step), self.bound.bindings[step.name], self.bound.layers[step.name]
         operator = self.operators[site.node.op]
         found = []
-        for source in input_operands(operator, binding.kernel, site):
+        for source in layer.sources(site):
             if source.operand in binding.constants:
                 found.append(self._constant(source.operand, binding.constants[source.operand]))
             else:
                 found.append(self._value(source.operand, source.tensor, kept, written=False))
         outputs = zip(operator.outputs, site.node.outputs, strict=False)
         found.extend(self._value(operand, value, kept, written=True) for operand, value in outputs if value)
-        stays = binding.kernel.stays(site)
-        return tuple(replace(one, stays=True) if one.name in stays and self._reached(one) else one for one in found)
+        return tuple(
+            replace(one, stays=True) if one.name in layer.stays and self._reached(one) else one for one in found
+        )
 
     def _reached(self, operand: OperandOf) -> bool:
         return reachable(self.platform, operand.memory)
@@ -149,13 +154,17 @@ class Machine:
         if limit is None:
             return None
         taken = self.platform.runtime_bytes.get(memory, 0)
-        for buffer in self._pinned.get(memory, ()):
+        for buffer in self.pinned.get(memory, ()):
             if buffer.first <= index <= buffer.last:
-                taken += _up(buffer.size_bytes, max(buffer.align, self.grain(memory)))
+                taken += self.taken_bytes(buffer, memory)
         return limit - taken
 
+    def taken_bytes(self, buffer: Buffer, memory: str) -> int:
+        """What a buffer takes of a memory: its size, up to where the next may begin."""
+        return _up(buffer.size_bytes, max(buffer.align, self.grain(memory)))
+
     @cached_property
-    def _pinned(self) -> Mapping[str, tuple[Buffer, ...]]:
+    def pinned(self) -> Mapping[str, tuple[Buffer, ...]]:
         """Buffers of values by the memory that they are pinned to."""
         found: dict[str, tuple[Buffer, ...]] = {}
         for buffer in self.scheduled.buffers:
@@ -208,7 +217,7 @@ class Machine:
         index: int,
         step: Step,
         ends: tuple[str, str],
-        outer: tuple[HopTile, ...] = (),
+        outer: tuple[Hop, ...] = (),
         kept: Mapping[str, str] = NOTHING,
         *,
         split: bool = False,
@@ -219,9 +228,9 @@ class Machine:
         where the hop leads to the kernel, and the kernel accumulates.
         """
         site, binding, access = self.site(step), self.bound.bindings[step.name], self.access(step)
-        sums = binding.kernel.accumulates(site) if split and ends[1] == self.platform.near else None
+        sums = self.bound.layers[step.name].sums if split and ends[1] == self.platform.near else None
         cuts, refused = cuttable(access, binding.kernel, sums)
-        engine = next(engine for engine in self.platform.engines if engine.name == binding.engine)
+        engine = self.engine(binding.engine)
         operands = self.operands(step, kept)
         visit = self._visit(index, step, access, outer, kept)
         cuts = tuple(loop for loop in cuts if visit.extents[loop.name] > 1)
@@ -253,14 +262,19 @@ class Machine:
             spared_bytes=self._spared(operands, binding.kernel, access, ends),
         )
 
-    def hop_space(
-        self, index: int, step: Step, hop: HopTile, outer: tuple[HopTile, ...], kept: Mapping[str, str] = NOTHING
-    ) -> Space:
-        """The space that a tiling of a hop is out of."""
-        space = self.space(index, step, (hop.far, hop.near), outer, kept)
-        if not splits(space.access, hop.nest):
-            return space
-        return self.space(index, step, (hop.far, hop.near), outer, kept, split=True)
+    def alone(self, step: Step, hops: tuple[Hop, ...], resident: Mapping[str, str] = NOTHING) -> Region:
+        """A region of one step that is tiled so."""
+        extents = {loop.name: loop.extent for loop in self.access(step).loops}
+        split = [name for hop in hops for name in cut_reductions(self.access(step), hop.nest, extents)]
+        form = self.bound.layers[step.name].sums if split else None
+        sums: dict[str, Sums] = {}
+        if form:
+            output, node = self.access(step).outputs[0], self.nodes[step.name]
+            same = self.bound.graph.tensors[node.outputs[0]].dtype is form.dtype
+            inside = same and key_of(step.name, output) in hops[-1].copies
+            sums = {step.name: Sums(loops=tuple(dict.fromkeys(split)), dtype=form.dtype, in_output=inside)}
+        order: Order = "tiles" if hops else "once"
+        return Region(steps=(step.name,), hops=hops, order=order, sums=sums, resident=resident)
 
     def _spared(self, operands: tuple[OperandOf, ...], kernel: Kernel, access: Access, ends: tuple[str, str]) -> int:
         """Bytes of the values that live at the near end or nearer, but would cross this hop from the home memory."""
@@ -272,9 +286,7 @@ class Machine:
             if 0 not in operand.shape and self.path(replace(operand, memory=home), kernel, ends) is not None
         )
 
-    def _visit(
-        self, index: int, step: Step, access: Access, outer: tuple[HopTile, ...], kept: Mapping[str, str]
-    ) -> _Visit:
+    def _visit(self, index: int, step: Step, access: Access, outer: tuple[Hop, ...], kept: Mapping[str, str]) -> _Visit:
         """What the hops `outer` leave to the next one."""
         extents = {loop.name: loop.extent for loop in access.loops}
         around: dict[str, tuple[int, ...]] = {}
@@ -283,8 +295,9 @@ class Machine:
             space = self.space(index, step, (hop.far, hop.near), outer[:number], kept)
             table = WindowTable(space)
             for operand in space.travellers:
-                if operand.name in hop.copies:
-                    rooms[operand.name] = table.windows(operand, dict(hop.nest[: hop.copies[operand.name].depth])).room
+                copy = hop.copies.get(key_of(step.name, operand.name))
+                if copy is not None:
+                    rooms[operand.name] = table.windows(operand, dict(hop.nest[: copy.level])).room
             for name, size in hop.nest:
                 extents[name] = min(size, extents[name])
                 around[name] = (*around.get(name, ()), extents[name])

@@ -4,18 +4,17 @@ Does not know offsets. After this stage no footprint changes.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tilewright.decisions import Decisions
 from tilewright.operator import Operator
+from tilewright.regions import Region, key_of
 from tilewright.stages import Buffer, Group, Scheduled, Tiled
-from tilewright.tile.buffers import scratch_buffer, tile_buffers
+from tilewright.tile.buffers import lasting, region_buffers
 from tilewright.tile.copies import constant_copies
 from tilewright.tile.engines import demand_near, engine_uses, reachable
-from tilewright.tile.fuse import copy_key
-from tilewright.tile.fuse_buffers import lasting
 from tilewright.tile.spaces import Machine
 from tilewright.tile.tiler import Buffering, Tiler, TilingRequest
 
@@ -46,23 +45,30 @@ def tile(
     )
     groups = tiler.plan(asked)
     _check_cover(groups, scheduled)
-    kept = {value: memory for group in groups for value, memory in group.tile.kept.items()}
+    return listed(scheduled, operators, groups, decisions)
+
+
+def listed(
+    scheduled: Scheduled, operators: Mapping[str, Operator], groups: tuple[Group, ...], decisions: Decisions
+) -> Tiled:
+    """Groups with every buffer that they need."""
+    kept = {value: memory for group in groups for value, memory in group.region.resident.items()}
     decisions = replace(decisions, memories={**decisions.memories, **kept})
     machine = Machine(scheduled, operators, decisions)
-    demands = _kernel_memories(machine, groups)
+    regions = tuple(group.region for group in groups)
+    demands = _kernel_memories(machine, regions)
     values = tuple(
         replace(buffer, memories=_candidates(buffer, machine, demands, decisions, kept))
-        for buffer in lasting(scheduled.buffers, machine, groups)
+        for buffer in lasting(scheduled.buffers, machine, regions)
     )
     buffers = (
         *values,
-        *tile_buffers(machine, groups),
-        *_scratch(machine, groups),
+        *region_buffers(machine, regions),
         *_constants(machine, decisions),
         *constant_copies(machine),
     )
-    demand_near(machine, groups)
-    uses = engine_uses(machine, groups)
+    demand_near(machine, regions)
+    uses = engine_uses(machine, regions)
     return Tiled(
         scheduled=scheduled,
         groups=groups,
@@ -76,16 +82,16 @@ def _check_cover(groups: tuple[Group, ...], scheduled: Scheduled) -> None:
         raise ValueError("the tiler's groups do not cover every step once, in order")
 
 
-def _kernel_memories(machine: Machine, groups: tuple[Group, ...]) -> dict[str, tuple[str, ...]]:
+def _kernel_memories(machine: Machine, regions: Sequence[Region]) -> dict[str, tuple[str, ...]]:
     """Value -> the memories its kernels can reach, where any kernel is particular and gets no copy."""
-    group_of = {step: group for group in groups for step in group.steps}
+    region_of = {step: region for region in regions for step in region.steps}
     demands: dict[str, tuple[str, ...]] = {}
     for step in machine.scheduled.steps:
-        tile, count = group_of[step.name].tile, len(group_of[step.name].steps)
-        travelling = {name for hop in tile.hops[-1:] for name in hop.copies}
+        region = region_of[step.name]
+        travelling = {name for hop in region.hops[-1:] for name in hop.copies}
         operands = machine.operands(step)
-        copied = {item.name for item in operands if copy_key(step.name, item.name, count) in travelling}
-        copied |= {item.name for item in operands if item.value in tile.inner}
+        copied = {item.name for item in operands if key_of(step.name, item.name) in travelling}
+        copied |= {item.name for item in operands if item.value in region.held}
         values = {item.name: item.value for item in operands if not item.constant}
         for operand, allowed in machine.bound.bindings[step.name].kernel.memories.items():
             value = values.get(operand, "")
@@ -121,16 +127,6 @@ def _pins(
     """Memories beside the usual ones in which a pin wants the buffer, or a value in it."""
     wanted = {decisions.memories.get(name) for name in (buffer, *values)} - set(usual)
     return [name for name in memories if name in wanted]
-
-
-def _scratch(machine: Machine, groups: tuple[Group, ...]) -> list[Buffer]:
-    hops = {group.name: group.tile.hops for group in groups if len(group.steps) == 1}
-    found = [
-        scratch_buffer(machine, index, step, hops[step.name])
-        for index, step in enumerate(machine.scheduled.steps)
-        if step.name in hops
-    ]
-    return [buffer for buffer in found if buffer is not None]
 
 
 def _constants(machine: Machine, decisions: Decisions) -> list[Buffer]:

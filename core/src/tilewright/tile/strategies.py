@@ -1,25 +1,27 @@
-"""Knows the built-in tilers: fastest, smallest, largest and random tiles for every step on its own.
+"""Knows the built-in tilers: fastest, smallest, largest and random tiles, and which steps share them.
 Does not know how spaces are built or searched.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from tilewright.errors import TilewrightError
 from tilewright.stages import Group
+from tilewright.tile.chain import Lookout
 from tilewright.tile.cutter import Cutter
-from tilewright.tile.fuse import Lookout
-from tilewright.tile.fuse_plan import Fuser, nothing_kept
-from tilewright.tile.keep import decided, keep
+from tilewright.tile.grouping import Fuser, nothing_kept
+from tilewright.tile.keep import Plan, decided, keep
 from tilewright.tile.misfit import does_not_fit
 from tilewright.tile.order import Found
 from tilewright.tile.pick import pick
-from tilewright.tile.search import Search, Tables
+from tilewright.tile.problem import Tables
+from tilewright.tile.search import Search
 from tilewright.tile.space import Space
 from tilewright.tile.spaces import Machine
-from tilewright.tile.tiler import TilingRequest
+from tilewright.tile.tiler import Buffering, TilingRequest
 from tilewright.tile.whole import WholeTiler
 
 Strategy = Literal["auto", "cost", "min", "max", "random-max"]
@@ -34,46 +36,48 @@ class StepTiler:
 
     def plan(self, request: TilingRequest) -> tuple[Group, ...]:
         """See `Tiler.plan`. TilewrightError TW5101 (exit 5) for a step that no tiling makes fit."""
-        decisions = decided(request.decisions, request.decisions.tiles)
-        machine = Machine(request.scheduled, request.operators, decisions)
+        machine = Machine(request.scheduled, request.operators, decided(request.decisions, request.decisions.tiles))
         if not machine.hops:
             return WholeTiler().plan(request)
-        steady = self.name in ("auto", "cost")
-        cutter = Cutter(machine, lambda *asked: self._found(request, *asked), request.known, steady=steady)
-        plan = keep(cutter, request.longest if steady else 1)
+        cutter = self.cutter(machine, request)
+        plan = keep(cutter, request.longest if cutter.steady else 1)
         if isinstance(plan, int):
             raise _misfit(machine, cutter, plan)
-        search = steady and request.longest != 1
+        search = cutter.steady and request.longest != 1
         bases = [plan, *([nothing_kept(cutter)] if search and plan.kept and plan.moves_much else [])]
-        known = request.known.setdefault("groups", {})
-        divisions, lookout = [], Lookout(machine)
-        for base in bases:
-            fuser = Fuser(
-                cutter=cutter,
-                plan=base,
-                buffering=request.buffering,
-                longest=request.longest,
-                known=known,
-                lookout=lookout,
-            )
-            divisions.append(fuser.division(request.decisions.groups, search=search))
-        return min(divisions, key=lambda one: one.merit).groups
+        return grouped(cutter, request, bases, search=search)
 
-    def _found(
-        self, request: TilingRequest, space: Space, index: int, tables: Tables | None, beat: Found | None
-    ) -> Found | None:
-        """Where not every operand that travels again can have two buffers, those have them that gain most."""
-        found = self._with_buffers(request, space, index, tables, beat)
-        if found is None and beat is None and request.buffering == "double":
-            return self._with_buffers(replace(request, buffering="auto"), space, index, tables, beat)
-        return found
+    def cutter(self, machine: Machine, request: TilingRequest) -> Cutter:
+        """The tilings that it takes for single steps."""
 
-    def _with_buffers(
-        self, request: TilingRequest, space: Space, index: int, tables: Tables | None, beat: Found | None
-    ) -> Found | None:
-        if self.name == "auto" or self.name == "cost":
-            return Search(space, request.buffering, tables).best(beat)
-        return pick(space, request.buffering, self.name, request.seed + index, beat)
+        def find(
+            space: Space, index: int, buffering: Buffering, tables: Tables | None, beat: Sequence[Found]
+        ) -> tuple[Found, ...]:
+            least = beat[0] if beat else None
+            if self.name == "auto" or self.name == "cost":
+                found = Search(space, buffering, tables).best(least)
+            else:
+                found = pick(space, buffering, self.name, request.seed + index, least)
+            return () if found is None else (found,)
+
+        return Cutter(machine, find, request, name=self.name, steady=self.name in ("auto", "cost"))
+
+
+def grouped(cutter: Cutter, request: TilingRequest, bases: Sequence[Plan], *, search: bool) -> tuple[Group, ...]:
+    """The best of some plans of single steps, with steps tiled together: pinned ones and with `search` what gains."""
+    known, lookout = request.known.setdefault("groups", {}), Lookout(cutter.machine)
+    divisions = [
+        Fuser(
+            cutter=cutter,
+            plan=base,
+            buffering=request.buffering,
+            longest=request.longest,
+            known=known,
+            lookout=lookout,
+        ).division(request.decisions.groups, search=search)
+        for base in bases
+    ]
+    return min(divisions, key=lambda one: one.merit).groups
 
 
 def _misfit(machine: Machine, cutter: Cutter, index: int) -> TilewrightError:

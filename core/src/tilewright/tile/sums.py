@@ -5,7 +5,6 @@ Does not know which reductions are cut.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Integers = npt.NDArray[np.int64]
-
-SUMS = "acc"  # the operand
 
 
 def cut_reductions(access: Access, nest: Iterable[tuple[str, int]], extents: Mapping[str, int]) -> tuple[str, ...]:
@@ -34,14 +31,6 @@ def splits(access: Access, nest: Iterable[tuple[str, int]]) -> bool:
     return any(name in reductions for name, _ in nest)
 
 
-def sums_bytes(space: Space, cuts: Mapping[str, int], table: WindowTable) -> int:
-    """Bytes of the sums where the loops are cut so: one for each element of the largest tile of the output."""
-    if space.sums is None or not cut_reductions(space.access, cuts.items(), space.extents):
-        return 0
-    (output,) = space.access.outputs
-    return space.sums.dtype.size_bytes * prod(table.room(output, cuts))
-
-
 def in_parts(space: Space, points: Integers) -> npt.NDArray[np.bool_]:
     """Which of many tile sizes, [points, loops that may be cut], make several tiles of a reduction."""
     columns = [at for at, loop in enumerate(space.cuts) if loop.kind == "reduce"]
@@ -50,8 +39,8 @@ def in_parts(space: Space, points: Integers) -> npt.NDArray[np.bool_]:
 
 
 def sums_bytes_of(space: Space, points: Integers, table: WindowTable) -> Integers:
-    """`sums_bytes` of many tile sizes."""
-    if space.sums is None:
+    """Bytes of the sums for many tile sizes: one for each element of the largest tile of the output."""
+    if space.sums is None or space.sums_in_output:
         return np.zeros(len(points), np.int64)
     (output,) = space.access.outputs
     axes = space.index_map.axes[output]

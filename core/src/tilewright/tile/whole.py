@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tilewright.regions import Region
 from tilewright.stages import Group
-from tilewright.tile.fuse_buffers import not_together
+from tilewright.tile.buffers import not_together
 from tilewright.tile.tiler import TilingRequest
 
 
@@ -27,5 +28,5 @@ class WholeTiler:
         for step in request.scheduled.steps:
             binding = bindings[step.name]
             cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
-            groups.append(Group(name=step.name, steps=(step.name,), cycles=cycles))
+            groups.append(Group(region=Region(steps=(step.name,)), cycles=cycles))
         return tuple(groups)

@@ -20,12 +20,12 @@ from tilewright.identifiers import comment_text
 from tilewright.program import Program, StepCode
 from tilewright.statements import (
     Barrier,
+    ByteRange,
     CopyStart,
     CopyWait,
     If,
     PartCall,
     Raw,
-    Region,
     Statement,
     StepCall,
     replaced,
@@ -57,7 +57,7 @@ class _Tensor:
     name: str
     kind: str
     dtype: DType
-    region: Region
+    region: ByteRange
 
     def print(self, pointer: str, size_bytes: int, where: str) -> Raw:
         """The statement that prints it. `where` is safe text."""
@@ -115,11 +115,13 @@ def _operands(program: Program, step: StepCode) -> Iterator[_Tensor]:
             storage = scheduled.storage.get(value)
             if storage is not None:
                 tensor = program.graph_tensors[value]
-                region = Region(buffer=storage.buffer, offset_bytes=storage.offset_bytes, size_bytes=tensor.size_bytes)
+                region = ByteRange(
+                    buffer=storage.buffer, offset_bytes=storage.offset_bytes, size_bytes=tensor.size_bytes
+                )
                 yield _Tensor(name=value, kind=kind, dtype=tensor.dtype, region=region)
     for name in scheduled.bound.bindings[step.step].constants.values():
         array = scheduled.bound.constants[name]
-        region = Region(buffer=name, offset_bytes=0, size_bytes=array.nbytes)
+        region = ByteRange(buffer=name, offset_bytes=0, size_bytes=array.nbytes)
         yield _Tensor(name=name, kind="constants", dtype=DType.from_numpy(array.dtype), region=region)
 
 
@@ -177,7 +179,7 @@ def _with_tiles(program: Program, step: StepCode, operands: Sequence[_Tensor], s
     return replace(step, parts=parts, body=replaced(step.body, changed))
 
 
-def _slots(body: tuple[Statement, ...], operands: Sequence[_Tensor]) -> Iterator[tuple[str, tuple[_Tensor, Region]]]:
+def _slots(body: tuple[Statement, ...], operands: Sequence[_Tensor]) -> Iterator[tuple[str, tuple[_Tensor, ByteRange]]]:
     """Transfer -> the operand it carries from or to its home, and its tile buffer."""
     for statement in walk(body):
         if isinstance(statement, CopyStart):

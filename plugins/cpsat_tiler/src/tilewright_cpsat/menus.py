@@ -29,7 +29,8 @@ class Menus:
     def __init__(self, choices: TileChoices, quick: Sequence[Group]) -> None:
         self.choices = choices
         self.steps = choices.request.scheduled.steps
-        self.capacities = {name: choices.capacity(name) for name in choices.memories}
+        platform = choices.request.scheduled.bound.platform
+        self.capacities = {name: platform.plan_bytes(name) for name in choices.memories}
         self.touched = [choices.touched(step) for step in range(len(self.steps))]
         self.stays = {stay.name: stay for stay in (*self._free(), *self._pinned())}
         self.items = [list(self._items(step)) for step in range(len(self.steps))]
@@ -52,9 +53,8 @@ class Menus:
         offsets = self._offsets(answer)
         found = []
         for step, number in enumerate(answer.choice.options):
-            stays, tiling = self.items[step][number]
-            group = self.choices.group(step, tiling, dict(stays), offsets[step])
-            found.append(replace(group, claim=_claim(answer.gap(self.joint))))
+            _, tiling = self.items[step][number]
+            found.append(replace(tiling.group, offsets=offsets[step], claim=_claim(answer.gap(self.joint))))
         return tuple(found)
 
     def placed(self, groups: Sequence[Group], work: float) -> tuple[Group, ...] | None:
@@ -63,7 +63,7 @@ class Menus:
         for buffer in self.choices.near_buffers(groups):
             (memory,) = buffer.memories
             if memory in self.joint.capacities:
-                size = self.choices.kept_bytes(buffer, memory)
+                size = self.choices.taken_bytes(buffer, memory)
                 boxes.append(
                     Rectangle(memory=memory, buffer=buffer.name, first=buffer.first, last=buffer.last, size_bytes=size)
                 )
@@ -87,7 +87,7 @@ class Menus:
         found: dict[str, Stay] = {}
         for memory, capacity in self.capacities.items():
             for buffer in self.choices.keepable(memory):
-                size = self.choices.kept_bytes(buffer, memory)
+                size = self.choices.taken_bytes(buffer, memory)
                 if capacity is None or size <= capacity:
                     known = found.get(buffer.name)
                     sizes = {**(known.sizes if known else {}), memory: size}
@@ -101,7 +101,7 @@ class Menus:
     def _pinned(self) -> Iterator[Stay]:
         for memory in self.capacities:
             for buffer in self.choices.pinned(memory):
-                sizes = {memory: self.choices.kept_bytes(buffer, memory)}
+                sizes = {memory: self.choices.taken_bytes(buffer, memory)}
                 yield Stay(name=buffer.name, first=buffer.first, last=buffer.last, sizes=sizes, pinned=memory)
 
     def _movable(self, step: int) -> list[str]:
@@ -124,14 +124,14 @@ class Menus:
             tiling
             for tiling in self.choices.tilings(step, kept)
             if all(
-                capacity is None or taken[memory] + tiling.bytes_in(memory) <= capacity
+                capacity is None or taken[memory] + self._bytes_in(tiling, memory) <= capacity
                 for memory, capacity in self.capacities.items()
             )
         ]
         fitting.sort(key=lambda tiling: (tiling.cycles, tiling.moved_bytes))
         better: list[tuple[int, ...]] = []
         for tiling in fitting:
-            bytes_in = tuple(tiling.bytes_in(memory) for memory in self.capacities)
+            bytes_in = tuple(self._bytes_in(tiling, memory) for memory in self.capacities)
             if not any(all(mine >= other for mine, other in zip(bytes_in, row, strict=True)) for row in better):
                 better.append(bytes_in)
                 yield tiling
@@ -139,22 +139,22 @@ class Menus:
     def _option(self, item: Item) -> Option:
         stays, tiling = item
         sizes = {
-            memory: tuple(size for _, size in _buffers(tiling, memory, ""))
+            memory: tuple(self._buffers(tiling, memory).values())
             for memory, capacity in self.capacities.items()
             if capacity is not None
         }
-        return Option(cycles=ceil(tiling.cycles), moved_bytes=ceil(tiling.moved_bytes), stays=stays, sizes=sizes)
+        return Option(cycles=ceil(tiling.cycles), moved_bytes=tiling.moved_bytes, stays=stays, sizes=sizes)
 
     def _known(self, quick: Sequence[Group]) -> Choice | None:
         """The other tiler's answer, its tilings put on the menus. None where it is no answer to this problem."""
         storage = self.choices.request.scheduled.storage
-        kept = {storage[value].buffer: memory for group in quick for value, memory in group.tile.kept.items()}
+        kept = {storage[value].buffer: memory for group in quick for value, memory in group.region.resident.items()}
         if any(len(group.steps) > 1 for group in quick) or any(name not in self.stays for name in kept):
             return None
         chosen = []
         for step, group in enumerate(quick):
             stays = tuple(sorted((name, kept[name]) for name in self._movable(step) if name in kept))
-            tiling = self.choices.tiling(step, group.tile.hops, dict(stays))
+            tiling = self.choices.tiling(step, group.region.hops, dict(stays))
             self.items[step].append((stays, tiling))
             chosen.append(len(self.items[step]) - 1)
         stays_all = {name: memory for name, memory in kept.items() if not self.stays[name].pinned}
@@ -171,7 +171,7 @@ class Menus:
         for step, number in enumerate(answer.choice.options):
             _, tiling = self.items[step][number]
             for memory in self.capacities:
-                for place, (name, _) in enumerate(_buffers(tiling, memory, self.steps[step].name)):
+                for place, name in enumerate(self._buffers(tiling, memory)):
                     if (memory, (step, place)) in answer.offsets:
                         found[step][name] = answer.offsets[memory, (step, place)]
         for name, memory in answer.choice.stays.items():
@@ -179,12 +179,13 @@ class Menus:
                 found[self.stays[name].first][name] = answer.offsets[memory, name]
         return found
 
+    def _buffers(self, tiling: Tiling, memory: str) -> dict[str, int]:
+        """Name and bytes of every buffer of a tiling in one memory."""
+        here = (buffer for buffer in tiling.buffers if memory in buffer.memories)
+        return {buffer.name: self.choices.taken_bytes(buffer, memory) for buffer in here}
 
-def _buffers(tiling: Tiling, memory: str, step: str) -> Iterator[tuple[str, int]]:
-    """Name and bytes of every buffer of a tiling in one memory."""
-    for buffer in tiling.buffers:
-        if buffer.memory == memory:
-            yield from ((name, buffer.size_bytes) for name in buffer.names(step))
+    def _bytes_in(self, tiling: Tiling, memory: str) -> int:
+        return sum(self._buffers(tiling, memory).values())
 
 
 def _largest(stay: Stay) -> tuple[int, str]:

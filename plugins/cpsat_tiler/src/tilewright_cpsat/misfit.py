@@ -5,9 +5,9 @@ Does not know how a plan is found where there is one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tilewright.api import Needs, TileChoices, TilewrightError, asked_again, memory_error
+from tilewright.api import Needs, TileChoices, TilewrightError, TilingRequest, memory_error
 
 _WORK = 2.0  # units of deterministic time for one question
 
@@ -27,7 +27,7 @@ def explained(choices: TileChoices, error: TilewrightError) -> TilewrightError:
         needs = choices.needs(index)
         if needs is None:
             continue
-        limit = choices.capacity(needs.memory) or 0
+        limit = choices.request.scheduled.bound.platform.plan_bytes(needs.memory) or 0
         core = minimal(demands_of(choices, index, needs), limit)
         total = sum(min(demand.sizes) for demand in core)
         return memory_error(
@@ -52,8 +52,8 @@ def demands_of(choices: TileChoices, index: int, needs: Needs) -> tuple[Demand, 
     found = [
         Demand(
             text=f"'{buffer.name}', pinned to '{needs.memory}' and alive here: "
-            f"{choices.kept_bytes(buffer, needs.memory):,} B",
-            sizes=(choices.kept_bytes(buffer, needs.memory),) * count,
+            f"{choices.taken_bytes(buffer, needs.memory):,} B",
+            sizes=(choices.taken_bytes(buffer, needs.memory),) * count,
         )
         for buffer in choices.pinned(needs.memory)
         if buffer.first <= index <= buffer.last
@@ -125,12 +125,10 @@ def _ways_out(choices: TileChoices, index: int, needs: Needs) -> Iterator[str]:
     """Changes after which the tiler was asked again and found a plan."""
     memory, request = needs.memory, choices.request
     enough = least_size(choices, memory)
-    if _fits_now(TileChoices(asked_again(request, sizes={memory: enough}))):
+    if _fits_now(_resized(request, memory, enough)):
         yield f"--memory {memory}={enough}     is the least that does for every step"
     for buffer in choices.pinned(memory):
-        if buffer.first <= index <= buffer.last and _fits_now(
-            TileChoices(asked_again(request, without_pin=buffer.name))
-        ):
+        if buffer.first <= index <= buffer.last and _fits_now(_unpinned(request, {buffer.name, *buffer.values})):
             yield f"remove the pin of '{buffer.name}' to memory '{memory}'"
 
 
@@ -142,14 +140,24 @@ def least_size(choices: TileChoices, memory: str) -> int:
     for index in range(len(choices.request.scheduled.steps)):
         needs = choices.needs(index)
         if needs is not None and needs.memory == memory:
-            room = choices.room_bytes(memory, index) or 0
-            found = max(found, has - room + min(sum(tiling.values()) for tiling in needs.smallest))
+            found = max(found, has - needs.room_bytes + min(sum(tiling.values()) for tiling in needs.smallest))
     return platform.size_for(memory, found)
 
 
-def _fits_now(choices: TileChoices) -> bool:
+def _resized(request: TilingRequest, memory: str, size_bytes: int) -> TilingRequest:
+    bound = request.scheduled.bound
+    bound = replace(bound, platform=bound.platform.with_limits({memory: size_bytes}))
+    return replace(request, scheduled=replace(request.scheduled, bound=bound))
+
+
+def _unpinned(request: TilingRequest, names: set[str]) -> TilingRequest:
+    memories = {name: memory for name, memory in request.decisions.memories.items() if name not in names}
+    return replace(request, decisions=replace(request.decisions, memories=memories))
+
+
+def _fits_now(request: TilingRequest) -> bool:
     try:
-        choices.quick()
+        TileChoices(request).quick()
     except TilewrightError:
         return False
     return True

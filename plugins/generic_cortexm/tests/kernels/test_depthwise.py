@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from tilewright.dtypes import DType
 from tilewright.graph import Attribute, Site
 from tilewright.kernel import Kernel
+from tilewright.layer import layer_of
 from tilewright.operators.qconv import QCONV
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.kernel_run import STRICT, run_kernel
-from tilewright.testing.operator_sites import site_of
+from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_cortexm.kernels import dsp_depthwise, dsp_taps, mve_depthwise
 
 Array = npt.NDArray[np.generic]
@@ -65,8 +66,8 @@ def cases(draw: st.DrawFn, simple: bool) -> Case:
 @given(data=st.data())
 def test_equal_to_the_reference(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, data: st.DataObject) -> None:
     site, inputs = data.draw(cases(simple=kernel is KERNELS[0]))
-    assume(kernel.accepts(site) is None)
-    folder, layouts = tmp_path_factory.mktemp("c"), kernel.requires(site)
+    assume(refusal(kernel, site) is None)
+    folder, layouts = tmp_path_factory.mktemp("c"), layer_of(QCONV, kernel, site).required
     (found,) = run_kernel(QCONV, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)
     assert np.array_equal(found, QCONV.reference(site, inputs)[0])
 
@@ -76,7 +77,7 @@ def test_equal_to_the_reference(tmp_path_factory: pytest.TempPathFactory, kernel
 def test_what_the_dsp_form_cannot_do_is_refused(case: Case) -> None:
     site, _ = case
     special = site.node.integers("kernel_shape") == (3, 3) and site.node.integers("dilations") == (1, 1)
-    refused = dsp_depthwise.KERNELS[0].accepts(site)
+    refused = refusal(dsp_depthwise.KERNELS[0], site)
     if not special or site.input(0).shape[1] < 4:
         assert refused
     elif site.input(0).shape[3] < 40:

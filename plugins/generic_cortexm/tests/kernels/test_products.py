@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from tilewright.dtypes import DType
 from tilewright.graph import Attribute, Site
 from tilewright.kernel import Kernel
+from tilewright.layer import layer_of
 from tilewright.operators.qconv import QCONV
 from tilewright.operators.qgemm import QGEMM
 from tilewright.requant import Requant
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.kernel_run import STRICT, run_kernel
-from tilewright.testing.operator_sites import site_of
+from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_cortexm.kernels import dsp_products, mve_products
 
 Array = npt.NDArray[np.generic]
@@ -93,8 +94,8 @@ def gemm_cases(draw: st.DrawFn) -> Case:
 @given(case=conv_cases())
 def test_convolutions(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, case: Case) -> None:
     site, inputs = case
-    assume(kernel.accepts(site) is None)
-    folder, layouts = tmp_path_factory.mktemp("c"), kernel.requires(site)
+    assume(refusal(kernel, site) is None)
+    folder, layouts = tmp_path_factory.mktemp("c"), layer_of(QCONV, kernel, site).required
     (found,) = run_kernel(QCONV, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)
     assert np.array_equal(found, QCONV.reference(site, inputs)[0])
 
@@ -104,7 +105,7 @@ def test_convolutions(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, 
 @given(case=gemm_cases())
 def test_matrix_products(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, case: Case) -> None:
     site, inputs = case
-    assume(kernel.accepts(site) is None)
+    assume(refusal(kernel, site) is None)
     (found,) = run_kernel(QGEMM, kernel, site, inputs, folder=tmp_path_factory.mktemp("c"), flags=UBSAN)
     assert np.array_equal(found, QGEMM.reference(site, inputs)[0])
 
@@ -123,22 +124,22 @@ def conv_site(x: Array, w: Array, **changes: Attribute) -> Site:
 def test_refusals_say_why(kernel: Kernel) -> None:
     w = np.ones((4, 4, 3, 3), np.int8)
     x = np.zeros((1, 4, 5, 5), np.int8)
-    assert kernel.accepts(conv_site(x, w)) is None
-    assert kernel.accepts(conv_site(x, w[:, :2], group=2)) is None
-    assert kernel.accepts(conv_site(x, w[:, :1], group=4)) == "has one output in every group"
-    assert "i8 does not hold" in str(kernel.accepts(conv_site(x, w, pad_value=200)))
+    assert refusal(kernel, conv_site(x, w)) is None
+    assert refusal(kernel, conv_site(x, w[:, :2], group=2)) is None
+    assert refusal(kernel, conv_site(x, w[:, :1], group=4)) == "has one output in every group"
+    assert "i8 does not hold" in str(refusal(kernel, conv_site(x, w, pad_value=200)))
     assert "3 spatial axes" in str(
-        kernel.accepts(conv_site(np.zeros((1, 4, 5, 5, 5), np.int8), np.ones((4, 4, 1, 1, 1), np.int8)))
+        refusal(kernel, conv_site(np.zeros((1, 4, 5, 5, 5), np.int8), np.ones((4, 4, 1, 1, 1), np.int8)))
     )
     wide = np.full((4, 9000, 3, 3), -128, np.int8)
-    assert "64 bits" in str(kernel.accepts(conv_site(np.zeros((1, 9000, 5, 5), np.int8), wide, x_zero_point=127)))
+    assert "64 bits" in str(refusal(kernel, conv_site(np.zeros((1, 9000, 5, 5), np.int8), wide, x_zero_point=127)))
     large = conv_site(np.zeros((1, 900, 5, 5), np.int8), np.ones((4, 900, 3, 3), np.int8))
-    assert "bytes of scratch" in str(kernel.accepts(large))
+    assert "bytes of scratch" in str(refusal(kernel, large))
     uneven = conv_site(x, np.full((4, 4, 3, 3), 255, np.uint8))
-    assert "do not fit 8 bits" in str(kernel.accepts(uneven))
+    assert "do not fit 8 bits" in str(refusal(kernel, uneven))
 
 
 def test_costs_grow_with_work_and_weights_stay_one_byte_each() -> None:
     for kernel in CONV:
         site = conv_site(np.zeros((1, 16, 8, 8), np.int8), np.ones((8, 16, 3, 3), np.int8))
-        assert kernel.pack(site)["W"].nbytes == 8 * 16 * 9
+        assert layer_of(QCONV, kernel, site).packed["W"].nbytes == 8 * 16 * 9

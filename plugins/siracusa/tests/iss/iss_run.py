@@ -14,9 +14,9 @@ from xpulp_iss import Machine
 
 from tilewright.dtypes import DType
 from tilewright.graph import Site
-from tilewright.kernel import Call, Kernel, Operand, TileShape
+from tilewright.kernel import Call, Kernel, Operand
+from tilewright.layer import Layer, layer_of
 from tilewright.layout import row_major, strides
-from tilewright.operands import input_operands, kernel_access
 from tilewright.operator import Operator
 from tilewright.operators.c_source import c_source
 from tilewright.rendering import render_call, render_source
@@ -95,9 +95,9 @@ def run_on_iss(
     Operands are tiles of their own, as if copied; with `gaps`, inputs stay in place. `part` is "first", "middle" or
     "last" where the box is a part of a reduction; `sums` are those of the part before, zeros if there are none.
     """
-    access = kernel_access(operator, kernel, site)
-    trips = {loop.name: (0, loop.extent) for loop in access.loops} | dict(box or {})
-    arrays = _stored(operator, kernel, site, inputs)
+    layer = layer_of(operator, kernel, site)
+    access, trips = layer.access, {**layer.whole.box, **(box or {})}
+    arrays = _stored(layer, inputs)
     operands, places, at = {}, [], DATA
     windows = {name: access.window(name, trips) for name in arrays}
     whole = {name for name in arrays if gaps and name not in operator.outputs}
@@ -121,11 +121,11 @@ def run_on_iss(
         )
         places.append(at)
         at += -(-array.nbytes // 16) * 16 + 16
-    scratch = kernel.scratch_bytes(TileShape(site=site, access=access, box=trips))
+    scratch = kernel.scratch_bytes(layer.tile(trips))
     empty = np.zeros(max(scratch, 1), np.uint8)
     operands["scratch"] = _operand("scratch", empty, (0,), len(places), writable=True)
     places.append(at)
-    form = kernel.accumulates(site) if part else None
+    form = layer.sums if part else None
     kept = np.zeros(arrays[operator.outputs[0]][0].size, form.dtype.numpy if form else np.int32)
     if form is not None:
         output = operands[operator.outputs[0]]
@@ -135,7 +135,7 @@ def run_on_iss(
         places.append(at + scratch + 16 & ~15)
     extents = {name: str(high - low) for name, (low, high) in trips.items()}
     ends = {"first": str(int(part == "first")), "last": str(int(part == "last"))} if part else {}
-    text = kernel_text(kernel, Call(site=site, operands=operands, extents=extents, name="step", **ends))
+    text = kernel_text(kernel, Call(site=layer.site, operands=operands, extents=extents, name="step", **ends))
     image, entry = image_of(text, folder)
     machine = Machine(bytearray(SIZE))
     machine.memory[CODE : CODE + len(image)] = image
@@ -157,18 +157,15 @@ def run_on_iss(
     return Executed(outputs, machine.instructions, machine.cycles, machine.executed, found)
 
 
-def _stored(
-    operator: Operator, kernel: Kernel, site: Site, inputs: Sequence[Array | None]
-) -> dict[str, tuple[Array, tuple[int, ...]]]:
+def _stored(layer: Layer, inputs: Sequence[Array | None]) -> dict[str, tuple[Array, tuple[int, ...]]]:
     """Every operand by its tensor's axes, and the order in which it is stored."""
-    layouts = {**kernel.prefers(site), **kernel.requires(site)}
-    packed = kernel.pack(site)
+    site, layouts = layer.site, {**layer.preferred, **layer.required}
     values = {tensor.name: array for tensor, array in zip(site.inputs, inputs, strict=True) if tensor is not None}
     arrays: dict[str, Array] = {
-        source.operand: np.asarray(values[source.tensor] if source.tensor else packed[source.operand])
-        for source in input_operands(operator, kernel, site)
+        source.operand: np.asarray(values[source.tensor] if source.tensor else layer.packed[source.operand])
+        for source in layer.sources(site)
     }
-    for name, tensor in zip(operator.outputs, site.outputs, strict=False):
+    for name, tensor in zip(layer.operator.outputs, site.outputs, strict=False):
         arrays[name] = np.zeros(tensor.shape, tensor.dtype.numpy)
     return {name: (array, tuple(layouts.get(name, row_major(array.ndim)))) for name, array in arrays.items()}
 

@@ -11,7 +11,7 @@ from iss_run import run_on_iss
 from tilewright.kernel import Kernel
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_layers import Layer, every_layer
-from tilewright.testing.operator_sites import result_errors, site_of
+from tilewright.testing.operator_sites import refusal, result_errors, site_of
 from tilewright_siracusa.kernels import KERNELS
 
 OPERATORS = vocabulary()
@@ -20,7 +20,7 @@ CASES = [
     for layer in every_layer()
     for kernel in KERNELS
     if kernel.op == layer.op
-    and kernel.accepts(site_of(OPERATORS[layer.op], layer.inputs, layer.attributes, layer.constants)) is None
+    and refusal(kernel, site_of(OPERATORS[layer.op], layer.inputs, layer.attributes, layer.constants)) is None
 ]
 
 

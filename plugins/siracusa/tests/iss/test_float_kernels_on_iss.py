@@ -12,13 +12,13 @@ import pytest
 from iss_run import run_on_iss
 
 from tilewright.graph import Attribute, Site
-from tilewright.kernel import Kernel, TileShape
-from tilewright.operands import kernel_access
+from tilewright.kernel import Kernel
+from tilewright.layer import layer_of
 from tilewright.operator import Operator
 from tilewright.operators import binary
 from tilewright.operators.conv import CONV, CONV_F32
 from tilewright.operators.gemm import GEMM, GEMM_WEIGHTS_F32, MATMUL, MATMUL_F32
-from tilewright.testing.operator_sites import result_errors, site_of
+from tilewright.testing.operator_sites import refusal, result_errors, site_of
 from tilewright_siracusa.kernels import float_conv, float_depthwise, float_elements, float_matmul
 
 Array = npt.NDArray[np.generic]
@@ -126,10 +126,9 @@ def test_parts_take_what_is_estimated(
     tool("riscv64-unknown-elf-gcc")
     operator, kernel, _, site, inputs = make(np.random.default_rng(5))
     assert kernel.cycles is not None
-    access = kernel_access(operator, kernel, site)
-    trips = {loop.name: (0, loop.extent) for loop in access.loops} | box
+    layer = layer_of(operator, kernel, site)
     found = run_on_iss(operator, kernel, site, inputs, tmp_path, box, part="middle")
-    estimate = kernel.cycles(TileShape(site=site, access=access, box=trips))
+    estimate = kernel.cycles(layer.tile({**layer.whole.box, **box}))
     assert estimate == pytest.approx(found.cycles, rel=0.15)
 
 
@@ -137,13 +136,11 @@ def test_parts_take_what_is_estimated(
 def test_inside_the_model_and_as_fast_as_estimated(case: Case, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
     operator, kernel, portable, site, inputs = case.make(np.random.default_rng(5))
-    assert kernel.accepts(site) is None
+    assert refusal(kernel, site) is None
     found = run_on_iss(operator, kernel, site, inputs, tmp_path)
     assert result_errors(operator, site, inputs, found.outputs) == []
-    access = kernel_access(operator, kernel, site)
     assert kernel.cycles is not None
-    box = {loop.name: (0, loop.extent) for loop in access.loops}
-    assert kernel.cycles(TileShape(site=site, access=access, box=box)) == pytest.approx(found.cycles, rel=case.within)
+    assert kernel.cycles(layer_of(operator, kernel, site).whole) == pytest.approx(found.cycles, rel=case.within)
     other = run_on_iss(operator, portable, site, inputs, tmp_path)
     assert result_errors(operator, site, inputs, other.outputs) == []
     assert other.cycles >= case.faster * found.cycles

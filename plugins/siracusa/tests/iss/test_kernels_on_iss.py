@@ -14,8 +14,8 @@ import pytest
 from iss_run import Executed, run_on_iss
 
 from tilewright.graph import Attribute, Site
-from tilewright.kernel import Kernel, TileShape
-from tilewright.operands import kernel_access
+from tilewright.kernel import Kernel
+from tilewright.layer import layer_of
 from tilewright.operator import Operator
 from tilewright.operators.pool import MAX_POOL
 from tilewright.operators.qconv import QCONV
@@ -179,11 +179,8 @@ def executed(case: Case, folder: Path) -> tuple[Made, Executed]:
 def test_exact_and_as_fast_as_estimated(case: Case, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
     (operator, kernel, site, _), found = executed(case, tmp_path)
-    access = kernel_access(operator, kernel, site)
     assert kernel.cycles is not None
-    box = {loop.name: (0, loop.extent) for loop in access.loops}
-    estimate = kernel.cycles(TileShape(site=site, access=access, box=box))
-    assert estimate == pytest.approx(found.cycles, rel=case.within)
+    assert kernel.cycles(layer_of(operator, kernel, site).whole) == pytest.approx(found.cycles, rel=case.within)
 
 
 @pytest.mark.parametrize(
@@ -208,17 +205,15 @@ def test_parts_take_what_is_estimated(
     tool("riscv64-unknown-elf-gcc")
     operator, kernel, site, inputs = case.make(np.random.default_rng(5))
     assert kernel.cycles is not None
-    access = kernel_access(operator, kernel, site)
-    trips = {loop.name: (0, loop.extent) for loop in access.loops} | box
-    parts = prod(
-        loop.extent / (trips[loop.name][1] - trips[loop.name][0]) for loop in access.loops if loop.kind == "reduce"
-    )
+    layer = layer_of(operator, kernel, site)
+    tile = layer.tile({**layer.whole.box, **box})
+    parts = prod(loop.extent / tile.extent(loop.name) for loop in layer.access.loops if loop.kind == "reduce")
     taken = {
         part: run_on_iss(operator, kernel, site, inputs, tmp_path, box, part=part).cycles
         for part in ("first", "middle", "last")
     }
     average = (taken["first"] + (parts - 2) * taken["middle"] + taken["last"]) / parts
-    estimate = kernel.cycles(TileShape(site=site, access=access, box=trips))
+    estimate = kernel.cycles(tile)
     assert estimate == pytest.approx(average, rel=case.within)
 
 
@@ -247,7 +242,7 @@ def test_all_parts_together_are_exact(
     """The last part has fewer trips; in place, there are gaps between the channels of neighbouring taps."""
     tool("riscv64-unknown-elf-gcc")
     operator, kernel, site, inputs = make(np.random.default_rng(5))
-    extent = next(one.extent for one in kernel_access(operator, kernel, site).loops if one.name == loop)
+    extent = next(one.extent for one in layer_of(operator, kernel, site).access.loops if one.name == loop)
     sums: Array | None = None
     for low in range(0, extent, size):
         part = "first" if low == 0 else "last" if low + size >= extent else "middle"

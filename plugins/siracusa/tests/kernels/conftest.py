@@ -10,7 +10,7 @@ import pytest
 
 from tilewright.graph import Site
 from tilewright.kernel import Kernel
-from tilewright.operands import kernel_access
+from tilewright.layer import layer_of
 from tilewright.operator import Operator
 from tilewright.testing.kernel_checks import random_cuts, random_layouts, random_parts
 from tilewright.testing.kernel_run import STRICT, run_kernel
@@ -34,16 +34,13 @@ def _check(tmp_path_factory: pytest.TempPathFactory) -> Check:
         operator: Operator, kernel: Kernel, site: Site, inputs: Sequence[Array | None], rng: np.random.Generator
     ) -> None:
         folder = tmp_path_factory.mktemp("c")
-        free = {
-            name: order for name, order in random_layouts(operator, site, rng).items() if name not in kernel.pack(site)
-        }
-        layouts = {**free, **kernel.prefers(site), **kernel.requires(site)}
+        layer = layer_of(operator, kernel, site)
+        free = {name: order for name, order in random_layouts(operator, site, rng).items() if name not in layer.packed}
+        layouts = {**free, **layer.preferred, **layer.required}
         (wanted,) = operator.reference(site, inputs)
         (found,) = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)
         assert np.array_equal(found, wanted)
-        access = kernel_access(operator, kernel, site)
-        cuts = in_multiples(kernel, random_cuts(access, rng))
-        parts = random_parts(kernel, site, access, rng)
+        cuts, parts = in_multiples(kernel, random_cuts(layer.access, rng)), random_parts(layer, rng)
         for chosen in (cuts, {**cuts, **parts}) if parts else (cuts,):
             (found,) = run_tiled(
                 operator, kernel, site, inputs, cuts=chosen, folder=folder, layouts=layouts, flags=UBSAN

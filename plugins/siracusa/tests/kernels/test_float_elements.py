@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tilewright.operators.binary import OPERATORS
 from tilewright.testing.kernel_checks import kernel_errors
-from tilewright.testing.operator_sites import site_of
+from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_siracusa.kernels.float_elements import KERNELS
 
 Array = npt.NDArray[np.generic]
@@ -50,4 +50,4 @@ def test_elements(kernel: Any, shapes: Any, clip: Any, seed: int, tmp_path_facto
 def test_integers_are_refused() -> None:
     whole: list[Array | None] = [np.zeros(3, np.int32), np.zeros(3, np.int32)]
     site = site_of(next(operator for operator in OPERATORS if operator.name == "Add"), whole)
-    assert "must be f32" in str(KERNELS[0].accepts(site))
+    assert "must be f32" in str(refusal(KERNELS[0], site))

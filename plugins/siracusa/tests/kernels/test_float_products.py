@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from tilewright.graph import Attribute, Site
 from tilewright.kernel import Kernel
-from tilewright.operands import kernel_access
+from tilewright.layer import layer_of
 from tilewright.operator import Operator
 from tilewright.operators.conv import CONV
 from tilewright.operators.gemm import GEMM, MATMUL
 from tilewright.testing.kernel_checks import random_cuts, random_layouts, random_parts
 from tilewright.testing.kernel_run import STRICT, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import result_errors, site_of
+from tilewright.testing.operator_sites import refusal, result_errors, site_of
 from tilewright_siracusa.kernels import float_conv, float_depthwise, float_matmul
 
 Array = npt.NDArray[np.generic]
@@ -47,13 +47,12 @@ def hold(
     operator: Operator, kernel: Kernel, case: tuple[Site, Sequence[Array | None], np.random.Generator], folder: Any
 ) -> None:
     site, inputs, rng = case
-    free = {name: order for name, order in random_layouts(operator, site, rng).items() if name not in kernel.pack(site)}
-    layouts = {**free, **kernel.requires(site)}
+    layer = layer_of(operator, kernel, site)
+    free = {name: order for name, order in random_layouts(operator, site, rng).items() if name not in layer.packed}
+    layouts = {**free, **layer.required}
     found = run_kernel(operator, kernel, site, inputs, folder=folder.mktemp("c"), layouts=layouts, flags=UBSAN)
     assert result_errors(operator, site, inputs, found) == [], layouts
-    access = kernel_access(operator, kernel, site)
-    cuts = random_cuts(access, rng)
-    parts = random_parts(kernel, site, access, rng)
+    cuts, parts = random_cuts(layer.access, rng), random_parts(layer, rng)
     for chosen in (cuts, {**cuts, **parts}) if parts else (cuts,):
         found = run_tiled(
             operator, kernel, site, inputs, cuts=chosen, folder=folder.mktemp("c"), layouts=layouts, flags=UBSAN
@@ -118,14 +117,14 @@ def matmul_cases(draw: st.DrawFn, constant: bool) -> Case:
 @compiled
 @given(case=conv_cases(depthwise=False))
 def test_convolutions(case: Case, tmp_path_factory: Any) -> None:
-    assume(float_conv.CONV.accepts(case[0]) is None)
+    assume(refusal(float_conv.CONV, case[0]) is None)
     hold(CONV, float_conv.CONV, case, tmp_path_factory)
 
 
 @compiled
 @given(case=conv_cases(depthwise=True))
 def test_depthwise_convolutions(case: Case, tmp_path_factory: Any) -> None:
-    assume(float_depthwise.DEPTHWISE.accepts(case[0]) is None)
+    assume(refusal(float_depthwise.DEPTHWISE, case[0]) is None)
     hold(CONV, float_depthwise.DEPTHWISE, case, tmp_path_factory)
 
 
@@ -149,14 +148,14 @@ def test_refusals_say_why() -> None:
         "kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0), "group": 1,
         "ceil_mode": 0,
     }  # fmt: skip
-    assert float_conv.CONV.accepts(site_of(CONV, [x, w], attributes, (1,))) is None
-    assert "must be constants" in str(float_conv.CONV.accepts(site_of(CONV, [x, w], attributes)))
+    assert refusal(float_conv.CONV, site_of(CONV, [x, w], attributes, (1,))) is None
+    assert "must be constants" in str(refusal(float_conv.CONV, site_of(CONV, [x, w], attributes)))
     padded = {**attributes, "pads": (1, 1, 1, 1)}
-    assert "4 channels at padded edges" in str(float_conv.CONV.accepts(site_of(CONV, [x, w], padded, (1,))))
+    assert "4 channels at padded edges" in str(refusal(float_conv.CONV, site_of(CONV, [x, w], padded, (1,))))
     grouped = site_of(CONV, [x, w[:, :2]], {**attributes, "group": 2}, (1,))
-    assert "more than one group" in str(float_conv.CONV.accepts(grouped))
-    assert "no depthwise" in str(float_depthwise.DEPTHWISE.accepts(grouped))
+    assert "more than one group" in str(refusal(float_conv.CONV, grouped))
+    assert "no depthwise" in str(refusal(float_depthwise.DEPTHWISE, grouped))
     a = np.zeros((2, 4), np.float32)
-    assert "must be constants" in str(float_matmul.GEMM.accepts(site_of(GEMM, [a, a.T.copy()], {})))
-    assert "not a constant" in str(float_matmul.MATMUL_WEIGHTS.accepts(site_of(MATMUL, [a, a.T.copy()], {})))
-    assert "is a constant" in str(float_matmul.MATMUL.accepts(site_of(MATMUL, [a, a.T.copy()], {}, (1,))))
+    assert "must be constants" in str(refusal(float_matmul.GEMM, site_of(GEMM, [a, a.T.copy()], {})))
+    assert "not a constant" in str(refusal(float_matmul.MATMUL_WEIGHTS, site_of(MATMUL, [a, a.T.copy()], {})))
+    assert "is a constant" in str(refusal(float_matmul.MATMUL, site_of(MATMUL, [a, a.T.copy()], {}, (1,))))

@@ -13,10 +13,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from iss_run import run_on_iss
 
-from tilewright.kernel import TileShape
-from tilewright.operands import kernel_access
+from tilewright.layer import layer_of
 from tilewright.operators.qlookup import QLOOKUP, QLOOKUP_PORTABLE
-from tilewright.testing.operator_sites import site_of
+from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_siracusa.kernels import lookup
 
 Array = npt.NDArray[np.generic]
@@ -45,7 +44,7 @@ def test_tables(check: Callable[..., None], types: tuple[Any, Any], shape: list[
     rng = np.random.default_rng(seed)
     inputs: list[Array | None] = [drawn(rng, types[0], *shape), drawn(rng, types[1], 256)]
     site = site_of(QLOOKUP, inputs)
-    assert lookup.QLOOKUP.accepts(site) is None
+    assert refusal(lookup.QLOOKUP, site) is None
     check(QLOOKUP, lookup.QLOOKUP, site, inputs, rng)
 
 
@@ -62,15 +61,12 @@ def test_every_value_on_the_core(
     site = site_of(QLOOKUP, inputs)
     found = run_on_iss(QLOOKUP, lookup.QLOOKUP, site, inputs, tmp_path)
     assert np.array_equal(found.outputs[0], QLOOKUP.reference(site, inputs)[0])
-    access = kernel_access(QLOOKUP, lookup.QLOOKUP, site)
     assert lookup.QLOOKUP.cycles is not None
-    box = {loop.name: (0, loop.extent) for loop in access.loops}
-    tile = TileShape(site=site, access=access, box=box)
-    assert lookup.QLOOKUP.cycles(tile) == pytest.approx(found.cycles, rel=0.15)
+    assert lookup.QLOOKUP.cycles(layer_of(QLOOKUP, lookup.QLOOKUP, site).whole) == pytest.approx(found.cycles, rel=0.15)
     other = run_on_iss(QLOOKUP, QLOOKUP_PORTABLE, site, inputs, tmp_path)
     assert other.cycles >= 2 * found.cycles
 
 
 def test_words_are_refused() -> None:
     site = site_of(QLOOKUP, [np.zeros(3, np.int8), np.zeros(256, np.int32)])
-    assert "i8 or u8" in str(lookup.QLOOKUP.accepts(site))
+    assert "i8 or u8" in str(refusal(lookup.QLOOKUP, site))

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from tilewright.dtypes import DType
 from tilewright.graph import Attribute, Site
 from tilewright.kernel import Kernel
+from tilewright.layer import layer_of
 from tilewright.operators.qconv import QCONV
 from tilewright.operators.qgemm import QGEMM
 from tilewright.requant import Requant
 from tilewright.testing.integer_values import byte_array, make_requant
-from tilewright.testing.operator_sites import site_of
+from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_siracusa.kernels.products import CONV, GEMM
 from tilewright_siracusa.kernels.vector import VECTOR
 
@@ -91,7 +92,7 @@ def gemm_cases(draw: st.DrawFn) -> Case:
 @given(case=conv_cases())
 def test_convolutions(check: Check, case: Case) -> None:
     site, inputs, rng = case
-    assume(CONV.accepts(site) is None)
+    assume(refusal(CONV, site) is None)
     check(QCONV, CONV, site, inputs, rng)
 
 
@@ -100,7 +101,7 @@ def test_convolutions(check: Check, case: Case) -> None:
 @given(case=gemm_cases())
 def test_fully_connected_layers(check: Check, kernel: Kernel, case: Case) -> None:
     site, inputs, rng = case
-    assume(kernel.accepts(site) is None)
+    assume(refusal(kernel, site) is None)
     check(QGEMM, kernel, site, inputs, rng)
 
 
@@ -116,28 +117,28 @@ def conv_site(x: Array, w: Array, **changes: Attribute) -> Site:
 
 def test_refusals_say_why() -> None:
     x, w = np.zeros((1, 4, 5, 5), np.int8), np.ones((4, 4, 3, 3), np.int8)
-    assert CONV.accepts(conv_site(x, w)) is None
-    assert CONV.accepts(conv_site(x, w[:, :2], group=2)) == "has more than one group"
+    assert refusal(CONV, conv_site(x, w)) is None
+    assert refusal(CONV, conv_site(x, w[:, :2], group=2)) == "has more than one group"
     volume = conv_site(np.zeros((1, 4, 5, 5, 5), np.int8), np.ones((4, 4, 1, 1, 1), np.int8))
-    assert "3 spatial axes" in str(CONV.accepts(volume))
+    assert "3 spatial axes" in str(refusal(CONV, volume))
     wide = np.full((4, 9000, 3, 3), -128, np.int8)
-    assert "64 bits" in str(CONV.accepts(conv_site(np.zeros((1, 9000, 5, 5), np.int8), wide, x_zero_point=127)))
-    assert "do not fit 8 bits" in str(CONV.accepts(conv_site(x, np.full((4, 4, 3, 3), 255, np.uint8))))
+    assert "64 bits" in str(refusal(CONV, conv_site(np.zeros((1, 9000, 5, 5), np.int8), wide, x_zero_point=127)))
+    assert "do not fit 8 bits" in str(refusal(CONV, conv_site(x, np.full((4, 4, 3, 3), 255, np.uint8))))
     long = conv_site(np.zeros((1, 1, 40), np.int8), np.ones((1, 1, 33), np.int8))
-    assert "more than 32 taps" in str(CONV.accepts(long))
+    assert "more than 32 taps" in str(refusal(CONV, long))
     deep = site_of(
         QGEMM,
         [np.zeros((1, 2, 1, 2, 3), np.int8), np.ones((3, 2), np.int8)],
         {"requant": Requant(scale=(0.1,), zero_point=0, low=-128, high=127)},
         (1,),
     )
-    assert "4 axes of rows" in str(GEMM.accepts(deep))
-    assert "4 rows, not one" in str(VECTOR.accepts(deep))
+    assert "4 axes of rows" in str(refusal(GEMM, deep))
+    assert "4 rows, not one" in str(refusal(VECTOR, deep))
 
 
 def test_weights_have_an_axis_for_everything_that_is_cut() -> None:
     site = conv_site(np.zeros((1, 16, 8, 8), np.int8), np.ones((10, 16, 3, 3), np.int8))
-    packed = CONV.pack(site)
+    packed = layer_of(QCONV, CONV, site).packed
     assert packed["W"].shape == (3, 3, 3, 4, 16)
     assert packed["P"].shape == (3, 8)
     assert packed["W"].sum() == 10 * 16 * 9

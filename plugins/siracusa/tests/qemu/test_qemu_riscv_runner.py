@@ -81,7 +81,7 @@ def demand_exact(plan: Deployment, job: Job, result: RunResult) -> None:
     graph = plan.scheduled.bound.graph
     verdicts = judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
     assert [verdict.name for verdict in verdicts if not verdict.exact] == []
-    hidden = [value for group in plan.tiled.groups for value in group.tile.inner]
+    hidden = [value for group in plan.tiled.groups for value in group.region.held]
     assert len(verdicts) + len(hidden) == len(executed)
 
 

@@ -109,8 +109,16 @@ def requires(site: Site) -> Mapping[str, Layout]:
     return {"X": layout, "Y": layout}
 
 
-def refused(site: Site) -> str | None:
-    """Why a QConv is not one of these, or None. Each kernel adds its own limits."""
+def depthwise(site: Site) -> Depthwise | str:
+    """The layer in this form, or why it has none. Each kernel adds its own limits."""
+    reason = _refused(site)
+    if reason:
+        return reason
+    layer = _depthwise(site)
+    return _out_of_range(site, layer) or layer
+
+
+def _refused(site: Site) -> str | None:
     x, w = site.input(0), site.input(1)
     group = site.node.integer("group", 1)
     if group == 1 or group != x.shape[1] or w.shape[0] != group:
@@ -126,12 +134,13 @@ def refused(site: Site) -> str | None:
     if 0 in x.shape or 0 in site.output.shape:
         return "has no elements"
     bits = sum_bounds(site).bits
-    if bits > 32:
-        return f"the accumulator needs {bits} bits; this kernel has 32"
-    layer = depthwise(site)
-    low, high = x.dtype.limits
+    return f"the accumulator needs {bits} bits; this kernel has 32" if bits > 32 else None
+
+
+def _out_of_range(site: Site, layer: Depthwise) -> str | None:
+    low, high = site.input(0).dtype.limits
     if not low <= layer.pad <= high:
-        return f"positions outside count for {layer.pad}, which {x.dtype.value} does not hold"
+        return f"positions outside count for {layer.pad}, which {site.input(0).dtype.value} does not hold"
     if np.abs(layer.bias).max() >= 2**31:
         return "the bias, with the zero points in it, needs more than 32 bits"
     if layer.weights.min() < -128 or layer.weights.max() > 127:
@@ -139,8 +148,7 @@ def refused(site: Site) -> str | None:
     return None
 
 
-def depthwise(site: Site) -> Depthwise:
-    """The layer in this form."""
+def _depthwise(site: Site) -> Depthwise:
     windows = two_spatial_axes(windows_of(site.node))
     batches, channels, *spatial = site.input(0).shape
     zero = site.node.integer("x_zero_point")

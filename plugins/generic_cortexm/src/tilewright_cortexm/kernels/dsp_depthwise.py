@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Site, TileShape, whole
-from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, refused, requires
+from tilewright.api import Access, Call, Kernel, Matched, Site, TileShape, whole
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.sources import c_text
@@ -41,11 +41,10 @@ def _form(layer: Depthwise) -> DspForm:
     return dsp_form(layer.requant, layer.form)
 
 
-def _accepts(site: Site) -> str | None:
-    reason = refused(site)
-    if reason:
-        return reason
+def _match(site: Site) -> Depthwise | str:
     layer = depthwise(site)
+    if isinstance(layer, str):
+        return layer
     windows = layer.windows
     if windows.kernel != (3, 3) or windows.dilations != (1, 1):
         return f"the kernel is {windows.kernel} with dilations {windows.dilations}; this one computes 3x3 without"
@@ -55,11 +54,11 @@ def _accepts(site: Site) -> str | None:
         return f"has {layer.channels} channels; four are computed together"
     if _scratch(layer) > SCRATCH_LIMIT_BYTES:
         return f"needs {_scratch(layer)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
-    return None
+    return layer
 
 
-def _pack(site: Site) -> Mapping[str, Array]:
-    layer = depthwise(site)
+def _pack(site: Matched) -> Mapping[str, Array]:
+    layer: Depthwise = site.analysis
     return {
         "W": layer.weights.astype(np.int8).view(np.uint8).reshape(-1),
         "P": np.stack([layer.bias, np.asarray(_form(layer).words)], axis=1).astype(np.int32).reshape(-1),
@@ -73,7 +72,7 @@ def _access(site: Site) -> Access:
 
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    layer = depthwise(tile.site)
+    layer: Depthwise = tile.site.analysis
     groups = -(-layer.channels // _PLANES)
     rows = min(layer.height, layer.out_height * layer.windows.strides[0] + 3)
     taken_apart = rows * (10 * layer.width + 20)
@@ -83,8 +82,8 @@ def _cycles(tile: TileShape) -> float:
     return layer.batches * groups * (taken_apart + computed + 300)
 
 
-def _describe(site: Site) -> Mapping[str, object]:
-    layer = depthwise(site)
+def _describe(site: Matched) -> Mapping[str, object]:
+    layer: Depthwise = site.analysis
     exact = int(_form(layer).exact.sum())
     return {
         "accumulator_bits": 32,
@@ -93,7 +92,7 @@ def _describe(site: Site) -> Mapping[str, object]:
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    layer = depthwise(call.site)
+    layer: Depthwise = call.site.analysis
     form, requant = _form(layer), layer.requant
     widen, stride = call.site.input(0).dtype.value, layer.windows.strides[1]
     label = form.label(requant)
@@ -117,11 +116,11 @@ KERNELS = (
         op="QConv",
         target="cortex-m",
         engine="dsp",
-        accepts=_accepts,
+        match=_match,
         access=_access,
         requires=requires,
         pack=_pack,
-        scratch_bytes=lambda tile: _scratch(depthwise(tile.site)),
+        scratch_bytes=lambda tile: _scratch(tile.site.analysis),
         cycles=_cycles,
         describe=_describe,
         values=_values,

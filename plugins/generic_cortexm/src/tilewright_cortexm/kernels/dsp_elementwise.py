@@ -13,7 +13,6 @@ from tilewright_cortexm.kernels.elementwise import (
     in_place,
     limits,
     refused,
-    refused_sum,
     rows_of,
     sum_of,
 )
@@ -48,7 +47,7 @@ def _shared(call: Call, name: str) -> dict[str, object]:
 
 
 def _sum_values(call: Call) -> Mapping[str, object]:
-    form, zero_point = sum_of(call.site), call.site.node.integer("zero_point")
+    form, zero_point = call.site.analysis, call.site.node.integer("zero_point")
     inside = not form.ties and abs(zero_point) << form.shift < 2**30  # then the whole sum stays below 2**31
     offset = form.offset + (zero_point << form.shift if inside else 0)
     return {
@@ -62,7 +61,7 @@ def _sum_values(call: Call) -> Mapping[str, object]:
 
 def _sum_cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    site, form = tile.site, sum_of(tile.site)
+    site, form = tile.site, tile.site.analysis
     extra = (4 if form.ties else 0) + (0 if limits(site) in _FULL else 6)
     return (7.2 + extra) * site.output.elements + 60
 
@@ -70,16 +69,13 @@ def _sum_cycles(tile: TileShape) -> float:
 # --- QMul
 
 
-def _form(site: Site) -> DspForm:
-    return dsp_form(site.node.requant(), sum_requant(site))
-
-
-def _refused_product(site: Site) -> str | None:
-    return refused(site) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
+def _match_product(site: Site) -> DspForm | str:
+    reason = refused(site) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
+    return reason or dsp_form(site.node.requant(), sum_requant(site))
 
 
 def _product_values(call: Call) -> Mapping[str, object]:
-    node, form = call.site.node, _form(call.site)
+    node, form = call.site.node, call.site.analysis
     zeros = [node.integer(name) for name in ("a_zero_point", "b_zero_point")]
     return {
         **_shared(call, f"product_{form.label(node.requant())}"),
@@ -90,7 +86,7 @@ def _product_values(call: Call) -> Mapping[str, object]:
 
 def _product_cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    extra = (5 if _form(tile.site).exact.any() else 0) + (0 if limits(tile.site) in _FULL else 6)
+    extra = (5 if tile.site.analysis.exact.any() else 0) + (0 if limits(tile.site) in _FULL else 6)
     return (9.2 + extra) * tile.site.output.elements + 60
 
 
@@ -102,10 +98,10 @@ KERNELS = (
         op="QAdd",
         target="cortex-m",
         engine="dsp",
-        accepts=refused_sum,
+        match=sum_of,
         in_place=in_place,
         cycles=_sum_cycles,
-        describe=lambda site: {"accumulator_bits": 32, "ties": sum_of(site).ties},
+        describe=lambda site: {"accumulator_bits": 32, "ties": site.analysis.ties},
         values=_sum_values,
         source=c_text("dsp.h", "dsp_narrow.c", "dsp_sum.c"),
         call=_CALL,
@@ -116,10 +112,10 @@ KERNELS = (
         op="QMul",
         target="cortex-m",
         engine="dsp",
-        accepts=_refused_product,
+        match=_match_product,
         in_place=in_place,
         cycles=_product_cycles,
-        describe=lambda site: {"accumulator_bits": 32, "requant": {"exact": int(_form(site).exact.sum())}},
+        describe=lambda site: {"accumulator_bits": 32, "requant": {"exact": int(site.analysis.exact.sum())}},
         values=_product_values,
         source=c_text("dsp.h", "dsp_narrow.c", "dsp_product.c"),
         call=_CALL,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.api import Call, Kernel, Site, TileShape
+from tilewright.api import Call, Kernel, Matched, Site, TileShape
 from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
@@ -38,19 +38,18 @@ def _form(layer: MatMul) -> DspForm:
     return dsp_form(layer.requant, layer.form)
 
 
-def _accepts(site: Site) -> str | None:
-    reason = form_of.refused(site)
-    if reason:
-        return reason
+def _match(site: Site) -> MatMul | str:
     layer = matmul(site)
+    if isinstance(layer, str):
+        return layer
     if layer.rows < _ROWS:
         return f"has {layer.rows} rows; three are computed together"
-    return None if _panel(layer) else f"rows have {layer.depth} elements; two columns of B do not fit in scratch"
+    return layer if _panel(layer) else f"rows have {layer.depth} elements; two columns of B do not fit in scratch"
 
 
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    layer = matmul(tile.site)
+    layer: MatMul = tile.site.analysis
     groups, panels = _groups(layer), -(-layer.columns // _panel(layer))
     blocks, triples = -(-layer.columns // _BLOCK), -(-layer.rows // _ROWS)
     block = groups * 20 + 3 * groups / _unroll(groups) + 28 + (36 if _form(layer).exact.any() else 0)
@@ -63,12 +62,12 @@ def _unroll(groups: int) -> int:
     return next(count for count in _UNROLLS if groups % count == 0)
 
 
-def _describe(site: Site) -> Mapping[str, object]:
-    return {"accumulator_bits": 32, "requant": {"channels": 1, "exact": int(_form(matmul(site)).exact.sum())}}
+def _describe(site: Matched) -> Mapping[str, object]:
+    return {"accumulator_bits": 32, "requant": {"channels": 1, "exact": int(_form(site.analysis).exact.sum())}}
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    layer = matmul(call.site)
+    layer: MatMul = call.site.analysis
     form, requant, unroll = _form(layer), layer.requant, _unroll(_groups(layer))
     kind, widen = f"u{unroll}_{form.label(requant)}", call.site.input(0).dtype.value
     return {
@@ -92,9 +91,9 @@ KERNELS = (
         op="QMatMul",
         target="cortex-m",
         engine="dsp",
-        accepts=_accepts,
+        match=_match,
         access=form_of.access,
-        scratch_bytes=lambda tile: _scratch(matmul(tile.site), _panel(matmul(tile.site))),
+        scratch_bytes=lambda tile: _scratch(tile.site.analysis, _panel(tile.site.analysis)),
         cycles=_cycles,
         describe=_describe,
         values=_values,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Site, TileShape, whole
+from tilewright.api import Access, Call, Kernel, Matched, Site, TileShape, whole
 from tilewright_cortexm.kernels import pools
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
-from tilewright_cortexm.kernels.pools import average, pool
+from tilewright_cortexm.kernels.pools import Average, Pool, average, pool
 from tilewright_cortexm.kernels.sources import c_text
 
 if TYPE_CHECKING:
@@ -24,40 +24,40 @@ _CHANNELS = 4
 _LONG = 255  # more 8-bit values than this overflow a sum of 16 bits
 
 
-def _accepts(site: Site) -> str | None:
-    reason = pools.refused(site)
-    if reason is None and pool(site).channels < _CHANNELS:
-        return f"has {pool(site).channels} channels; four are computed together"
-    return reason
+def _match(site: Site) -> Pool | str:
+    layer = pool(site)
+    if isinstance(layer, Pool) and layer.channels < _CHANNELS:
+        return f"has {layer.channels} channels; four are computed together"
+    return layer
 
 
-def _accepts_average(site: Site) -> str | None:
-    return _accepts(site) or pools.refused_scales(site)
+def _match_average(site: Site) -> Average | str:
+    layer = _match(site)
+    return layer if isinstance(layer, str) else average(site, layer)
 
 
-def _form(site: Site) -> DspForm:
-    one = average(site)
+def _form(one: Average) -> DspForm:
     return dsp_form(one.requant, one.form)
 
 
-def _access(site: Site) -> Access:
-    return whole({"X": site.input(0).shape, "R": (len(average(site).form.words),)}, {"Y": site.output.shape})
+def _access(site: Matched) -> Access:
+    return whole({"X": site.input(0).shape, "R": (len(site.analysis.form.words),)}, {"Y": site.output.shape})
 
 
-def _pack(site: Site) -> Mapping[str, Array]:
-    return {"R": np.asarray(_form(site).words, np.int32)}
+def _pack(site: Matched) -> Mapping[str, Array]:
+    return {"R": np.asarray(_form(site.analysis).words, np.int32)}
 
 
 def _max_cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    layer = pool(tile.site)
+    layer: Pool = tile.site.analysis
     groups, windows = -(-layer.channels // _CHANNELS), pools.windows(layer)
     return windows * (groups * (layer.taps * 5 + layer.windows.kernel[0] * 4 + 10) + 12)
 
 
 def _average_cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    layer = pool(tile.site)
+    layer: Pool = tile.site.analysis.pool
     groups, windows = -(-layer.channels // _CHANNELS), pools.windows(layer)
     return windows * (groups * (layer.taps * 6 + layer.windows.kernel[0] * 4 + 40) + 60)
 
@@ -68,12 +68,13 @@ def _max_values(call: Call) -> Mapping[str, object]:
         "widen": widen,
         "function": f"tw_dsp_max_pool_{widen}",
         "more": "",
-        **pools.call_values(call, pool(call.site)),
+        **pools.call_values(call, call.site.analysis),
     }
 
 
 def _average_values(call: Call) -> Mapping[str, object]:
-    site, layer, one, form = call.site, pool(call.site), average(call.site), _form(call.site)
+    site, one = call.site, call.site.analysis
+    layer, form = one.pool, _form(one)
     widen, words, long_windows = site.input(0).dtype.value, len(form.words), layer.taps > _LONG
     kind = f"{min(words, 2)}{'p' if one.padding else ''}{'l' if long_windows else ''}"
     numbers = (one.zero_point, form.above, one.requant.zero_point, *layer.counted)
@@ -91,8 +92,8 @@ def _average_values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _describe(site: Site) -> Mapping[str, object]:
-    form = _form(site)
+def _describe(site: Matched) -> Mapping[str, object]:
+    form = _form(site.analysis)
     return {"accumulator_bits": 32, "requant": {"channels": len(form.words), "exact": int(form.exact.sum())}}
 
 
@@ -102,7 +103,7 @@ def _average_kernel(op: str, name: str) -> Kernel:
         op=op,
         target="cortex-m",
         engine="dsp",
-        accepts=_accepts_average,
+        match=_match_average,
         access=_access,
         requires=pools.requires,
         pack=_pack,
@@ -121,7 +122,7 @@ KERNELS = (
         op="MaxPool",
         target="cortex-m",
         engine="dsp",
-        accepts=_accepts,
+        match=_match,
         access=pools.access,
         requires=pools.requires,
         cycles=_max_cycles,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Layout, Site, TileShape, channels_last, row_major, whole
+from tilewright.api import Access, Call, Kernel, Layout, Matched, Site, TileShape, channels_last, row_major, whole
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
-from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products, refused
+from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products
 from tilewright_cortexm.kernels.sources import c_text
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def _form(layer: Products) -> DspForm:
     return dsp_form(layer.requant, layer.form, pairs)
 
 
-def _pack(site: Site) -> Mapping[str, Array]:
-    layer = products(site)
+def _pack(site: Matched) -> Mapping[str, Array]:
+    layer: Products = site.analysis
     rows = layer.rows
     padded = np.zeros((rows.y_step, rows.runs, _groups(rows) * 4), np.int8)
     padded[..., : rows.length] = layer.weights
@@ -102,21 +102,18 @@ def _pack(site: Site) -> Mapping[str, Array]:
     }
 
 
-def _access(site: Site) -> Access:
-    rows = products(site).rows
+def _access(site: Matched) -> Access:
+    rows: Rows = site.analysis.rows
     first = "X" if site.node.op == "QConv" else "A"
     words = rows.y_step * rows.runs * _groups(rows)
     return whole({first: site.input(0).shape, "W": (words,), "P": (2 * rows.y_step,)}, {"Y": site.output.shape})
 
 
-def _accepts(site: Site) -> str | None:
-    reason = refused(site)
-    if reason:
-        return reason
-    need = _scratch(products(site).rows)
-    if need > SCRATCH_LIMIT_BYTES:
-        return f"needs {need} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
-    return None
+def _match(site: Site) -> Products | str:
+    layer = products(site)
+    if isinstance(layer, Products) and _scratch(layer.rows) > SCRATCH_LIMIT_BYTES:
+        return f"needs {_scratch(layer.rows)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
+    return layer
 
 
 def _requires(site: Site) -> Mapping[str, Layout]:
@@ -128,7 +125,7 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    layer = products(tile.site)
+    layer: Products = tile.site.analysis
     rows, pixels, channels = layer.rows, _pixels(layer.rows), _block_channels(layer.rows)
     groups = rows.runs * _groups(rows)
     step = 20 if pixels == 3 else (21 if _narrow(rows) else 19)
@@ -143,8 +140,8 @@ def _unroll(groups: int) -> int:
     return next(count for count in _UNROLLS if groups % count == 0)
 
 
-def _describe(site: Site) -> Mapping[str, object]:
-    layer = products(site)
+def _describe(site: Matched) -> Mapping[str, object]:
+    layer: Products = site.analysis
     rows = layer.rows
     return {
         "accumulator_bits": 32,
@@ -156,7 +153,7 @@ def _describe(site: Site) -> Mapping[str, object]:
 
 def _values(call: Call) -> Mapping[str, object]:
     site = call.site
-    layer = products(site)
+    layer: Products = site.analysis
     rows, requant, form = layer.rows, layer.requant, _form(layer)
     pixels, unroll = _pixels(rows), _unroll(rows.runs * _groups(rows))
     kind = f"u{unroll}_{form.label(requant)}"
@@ -220,11 +217,11 @@ def _kernel(op: str, name: str) -> Kernel:
         op=op,
         target="cortex-m",
         engine="dsp",
-        accepts=_accepts,
+        match=_match,
         access=_access,
         requires=_requires,
         pack=_pack,
-        scratch_bytes=lambda tile: _scratch(products(tile.site).rows),
+        scratch_bytes=lambda tile: _scratch(tile.site.analysis.rows),
         cycles=_cycles,
         describe=_describe,
         values=_values,

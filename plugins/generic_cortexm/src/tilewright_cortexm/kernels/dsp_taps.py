@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Site, TileShape, whole
-from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, refused, requires
+from tilewright.api import Access, Call, Kernel, Matched, Site, TileShape, whole
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.sources import c_text
@@ -35,16 +35,15 @@ def _form(layer: Depthwise) -> DspForm:
     return dsp_form(layer.requant, layer.form)
 
 
-def _accepts(site: Site) -> str | None:
-    reason = refused(site)
-    if reason:
-        return reason
+def _match(site: Site) -> Depthwise | str:
     layer = depthwise(site)
+    if isinstance(layer, str):
+        return layer
     if layer.channels < _CHANNELS:
         return f"has {layer.channels} channels; four are computed together"
     if _scratch(layer) > SCRATCH_LIMIT_BYTES:
         return f"needs {_scratch(layer)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
-    return None
+    return layer
 
 
 def _groups(layer: Depthwise) -> list[range]:
@@ -53,8 +52,8 @@ def _groups(layer: Depthwise) -> list[range]:
     return [range(first, first + _CHANNELS) for first in firsts]
 
 
-def _pack(site: Site) -> Mapping[str, Array]:
-    layer = depthwise(site)
+def _pack(site: Matched) -> Mapping[str, Array]:
+    layer: Depthwise = site.analysis
     weights = layer.weights.reshape(layer.channels, -1).astype(np.int8)
     words = np.asarray(_form(layer).words)
     groups = _groups(layer)
@@ -65,8 +64,8 @@ def _pack(site: Site) -> Mapping[str, Array]:
     }
 
 
-def _access(site: Site) -> Access:
-    layer = depthwise(site)
+def _access(site: Matched) -> Access:
+    layer: Depthwise = site.analysis
     groups = len(_groups(layer))
     constants = {"W": (groups * layer.taps,), "P": (groups * 2 * _CHANNELS,)}
     return whole({"X": site.input(0).shape, **constants}, {"Y": site.output.shape})
@@ -74,7 +73,7 @@ def _access(site: Site) -> Access:
 
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    layer = depthwise(tile.site)
+    layer: Depthwise = tile.site.analysis
     unroll, form = _unroll(layer.taps), _form(layer)
     slow = 4 * 6 * float(form.exact.mean())
     group = layer.taps * (11 + 4 / unroll) + 40 + slow
@@ -86,8 +85,8 @@ def _unroll(taps: int) -> int:
     return next(count for count in _UNROLLS if taps % count == 0)
 
 
-def _describe(site: Site) -> Mapping[str, object]:
-    layer = depthwise(site)
+def _describe(site: Matched) -> Mapping[str, object]:
+    layer: Depthwise = site.analysis
     exact = int(_form(layer).exact.sum())
     return {
         "accumulator_bits": 32,
@@ -96,7 +95,7 @@ def _describe(site: Site) -> Mapping[str, object]:
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    layer = depthwise(call.site)
+    layer: Depthwise = call.site.analysis
     form, requant = _form(layer), layer.requant
     widen = call.site.input(0).dtype.value
     return {
@@ -119,11 +118,11 @@ KERNELS = (
         op="QConv",
         target="cortex-m",
         engine="dsp",
-        accepts=_accepts,
+        match=_match,
         access=_access,
         requires=requires,
         pack=_pack,
-        scratch_bytes=lambda tile: _scratch(depthwise(tile.site)),
+        scratch_bytes=lambda tile: _scratch(tile.site.analysis),
         cycles=_cycles,
         describe=_describe,
         values=_values,

@@ -47,20 +47,13 @@ def refused(site: Site) -> str | None:
     return None
 
 
-def refused_sum(site: Site) -> str | None:
-    """Why a QAdd has no sum of 32 bits, or None."""
+def sum_of(site: Site) -> SumForm | str:
+    """The form of a QAdd with a sum of 32 bits, or why it has none."""
     reason = refused(site)
-    if reason is None and ((form := scaled_sum_form(site)) is None or form.bits > 32):
-        return "the exact sum needs more than 32 bits"
-    return reason
-
-
-def sum_of(site: Site) -> SumForm:
-    """The form of a QAdd that `refused_sum` let pass."""
+    if reason:
+        return reason
     form = scaled_sum_form(site)
-    if form is None:
-        raise ValueError(f"{site.node.name}: accepts() was not asked")
-    return form
+    return form if form and form.bits <= 32 else "the exact sum needs more than 32 bits"
 
 
 def limits(site: Site) -> tuple[int, int]:

@@ -44,8 +44,12 @@ class MatMul:
     form: RequantForm
 
 
-def refused(site: Site) -> str | None:
-    """Why a QMatMul is none of these, or None. Each kernel adds its own limits."""
+def matmul(site: Site) -> MatMul | str:
+    """The product in this form, or why it has none. Each kernel adds its own limits."""
+    return _refused(site) or _matmul(site)
+
+
+def _refused(site: Site) -> str | None:
     tensors = (site.input(0), site.input(1), site.output)
     if any(tensor.dtype not in BYTES for tensor in tensors):
         return "values must be i8 or u8"
@@ -57,8 +61,7 @@ def refused(site: Site) -> str | None:
     return f"the accumulator needs {bits} bits; this kernel has 32" if bits > 32 else None
 
 
-def matmul(site: Site) -> MatMul:
-    """The product in this form."""
+def _matmul(site: Site) -> MatMul:
     rows, columns = site.output.shape[-2:]
     flip = 128 if site.input(1).dtype is DType.U8 else 0
     return MatMul(
@@ -81,15 +84,14 @@ def access(site: Site) -> Access:
 
 def call_values(call: Call) -> dict[str, object]:
     """The loops around one product, where each operand begins in it, and the elements between neighbours."""
-    layer, operands = matmul(call.site), call.operands
-    y = operands["Y"]
+    operands, y = call.operands, call.operands["Y"]
     steps = {name: broadcast_steps(operands[name], y)[:-2] for name in ("A", "B")}
     outer = nest(walk(y.extents[:-2], {**steps, "Y": y.strides[:-2]}, "Y"), 0)
     at = {name: f"(uint8_t *){operands[name]}{outer.offsets[name]}" for name in _OPERANDS}
     return {
         "nest": outer,
         "pointers": ", ".join((f"(const {at['A'][1:]}", f"(const {at['B'][1:]}", at["Y"])),
-        "fields": {**_geometry(layer), **_strides(call)},
+        "fields": {**_geometry(call.site.analysis), **_strides(call)},
     }
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Site, TileShape, whole
-from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, refused, requires
+from tilewright.api import Access, Call, DType, Kernel, Matched, Site, TileShape, whole
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.mve_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.sources import c_text
 
@@ -30,14 +30,13 @@ def _scratch(layer: Depthwise) -> int:
     return 2 * layer.taps * _ADDRESS_BYTES + layer.channels
 
 
-def _accepts(site: Site) -> str | None:
-    reason = refused(site)
-    if reason:
-        return reason
+def _match(site: Site) -> Depthwise | str:
     layer = depthwise(site)
+    if isinstance(layer, str):
+        return layer
     if _scratch(layer) > SCRATCH_LIMIT_BYTES:
         return f"needs {_scratch(layer)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
-    return None
+    return layer
 
 
 def _padded(layer: Depthwise) -> int:
@@ -45,8 +44,8 @@ def _padded(layer: Depthwise) -> int:
     return -(-layer.channels // CHANNELS) * CHANNELS
 
 
-def _pack(site: Site) -> Mapping[str, Array]:
-    layer = depthwise(site)
+def _pack(site: Matched) -> Mapping[str, Array]:
+    layer: Depthwise = site.analysis
     weights = layer.weights.reshape(layer.channels, -1).astype(np.int8)
     groups = [weights[first : first + CHANNELS] for first in range(0, layer.channels, CHANNELS)]
     scales = np.asarray(layer.requant.scales(layer.channels), np.float32).view(np.int32)
@@ -59,15 +58,15 @@ def _pack(site: Site) -> Mapping[str, Array]:
     }
 
 
-def _access(site: Site) -> Access:
-    layer = depthwise(site)
+def _access(site: Matched) -> Access:
+    layer: Depthwise = site.analysis
     constants = {"W": (layer.channels * layer.taps,), "P": (2 * _padded(layer),)}
     return whole({"X": site.input(0).shape, **constants}, {"Y": site.output.shape})
 
 
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    layer = depthwise(tile.site)
+    layer: Depthwise = tile.site.analysis
     each = -(-layer.channels // CHANNELS) * ((8 + 1 / _unroll(layer.taps)) * layer.taps + 24) + 60
     return layer.batches * (layer.out_width * layer.out_height * each + layer.edges * (5 * layer.taps + 60))
 
@@ -90,7 +89,7 @@ def _describe(site: Site) -> Mapping[str, object]:
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    layer = depthwise(call.site)
+    layer: Depthwise = call.site.analysis
     requant, taps = layer.requant, layer.taps
     limits = f"{requant.low}_{requant.high}".replace("-", "m")
     widen = "u16" if call.site.input(0).dtype is DType.U8 else "s16"
@@ -118,11 +117,11 @@ KERNELS = (
         op="QConv",
         target="cortex-m",
         engine="mve",
-        accepts=_accepts,
+        match=_match,
         access=_access,
         requires=requires,
         pack=_pack,
-        scratch_bytes=lambda tile: _scratch(depthwise(tile.site)),
+        scratch_bytes=lambda tile: _scratch(tile.site.analysis),
         cycles=_cycles,
         describe=_describe,
         values=_values,

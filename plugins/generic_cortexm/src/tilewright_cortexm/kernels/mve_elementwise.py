@@ -14,7 +14,6 @@ from tilewright_cortexm.kernels.elementwise import (
     in_place,
     limits,
     refused,
-    refused_sum,
     rows_of,
     sum_of,
 )
@@ -47,7 +46,7 @@ def _shared(call: Call, name: str, lanes: int) -> dict[str, object]:
 
 
 def _sum_values(call: Call) -> Mapping[str, object]:
-    form, zero_point = sum_of(call.site), call.site.node.integer("zero_point")
+    form, zero_point = call.site.analysis, call.site.node.integer("zero_point")
     return {
         **_shared(call, f"sum{form.shift}{'t' if form.ties else ''}", 32),
         "shift": form.shift,
@@ -102,10 +101,10 @@ KERNELS = (
         op="QAdd",
         target="cortex-m",
         engine="mve",
-        accepts=refused_sum,
+        match=sum_of,
         in_place=in_place,
         cycles=_cycles(3.0, 20),
-        describe=lambda site: {"accumulator_bits": 32, "ties": sum_of(site).ties},
+        describe=lambda site: {"accumulator_bits": 32, "ties": site.analysis.ties},
         values=_sum_values,
         source=c_text("mve.h", "mve_sum.c"),
         call=_CALL,
@@ -116,7 +115,7 @@ KERNELS = (
         op="QMul",
         target="cortex-m",
         engine="mve",
-        accepts=_refused_product,
+        match=_refused_product,
         in_place=in_place,
         cycles=_cycles(2.8, 22),
         describe=lambda site: {"accumulator_bits": 32, "requant": {"exact": 1}},

@@ -40,14 +40,13 @@ def _panel(layer: MatMul) -> int:
     return max(0, min(fit, -(-layer.columns // CHANNELS) * CHANNELS))
 
 
-def _accepts(site: Site) -> str | None:
-    reason = form_of.refused(site)
-    if reason:
-        return reason
+def _match(site: Site) -> MatMul | str:
     layer = matmul(site)
+    if isinstance(layer, str):
+        return layer
     if not _panel(layer):
         return f"rows have {layer.depth} elements; four columns of B do not fit in scratch"
-    return _refused_lanes(site)
+    return _refused_lanes(site) or layer
 
 
 def _refused_lanes(site: Site) -> str | None:
@@ -62,7 +61,7 @@ def _unroll(layer: MatMul) -> int:
 
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    layer = matmul(tile.site)
+    layer: MatMul = tile.site.analysis
     rows, steps = _rows(layer), _steps(layer)
     blocks, panels = -(-layer.columns // CHANNELS), -(-layer.columns // _panel(layer))
     block = steps * (rows * 5 + 4) + 45
@@ -75,7 +74,7 @@ def _describe(site: Site) -> Mapping[str, object]:
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    layer = matmul(call.site)
+    layer: MatMul = call.site.analysis
     rows, requant, unroll, rest = _rows(layer), layer.requant, _unroll(layer), layer.columns % CHANNELS
     kind = f"u{unroll}_{requant.low}_{requant.high}".replace("-", "m")
     a_flip = 128 if call.site.input(0).dtype is DType.U8 else 0
@@ -110,9 +109,9 @@ KERNELS = (
         op="QMatMul",
         target="cortex-m",
         engine="mve",
-        accepts=_accepts,
+        match=_match,
         access=form_of.access,
-        scratch_bytes=lambda tile: _scratch(matmul(tile.site), _panel(matmul(tile.site))),
+        scratch_bytes=lambda tile: _scratch(tile.site.analysis, _panel(tile.site.analysis)),
         cycles=_cycles,
         describe=_describe,
         values=_values,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Site, TileShape, whole
+from tilewright.api import Access, Call, DType, Kernel, Matched, Site, TileShape, whole
 from tilewright_cortexm.kernels import pools
-from tilewright_cortexm.kernels.pools import average, pool
+from tilewright_cortexm.kernels.pools import Average, Pool, average, pool
 from tilewright_cortexm.kernels.sources import c_text
 
 if TYPE_CHECKING:
@@ -22,41 +22,42 @@ if TYPE_CHECKING:
 _LONG = 255  # more 8-bit values than this overflow a sum of 16 bits
 
 
-def _accepts_average(site: Site) -> str | None:
-    return pools.refused(site) or pools.refused_scales(site)
+def _match_average(site: Site) -> Average | str:
+    layer = pool(site)
+    return layer if isinstance(layer, str) else average(site, layer)
 
 
 def _sign(site: Site) -> str:
     return "u" if site.input(0).dtype is DType.U8 else "s"
 
 
-def _lanes(site: Site) -> int:
-    return 4 if pool(site).taps > _LONG else 8
+def _lanes(layer: Pool) -> int:
+    return 4 if layer.taps > _LONG else 8
 
 
-def _access(site: Site) -> Access:
-    return whole({"X": site.input(0).shape, "R": (len(average(site).form.words),)}, {"Y": site.output.shape})
+def _access(site: Matched) -> Access:
+    return whole({"X": site.input(0).shape, "R": (len(site.analysis.form.words),)}, {"Y": site.output.shape})
 
 
-def _pack(site: Site) -> Mapping[str, Array]:
+def _pack(site: Matched) -> Mapping[str, Array]:
     scales = np.asarray(site.node.requant().scale, np.float32)
-    return {"R": scales[: len(average(site).form.words)].view(np.int32)}
+    return {"R": scales[: len(site.analysis.form.words)].view(np.int32)}
 
 
-def _cycles(tile: TileShape, lanes: int, each: float) -> float:
-    layer = pool(tile.site)
+def _cycles(layer: Pool, lanes: int, each: float) -> float:
     blocks = -(-layer.channels // lanes)
     return pools.windows(layer) * (blocks * (layer.taps * 5 + layer.windows.kernel[0] * 4 + each) + 15)
 
 
 def _max_cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    return _cycles(tile, 16, 14)
+    return _cycles(tile.site.analysis, 16, 14)
 
 
 def _average_cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    return _cycles(tile, _lanes(tile.site), 28)
+    layer: Pool = tile.site.analysis.pool
+    return _cycles(layer, _lanes(layer), 28)
 
 
 def _max_values(call: Call) -> Mapping[str, object]:
@@ -65,13 +66,14 @@ def _max_values(call: Call) -> Mapping[str, object]:
         "function": f"tw_mve_max_pool_{sign}",
         "sign": sign,
         "more": "",
-        **pools.call_values(call, pool(call.site)),
+        **pools.call_values(call, call.site.analysis),
     }
 
 
 def _average_values(call: Call) -> Mapping[str, object]:
-    site, layer, one = call.site, pool(call.site), average(call.site)
-    sign, lanes, words, requant = _sign(site), _lanes(site), len(one.form.words), one.requant
+    one: Average = call.site.analysis
+    layer = one.pool
+    sign, lanes, words, requant = _sign(call.site), _lanes(layer), len(one.form.words), one.requant
     kind = f"{sign}{lanes}_{min(words, 2)}{'p' if one.padding else ''}_{requant.low}_{requant.high}"
     numbers = (one.zero_point, requant.zero_point, *layer.counted)
     return {
@@ -87,8 +89,8 @@ def _average_values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _describe(site: Site) -> Mapping[str, object]:
-    scales = len(average(site).form.words)
+def _describe(site: Matched) -> Mapping[str, object]:
+    scales = len(site.analysis.form.words)
     return {"accumulator_bits": 32, "requant": {"channels": scales, "exact": scales}}
 
 
@@ -98,7 +100,7 @@ def _average_kernel(op: str, name: str) -> Kernel:
         op=op,
         target="cortex-m",
         engine="mve",
-        accepts=_accepts_average,
+        match=_match_average,
         access=_access,
         requires=pools.requires,
         pack=_pack,
@@ -117,7 +119,7 @@ KERNELS = (
         op="MaxPool",
         target="cortex-m",
         engine="mve",
-        accepts=pools.refused,
+        match=pool,
         access=pools.access,
         requires=pools.requires,
         cycles=_max_cycles,

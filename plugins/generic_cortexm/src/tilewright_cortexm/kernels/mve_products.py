@@ -12,8 +12,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Layout, Site, TileShape, channels_last, row_major, whole
-from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products, refused
+from tilewright.api import (
+    Access,
+    Call,
+    DType,
+    Kernel,
+    Layout,
+    Matched,
+    Site,
+    TileShape,
+    channels_last,
+    row_major,
+    whole,
+)
+from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products
 from tilewright_cortexm.kernels.sources import c_text
 
 if TYPE_CHECKING:
@@ -59,22 +71,19 @@ def _blocks(rows: Rows) -> list[tuple[int, int, int]]:
     return found + ([(outputs - rest, 1, rest)] if rest else [])
 
 
-def _scratch(site: Site) -> int:
-    rows = products(site).rows
+def _scratch(site: Site, rows: Rows) -> int:
     return 0 if _direct(site, rows) else _pixels(rows) * _room(rows)
 
 
-def _accepts(site: Site) -> str | None:
-    reason = refused(site)
-    if reason:
-        return reason
-    if _scratch(site) > SCRATCH_LIMIT_BYTES:
-        return f"needs {_scratch(site)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
-    return None
-
-
-def _pack(site: Site) -> Mapping[str, Array]:
+def _match(site: Site) -> Products | str:
     layer = products(site)
+    if isinstance(layer, Products) and _scratch(site, layer.rows) > SCRATCH_LIMIT_BYTES:
+        return f"needs {_scratch(site, layer.rows)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
+    return layer
+
+
+def _pack(site: Matched) -> Mapping[str, Array]:
+    layer: Products = site.analysis
     rows, length = layer.rows, _length(layer.rows)
     flat = layer.weights.reshape(rows.y_step, length).astype(np.int8)
     bias = layer.bias + _flip(site) * layer.weights.sum(axis=(1, 2))
@@ -102,8 +111,8 @@ def _channel_blocks(rows: Rows) -> list[range]:
     ]
 
 
-def _access(site: Site) -> Access:
-    rows = products(site).rows
+def _access(site: Matched) -> Access:
+    rows: Rows = site.analysis.rows
     parameters = 2 * CHANNELS * len(_channel_blocks(rows))
     inputs = {_input(site): site.input(0).shape, "W": (rows.y_step * _length(rows),), "P": (parameters,)}
     return whole(inputs, {"Y": site.output.shape})
@@ -125,7 +134,7 @@ def _steps(rows: Rows) -> tuple[int, int]:
 
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    rows = products(tile.site).rows
+    rows: Rows = tile.site.analysis.rows
     pixels, (unroll, trips) = _pixels(rows), _steps(rows)
     step = pixels + CHANNELS + pixels * CHANNELS
     tail = step + 9 if _length(rows) % LANES else 0
@@ -135,8 +144,8 @@ def _cycles(tile: TileShape) -> float:
     return rows.batches * -(-rows.pixels // pixels) * (len(_channel_blocks(rows)) * block + columns)
 
 
-def _describe(site: Site) -> Mapping[str, object]:
-    rows = products(site).rows
+def _describe(site: Matched) -> Mapping[str, object]:
+    rows: Rows = site.analysis.rows
     return {
         "accumulator_bits": 32,
         "columns": _pixels(rows),
@@ -147,7 +156,7 @@ def _describe(site: Site) -> Mapping[str, object]:
 
 def _values(call: Call) -> Mapping[str, object]:
     site = call.site
-    layer = products(site)
+    layer: Products = site.analysis
     rows, requant = layer.rows, layer.requant
     pixels, (unroll, trips), tail = _pixels(rows), _steps(rows), _length(rows) % LANES
     limits = f"{requant.low}_{requant.high}".replace("-", "m")
@@ -199,11 +208,11 @@ def _kernel(op: str, name: str) -> Kernel:
         op=op,
         target="cortex-m",
         engine="mve",
-        accepts=_accepts,
+        match=_match,
         access=_access,
         requires=_requires,
         pack=_pack,
-        scratch_bytes=lambda tile: _scratch(tile.site),
+        scratch_bytes=lambda tile: _scratch(tile.site, tile.site.analysis.rows),
         cycles=_cycles,
         describe=_describe,
         values=_values,

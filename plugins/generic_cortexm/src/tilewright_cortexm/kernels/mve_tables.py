@@ -57,7 +57,7 @@ def _axis(site: Site) -> int:
     return site.node.integer("axis", -1) % len(site.input(0).shape)
 
 
-def _accepts_softmax(site: Site) -> str | None:
+def _match_softmax(site: Site) -> str | None:
     if any(tensor.dtype not in BYTES for tensor in (site.input(0), site.output)):
         return "values must be i8 or u8"
     return refused_softmax(site)
@@ -107,7 +107,7 @@ KERNELS = (
         op="QLookup",
         target="cortex-m",
         engine="mve",
-        accepts=refused,
+        match=refused,
         in_place=lambda site: (("X", "Y"),),
         cycles=lambda tile: 0.4 * tile.site.output.elements + 30,
         values=_lookup_values,
@@ -120,7 +120,7 @@ KERNELS = (
         op="QSoftmax",
         target="cortex-m",
         engine="mve",
-        accepts=_accepts_softmax,
+        match=_match_softmax,
         access=_softmax_access,
         pack=_pack_softmax,
         in_place=lambda site: (("X", "Y"),),

@@ -63,8 +63,15 @@ class Pool:
         }
 
 
-def refused(site: Site) -> str | None:
-    """Why a pool is none of these, or None. Each kernel adds its own limits."""
+def pool(site: Site) -> Pool | str:
+    """The windows of a node, or why they are none of these. Each kernel adds its own limits."""
+    reason = _refused(site)
+    if reason:
+        return reason
+    return _mean(site) if site.node.op == "QReduceMean" else _windows(site)
+
+
+def _refused(site: Site) -> str | None:
     x = site.input(0)
     if x.dtype not in BYTES or site.output.dtype not in BYTES:
         return "values must be i8 or u8"
@@ -107,11 +114,6 @@ def access(site: Site) -> Access:
     return whole({"X": site.input(0).shape}, {"Y": site.output.shape})
 
 
-def pool(site: Site) -> Pool:
-    """The windows of a node that `refused` let pass."""
-    return _mean(site) if site.node.op == "QReduceMean" else _windows(site)
-
-
 def _windows(site: Site) -> Pool:
     windows = two_spatial_axes(windows_of(site.node))
     batches, channels, *spatial = site.input(0).shape
@@ -148,9 +150,9 @@ def _mean(site: Site) -> Pool:
     )
 
 
-def refused_scales(site: Site) -> str | None:
+def _refused_scales(taps: int, site: Site) -> str | None:
     """Why a window's sum has no 32 bits, or no scale of its own, or None."""
-    taps, scales = pool(site).taps, len(site.node.requant().scale)
+    scales = len(site.node.requant().scale)
     if taps > MOST_TAPS:
         return f"a sum has {taps} terms; 32-bit sums of 8-bit values hold {MOST_TAPS}"
     if 1 < scales < taps:
@@ -163,17 +165,21 @@ MOST_TAPS = 2**31 // 511  # raw values up to 255, and the zero points taken away
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Average:
-    """How sums become results. `form` and `requant` have one entry, or one for each count of positions, from 1."""
+    """Windows, and how their sums become results. `form` and `requant` have one entry, or one for each count of
+    positions, from 1.
+    """
 
+    pool: Pool
     requant: Requant
     form: RequantForm
     zero_point: int  # of x
     padding: bool  # whether positions outside count
 
 
-def average(site: Site) -> Average:
-    """The arithmetic of a QAveragePool or QReduceMean."""
-    return Average(
+def average(site: Site, layer: Pool) -> Average | str:
+    """The arithmetic of a QAveragePool or QReduceMean, or why it does not fit."""
+    return _refused_scales(layer.taps, site) or Average(
+        pool=layer,
         requant=site.node.requant(),
         form=sum_requant(site),
         zero_point=site.node.integer("x_zero_point"),

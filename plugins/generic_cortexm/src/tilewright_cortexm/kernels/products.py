@@ -89,8 +89,16 @@ class Products:
     form: RequantForm
 
 
-def refused(site: Site) -> str | None:
-    """Why a layer is none of these, or None. Each kernel adds its own limits."""
+def products(site: Site) -> Products | str:
+    """The layer in this form, or why it has none. Each kernel adds its own limits."""
+    reason = _refused(site)
+    if reason:
+        return reason
+    layer = _products(site)
+    return _out_of_range(site, layer) or layer
+
+
+def _refused(site: Site) -> str | None:
     x, w = site.input(0), site.input(1)
     if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
         return "weights and bias must be constants"
@@ -104,11 +112,10 @@ def refused(site: Site) -> str | None:
         return f"has {len(x.shape) - 2} spatial axes; 1 and 2 are supported"
     if 0 in x.shape or 0 in site.output.shape:
         return "has no elements"
-    return _out_of_range(site)
+    return None
 
 
-def _out_of_range(site: Site) -> str | None:
-    layer = products(site)
+def _out_of_range(site: Site, layer: Products) -> str | None:
     low, high = site.input(0).dtype.limits
     if not low <= layer.pad <= high:
         return f"positions outside count for {layer.pad}, which {site.input(0).dtype.value} does not hold"
@@ -121,8 +128,7 @@ def _out_of_range(site: Site) -> str | None:
     return None
 
 
-def products(site: Site) -> Products:
-    """The layer in this form."""
+def _products(site: Site) -> Products:
     conv = site.node.op == "QConv"
     x_zero = site.node.integer("x_zero_point" if conv else "a_zero_point")
     weights = _conv_weights(site) if conv else _gemm_weights(site)

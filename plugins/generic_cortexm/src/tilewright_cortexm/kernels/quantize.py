@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     if site.input(0).dtype is not DType.F32 or site.output.dtype not in BYTES:
         return f"{site.input(0).dtype.value} to {site.output.dtype.value}; this kernel takes f32 to 8 bits"
     parameters = [index for index in (1, 2) if site.has_input(index)]
@@ -57,7 +57,7 @@ KERNELS = (
         op="QuantizeLinear",
         target="cortex-m",
         engine="dsp",
-        accepts=_accepts,
+        match=_match,
         access=lambda site: whole({"X": site.input(0).shape, "P": (2,)}, {"Y": site.output.shape}),
         pack=_pack,
         cycles=lambda tile: 10.0 * tile.site.output.elements + 20,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.api import Call, DType, Kernel, Site, TileShape, elementwise_walk, nest, scaled_sum_form
+from tilewright.api import Call, DType, Kernel, Site, SumForm, TileShape, elementwise_walk, nest, scaled_sum_form
 from tilewright_siracusa.kernels.costs import leading_trips
 from tilewright_siracusa.kernels.layers import BYTES
 from tilewright_siracusa.kernels.limits import WHOLE
@@ -15,13 +15,13 @@ from tilewright_siracusa.kernels.sources import c_text
 LEADING = ("_lead1", "_lead0", "_lead2", "_lead3", "_lead4", "_lead5")  # rows of an image first, then columns
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> SumForm | str:
     if any(tensor.dtype not in BYTES for tensor in (site.input(0), site.input(1), site.output)):
         return "values must be i8 or u8"
     form = scaled_sum_form(site)
     if form is None or form.bits > 32 or form.ties:
         return "the sum has no 32-bit form without ties"
-    return "has no elements" if 0 in site.output.shape else None
+    return "has no elements" if 0 in site.output.shape else form
 
 
 def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
@@ -30,9 +30,7 @@ def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    node, form = call.site.node, scaled_sum_form(call.site)
-    if form is None:
-        raise ValueError(f"{node.name}: accepts() was not asked")
+    node = call.site.node
     low, high = node.integer("low"), node.integer("high")
     limit = WHOLE.get((low, high), "any")
     walk = elementwise_walk(call.operands, "Y", ("A", "B"))
@@ -47,7 +45,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "at": outer.offsets,
         "count": walk.extents[-1],
         "steps": {name: steps[-1] for name, steps in walk.steps.items()},
-        "form": form,
+        "form": call.site.analysis,
         "to": f"{{.low = {low}, .high = {high}, .zero_point = {node.integer('zero_point')}}}",
     }
 
@@ -62,7 +60,7 @@ QADD = Kernel(
     name="siracusa.qadd",
     op="QAdd",
     target="siracusa",
-    accepts=_accepts,
+    match=_match,
     in_place=_in_place,
     parallel=LEADING,
     cycles=_cycles,

@@ -9,9 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Layout, Site, TileShape, channels_last, parse_map, windows_of
+from tilewright.api import (
+    Access,
+    Call,
+    DType,
+    Kernel,
+    Layout,
+    Matched,
+    Site,
+    TileShape,
+    channels_last,
+    parse_map,
+    windows_of,
+)
 from tilewright_siracusa.kernels.costs import lanes_cycles, layer_edges, trips
-from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of, refused
+from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.products import described
 from tilewright_siracusa.kernels.sources import c_text
@@ -25,11 +37,11 @@ if TYPE_CHECKING:
 TAPS = 4  # in a word
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> Layer | str:
     group = site.node.integer("group", 1)
     if group == 1 or group != site.input(0).shape[1] or site.input(1).shape[0] != group:
         return "is no depthwise convolution with one output per channel"
-    return refused(site)
+    return layer_of(site)
 
 
 def tap_words(layer: Layer) -> int:
@@ -45,8 +57,8 @@ def pair_taps(layer: Layer) -> int:
     return taps if windows.dilations[1] == 1 and taps <= TAPS else 0
 
 
-def _pack(site: Site) -> Mapping[str, Array]:
-    layer = layer_of(site)
+def _pack(site: Matched) -> Mapping[str, Array]:
+    layer: Layer = site.analysis
     rows, columns = layer.windows.kernel
     wide = -(-columns // TAPS) * TAPS
     filled = np.zeros((layer.blocks * BLOCK, rows, wide), np.int8)
@@ -56,8 +68,8 @@ def _pack(site: Site) -> Mapping[str, Array]:
     return {"W": np.ascontiguousarray(words).reshape(layer.blocks, -1), "P": bias_and_scale(layer)}
 
 
-def _access(site: Site) -> Access:
-    windows, layer = windows_of(site.node), layer_of(site)
+def _access(site: Matched) -> Access:
+    windows, layer = windows_of(site.node), site.analysis
     outs, taps = windows.output_loops, windows.tap_loops
     text = (
         f"n o {' '.join(outs)} {' '.join(f'{tap}<k{tap}' for tap in taps)} : "
@@ -78,19 +90,19 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 
 
 def _cycles(tile: TileShape) -> float:
-    layer, windows = layer_of(tile.site), windows_of(tile.site.node)
-    edges = layer_edges(tile.site, windows)
+    layer: Layer = tile.site.analysis
+    edges = layer_edges(tile.site, layer.windows)
     return lanes_cycles(trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o"), layer, edges, pair_taps(layer))
 
 
 def fetched_calls(tile: TileShape) -> float:
     """How often the code of a column is come to anew: for every four channels once, and for what is outside columns."""
-    edges = layer_edges(tile.site, windows_of(tile.site.node))
+    edges = layer_edges(tile.site, tile.site.analysis.windows)
     return (1 + trips(tile, "w") * edges.columns) * -(-trips(tile, "o") // BLOCK)
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    layer = layer_of(call.site)
+    layer: Layer = call.site.analysis
     kind = "us" if call.operands["X"].dtype is DType.U8 else "ss"
     limit, pair = limit_of(layer.requant, layer.reach), pair_taps(layer)
     taps = layer.windows.kernel[1]
@@ -115,14 +127,14 @@ DEPTHWISE = Kernel(
     name="siracusa.qconv_depthwise",
     op="QConv",
     target="siracusa",
-    accepts=_accepts,
+    match=_match,
     access=_access,
     requires=_requires,
     pack=_pack,
     multiples={"o": BLOCK},
     parallel=("o", "h", "w", "n"),
     cycles=_cycles,
-    describe=lambda site: described(layer_of(site)),
+    describe=lambda site: described(site.analysis),
     values=_values,
     source=c_text("finish.c", "windows.c", "turned.c", "turn.c", "lanes.c"),
     call=WINDOWS_CALL.format(arguments="(const uint8_t *)${X}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}"),

@@ -17,9 +17,11 @@ from tilewright.api import (
     DType,
     Kernel,
     Layout,
+    Matched,
     PartialSums,
     Site,
     TileShape,
+    Windows,
     channels_last,
     parse_map,
     windows_of,
@@ -39,49 +41,49 @@ if TYPE_CHECKING:
 FEW_CHANNELS = 8  # edges are read tap by tap, in runs of this length
 
 
-def refused_windows(site: Site) -> str | None:
-    """Why windows, weights or types of a Conv are none for kernels of floats, or None."""
+def float_windows(site: Site) -> Windows | str:
+    """The windows of a Conv for kernels of floats, or why windows, weights or types are none for them."""
     if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
         return "weights and bias must be constants"
     if len(site.input(0).shape) not in (3, 4):
         return f"has {len(site.input(0).shape) - 2} spatial axes; 1 and 2 are supported"
-    if max(windows_of(site.node).kernel) > MOST_TAPS:
-        return f"has more than {MOST_TAPS} taps along an axis"
-    return not_floats(site)
-
-
-def padded(site: Site) -> bool:
-    """Whether a window may reach outside; ceil_mode lets it even without pads."""
     windows = windows_of(site.node)
+    if max(windows.kernel) > MOST_TAPS:
+        return f"has more than {MOST_TAPS} taps along an axis"
+    return not_floats(site) or windows
+
+
+def padded(windows: Windows) -> bool:
+    """Whether a window may reach outside; ceil_mode lets it even without pads."""
     return windows.ceil_mode or any((*windows.before, *windows.after))
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> Windows | str:
     if site.node.integer("group", 1) != 1:
         return "has more than one group"
-    if padded(site) and site.input(1).shape[1] <= FEW_CHANNELS:
+    if padded(windows_of(site.node)) and site.input(1).shape[1] <= FEW_CHANNELS:
         return f"has {site.input(1).shape[1]} channels at padded edges: portable C is as fast up to {FEW_CHANNELS}"
-    return refused_windows(site)
+    return float_windows(site)
 
 
-def _pack(site: Site) -> Mapping[str, Array]:
+def _pack(site: Matched) -> Mapping[str, Array]:
     weights, bias = site.constant(1), site.constant(2)
     if weights is None:
         return {}
     packed: dict[str, Array] = {"W": np.ascontiguousarray(np.moveaxis(weights, 1, -1))}
     if bias is not None:
         packed["B"] = bias
-    return {**packed, "Z": np.zeros(weights.shape[1], np.float32)} if padded(site) else packed
+    return {**packed, "Z": np.zeros(weights.shape[1], np.float32)} if padded(site.analysis) else packed
 
 
-def _access(site: Site) -> Access:
-    windows = windows_of(site.node)
+def _access(site: Matched) -> Access:
+    windows: Windows = site.analysis
     outs, taps = windows.output_loops, windows.tap_loops
     outputs, inputs, *kernel = site.input(1).shape
     shapes = {"X": site.input(0).shape, "W": (outputs, *kernel, inputs), "Y": site.output.shape}
     if site.has_input(2):
         shapes["B"] = (outputs,)
-    if padded(site):
+    if padded(windows):
         shapes["Z"] = (inputs,)
     text = (
         f"n o {' '.join(outs)} c {' '.join(taps)} : X[n,c,{','.join(windows.map_indices())}] "
@@ -96,10 +98,9 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 
 
 def _cycles(tile: TileShape) -> float:
-    site = tile.site
-    windows = two_axes(windows_of(site.node))
+    windows = two_axes(tile.site.analysis)
     pixels, outputs, part = trips(tile, "n", "h", "w"), trips(tile, "o"), (trips(tile, "y"), trips(tile, "c"))
-    return conv_cycles(pixels, outputs, part, site, windows, padded=padded(site))
+    return conv_cycles(pixels, outputs, part, tile.site, windows, padded=padded(windows))
 
 
 def _accumulates(site: Site) -> PartialSums:
@@ -108,7 +109,8 @@ def _accumulates(site: Site) -> PartialSums:
 
 def _values(call: Call) -> Mapping[str, object]:
     site, x, y, w = call.site, call.operands["X"], call.operands["Y"], call.operands["W"]
-    windows, channels, edges, part = two_axes(windows_of(site.node)), call.extents["c"], padded(site), is_part(call)
+    windows, channels, part = two_axes(site.analysis), call.extents["c"], is_part(call)
+    edges = padded(site.analysis)
     clip, limits = activation(site)
     sums = {**part_fields(call), **image_sums(call)} if part else {}
     return {
@@ -142,7 +144,7 @@ CONV = Kernel(
     name="siracusa.conv_f32",
     op="Conv",
     target="siracusa",
-    accepts=_accepts,
+    match=_match,
     access=_access,
     requires=_requires,
     pack=_pack,

@@ -9,9 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Layout, Site, TileShape, channels_last, parse_map, windows_of
+from tilewright.api import (
+    Access,
+    Call,
+    Kernel,
+    Layout,
+    Matched,
+    Site,
+    TileShape,
+    Windows,
+    channels_last,
+    parse_map,
+    windows_of,
+)
 from tilewright_siracusa.kernels.costs import layer_edges, trips
-from tilewright_siracusa.kernels.float_conv import padded, refused_windows
+from tilewright_siracusa.kernels.float_conv import float_windows, padded
 from tilewright_siracusa.kernels.float_costs import depthwise_cycles
 from tilewright_siracusa.kernels.float_layers import activation
 from tilewright_siracusa.kernels.sources import c_text
@@ -25,14 +37,14 @@ if TYPE_CHECKING:
 MOST_PRODUCTS = 25  # written one by one
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> Windows | str:
     group = site.node.integer("group", 1)
     if group == 1 or group != site.input(0).shape[1] or site.input(1).shape[0] != group:
         return "is no depthwise convolution with one output per channel"
     taps = int(np.prod(windows_of(site.node).kernel))
     if taps > MOST_PRODUCTS:
         return f"has {taps} taps; this kernel has {MOST_PRODUCTS} at most"
-    return refused_windows(site)
+    return float_windows(site)
 
 
 def _pack(site: Site) -> Mapping[str, Array]:
@@ -44,8 +56,8 @@ def _pack(site: Site) -> Mapping[str, Array]:
     return packed if bias is None else {**packed, "B": bias}
 
 
-def _access(site: Site) -> Access:
-    windows = windows_of(site.node)
+def _access(site: Matched) -> Access:
+    windows: Windows = site.analysis
     outs, taps = windows.output_loops, windows.tap_loops
     shapes = {
         "X": site.input(0).shape,
@@ -67,7 +79,7 @@ def _prefers(site: Site) -> Mapping[str, Layout]:
 
 
 def _cycles(tile: TileShape) -> float:
-    windows = two_axes(windows_of(tile.site.node))
+    windows = two_axes(tile.site.analysis)
     edges = layer_edges(tile.site, windows)
     return depthwise_cycles(
         trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o"), int(np.prod(windows.kernel)), edges
@@ -76,7 +88,7 @@ def _cycles(tile: TileShape) -> float:
 
 def _values(call: Call) -> Mapping[str, object]:
     site, x, y, w = call.site, call.operands["X"], call.operands["Y"], call.operands["W"]
-    windows, edges = two_axes(windows_of(site.node)), padded(site)
+    windows, edges = two_axes(site.analysis), padded(site.analysis)
     clip, limits = activation(site)
     stride, dilation = windows.strides[1], windows.dilations[1]
     return {
@@ -102,7 +114,7 @@ DEPTHWISE = Kernel(
     name="siracusa.conv_depthwise_f32",
     op="Conv",
     target="siracusa",
-    accepts=_accepts,
+    match=_match,
     access=_access,
     prefers=_prefers,
     pack=_pack,

@@ -68,7 +68,7 @@ def _kernel(op: str) -> Kernel:
         name=f"siracusa.{op.lower()}_f32",
         op=op,
         target="siracusa",
-        accepts=not_floats,
+        match=not_floats,
         in_place=_in_place,
         parallel=("*",),
         cycles=_cycles,

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 LANES = 4
 DIVIDE_CYCLES = 10
@@ -64,16 +65,27 @@ class Program:
     @property
     def parsed(self) -> tuple[Line, ...]:
         """The lines, in order."""
-        parts = [line.split() for line in self.lines.split("\n") if line.strip()]
-        return tuple(Line(target=words[0], operation=words[2], operands=tuple(words[3:])) for words in parts)
+        return _parsed(self.lines)
 
     @property
     def variables(self) -> tuple[str, ...]:
         """What each lane has of its own, sums excepted."""
-        targets = (line.target for line in self.parsed)
-        return tuple(name for name in dict.fromkeys((*self.inputs, *targets)) if name not in self.sums)
+        return _variables(self.lines, self.inputs, self.sums)
 
 
+@cache
+def _parsed(lines: str) -> tuple[Line, ...]:
+    parts = [line.split() for line in lines.split("\n") if line.strip()]
+    return tuple(Line(target=words[0], operation=words[2], operands=tuple(words[3:])) for words in parts)
+
+
+@cache
+def _variables(lines: str, inputs: tuple[str, ...], sums: tuple[str, ...]) -> tuple[str, ...]:
+    targets = (line.target for line in _parsed(lines))
+    return tuple(name for name in dict.fromkeys((*inputs, *targets)) if name not in sums)
+
+
+@cache
 def function_text(program: Program) -> str:
     """The guarded C function."""
     streams = [f"const float *{name}_in, int32_t {name}_step" for name in program.inputs]

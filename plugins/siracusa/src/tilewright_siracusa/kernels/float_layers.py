@@ -18,7 +18,7 @@ def not_floats(site: Site) -> str | None:
     """Why these are not all f32, or None."""
     for tensor in (*site.inputs, *site.outputs):
         if tensor is not None and tensor.dtype is not DType.F32:
-            return f"{tensor.name} must be f32, found {tensor.dtype.value}"
+            return f"values must be f32, found {tensor.dtype.value}"
     if any(tensor is not None and 0 in tensor.shape for tensor in (*site.inputs, *site.outputs)):
         return "has no elements"
     return None

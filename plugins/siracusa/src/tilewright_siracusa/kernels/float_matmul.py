@@ -39,17 +39,17 @@ def _weights(site: Site) -> bool:
     return site.constant(1) is not None and len(site.input(1).shape) == 2
 
 
-def _accepts_gemm(site: Site) -> str | None:
+def _match_gemm(site: Site) -> str | None:
     if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
         return "B and C must be constants"
     return not_floats(site)
 
 
-def _accepts_weights(site: Site) -> str | None:
+def _match_weights(site: Site) -> str | None:
     return not_floats(site) if _weights(site) else "B is not a constant matrix"
 
 
-def _accepts_computed(site: Site) -> str | None:
+def _match_computed(site: Site) -> str | None:
     return "B is a constant matrix; siracusa.matmul_weights_f32 packs it" if _weights(site) else not_floats(site)
 
 
@@ -173,7 +173,7 @@ GEMM = Kernel(
     name="siracusa.gemm_f32",
     op="Gemm",
     target="siracusa",
-    accepts=_accepts_gemm,
+    match=_match_gemm,
     access=_gemm_access,
     pack=_pack_gemm,
     multiples={"k": GRAIN},
@@ -190,7 +190,7 @@ MATMUL_WEIGHTS = Kernel(
     name="siracusa.matmul_weights_f32",
     op="MatMul",
     target="siracusa",
-    accepts=_accepts_weights,
+    match=_match_weights,
     access=_weights_access,
     pack=_pack_weights,
     multiples={"k": GRAIN},
@@ -207,7 +207,7 @@ MATMUL = Kernel(
     name="siracusa.matmul_f32",
     op="MatMul",
     target="siracusa",
-    accepts=_accepts_computed,
+    match=_match_computed,
     multiples={"k": GRAIN},
     parallel=("m", "n"),
     accumulates=_accumulates,

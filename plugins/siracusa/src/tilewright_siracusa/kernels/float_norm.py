@@ -65,7 +65,7 @@ def _kernel(op: str, name: str) -> Kernel:
         name=f"siracusa.{name}_f32",
         op=op,
         target="siracusa",
-        accepts=not_floats,
+        match=not_floats,
         in_place=lambda site: (("X", "Y"),),
         parallel=("*",),
         cycles=_cycles,

@@ -32,7 +32,7 @@ def _numbers(site: Site) -> Mapping[str, float]:
     return {name: node.number(name, default) for name, default in _DEFAULTS.get(node.op, {}).items()}
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     slope = _numbers(site).get("alpha", 1.0)
     if site.node.op == "Swish" and not _SLOPES[0] <= slope <= _SLOPES[1]:
         return f"alpha is {slope}, not between 0.5 and 2^20"
@@ -62,7 +62,7 @@ def _kernel(op: str, function: str, source: str, cycles: Callable[[TileShape], f
         name=f"siracusa.{op.lower()}_f32",
         op=op,
         target="siracusa",
-        accepts=_accepts,
+        match=_match,
         in_place=lambda site: (("X", "Y"),),
         parallel=("*",),
         cycles=cycles,

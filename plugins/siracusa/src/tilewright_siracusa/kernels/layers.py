@@ -5,12 +5,11 @@ Does not know instructions, nor how weights are stored for them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import DType, Requant, Site, Windows, sum_bounds, windows_of
+from tilewright.api import AccumulatorBounds, DType, Requant, Site, Windows, sum_bounds, windows_of
 from tilewright_siracusa.kernels.windows import two_axes
 
 if TYPE_CHECKING:
@@ -47,8 +46,19 @@ class Layer:
         return -(-self.outputs // BLOCK)
 
 
-def refused(site: Site) -> str | None:
-    """Why a QConv or QGemm is none of these, or None. Each kernel adds its own limits."""
+def layer_of(site: Site) -> Layer | str:
+    """A QConv or QGemm in this form, or why it has none. Each kernel adds its own limits."""
+    reason = _refused(site)
+    if reason:
+        return reason
+    bounds = sum_bounds(site)
+    if bounds.bits > 32:
+        return f"the accumulator needs {bounds.bits} bits; this kernel has 32"
+    layer = _conv(site, bounds) if site.node.op == "QConv" else _gemm(site, bounds)
+    return _out_of_range(layer) or layer
+
+
+def _refused(site: Site) -> str | None:
     x, w = site.input(0), site.input(1)
     if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
         return "weights and bias must be constants"
@@ -60,37 +70,15 @@ def refused(site: Site) -> str | None:
         return f"has {len(x.shape) - 2} spatial axes; 1 and 2 are supported"
     if 0 in x.shape or 0 in site.output.shape:
         return "has no elements"
-    bits = sum_bounds(site).bits
-    if bits > 32:
-        return f"the accumulator needs {bits} bits; this kernel has 32"
-    layer = layer_of(site)
+    return None
+
+
+def _out_of_range(layer: Layer) -> str | None:
     if layer.weights.min() < -128 or layer.weights.max() > 127:
         return "weights minus their zero points do not fit 8 bits"
     if max(layer.windows.kernel) > MOST_TAPS:
         return f"has more than {MOST_TAPS} taps along an axis"
     return None
-
-
-def layer_of(site: Site) -> Layer:
-    """The layer in this form."""
-    constants = tuple(site.constant(index) if site.has_input(index) else None for index in (1, 2))
-    return _layer(_Key(site, tuple(id(constant) for constant in constants)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """A site by identity of its constants: arrays cannot be hashed."""
-
-    site: Site
-    constants: tuple[int, ...]
-
-    def __hash__(self) -> int:
-        return hash((self.site.node.name, self.constants))
-
-
-@lru_cache(maxsize=64)
-def _layer(key: _Key) -> Layer:
-    return _conv(key.site) if key.site.node.op == "QConv" else _gemm(key.site)
 
 
 def zero_points(site: Site, name: str) -> Integers:
@@ -110,7 +98,7 @@ def bias_and_scale(layer: Layer) -> Array:
     return rows.reshape(layer.blocks, -1).astype(np.int32)
 
 
-def _conv(site: Site) -> Layer:
+def _conv(site: Site, bounds: AccumulatorBounds) -> Layer:
     windows = two_axes(windows_of(site.node))
     stored = np.asarray(site.constant(1)).astype(np.int64)
     centred = stored - zero_points(site, "w_zero_point").reshape(-1, *(1,) * (stored.ndim - 1))
@@ -123,12 +111,12 @@ def _conv(site: Site) -> Layer:
         bias=_bias(site, weights, zero),
         pad=site.node.integer("pad_value", zero),
         requant=site.node.requant(),
-        reach=_reach(site),
+        reach=_reach(site, bounds),
         padded=any((*windows.before, *windows.after)),
     )
 
 
-def _gemm(site: Site) -> Layer:
+def _gemm(site: Site, bounds: AccumulatorBounds) -> Layer:
     centred = np.asarray(site.constant(1)).astype(np.int64) - zero_points(site, "b_zero_point")
     weights = centred.T[:, None, None, :]
     return Layer(
@@ -137,7 +125,7 @@ def _gemm(site: Site) -> Layer:
         bias=_bias(site, weights, site.node.integer("a_zero_point")),
         pad=0,
         requant=site.node.requant(),
-        reach=_reach(site),
+        reach=_reach(site, bounds),
         padded=False,
     )
 
@@ -149,7 +137,6 @@ def _bias(site: Site, weights: Integers, zero: int) -> Integers:
     return wrapped
 
 
-def _reach(site: Site) -> float:
-    bounds = sum_bounds(site)
+def _reach(site: Site, bounds: AccumulatorBounds) -> float:
     largest = np.maximum(np.abs(bounds.lowest), np.abs(bounds.highest))
     return float((largest * np.asarray(site.node.requant().scales(len(largest)))).max())

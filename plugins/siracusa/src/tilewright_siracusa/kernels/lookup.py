@@ -14,7 +14,7 @@ from tilewright_siracusa.kernels.sources import c_text
 _TRIP, _SINGLE, _RUN = 37.0, 6.0, 5.0  # cycles: eight elements, one, and around them
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> str | None:
     if any(tensor.dtype not in BYTES for tensor in (site.input(0), site.input(1), site.output)):
         return "values must be i8 or u8"
     return "has no elements" if 0 in site.output.shape else None
@@ -46,7 +46,7 @@ QLOOKUP = Kernel(
     name="siracusa.qlookup",
     op="QLookup",
     target="siracusa",
-    accepts=_accepts,
+    match=_match,
     in_place=lambda site: (("X", "Y"),),
     parallel=("*",),
     cycles=_cycles,

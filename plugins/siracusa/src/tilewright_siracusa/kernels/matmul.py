@@ -8,6 +8,7 @@ import struct
 from collections.abc import Mapping
 
 from tilewright.api import (
+    AccumulatorBounds,
     Call,
     DType,
     Kernel,
@@ -31,7 +32,7 @@ WORD = 4
 MOST_DEPTH = 8192  # parts of a sum are added up in 32 bits
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> AccumulatorBounds | str:
     if any(tensor.dtype not in BYTES for tensor in (site.input(0), site.input(1), site.output)):
         return "values must be i8 or u8"
     if len(zero_points(site, "b_zero_point")) > 1 or len(site.node.requant().scale) > 1:
@@ -41,8 +42,8 @@ def _accepts(site: Site) -> str | None:
     depth = site.input(0).shape[-1]
     if depth > MOST_DEPTH:
         return f"a sum has {depth} products; {MOST_DEPTH} are supported"
-    bits = sum_bounds(site).bits
-    return f"the accumulator needs {bits} bits; this kernel has 32" if bits > 32 else None
+    bounds = sum_bounds(site)
+    return f"the accumulator needs {bounds.bits} bits; this kernel has 32" if bounds.bits > 32 else bounds
 
 
 def _row_sums(site: Site) -> bool:
@@ -76,7 +77,7 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 
 def _values(call: Call) -> Mapping[str, object]:
     site, a, b, y = call.site, call.operands["A"], call.operands["B"], call.operands["Y"]
-    node, requant, bounds = site.node, site.node.requant(), sum_bounds(site)
+    node, requant, bounds = site.node, site.node.requant(), site.analysis
     reach = max(abs(bounds.lowest[0]), abs(bounds.highest[0])) * requant.scale[0]
     kind = "".join("s" if operand.dtype is DType.I8 else "u" for operand in (a, b))
     limit, whole, sums, part = limit_of(requant, reach), _whole(site), _row_sums(site), is_part(call)
@@ -121,7 +122,7 @@ MATMUL = Kernel(
     name="siracusa.qmatmul",
     op="QMatMul",
     target="siracusa",
-    accepts=_accepts,
+    match=_match,
     requires=_requires,
     scratch_bytes=_scratch,
     multiples={"n": BLOCK, "k": GRAIN},

@@ -16,6 +16,7 @@ from tilewright.api import (
     DType,
     Kernel,
     Layout,
+    Matched,
     Site,
     TileShape,
     Windows,
@@ -35,23 +36,21 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 
-def _refused(site: Site) -> str | None:
-    x = site.input(0)
+def _match(site: Site) -> Windows | str:
+    x, windows = site.input(0), windows_of(site.node)
     if x.dtype not in BYTES or site.output.dtype not in BYTES:
         return "values must be i8 or u8"
     if len(x.shape) not in (3, 4):
         return f"has {len(x.shape) - 2} spatial axes; 1 and 2 are supported"
     if 0 in x.shape or 0 in site.output.shape:
         return "has no elements"
-    if max(windows_of(site.node).kernel) > MOST_TAPS:
-        return f"has more than {MOST_TAPS} taps along an axis"
-    return None
+    return f"has more than {MOST_TAPS} taps along an axis" if max(windows.kernel) > MOST_TAPS else windows
 
 
-def _accepts_average(site: Site) -> str | None:
+def _match_average(site: Site) -> Windows | str:
     if len(site.node.requant().scale) == 1 and _uneven(site):
         return "windows count different numbers of elements, but there is one scale for all"
-    return _refused(site)
+    return _match(site)
 
 
 def _uneven(site: Site) -> bool:
@@ -61,8 +60,8 @@ def _uneven(site: Site) -> bool:
     return windows.ceil_mode or inside_counts
 
 
-def _map(site: Site, scales: str) -> Access:
-    windows = windows_of(site.node)
+def _map(site: Matched, scales: str) -> Access:
+    windows: Windows = site.analysis
     outs, taps = windows.output_loops, windows.tap_loops
     text = (
         f"n c {' '.join(outs)} {' '.join(f'{tap}<k{tap}' for tap in taps)} : "
@@ -85,7 +84,7 @@ def _pack(site: Site) -> Mapping[str, Array]:
 
 def _average_values(call: Call) -> Mapping[str, object]:
     node, x = call.site.node, call.operands["X"]
-    windows = two_axes(windows_of(node))
+    windows = two_axes(call.site.analysis)
     requant = node.requant()
     reach = 511.0 * max(scale * (index + 1) for index, scale in enumerate(requant.scale)) * windows.kernel[0]
     kind = "us" if x.dtype is DType.U8 else "ss"
@@ -125,7 +124,7 @@ def _counts(call: Call, windows: Windows) -> str:
 
 def _max_values(call: Call) -> Mapping[str, object]:
     dtype = call.operands["X"].dtype.value
-    windows = two_axes(windows_of(call.site.node))
+    windows = two_axes(call.site.analysis)
     return {
         "function": f"tw_xp_max_pool_{dtype}",
         "type": dtype,
@@ -134,12 +133,12 @@ def _max_values(call: Call) -> Mapping[str, object]:
 
 
 def _average_cycles(tile: TileShape) -> float:
-    kernel = two_axes(windows_of(tile.site.node)).kernel
+    kernel = two_axes(tile.site.analysis).kernel
     return average_cycles(trips(tile, "n", "h", "w"), trips(tile, "c"), kernel)
 
 
 def _max_cycles(tile: TileShape) -> float:
-    taps = math.prod(windows_of(tile.site.node).kernel)
+    taps = math.prod(tile.site.analysis.kernel)
     return max_cycles(trips(tile, "n", "h", "w"), trips(tile, "c"), taps)
 
 
@@ -147,7 +146,7 @@ AVERAGE = Kernel(
     name="siracusa.qaverage_pool",
     op="QAveragePool",
     target="siracusa",
-    accepts=_accepts_average,
+    match=_match_average,
     access=lambda site: _map(site, "R[:]"),
     requires=_requires,
     pack=_pack,
@@ -166,7 +165,7 @@ MAX = Kernel(
     name="siracusa.max_pool",
     op="MaxPool",
     target="siracusa",
-    accepts=_refused,
+    match=_match,
     access=lambda site: _map(site, ""),
     requires=_requires,
     multiples={"c": BLOCK},

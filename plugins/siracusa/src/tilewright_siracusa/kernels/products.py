@@ -20,6 +20,7 @@ from tilewright.api import (
     DType,
     Kernel,
     Layout,
+    Matched,
     Operand,
     PartialSums,
     Site,
@@ -30,7 +31,7 @@ from tilewright.api import (
     windows_of,
 )
 from tilewright_siracusa.kernels.costs import column_cycles, layer_edges, leading_trips, products_cycles, trips
-from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of, refused
+from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN, PARTS, always, image_sums, is_part, part_fields
 from tilewright_siracusa.kernels.sources import c_text, text_of
@@ -48,8 +49,9 @@ MOST_LEADING = 3  # axes of a fully connected layer's rows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """How the windows of a layer are read."""
+    """A layer, and how its windows are read."""
 
+    layer: Layer
     direct: bool  # where they are
     tap_bytes: int
     taps: tuple[int, int]
@@ -64,6 +66,7 @@ def form_of(layer: Layer) -> Form:
     joined = layer.windows.dilations[1] == 1 or columns == 1
     runs = rows * columns if layer.padded or not joined else rows
     return Form(
+        layer=layer,
         direct=inputs % WORD == 0 and runs <= MOST_RUNS,
         runs=runs,
         tap_bytes=inputs,
@@ -73,22 +76,27 @@ def form_of(layer: Layer) -> Form:
     )
 
 
-def _accepts_conv(site: Site) -> str | None:
+def _match_conv(site: Site) -> Form | str:
     if site.node.integer("group", 1) != 1:
         return "has more than one group"
-    return refused(site)
+    return _match(site)
 
 
-def _accepts_gemm(site: Site) -> str | None:
+def _match_gemm(site: Site) -> Form | str:
     leading = len(site.input(0).shape) - 1
     if leading > MOST_LEADING:
         return f"A has {leading} axes of rows; {MOST_LEADING} are supported"
-    return refused(site)
+    return _match(site)
 
 
-def _pack(site: Site) -> Mapping[str, Array]:
+def _match(site: Site) -> Form | str:
     layer = layer_of(site)
-    form = form_of(layer)
+    return layer if isinstance(layer, str) else form_of(layer)
+
+
+def _pack(site: Matched) -> Mapping[str, Array]:
+    form: Form = site.analysis
+    layer = form.layer
     filled = np.zeros((layer.blocks * BLOCK, form.column_bytes), np.int8)
     filled[: layer.outputs, : form.taps[0] * form.taps[1] * form.tap_bytes] = layer.weights.reshape(layer.outputs, -1)
     words = filled.reshape(layer.blocks, BLOCK, -1, WORD).swapaxes(1, 2)
@@ -99,27 +107,27 @@ def _pack(site: Site) -> Mapping[str, Array]:
     return packed
 
 
-def _needs_padding(layer: Layer) -> bool:
+def _needs_padding(form: Form) -> bool:
     """Whether taps that lie outside are read from a row of padding."""
-    return layer.padded and form_of(layer).direct
+    return form.layer.padded and form.direct
 
 
-def _packed_shapes(site: Site) -> dict[str, tuple[int, ...]]:
+def _packed_shapes(site: Matched) -> dict[str, tuple[int, ...]]:
     """Weights in place have an axis for every loop that may be cut; padding is enough for a row of any part's taps."""
-    layer = layer_of(site)
-    form = form_of(layer)
+    form: Form = site.analysis
+    layer = form.layer
     taps = windows_of(site.node).kernel if site.node.op == "QConv" else ()
     inner = (*taps, form.tap_bytes // WORD, BLOCK * WORD) if form.direct else (BLOCK * form.column_bytes,)
     shapes: dict[str, tuple[int, ...]] = {"W": (layer.blocks, *inner), "P": (layer.blocks, 2 * BLOCK)}
-    if _needs_padding(layer):
+    if _needs_padding(form):
         shapes["Z"] = (-(-form.tap_bytes // GRAIN), form.taps[1] * GRAIN)
     return shapes
 
 
-def _conv_access(site: Site) -> Access:
+def _conv_access(site: Matched) -> Access:
     windows = windows_of(site.node)
     outs, taps = windows.output_loops, windows.tap_loops
-    inner = f"{','.join(taps)},c//{WORD},:" if form_of(layer_of(site)).direct else ":"
+    inner = f"{','.join(taps)},c//{WORD},:" if site.analysis.direct else ":"
     text = (
         f"n o {' '.join(outs)} c {' '.join(f'{tap}<k{tap}' for tap in taps)} : "
         f"X[n,c,{','.join(windows.map_indices())}] W[o//{BLOCK},{inner}] P[o//{BLOCK},:] Z[c//{GRAIN},:] "
@@ -129,14 +137,14 @@ def _conv_access(site: Site) -> Access:
     return parse_map(text).bind(shapes, windows.map_values())
 
 
-def _gemm_access(site: Site) -> Access:
+def _gemm_access(site: Matched) -> Access:
     shapes = {"A": site.input(0).shape, "Y": site.output.shape, **_packed_shapes(site)}
-    inner = f"k//{WORD},:" if form_of(layer_of(site)).direct else ":"
+    inner = f"k//{WORD},:" if site.analysis.direct else ":"
     return parse_map(f"n k : A[...,k] W[n//{BLOCK},{inner}] P[n//{BLOCK},:] -> Y[...,n]").bind(shapes)
 
 
-def _accumulates(site: Site) -> PartialSums | None:
-    form = form_of(layer_of(site))
+def _accumulates(site: Matched) -> PartialSums | None:
+    form: Form = site.analysis
     if not form.direct or form.taps[0] * form.taps[1] > MOST_RUNS:
         return None
     loops = {"QGemm": ("k",), "QConv": ("c", "y") if len(site.output.shape) == 4 else ("c",)}
@@ -144,16 +152,15 @@ def _accumulates(site: Site) -> PartialSums | None:
 
 
 def _scratch(tile: TileShape) -> int:
-    layer = layer_of(tile.site)
-    form = form_of(layer)
+    form: Form = tile.site.analysis
     return 0 if form.direct else 2 * form.column_bytes
 
 
 def _conv_cycles(tile: TileShape) -> float:
-    layer = layer_of(tile.site)
-    form, pixels, outputs = form_of(layer), trips(tile, "n", "h", "w"), trips(tile, "o")
+    form: Form = tile.site.analysis
+    layer, pixels, outputs = form.layer, trips(tile, "n", "h", "w"), trips(tile, "o")
     rows, columns = form.taps
-    edges = layer_edges(tile.site, windows_of(tile.site.node))
+    edges = layer_edges(tile.site, layer.windows)
     if not form.direct:
         outside = edges.columns if form.joined else 1.0  # whose rows are copied tap by tap
         values = rows * columns * form.tap_bytes
@@ -169,7 +176,7 @@ def _conv_cycles(tile: TileShape) -> float:
 
 
 def _gemm_cycles(tile: TileShape) -> float:
-    form = form_of(layer_of(tile.site))
+    form: Form = tile.site.analysis
     rows, outputs, words = leading_trips(tile), trips(tile, "n"), form.column_bytes // WORD
     if not form.direct:
         return column_cycles(rows, outputs, words, form.tap_bytes)
@@ -191,9 +198,9 @@ def described(layer: Layer) -> dict[str, object]:
     return {"accumulator_bits": 32, "requant": {"channels": layer.outputs, "exact": layer.outputs}}
 
 
-def _describe(site: Site) -> Mapping[str, object]:
-    layer = layer_of(site)
-    return {**described(layer), "windows": "in place" if form_of(layer).direct else "copied to columns"}
+def _describe(site: Matched) -> Mapping[str, object]:
+    form: Form = site.analysis
+    return {**described(form.layer), "windows": "in place" if form.direct else "copied to columns"}
 
 
 def _conv_values(call: Call) -> Mapping[str, object]:
@@ -238,8 +245,8 @@ def _values(
     call: Call, x: Operand, image: Mapping[str, object], channels: str, more: Mapping[str, object]
 ) -> Mapping[str, object]:
     """`more` has the fields of `tw_xp_part` where the call computes a part."""
-    layer = layer_of(call.site)
-    form, windows, part = form_of(layer), layer.windows, bool(more)
+    form: Form = call.site.analysis
+    layer, windows, part = form.layer, form.layer.windows, bool(more)
     together = form.joined and (not part or _joined(call, form, channels))
     edges, runs = layer.padded or together is not True, form.runs if form.direct else 1
     if part and edges:
@@ -267,7 +274,7 @@ def _values(
             "to": limits(layer.requant, limit),
         },
         "x": x,
-        "behind": call.operands["Z"] if _needs_padding(layer) else _last(call, form),
+        "behind": call.operands["Z"] if _needs_padding(form) else _last(call, form),
     }
 
 
@@ -304,7 +311,7 @@ CONV = Kernel(
     name="siracusa.qconv",
     op="QConv",
     target="siracusa",
-    accepts=_accepts_conv,
+    match=_match_conv,
     access=_conv_access,
     requires=_conv_layouts,
     pack=_pack,
@@ -324,7 +331,7 @@ GEMM = Kernel(
     name="siracusa.qgemm",
     op="QGemm",
     target="siracusa",
-    accepts=_accepts_gemm,
+    match=_match_gemm,
     access=_gemm_access,
     requires=_gemm_layouts,
     pack=_pack,

@@ -9,9 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Layout, PartialSums, Site, TileShape, parse_map, row_major
+from tilewright.api import (
+    Access,
+    Call,
+    DType,
+    Kernel,
+    Layout,
+    Matched,
+    PartialSums,
+    Site,
+    TileShape,
+    parse_map,
+    row_major,
+)
 from tilewright_siracusa.kernels.costs import trips, vector_cycles
-from tilewright_siracusa.kernels.layers import layer_of, refused
+from tilewright_siracusa.kernels.layers import Layer, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
 from tilewright_siracusa.kernels.products import described
@@ -25,9 +37,9 @@ if TYPE_CHECKING:
 WORD = 4
 
 
-def _accepts(site: Site) -> str | None:
+def _match(site: Site) -> Layer | str:
     rows = int(np.prod(site.input(0).shape[:-1]))
-    return f"A has {rows} rows, not one" if rows != 1 else refused(site)
+    return f"A has {rows} rows, not one" if rows != 1 else layer_of(site)
 
 
 def _row_bytes(site: Site) -> int:
@@ -38,8 +50,8 @@ def _whole(site: Site) -> bool:
     return site.input(0).shape[-1] % WORD == 0
 
 
-def _pack(site: Site) -> Mapping[str, Array]:
-    layer = layer_of(site)
+def _pack(site: Matched) -> Mapping[str, Array]:
+    layer: Layer = site.analysis
     weights = np.zeros((layer.outputs, _row_bytes(site)), np.int8)
     weights[:, : site.input(0).shape[-1]] = layer.weights[:, 0, 0]
     scales = np.asarray(layer.requant.scales(layer.outputs), np.float32).view(np.int32)
@@ -68,7 +80,7 @@ def _cycles(tile: TileShape) -> float:
 
 def _values(call: Call) -> Mapping[str, object]:
     site = call.site
-    layer = layer_of(site)
+    layer: Layer = site.analysis
     kind, limit = "us" if call.operands["A"].dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
     whole, part = _whole(site), is_part(call)
     return {
@@ -91,7 +103,7 @@ VECTOR = Kernel(
     name="siracusa.qgemm_row",
     op="QGemm",
     target="siracusa",
-    accepts=_accepts,
+    match=_match,
     access=_access,
     requires=_requires,
     pack=_pack,
@@ -100,7 +112,7 @@ VECTOR = Kernel(
     parallel=("n",),
     accumulates=_accumulates,
     cycles=_cycles,
-    describe=lambda site: described(layer_of(site)),
+    describe=lambda site: described(site.analysis),
     values=_values,
     source=c_text("finish.c", "vector.c"),
     call="""\

@@ -13,10 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from tilewright.api import Kernel, Site, TileShape
+from tilewright.api import Kernel, Matched, TileShape
 from tilewright_siracusa.kernels.depthwise import DEPTHWISE, fetched_calls
-from tilewright_siracusa.kernels.layers import layer_of
-from tilewright_siracusa.kernels.products import WORD, form_of
+from tilewright_siracusa.kernels.products import WORD, Form
 
 PLACE = 1.07  # windows read where they are: 1.02 to 1.15
 COLUMNS = 1.15  # windows copied to columns first
@@ -74,15 +73,15 @@ def waiting(kernel: Kernel) -> Kernel:
     return replace(kernel, cycles=cycles)
 
 
-def _factor_of(name: str) -> Callable[[Site], float]:
+def _factor_of(name: str) -> Callable[[Matched], float]:
     if name == "siracusa.qconv":
         return _of_convolution
     found = FACTORS.get(name, 1.0)
     return lambda site: found
 
 
-def _of_convolution(site: Site) -> float:
-    form = form_of(layer_of(site))
+def _of_convolution(site: Matched) -> float:
+    form: Form = site.analysis
     if form.direct:
         return PLACE
     return NARROW if form.tap_bytes <= WORD else COLUMNS

@@ -13,53 +13,67 @@ from itertools import permutations, product
 from math import prod
 
 from tilewright.access import Box
-from tilewright.decisions import GroupTile, HopTile, TileCopy
 from tilewright.index import mentions
-from tilewright.tile.cost import HopCost
+from tilewright.regions import Copy, Cut, Form, Held, Hop, Region, key_of
+from tilewright.tile.boxes import Boxes, boxes_of
+from tilewright.tile.chain import Chain, Member, whole_hops
+from tilewright.tile.cost import HopCost, altogether, compute_cycles, hop_costs
 from tilewright.tile.floors import MOST_TRAFFIC
-from tilewright.tile.fuse import Chain, Member, copy_key, outer_hops
-from tilewright.tile.fuse_boxes import Boxes, Mode, boxes_of
-from tilewright.tile.fuse_cost import Traffic, altogether, compute_cycles, hop_costs, near_bytes, traffic_of
+from tilewright.tile.footprint import near_bytes
 from tilewright.tile.space import sizes
 from tilewright.tile.tiler import Buffering
+from tilewright.tile.traffic import Traffic, traffic_of
 
 _MOST_LOOPS = 2  # that are cut
 _MANY, _FEW = 10, 4  # sizes tried of the innermost loop, and of one around it
 
-Nest = tuple[tuple[str, int], ...]
+Nest = tuple[Cut, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundGroup:
     """A tiling of a group, and what it costs."""
 
-    tile: GroupTile
+    region: Region
     cost: HopCost
 
 
-def tile_of(
-    chain: Chain, ends: tuple[str, str], nest: Sequence[tuple[str, int]], inner: Mapping[str, Mode]
-) -> GroupTile:
-    """The tiling with these cuts: whatever travels does so as seldom as one buffer allows."""
-    copies = _copies(chain, boxes_of(chain, nest, inner))
-    hop = HopTile(far=ends[0], near=ends[1], nest=tuple(nest), copies=copies)
-    return GroupTile(hops=(*outer_hops(chain), hop), inner=dict(inner))
+def region_with(chain: Chain, nest: Sequence[Cut], forms: Mapping[str, Form]) -> Region:
+    """The region with these cuts on the last hop: whatever is copied is so as seldom as one buffer allows."""
+    boxes = boxes_of(chain, hops_with(chain, nest), forms)
+    return region_of(_copied(boxes), forms)
+
+
+def hops_with(chain: Chain, nest: Sequence[Cut]) -> tuple[Hop, ...]:
+    """All hops, with what is copied over the last one open."""
+    last = chain.ways[-1]
+    return (*whole_hops(chain), Hop(far=last.far, near=last.near, nest=tuple(nest)))
+
+
+def region_of(boxes: Boxes, forms: Mapping[str, Form]) -> Region:
+    """The steps of the chain, tiled so."""
+    near = boxes.hops[-1].near
+    return Region(
+        steps=tuple(member.step.name for member in boxes.chain.members),
+        hops=boxes.hops,
+        order="tiles",
+        held={
+            member.output.value: Held(memory=near, form=forms[member.output.value], leaves=member.leaves)
+            for member in boxes.chain.members[:-1]
+        },
+    )
 
 
 def best_groups(
-    chain: Chain,
-    ends: tuple[str, str],
-    buffering: Buffering,
-    weights: Sequence[float] = (0.0,),
-    most_cycles: float = float("inf"),
+    chain: Chain, buffering: Buffering, weights: Sequence[float] = (0.0,), most_cycles: float = float("inf")
 ) -> tuple[FoundGroup, ...]:
     """For each weight the tiling with the lowest score; nothing where none fits, or none computes in `most_cycles`.
 
     A weight is what moving as much again as must be moved is worth, as a part of the time: 0.0 is the fastest tiling.
     """
-    if chain.room_bytes is not None and _least_bytes(chain) > chain.room_bytes:
+    if not _crosses(chain) or _least_bytes(chain) > room_of(chain):
         return ()
-    hunt = _Hunt(chain, ends, buffering, weights, most_cycles, outer_hops(chain))
+    hunt = _Hunt(chain, buffering, weights, most_cycles)
     hunt.follow([()])
     loops = _rows(chain)
     most = _MOST_LOOPS if most_cycles == float("inf") else 1  # more calls take too long to be worth looking for
@@ -68,9 +82,23 @@ def best_groups(
             hunt.follow(_nests(chain, order))
         if hunt.best:
             break
-    for nest in dict.fromkeys(found.tile.hops[-1].nest for found in hunt.best.values()):
-        hunt.look(nest, "recompute")
+    if not any(member.leaves for member in chain.members[:-1]):
+        for nest in dict.fromkeys(found.region.hops[-1].nest for found in hunt.best.values()):
+            hunt.look(nest, "recomputed")
     return tuple(hunt.best[weight] for weight in weights) if hunt.best else ()
+
+
+def room_of(chain: Chain, hop: int = -1) -> float:
+    """Bytes of the near memory of a hop."""
+    room = chain.rooms[hop]
+    return float("inf") if room is None else float(room)
+
+
+def _crosses(chain: Chain) -> bool:
+    """Whether there is room on the way for what crosses the hops before the last."""
+    boxes = boxes_of(chain, hops_with(chain, ()))
+    traffic = traffic_of(boxes)
+    return all(near_bytes(boxes, traffic, {}, hop) <= room_of(chain, hop) for hop in range(len(chain.ways) - 1))
 
 
 @dataclass(slots=True)
@@ -78,47 +106,40 @@ class _Hunt:
     """The best tilings so far, by weight."""
 
     chain: Chain
-    ends: tuple[str, str]
     buffering: Buffering
     weights: Sequence[float]
     most_cycles: float
-    outer: tuple[HopTile, ...]
     best: dict[float, FoundGroup] = field(default_factory=dict)
 
     def follow(self, nests: Iterable[Nest]) -> None:
         """Look at nests of smaller and smaller tiles, until two in a row take too long."""
         slow = 0
         for nest in nests:
-            slow = slow + 1 if self.look(nest, "slide") else 0
+            slow = slow + 1 if self.look(nest, "rolling") else 0
             if slow > 1:
                 return
 
-    def look(self, nest: Nest, mode: Mode) -> bool:
+    def look(self, nest: Nest, form: Form) -> bool:
         """Look at one nest; whether it takes too long to compute, with a room of any size."""
-        chain, inner = self.chain, dict.fromkeys(self.chain.inner, mode)
-        boxes = boxes_of(chain, nest, inner)
-        room = float("inf") if chain.room_bytes is None else float(chain.room_bytes)
-        if boxes.faults or near_bytes(chain, boxes, ()) > room or not _multiples(chain, boxes):
+        chain, forms = self.chain, dict.fromkeys(self.chain.inner, form)
+        room, boxes = room_of(chain), boxes_of(chain, hops_with(chain, nest), forms)
+        if boxes.faults or _held_bytes(boxes) > room or not _multiples(chain, boxes):
             return False
         worst = max((score(one.cost, weight) for weight, one in self.best.items()), default=self.most_cycles)
-        if compute_cycles(chain, boxes).sum() >= worst:
+        if compute_cycles(boxes).sum() >= worst:
             return True
-        traffic = tuple(traffic_of(chain, boxes, _copies(chain, boxes)))
-        if near_bytes(chain, boxes, traffic) > room or not _legal(traffic):
+        boxes = _copied(boxes)
+        traffic = traffic_of(boxes)
+        if near_bytes(boxes, traffic, {}, len(boxes.hops) - 1) > room or not _legal(traffic):
             return False
         if self.buffering != "single":
-            traffic = _doubled(chain, boxes, traffic, room)
-        found = FoundGroup(tile=self._tile(nest, inner, traffic), cost=altogether(hop_costs(chain, boxes, traffic)))
+            boxes, traffic = _doubled(boxes, traffic, room)
+        region = region_of(boxes, forms)
+        found = FoundGroup(region=region, cost=altogether(hop_costs(boxes, traffic, region)))
         for weight in self.weights:
             if weight not in self.best or score(found.cost, weight) < score(self.best[weight].cost, weight):
                 self.best[weight] = found
         return False
-
-    def _tile(self, nest: Nest, inner: Mapping[str, Mode], traffic: Sequence[Traffic]) -> GroupTile:
-        steps = len(self.chain.members)
-        copies = {copy_key(one.member.step.name, one.item.name, steps): one.copy for one in traffic}
-        far, near = self.ends
-        return GroupTile(hops=(*self.outer, HopTile(far=far, near=near, nest=nest, copies=copies)), inner=inner)
 
 
 def score(cost: HopCost, weight: float) -> float:
@@ -131,7 +152,7 @@ def _rows(chain: Chain) -> list[str]:
     """Loops of the sink that may be cut and reach a step before it."""
     sink = chain.sink
     cuts = {loop.name for loop in sink.space.cuts}
-    read = [axis.index for operand in sink.inside for axis in sink.access.axes[operand]]
+    read = [axis.index for operand in sink.inside for axis in sink.index_map.axes[operand]]
     ordered = [sink.loops[axis] for axis in sink.output.layout]
     return [loop for loop in ordered if loop in cuts and any(mentions(index, loop) for index in read)]
 
@@ -148,23 +169,20 @@ def _nests(chain: Chain, loops: Sequence[str]) -> Iterator[Nest]:
         for loop in loops
     }
     for around in product(*(tried[loop] for loop in outer)):
-        yield from ((*zip(outer, around, strict=True), (last, size)) for size in tried[last])
+        yield from ((*map(Cut, outer, around), Cut(last, size)) for size in tried[last])
 
 
 def _smallest_fits(chain: Chain, loops: Sequence[str]) -> bool:
     """Whether there is room where these loops are cut as small as can be."""
-    if chain.room_bytes is None:
-        return True
     multiples = chain.sink.space.kernel.multiples
-    nest = tuple((loop, multiples.get(loop, 1)) for loop in loops)
-    boxes = boxes_of(chain, nest, dict.fromkeys(chain.inner, "slide"))
-    resident = sum(
-        -(-item.item_bytes * prod(boxes.room(number, item.name, boxes.depth_of(number, item.name))) // chain.grain)
-        * chain.grain
-        for number, member in enumerate(chain.members)
-        for item in member.space.travellers
-    )
-    return resident + near_bytes(chain, boxes, ()) <= chain.room_bytes
+    nest = tuple(Cut(loop, multiples.get(loop, 1)) for loop in loops)
+    boxes = _copied(boxes_of(chain, hops_with(chain, nest), dict.fromkeys(chain.inner, "rolling")))
+    return near_bytes(boxes, traffic_of(boxes), {}, len(boxes.hops) - 1) <= room_of(chain)
+
+
+def _held_bytes(boxes: Boxes) -> int:
+    """What the region takes beside what it copies."""
+    return near_bytes(boxes, ((),) * len(boxes.hops), {}, len(boxes.hops) - 1)
 
 
 def _least_bytes(chain: Chain) -> int:
@@ -185,7 +203,7 @@ def _least_bytes(chain: Chain) -> int:
             size = _window_bytes(member, operand, box, chain.members[maker].output.item_bytes)
             least[maker] = max(least[maker], size)
         sizes = (_window_bytes(member, item.name, box, item.item_bytes) for item in member.space.travellers)
-        total += sum(-(-size // chain.grain) * chain.grain for size in sizes)
+        total += sum(-(-size // chain.grains[-1]) * chain.grains[-1] for size in sizes)
     return total + sum(least)
 
 
@@ -206,31 +224,39 @@ def _spread(choices: Sequence[int], most: int) -> list[int]:
     return [*found, choices[-1]]
 
 
-def _copies(chain: Chain, boxes: Boxes) -> dict[str, TileCopy]:
-    return {
-        copy_key(member.step.name, item.name, len(chain.members)): TileCopy(depth=boxes.depth_of(number, item.name))
-        for number, member in enumerate(chain.members)
+def _copied(boxes: Boxes) -> Boxes:
+    """With copies over the last hop that are as seldom as one buffer allows."""
+    copies = {
+        key_of(member.step.name, item.name): Copy(level=max(boxes.depth_of(number, item.name) - boxes.starts[-2], 0))
+        for number, member in enumerate(boxes.chain.members)
         for item in member.space.travellers
     }
+    return replace(boxes, hops=(*boxes.hops[:-1], replace(boxes.hops[-1], copies=copies)))
 
 
-def _doubled(chain: Chain, boxes: Boxes, traffic: Sequence[Traffic], room: float) -> tuple[Traffic, ...]:
-    """Two buffers for what travels more than once, best gain per byte first while there is room."""
-    left = room - near_bytes(chain, boxes, traffic)
-    sizes_each = [one.buffer_bytes(chain.grain) for one in traffic]
+def _doubled(
+    boxes: Boxes, traffic: Sequence[Sequence[Traffic]], room: float
+) -> tuple[Boxes, tuple[tuple[Traffic, ...], ...]]:
+    """Two buffers for what is copied more than once, best gain per byte first while there is room."""
+    *outer, last = traffic
+    grain = boxes.chain.grains[-1]
+    left = room - near_bytes(boxes, traffic, {}, len(boxes.hops) - 1)
+    sizes_each = [-(-one.tile_bytes // grain) * grain for one in last]
     gains = [
-        (len(one.moves) - 1) * max(one.cycles) / max(size, 1) for one, size in zip(traffic, sizes_each, strict=True)
+        (one.cycles.size - 1) * float(one.cycles.max()) / max(size, 1) * one.own
+        for one, size in zip(last, sizes_each, strict=True)
     ]
-    chosen = list(traffic)
-    for at in sorted(range(len(traffic)), key=lambda at: -gains[at]):
-        if len(traffic[at].moves) > 1 and sizes_each[at] <= left:
-            chosen[at] = replace(traffic[at], copy=replace(traffic[at].copy, buffers=2))
+    chosen = list(last)
+    for at in sorted(range(len(last)), key=lambda at: -gains[at]):
+        if gains[at] > 0 and sizes_each[at] <= left:
+            chosen[at] = replace(last[at], copy=replace(last[at].copy, buffers=2))
             left -= sizes_each[at]
-    return tuple(chosen)
+    hop = replace(boxes.hops[-1], copies={one.key: one.copy for one in chosen})
+    return replace(boxes, hops=(*boxes.hops[:-1], hop)), (*map(tuple, outer), tuple(chosen))
 
 
-def _legal(traffic: Sequence[Traffic]) -> bool:
-    return all(one.item.aligned_offset and all(move.legal(one.item.path) for move in one.moves) for one in traffic)
+def _legal(traffic: Sequence[Sequence[Traffic]]) -> bool:
+    return all(one.legal and not one.fault for here in traffic for one in here)
 
 
 def _multiples(chain: Chain, boxes: Boxes) -> bool:

@@ -12,19 +12,21 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tilewright.decisions import GroupTile
+from tilewright.regions import Region
 from tilewright.stages import Buffer, Group, Step
+from tilewright.tile.buffers import not_together
+from tilewright.tile.chain import Chain, Lookout, chain_of, whole_hops
+from tilewright.tile.cost import altogether, region_costs
 from tilewright.tile.cutter import Cut, Cutter
 from tilewright.tile.floors import MOST_TRAFFIC
-from tilewright.tile.fuse import Chain, Lookout, chain_of, outer_hops
-from tilewright.tile.fuse_buffers import not_together
-from tilewright.tile.fuse_cost import group_cost
-from tilewright.tile.fuse_search import FoundGroup, best_groups
+from tilewright.tile.group_search import FoundGroup, best_groups
 from tilewright.tile.keep import Plan, kept_values
+from tilewright.tile.kernel_costs import scratch_bytes
 from tilewright.tile.spaces import Machine
 from tilewright.tile.tiler import Buffering
 
-MOST_STEPS = 4  # of a group that is looked for
+MOST_STEPS = 8  # of a group that is looked for
+_SHORT = 4  # up to so many, every segment is looked at; longer ones only where one step fewer is worth having
 _WEIGHTS = (0.2, 0.05, 0.01, 0.0)  # what moving less may cost, as a part of the time; the first that costs no time
 _MUCH_SLOWER = 1.03  # than its steps alone: a group that moves less may be that, where others make up for it
 
@@ -60,10 +62,6 @@ class Fuser:
     def machine(self) -> Machine:
         """Where all this runs."""
         return self.cutter.machine
-
-    def groups(self, pinned: Sequence[tuple[str, ...]], *, search: bool) -> tuple[Group, ...]:
-        """The groups of `division`."""
-        return self.division(pinned, search=search).groups
 
     def division(self, pinned: Sequence[tuple[str, ...]], *, search: bool) -> Division:
         """Groups that cover every step once: those that are pinned, and with `search` what is cheapest around them.
@@ -140,27 +138,21 @@ class Fuser:
         ways = []
         for one in self._worth(first, count):
             own = _score(one.cost.total_cycles, one.cost.in_bytes + one.cost.out_bytes, alone, weight)
-            ways.append((score + own, (*groups, self._group(first, count, one.tile, one.cost.total_cycles))))
+            ways.append((score + own, (*groups, self._group(first, count, one.region, one.cost.total_cycles))))
         return ways
 
     def single(self, index: int) -> Group:
         """One step as it was decided."""
         step, cut = self.machine.scheduled.steps[index], self.plan.cuts[index]
-        made = GroupTile(hops=cut.hops, kept=kept_values(self.machine, self.plan.kept, index))
+        made = self.machine.alone(step, cut.hops, kept_values(self.machine, self.plan.kept, index))
         tile = self.machine.decisions.tiles.get(step.name, made)
-        if tile.inner:
+        if tile.held:
             raise not_together([step], f"the tiles of '{step.name}' are pinned for a group, which is not pinned")
-        return Group(name=step.name, steps=(step.name,), tile=tile, cycles=cut.cycles)
+        return Group(region=tile, cycles=cut.cycles)
 
-    def _group(self, first: int, count: int, tile: GroupTile, cycles: float) -> Group:
-        steps = self.machine.scheduled.steps[first : first + count]
+    def _group(self, first: int, count: int, tile: Region, cycles: float) -> Group:
         kept = kept_values(self.machine, self.plan.kept, first + count - 1)
-        return Group(
-            name=steps[-1].name,
-            steps=tuple(step.name for step in steps),
-            tile=replace(tile, kept={**tile.kept, **kept}),
-            cycles=cycles,
-        )
+        return Group(region=replace(tile, resident={**tile.resident, **kept}), cycles=cycles)
 
     def _pinned(self, first: int, count: int) -> Group:
         steps = self.machine.scheduled.steps[first : first + count]
@@ -169,11 +161,12 @@ class Fuser:
             raise not_together(steps, chain)
         tile = self.machine.decisions.tiles.get(steps[-1].name)
         if tile is not None:
-            return self._group(first, count, tile, group_cost(chain, tile).total_cycles)
-        found = best_groups(chain, self._ends(), self.buffering)
+            return self._group(first, count, tile, altogether(region_costs(chain, tile)).total_cycles)
+        found = best_groups(chain, self.buffering)
         if not found:
-            raise not_together(steps, "no tiles of them fit the near memory")
-        return self._group(first, count, found[0].tile, found[0].cost.total_cycles)
+            none = not_together(steps, "no tiles of them fit the near memory")
+            raise replace(none, subject=_neediest(chain))  # with another kernel of it they may
+        return self._group(first, count, found[0].region, found[0].cost.total_cycles)
 
     def _worth(self, first: int, count: int) -> tuple[FoundGroup, ...]:
         """Good tilings of a segment, where it can be a group and something inside it travels."""
@@ -188,15 +181,17 @@ class Fuser:
             return ()
         if self.longest is not None and (count > self.longest or self._joined(steps)):
             return ()
+        if count > _SHORT and not (self._worth(first, count - 1) or self._worth(first + 1, count - 1)):
+            return ()
         chain = self._chain(first, steps)
         if isinstance(chain, str):
             return ()
         most = _MUCH_SLOWER * sum(cut.cycles for cut in self.plan.cuts[first : first + count])
         key = _key(chain), self.buffering, most
         if key not in self.known:
-            self.known[key] = best_groups(chain, self._ends(), self.buffering, _WEIGHTS[::3], most), _names(chain)
+            self.known[key] = best_groups(chain, self.buffering, _WEIGHTS[::3], most), _names(chain)
         found, names = self.known[key]
-        return tuple(replace(one, tile=_renamed(one.tile, names, chain)) for one in found)
+        return tuple(replace(one, region=_renamed(one.region, names, chain)) for one in found)
 
     def _gains(self, steps: Sequence[Step]) -> bool:
         """Whether any value between the steps travels as it was decided before."""
@@ -221,15 +216,22 @@ class Fuser:
         taken = self._taken(first, last, kept)
         return chain_of(self.machine, first, steps, kept, taken, self.lookout)
 
-    def _ends(self) -> tuple[str, str]:
-        hop = self.machine.hops[-1]
-        return hop.far, hop.near
-
 
 def nothing_kept(cutter: Cutter) -> Plan:
     """Every step on its own."""
     cuts = [cutter.cut(index) for index in range(len(cutter.machine.scheduled.steps))]
     return Plan(cuts=tuple(cut for cut in cuts if cut is not None), kept={})
+
+
+def _neediest(chain: Chain) -> str:
+    """The step whose kernel takes most scratch, of which the group has as much as that."""
+    spaces = {member.step.name: member.space for member in chain.members}
+    return max(
+        spaces,
+        key=lambda name: scratch_bytes(
+            spaces[name].kernel, spaces[name].site, spaces[name].access, spaces[name].extents, spaces[name].engine.cores
+        )[1],
+    )
 
 
 def _score(cycles: float, moved_bytes: int, alone: Sequence[Cut], weight: float) -> float:
@@ -240,22 +242,23 @@ def _score(cycles: float, moved_bytes: int, alone: Sequence[Cut], weight: float)
 
 def _key(chain: Chain) -> Hashable:
     return tuple(
-        (member.key, member.readers, tuple(member.inside.items())) for member in chain.members
-    ), chain.room_bytes
+        (member.key, member.readers, member.leaves, tuple(member.inside.items())) for member in chain.members
+    ), chain.rooms
 
 
 def _names(chain: Chain) -> tuple[tuple[str, str], ...]:
     return tuple((member.step.name, member.output.value) for member in chain.members)
 
 
-def _renamed(tile: GroupTile, names: Sequence[tuple[str, str]], chain: Chain) -> GroupTile:
+def _renamed(tile: Region, names: Sequence[tuple[str, str]], chain: Chain) -> Region:
     """A tiling found for equal steps, with the names of these."""
     steps = {old: member.step.name for (old, _), member in zip(names, chain.members, strict=True)}
     values = {old: member.output.value for (_, old), member in zip(names, chain.members, strict=True)}
     hop = tile.hops[-1]
     copies = {_moved(key, steps): copy for key, copy in hop.copies.items()}
-    inner = {values[value]: mode for value, mode in tile.inner.items()}
-    return replace(tile, hops=(*outer_hops(chain), replace(hop, copies=copies)), inner=inner)
+    held = {values[value]: how for value, how in tile.held.items()}
+    hops = (*whole_hops(chain), replace(hop, copies=copies))
+    return replace(tile, steps=tuple(steps.values()), hops=hops, held=held)
 
 
 def _moved(key: str, steps: Mapping[str, str]) -> str:

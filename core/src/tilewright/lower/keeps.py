@@ -1,0 +1,100 @@
+"""Knows the functions in which the cores move rows that stay from one tile to the next to their buffer's start.
+Does not know when they are called (`pipeline`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tilewright.lower.boxes import window
+from tilewright.lower.parts import boxes_declared, declared, named, scope, span_names, spans_declared, used
+from tilewright.lower.region_box import BEFORE
+from tilewright.lower.rolling import rolling_window, rows_text
+from tilewright.lower.slots import Held, Slot, Tiling
+from tilewright.lower.sums import Sum, factor, variable
+from tilewright.program import Part
+from tilewright.statements import Charge, If, KernelCall, Statement
+from tilewright.tile.boxes import new_rows
+from tilewright.tile.cost import moved_cycles
+from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
+
+
+def keep_held_part(tiling: Tiling) -> Iterator[Part]:
+    """Moves the rows of a step's output that stay from the tile before."""
+    box, number = tiling.box, tiling.number
+    roll, (stays, _) = box.boxes.rolls[number], box.boxes.kept(number)
+    if roll is None or not stays.any():
+        return
+    member, level = box.chain.members[number], box.levels[-1]
+    held = tiling.inner[member.output.name]
+    loop = member.loops[roll.axis]
+    need, run = box.need(number, roll.axis, box.prefix(len(box.levels) - 1)), tiling.nest.box[loop]
+    before = variable(str(need[0]).replace(f"{level.variable}.", f"{BEFORE}.", 1))
+    most = int(stays.max())
+    rows = rows_text(box.boxes.held(number), member.output.layout, roll.axis, member.output.item_bytes)
+    cycles = moved_cycles(box.boxes, number) * most / max(1, member.space.engine.cores)
+    period = level.period(roll.loop - box.boxes.starts[-2] + 1)
+    body: tuple[Statement, ...] = (
+        box.declare(level),
+        If(
+            condition=" && ".join(filter(None, (tiling.first(), box.first_trip(roll.loop, f"{level.variable}.")))),
+            body=(
+                box.declare(level, BEFORE, level.counter if period == "0" else f"{level.counter} - {factor(period)}"),
+                *_moved(held, rows, need[0] - before, run[0] - need[0], (round(cycles), most)),
+            ),
+        ),
+    )
+    yield Part(
+        role="compute",
+        function=f"{tiling.function}_keep",
+        comment=(f"Moves what stays of {member.output.name} to the buffer's start: trips of loop {loop}.",),
+        parameters=used(scope(tiling, tiling.nest.levels[-1], [held.parameter]), body),
+        body=body,
+    )
+
+
+def keep_window_part(tiling: Tiling, at: int, slot: Slot) -> Part:
+    """Moves the rows of a window that stay for the tile that comes."""
+    level, bond = tiling.nest.levels[at], slot.bond
+    held = tiling.held(bond, at + 1)
+    held = replace(held, parameter=replace(held.parameter, type="uint8_t *"))
+    spans = window(tiling.nest.access, bond.operand, level.around(slot.copy.level), span_names(tiling, bond))
+    rolling = rolling_window(tiling, level, slot, spans)
+    most, cycles = _window_cycles(tiling, at, slot)
+    rows = rows_text(slot.room, bond.layout, slot.roll.axis if slot.roll else 0, bond.dtype.size_bytes)
+    calls = _moved(held, rows, rolling.by, rolling.stay, (cycles, most))
+    inner = (*declared(rolling.declared, calls), *calls)
+    moving: tuple[Statement, ...] = (If(condition=rolling.later, body=inner),)
+    body = (*boxes_declared(tiling, level, moving, spans), *spans_declared(spans, moving), *moving)
+    return Part(
+        role="compute",
+        function=named(tiling, f"keep_{tiling.names[bond.operand]}", level),
+        comment=(f"Moves what stays of {bond.operand} in tile {level.counter} to the buffer's start.",),
+        parameters=used(scope(tiling, level, [held.parameter]), body),
+        body=body,
+    )
+
+
+def _window_cycles(tiling: Tiling, at: int, slot: Slot) -> tuple[int, int]:
+    """The most rows of a window that stay, and the cycles that all cores take to move them."""
+    boxes, roll = tiling.box.boxes, slot.roll
+    if roll is None:
+        return 0, 0
+    low, high = boxes.windows(tiling.number, slot.bond.operand, boxes.starts[at] + slot.copy.level)[roll.axis]
+    most = int((new_rows((low, high), roll.loop)[0] - low).max())
+    row_bytes = slot.size_bytes / max(1, slot.room[roll.axis])
+    cores = max(1, tiling.box.chain.members[tiling.number].space.engine.cores)
+    return most, round(most * row_bytes / MOVED_BYTES_PER_CYCLE / cores)
+
+
+def _moved(held: Held, rows: str, by: Sum, stay: Sum, cost: tuple[int, int]) -> tuple[Statement, ...]:
+    """The call, and what it takes: `cost` is the cycles of the most rows, and how many these are."""
+    cycles, most = cost
+    call = KernelCall(
+        kernel="tw_keep",
+        text=f"tw_keep({held.address()}, {rows}, {by}, {stay});",
+        reads=held.ranges,
+        writes=held.ranges,
+    )
+    return call, Charge(text=f"tw_charge({cycles}u, {stay.primary()}, {max(most, 1)});")

@@ -1,0 +1,311 @@
+"""Knows the box of a tile of a region in C: the trips of every step, and what of its output the others need.
+Does not know operands' buffers, transfers, or the order in which things happen.
+
+Every level, the tiles of one hop, has a function from a tile's number to its box: a struct with a range for each loop
+of each step that moves from tile to tile. It has what is needed of the loop's trips, and, where rows are kept, what is
+new. What a tile of an outer level needs is what all tiles inside it need together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.identifiers import unique_identifiers
+from tilewright.lower.boxes import Bounds, CBox, bounds, whole_box
+from tilewright.lower.nest import Level, Nest, Ranges, box_value, nest_of
+from tilewright.lower.sums import Sum, variable
+from tilewright.program import Parameter, Part
+from tilewright.regions import Region
+from tilewright.statements import Declare, Statement
+from tilewright.tile.boxes import Boxes, boxes_of
+from tilewright.tile.chain import Chain
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Reach = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
+BEFORE = "before"  # C variable: the box of the tile before
+_FREE = ("t", "u", "v", "box", BEFORE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegionBox:
+    """`needs` and `runs` name the struct's members, by number of the step and loop; two of one name are one range."""
+
+    chain: Chain
+    boxes: Boxes
+    sink: Nest  # of the last step alone
+    needs: Mapping[tuple[int, str], str]
+    runs: Mapping[tuple[int, str], str]
+    struct: str
+    function: str  # what functions of the region begin with
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The loops over tiles, outermost first."""
+        return self.sink.levels
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """All of the struct, each once, the last step's first."""
+        return tuple(dict.fromkeys((*self.sink.members.values(), *self.needs.values(), *self.runs.values())))
+
+    def prefix(self, at: int) -> str:
+        """What names of ranges begin with in a tile of a level: a level without several tiles has no box of its own."""
+        moving = [level.variable for level in self.levels[: at + 1] if level.moving]
+        return f"{moving[-1]}." if moving else ""
+
+    def need(self, number: int, axis: int, prefix: str) -> Bounds:
+        """What is held of a step's output along one axis. `prefix` is the box that has it, with a dot."""
+        loop = self.chain.members[number].loops[axis]
+        return _bounds(self.boxes.needs[number][axis], self.needs.get((number, loop), ""), prefix)
+
+    def run(self, number: int, prefix: str) -> CBox:
+        """The trips that a step computes."""
+        runs = self.boxes.runs[number]
+        return {loop: _bounds(reach, self.runs.get((number, loop), ""), prefix) for loop, reach in runs.items()}
+
+    def nest(self, number: int) -> Nest:
+        """The tiles of one step, as if it were alone."""
+        if number + 1 == len(self.chain.members):
+            return replace(self.sink, struct=self.struct)
+        members = {loop: name for (at, loop), name in self.runs.items() if at == number}
+        levels = tuple(self._level(number, at) for at in range(len(self.levels)))
+        access = self.chain.members[number].access
+        return Nest(access=access, levels=levels, members=members, struct=self.struct)
+
+    def _level(self, number: int, at: int) -> Level:
+        level, boxes = self.levels[at], self.boxes
+        start, end = boxes.starts[at], boxes.starts[at + 1]
+        box, inside = self.run(number, self.prefix(at)), boxes.around(number, end)
+        outer, outside = self.run(number, self.prefix(at - 1)), boxes.around(number, start)
+        still = []
+        for depth in range(start, end + 1):
+            around = boxes.around(number, depth)
+            held = {}
+            for loop, reach in around.items():
+                if not _moves(reach):
+                    held[loop] = _fixed(reach)
+                else:
+                    held[loop] = outer[loop] if _same(reach, outside[loop]) else box[loop]
+            still.append((held, self._ranges(around, depth)))
+        return replace(
+            level,
+            box={loop: box[loop] if _moves(reach) else _fixed(reach) for loop, reach in inside.items()},
+            outer={loop: outer[loop] if _moves(reach) else _fixed(reach) for loop, reach in outside.items()},
+            ranges=self._ranges(inside, end),
+            still=tuple(still),
+        )
+
+    def _ranges(self, around: Mapping[str, Reach], depth: int) -> Ranges:
+        """Every range of the loops in a tile that exists."""
+        exists = self.boxes.exists
+        there = np.asarray(exists.any(axis=tuple(range(depth, exists.ndim)), keepdims=True), np.bool_)
+        return {loop: _ranges(reach, there) for loop, reach in around.items()}
+
+    def mixed(self, number: int, operand: str, at: int, level: int) -> bool:
+        """Whether loops inside and outside of a copy's level move an operand: no single range says what is held."""
+        boxes, depth = self.boxes, self.boxes.starts[at] + level
+        access = self.chain.members[number].access
+        axes = self.chain.members[number].moves.get(operand, ())
+        around, inside = boxes.around(number, depth), boxes.around(number, boxes.starts[at + 1])
+        outside = boxes.around(number, boxes.starts[at])
+        loops = {loop for axis in axes for loop in axis}
+        return bool(access.loops) and any(
+            _moves(around[loop]) and not _same(around[loop], inside[loop]) and not _same(around[loop], outside[loop])
+            for loop in loops
+        )
+
+    # --- the functions
+
+    def name(self, level: Level) -> str:
+        """Of the function that gives the box of a tile."""
+        return f"{self.function}_tile" + (f"_{level.hop.near}" if len(self.levels) > 1 else "")
+
+    def parameters(self, level: Level) -> tuple[Parameter, ...]:
+        """Of that function: boxes of outer levels where anything depends on them, and the number of the tile."""
+        outside = self.levels[: self.levels.index(level)]
+        text = " ".join(self._value_texts(level))
+        outer = [
+            Parameter(type=self.struct, name=one.variable, argument=one.variable)
+            for one in outside
+            if re.search(rf"\b{one.variable}\b", text)
+        ]
+        return (*outer, Parameter(type="int32_t", name=level.counter, argument=level.counter))
+
+    def call(self, level: Level, tile: str = "") -> str:
+        """The box of a tile; "" is the one under way."""
+        given = [tile or one.name if one.name == level.counter else one.name for one in self.parameters(level)]
+        return f"{self.name(level)}({', '.join(given)})"
+
+    def declare(self, level: Level, name: str = "", tile: str = "") -> Statement:
+        """A variable that is the box of a tile."""
+        return Declare(type=f"const {self.struct}", name=name or level.variable, value=self.call(level, tile))
+
+    def part(self, level: Level) -> Part:
+        """Tile number -> box, inside the boxes of the levels before."""
+        made = list(self._statements(level))
+        values = ", ".join(f".{name} = {value}" for name, value in self._values(level, bool(self.needs)).items())
+        for one in reversed(tuple(made)):  # numbers of tiles, and where a need ended, are asked for only by some
+            asked = f"{values} " + " ".join(other.value for other in made)
+            if not re.search(rf"(?<![.\w]){one.name}\b", asked):
+                made.remove(one)
+        steps = " in every step of the group" if self.needs else ""
+        return Part(
+            role="box",
+            function=self.name(level),
+            comment=(f"The trips of tile {level.counter}{steps}.",),
+            parameters=self.parameters(level),
+            body=(*made, Declare(type=f"const {self.struct}", name="box", value=f"{{{values}}}")),
+            type=self.struct,
+            result="box",
+        )
+
+    def _values(self, level: Level, declared: bool) -> Mapping[str, str]:
+        """Of the struct's members, where the ranges of several steps are declared before."""
+        return {name: name for name in self.members} if declared else box_value(self.sink, level)[1]
+
+    def _value_texts(self, level: Level) -> Iterator[str]:
+        yield from self._values(level, bool(self.needs)).values()
+        yield from (one.value for one in self._statements(level))
+
+    def _statements(self, level: Level) -> Iterator[Declare]:
+        tiles, values = box_value(self.sink, level)
+        yield from (Declare(type="const int32_t", name=name, value=value) for name, value in tiles.items())
+        if not self.needs:
+            return
+        for name, value in values.items():
+            literal = value if "(" in value or not value.startswith("{") else f"(tw_range){value}"
+            yield Declare(type="const tw_range", name=name, value=literal)
+        last = level is self.levels[-1]
+        done: dict[tuple[int, str], str] = {}
+        for number in reversed(range(len(self.chain.members) - 1)):
+            member = self.chain.members[number]
+            for axis, loop in enumerate(member.loops):
+                if (number, loop) in self.needs:
+                    yield Declare(type="const tw_range", name=self.needs[number, loop], value=self._need(number, axis))
+            roll = self.boxes.rolls[number]
+            if roll is not None:
+                loop = member.loops[roll.axis]
+                value = self.needs[number, loop]
+                if last:
+                    yield from self._done(number, loop, roll.loop, done)
+                    value = f"tw_beyond({value}, {done[number, f'{loop} {roll.loop}']})"
+                yield Declare(type="const tw_range", name=self.runs[number, loop], value=value)
+
+    def _need(self, number: int, axis: int) -> str:
+        member = self.chain.members[number]
+        reads = [self._read(one.member, one.operand, axis, self.run(one.member, "")) for one in member.readers]
+        first = _folded("tw_least", [str(low) for low, _ in reads])
+        end = _folded("tw_most", [str(last + 1) for _, last in reads])
+        return f"tw_need({first}, {end}, {member.output.shape[axis]})"
+
+    def _read(self, number: int, operand: str, axis: int, box: CBox) -> Bounds:
+        reader = self.chain.members[number]
+        position = reader.index_map.axes[operand][axis]
+        if position.index is None:
+            return Sum(), Sum(position.extent - 1)
+        return bounds(position.index, box, whole_box(reader.access))
+
+    def first_trip(self, along: int, prefix: str = "") -> str:
+        """That a loop of the last level, by its position among all, is in a later trip than the first of its visit."""
+        level = self.levels[-1]
+        cut = level.cuts[along - self.boxes.starts[-2]]
+        return f"{prefix}{self.sink.members[cut.loop]}.low > {level.outer[cut.loop][0]}"
+
+    def _done(self, number: int, loop: str, along: int, done: dict[tuple[int, str], str]) -> Iterator[Declare]:
+        """Declares where the need of a step's loop ended one trip of the nest's loop `along` before; 0 in the first."""
+        key = number, f"{loop} {along}"
+        if key in done:
+            return
+        if number + 1 == len(self.chain.members):
+            cut = self.levels[-1].cuts[along - self.boxes.starts[-2]]
+            done[key] = f"{self.sink.members[cut.loop]}.low"
+            return
+        member = self.chain.members[number]
+        axis = member.loops.index(loop)
+        ends = []
+        for reader in member.readers:
+            box = dict(self.run(reader.member, ""))
+            for other in self._moved_by(reader.member, along):
+                yield from self._done(reader.member, other, along, done)
+                box[other] = Sum(), variable(done[reader.member, f"{other} {along}"])
+            _, last = self._read(reader.member, reader.operand, axis, box)
+            ends.append(str(last + 1))
+        name = f"done_{self.needs[number, loop]}" + (f"_{along}" if len(self.boxes.trips) > 1 else "")
+        done[key] = name
+        value = f"{self.first_trip(along)} ? tw_clamp({_folded('tw_most', ends)}, 0, {member.output.shape[axis]}) : 0"
+        yield Declare(type="const int32_t", name=name, value=value)
+
+    def _moved_by(self, number: int, along: int) -> list[str]:
+        """The loops of a step that a loop of the nest moves."""
+        if number + 1 == len(self.chain.members):
+            return [self.levels[-1].cuts[along - self.boxes.starts[-2]].loop]
+        member = self.chain.members[number]
+        return [
+            loop
+            for loop, need in zip(member.loops, self.boxes.needs[number], strict=True)
+            if loop and any(side.shape[along] > 1 for side in need)
+        ]
+
+
+def region_box(chain: Chain, region: Region, function: str) -> RegionBox:
+    """Name every range. `function` is the sink's."""
+    boxes = boxes_of(chain, region.hops, region.forms)
+    struct = f"{function}_box"
+    sink = nest_of(chain.sink.access, region.hops, struct)
+    taken = [*sink.members.values(), *_FREE, *(level.variable for level in sink.levels)]
+    last = len(chain.members) - 1
+    needs, runs = {}, {(last, loop): name for loop, name in sink.members.items()}
+    for number in reversed(range(last)):
+        member, roll = chain.members[number], boxes.rolls[number]
+        for axis, loop in enumerate(member.loops):
+            if not loop or not _moves(boxes.needs[number][axis]):
+                continue
+            needs[number, loop] = _free(f"{loop}_{member.index}", taken)
+            rolls = roll is not None and roll.axis == axis
+            runs[number, loop] = _free(f"new_{loop}_{member.index}", taken) if rolls else needs[number, loop]
+    return RegionBox(chain=chain, boxes=boxes, sink=sink, needs=needs, runs=runs, struct=struct, function=function)
+
+
+def _folded(function: str, values: Iterable[str]) -> str:
+    """One value of several, each text once."""
+    first, *rest = dict.fromkeys(values)
+    for other in rest:
+        first = f"{function}({first}, {other})"
+    return first
+
+
+def _free(text: str, taken: list[str]) -> str:
+    name = unique_identifiers((text,), taken=taken, fallback="range")[text]
+    taken.append(name)
+    return name
+
+
+def _bounds(reach: Reach, name: str, prefix: str) -> Bounds:
+    if name and _moves(reach):
+        return variable(f"{prefix}{name}.low"), variable(f"{prefix}{name}.high")
+    return _fixed(reach)
+
+
+def _fixed(reach: Reach) -> Bounds:
+    return Sum(int(reach[0].min())), Sum(int(reach[1].max()))
+
+
+def _moves(reach: Reach) -> bool:
+    return any(side.size > 1 for side in reach)
+
+
+def _same(one: Reach, other: Reach) -> bool:
+    return all(left.shape == right.shape for left, right in zip(one, other, strict=True))
+
+
+def _ranges(reach: Reach, there: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+    low, high, counts = np.broadcast_arrays(*reach, there)
+    return tuple(sorted(set(zip(low[counts].tolist(), high[counts].tolist(), strict=True))))

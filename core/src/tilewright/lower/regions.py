@@ -1,0 +1,268 @@
+"""Knows how a region becomes C for several cores and memories: a pipeline of tiles, or steps in one piece each.
+Does not know the order of things inside a pipeline, the other regions, nor the border of the program.
+
+All code of a region with hops is its last step's; the others have a comment, and C at file scope for their kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+
+from tilewright.identifiers import safe_identifier, unique_identifiers
+from tilewright.layout import strides
+from tilewright.lower.addresses import AddressBook
+from tilewright.lower.bonds import Bond, bonds_of, scratch_name
+from tilewright.lower.comments import step_comment
+from tilewright.lower.parts import called, used
+from tilewright.lower.pipeline import Pipeline, pipeline, untiled
+from tilewright.lower.region_box import RegionBox, region_box
+from tilewright.lower.region_comments import buffer_rows, tile_lines
+from tilewright.lower.slots import STEP_LOCALS, Held, Slot, Tiling, operand_names, unsupported_tile
+from tilewright.lower.split import beginning
+from tilewright.lower.split_sums import sums_of
+from tilewright.lower.steps import Lowered
+from tilewright.operator import Operator
+from tilewright.platform import Platform
+from tilewright.program import StepCode
+from tilewright.regions import Region
+from tilewright.statements import ByteRange
+from tilewright.tile.buffers import region_chain
+from tilewright.tile.chain import Chain
+from tilewright.tile.footprint import tile_buffer_name
+from tilewright.tile.spaces import Machine
+from tilewright.tile.traffic import Traffic, crosses_whole, traffic_of
+
+
+def is_team(platform: Platform) -> bool:
+    """Whether programs for the platform are run by several cores, or move data between memories."""
+    return bool(platform.near) or any(engine.cores > 1 for engine in platform.engines)
+
+
+def rows_text() -> str:
+    """The C functions of what stays from tile to tile, and of several steps together."""
+    return (files("tilewright.lower") / "text" / "group.c").read_text(encoding="utf-8").strip("\n")
+
+
+def keeps_rows(region: Region) -> bool:
+    """Whether a region uses them."""
+    rolls = any(copy.window == "rolling" for hop in region.hops for copy in hop.copies.values())
+    return bool(region.hops) and (len(region.steps) > 1 or rolls)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lowering:
+    """What stays the same from region to region."""
+
+    book: AddressBook
+    machine: Machine
+    prefix: str
+
+    def function(self, index: int, op: str) -> str:
+        """The C function of a step."""
+        total = len(self.machine.scheduled.steps)
+        return f"{self.prefix}_{index:0{len(str(total - 1))}d}_{safe_identifier(op, 'op').lower()}"
+
+
+def lowering(book: AddressBook, operators: Mapping[str, Operator], prefix: str) -> Lowering:
+    """For one program."""
+    machine = Machine(book.allocated.tiled.scheduled, operators, book.allocated.decisions)
+    return Lowering(book=book, machine=machine, prefix=prefix)
+
+
+def lower_region(region: Region, given: Lowering) -> Iterator[Lowered]:
+    """The steps of a region, in order. TilewrightError TW4041 (exit 3) for what is sound, but has no code."""
+    if region.hops:
+        yield from _lowered(region, given)
+        return
+    for name in region.steps:
+        yield from _lowered(Region(steps=(name,)), given)
+
+
+def _lowered(region: Region, given: Lowering) -> Iterator[Lowered]:
+    chain = region_chain(given.machine, region)
+    tilings = _tilings(region, chain, given)
+    made = Pipeline(sources=("",) * len(tilings))
+    if any(bond.region.size_bytes for bond in tilings[-1].bonds if bond.written):
+        made = pipeline(tilings, region) if region.hops else untiled(tilings[-1], region)
+    for number, tiling in enumerate(tilings):
+        yield Lowered(
+            code=_code(number, tilings, made, region, given), source=made.sources[number], kernel=tiling.kernel
+        )
+
+
+def _code(number: int, tilings: Sequence[Tiling], made: Pipeline, region: Region, given: Lowering) -> StepCode:
+    tiling, final, book = tilings[number], number + 1 == len(tilings), given.book
+    machine = given.machine
+    begun = beginning(tilings) if made.body and region.hops else ()
+    comment = step_comment(
+        machine.numbers[tiling.step.name],
+        len(machine.scheduled.steps),
+        tiling.site,
+        machine.bound.bindings[tiling.step.name],
+        [bond for bond in tiling.bonds if bond.operand not in tiling.inner or _leaves(tiling, bond)],
+        book,
+        tiling.step,
+        buffers=list(buffer_rows(tiling, region)),
+        tiles=tile_lines(tilings, number),
+    )
+    if not final:
+        return StepCode(step=tiling.step.name, function=tiling.function, comment=comment, parameters=(), body=())
+    return StepCode(
+        step=tiling.step.name,
+        function=tiling.function,
+        comment=comment,
+        parameters=tuple(sorted(used(book.bases, made.body), key=lambda one: one.name)),
+        body=(*begun, *made.body),
+        declarations=_struct(tiling.box) if made.body else (),
+        parts=called(made.parts, made.body),
+    )
+
+
+def _leaves(tiling: Tiling, bond: Bond) -> bool:
+    return bond.written and any(slot.bond is bond for slots in tiling.slots for slot in slots)
+
+
+def _struct(box: RegionBox) -> tuple[str, ...]:
+    members = ", ".join(box.members)
+    return (f"typedef struct {{\n    tw_range {members};\n}} {box.struct};",) if members else ()
+
+
+# --- operands
+
+
+def _tilings(region: Region, chain: Chain, given: Lowering) -> tuple[Tiling, ...]:
+    if any(held.over for held in region.held.values()):
+        raise unsupported_tile(chain.sink.step, "a value takes the bytes of another that the region holds")
+    functions = [given.function(one.index, given.machine.nodes[one.step.name].op) for one in chain.members]
+    box = region_box(chain, region, functions[-1])
+    traffic = traffic_of(box.boxes) if region.hops else ()
+    held = {
+        member.output.value: tile_buffer_name(member.step.name, member.output.name, region.hops[-1].near, 0)
+        for member in chain.members[:-1]
+        if member.output.value in region.inner
+    }
+    bonds = [_bonds(member.step.name, given, held) for member in chain.members]
+    names = _names(chain, bonds, box, given.book)
+    made: list[Tiling] = []
+    for number in range(len(chain.members)):
+        made.append(_tiling(number, region, box, given, functions[number], bonds[number], names[number], traffic))
+    crossed = _crossed(made)
+    return tuple(_with_sums(replace(tiling, crossed=crossed), region) for tiling in made)
+
+
+def _bonds(step: str, given: Lowering, held: Mapping[str, str]) -> tuple[Bond, ...]:
+    """The operands of a step; `held` has the buffers of values that are nowhere else."""
+    machine, node = given.machine, given.machine.nodes[step]
+    site, operator = machine.bound.site(node), machine.operators[node.op]
+    return bonds_of(site, operator, machine.bound.bindings[step], given.book, held)
+
+
+def _names(
+    chain: Chain, bonds: Sequence[Sequence[Bond]], box: RegionBox, book: AddressBook
+) -> Sequence[Mapping[str, str]]:
+    """For each step, operand -> C identifier; no two of a region are the same."""
+    if len(bonds) == 1:
+        return [operand_names(bonds[0], book)]
+    texts = [
+        [f"{bond.operand.lower()}_{one.index}" for bond in own] for one, own in zip(chain.members, bonds, strict=True)
+    ]
+    taken = [*STEP_LOCALS, *box.members, "before", *(one.name for one in book.bases)]
+    names = unique_identifiers([text for own in texts for text in own], taken=taken, fallback="x")
+    return [
+        {bond.operand: names[text] for bond, text in zip(own, texts[number], strict=True)}
+        for number, own in enumerate(bonds)
+    ]
+
+
+def _tiling(
+    number: int,
+    region: Region,
+    box: RegionBox,
+    given: Lowering,
+    function: str,
+    bonds: tuple[Bond, ...],
+    names: Mapping[str, str],
+    traffic: Sequence[Sequence[Traffic]],
+) -> Tiling:
+    member, machine = box.chain.members[number], given.machine
+    inner = dict(member.inside)
+    if number + 1 < len(box.chain.members):
+        inner[member.output.name] = number
+    nest = box.nest(number)
+    return Tiling(
+        step=member.step,
+        site=machine.site(member.step),
+        operator=machine.operators[machine.nodes[member.step.name].op],
+        kernel=machine.bound.bindings[member.step.name].kernel,
+        nest=nest,
+        bonds=bonds,
+        names=names,
+        book=given.book,
+        platform=machine.platform,
+        function=function,
+        box=box,
+        number=number,
+        slots=tuple(tuple(_slots(at, here, box, number, bonds, names)) for at, here in enumerate(traffic)),
+        inner={operand: _held(box, given.book, maker, region) for operand, maker in inner.items()},
+        scratch=scratch_name(box.chain.sink.step),
+    )
+
+
+def _slots(
+    at: int, traffic: Sequence[Traffic], box: RegionBox, number: int, bonds: Sequence[Bond], names: Mapping[str, str]
+) -> Iterator[Slot]:
+    """The tile buffers of one step at one level, in the order of its operands."""
+    mine = {one.item.name: one for one in traffic if one.number == number}
+    level, hop = box.nest(number).levels[at], box.boxes.hops[at]
+    step = box.chain.members[number].step
+    for bond in bonds:
+        one = mine.get(bond.operand)
+        if one is None or not bond.region.size_bytes:
+            continue
+        if one.fault:
+            raise unsupported_tile(step, one.fault)
+        if box.mixed(number, bond.operand, at, one.copy.level):
+            reason = f"loops inside and outside of level {one.copy.level} move operand {bond.operand} together"
+            raise unsupported_tile(step, reason)
+        single = len(box.levels) == 1
+        yield Slot(
+            bond=bond,
+            level=level,
+            copy=one.copy,
+            name=names[bond.operand] if single else f"{names[bond.operand]}_{safe_identifier(hop.near, 'near')}",
+            buffers=tuple(tile_buffer_name(step.name, bond.operand, hop.near, i) for i in range(one.copy.buffers)),
+            room=one.room,
+            roll=one.roll,
+            borrowed=not one.own,
+            whole=crosses_whole(box.boxes, at),
+        )
+
+
+def _held(box: RegionBox, book: AddressBook, number: int, region: Region) -> Held:
+    """Where the output of a step of the region is kept."""
+    member, near = box.chain.members[number], region.hops[-1].near
+    buffer = tile_buffer_name(member.step.name, member.output.name, near, 0)
+    place, item = book.of_buffer(buffer), member.output.item_bytes
+    prefix = box.prefix(len(box.levels) - 1)
+    return Held(
+        parameter=place.parameter,
+        memory=near,
+        offset_bytes=place.offset_bytes,
+        strides=tuple(step * item for step in strides(box.boxes.held(number), member.output.layout)),
+        origin=tuple(box.need(number, axis, prefix)[0] for axis in range(len(member.output.shape))),
+        ranges=(ByteRange(buffer=buffer, offset_bytes=0, size_bytes=book.buffers[buffer].size_bytes),),
+    )
+
+
+def _crossed(tilings: Sequence[Tiling]) -> tuple[Mapping[str, Slot], ...]:
+    """By level what one operand has brought whole for all that are the same value."""
+    return tuple(
+        {slot.bond.what: slot for tiling in tilings for slot in tiling.slots[at] if slot.whole}
+        for at in range(len(tilings[-1].nest.levels))
+    )
+
+
+def _with_sums(tiling: Tiling, region: Region) -> Tiling:
+    return replace(tiling, sums=sums_of(tiling, region))

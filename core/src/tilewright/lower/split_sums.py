@@ -1,0 +1,55 @@
+"""Knows the sums of a split reduction in the generated program: where they are, when they begin and end.
+Does not know what a kernel does with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from tilewright.layout import strides
+from tilewright.lower.boxes import lows, whole_box
+from tilewright.lower.nest import Nest
+from tilewright.lower.slots import Held, Sums, Tiling, extent_ranges
+from tilewright.regions import Region
+from tilewright.statements import ByteRange
+from tilewright.tile.footprint import SUMS, tile_buffer_name
+
+
+def sums_of(tiling: Tiling, region: Region) -> Sums | None:
+    """The sums of a step; None where no reduction of it is split."""
+    form = region.sums.get(tiling.step.name)
+    if form is None:
+        return None
+    nest, book = tiling.nest, tiling.book
+    (output,) = [bond for bond in tiling.bonds if bond.written]
+    if form.in_output:
+        held = tiling.held(output, len(nest.levels))
+    else:
+        room = tuple(most for _, most in extent_ranges(nest, output, nest.ranges))
+        near, item = region.hops[-1].near, form.dtype.size_bytes
+        name = tile_buffer_name(tiling.step.name, SUMS, near, 0)
+        place = book.of_buffer(name)
+        held = Held(
+            parameter=place.parameter,
+            memory=near,
+            offset_bytes=place.offset_bytes,
+            strides=tuple(one * item for one in strides(room, output.layout)),
+            origin=lows(nest.access, output.operand, nest.box),
+            ranges=(ByteRange(buffer=name, offset_bytes=0, size_bytes=item * prod(room)),),
+        )
+    extents = {name: high for name, (_, high) in whole_box(nest.access).items()}
+    return Sums(
+        output=output.operand,
+        dtype=form.dtype,
+        held=held,
+        in_output=form.in_output,
+        first=_all_at(nest, form.loops, dict.fromkeys(form.loops, 0), end=0),
+        last=_all_at(nest, form.loops, extents, end=1),
+    )
+
+
+def _all_at(nest: Nest, loops: Sequence[str], values: Mapping[str, int], *, end: int) -> str:
+    """That the tile's range of every loop begins, or ends, at its value."""
+    text = " && ".join(f"{nest.box[loop][end]} == {values[loop]}" for loop in loops)
+    return f"({text})"

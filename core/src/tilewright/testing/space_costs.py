@@ -1,0 +1,67 @@
+"""Knows what a tiling of one space costs and takes when it is played, without a schedule around it.
+Does not know how tilings are found.
+"""
+
+from __future__ import annotations
+
+from tilewright.index import mentions
+from tilewright.regions import Hop, Region, Sums
+from tilewright.stages import Step
+from tilewright.tile.chain import Chain, Member
+from tilewright.tile.cost import HopCost, region_costs
+from tilewright.tile.space import Space
+from tilewright.tile.spaces import OperandOf, Way
+from tilewright.tile.sums import cut_reductions
+
+
+def space_cost(space: Space, hop: Hop) -> HopCost:
+    """Of a step alone over its only hop."""
+    return region_costs(space_chain(space, hop), space_region(space, hop))[0]
+
+
+def space_region(space: Space, hop: Hop) -> Region:
+    """The step of a space, tiled so."""
+    name, split = space.site.node.name, cut_reductions(space.access, hop.nest, space.extents)
+    sums = {}
+    if split and space.sums is not None:
+        sums = {name: Sums(loops=split, dtype=space.sums.dtype, in_output=space.sums_in_output)}
+    return Region(steps=(name,), hops=(hop,), order="tiles", sums=sums)
+
+
+def space_chain(space: Space, hop: Hop) -> Chain:
+    """The step of a space as a region has it; operands that are not copied are left out."""
+    name = space.site.node.name
+    operands = tuple(
+        OperandOf(
+            name=item.name,
+            value=item.name,
+            shape=item.shape,
+            layout=item.layout,
+            item_bytes=item.item_bytes,
+            memory=hop.near if item.written else hop.far,
+            offset_bytes=0,
+            written=item.written,
+            constant=False,
+        )
+        for item in space.travellers
+    )
+    loops = [loop.name for loop in space.access.loops]
+    member = Member(
+        index=0,
+        step=Step(name=name, nodes=(name,)),
+        access=space.access,
+        spaces=(space,),
+        key=(),
+        operands=operands,
+        output=next(item for item in operands if item.written),
+        inside={},
+        readers=(),
+        leaves=True,
+        loops=(),
+        moves={
+            operand: tuple(tuple(loop for loop in loops if mentions(axis.index, loop)) for axis in axes)
+            for operand, axes in space.index_map.axes.items()
+        },
+    )
+    way = Way(far=hop.far, near=hop.near)
+    return Chain(members=(member,), ways=(way,), rooms=(space.room_bytes,), grains=(space.grain,))

@@ -1,0 +1,315 @@
+"""Knows what every step of a region computes and holds in every tile, for all tiles at once.
+Does not know memories or costs.
+
+Arrays have one axis for each loop of the nests of all hops, outermost hop first, of extent 1 where that loop makes no
+difference. The last tile of a loop may have fewer tiles of the next hop inside: `exists` says which there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from tilewright.access import MapAccess
+from tilewright.index import Axis, Index
+from tilewright.regions import Form, Hop
+from tilewright.tile.chain import Chain, Member, rises
+from tilewright.tile.space import spans
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.int64]
+    Marks = npt.NDArray[np.bool_]
+    Reach = tuple[Integers, Integers]  # half-open
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """A window that keeps rows from tile to tile: along which loop, by position among all, and which of its axes."""
+
+    loop: int
+    axis: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boxes:
+    """For each member: `runs`, the trips of every loop that a tile computes; `needs`, what the output's buffer holds.
+
+    `needs` are by axis of the output. `rolls` says along which loop a member's output keeps rows; None where it keeps
+    none. `starts` has for each hop the position of its first loop, and the number of all loops at the end.
+    """
+
+    chain: Chain
+    hops: tuple[Hop, ...]
+    starts: tuple[int, ...]
+    trips: tuple[int, ...]
+    exists: Marks
+    runs: tuple[Mapping[str, Reach], ...]
+    needs: tuple[tuple[Reach, ...], ...]
+    rolls: tuple[Roll | None, ...]
+    faults: tuple[str, ...] = ()
+
+    @property
+    def tiles(self) -> int:
+        """Of the last hop, over all visits."""
+        return int(np.broadcast_to(self.exists, self.trips).sum())
+
+    def depth(self, number: int) -> int:
+        """How many loops, from the outermost, make a difference to what a member computes, or when."""
+        moving = _moving([*self.runs[number].values(), *self.needs[number]])
+        inside = self.starts[-2] if len(self.starts) > 1 else 0
+        return max(1 + max(moving, default=-1), inside)
+
+    def depth_of(self, number: int, operand: str) -> int:
+        """The same for the window of one of its operands, visits of the last hop not counted."""
+        runs = self.runs[number]
+        return 1 + max(_moving([runs[loop] for loop in self._loops(number, operand)]), default=-1)
+
+    def around(self, number: int, depth: int) -> Mapping[str, Reach]:
+        """What a member computes in all tiles that the first `depth` loops hold still."""
+        return {loop: _hull(reach, depth) for loop, reach in self.runs[number].items()}
+
+    def windows(self, number: int, operand: str, depth: int) -> tuple[Reach, ...]:
+        """Positions of an operand, by axis, that these tiles touch; clipped to the operand."""
+        member, runs = self.chain.members[number], self.runs[number]
+        if not isinstance(member.access, MapAccess):
+            box = {loop.name: (0, loop.extent) for loop in member.access.loops}
+            return tuple(self._fixed(span.low, span.high) for span in member.access.window(operand, box))
+        found = []
+        for axis, loops in zip(member.access.axes[operand], member.moves[operand], strict=True):
+            around = {loop: _hull(runs[loop], depth) for loop in loops}
+            found.append(_window(axis, around, len(self.trips)))
+        return tuple(found)
+
+    def room(self, number: int, operand: str, depth: int) -> tuple[int, ...]:
+        """Positions by axis that a tile buffer of an operand from outside must have room for."""
+        return most(self.windows(number, operand, depth))
+
+    def held(self, number: int) -> tuple[int, ...]:
+        """The same for what a member computes."""
+        return most(self.needs[number])
+
+    def kept(self, number: int) -> tuple[Integers, Integers]:
+        """Rows that stay from the tile before, and by how many rows they move, in every tile; see `rolls`."""
+        roll = self.rolls[number]
+        if roll is None:
+            return self._fixed(0, 0)
+        low, _ = self.needs[number][roll.axis]
+        run = self.runs[number][self.chain.members[number].loops[roll.axis]]
+        later = ~first_trip(low.shape, roll.loop)
+        stays = np.maximum(run[0] - low, 0) * later
+        return stays, (low - before(low, roll.loop)) * (stays > 0)
+
+    def _loops(self, number: int, operand: str) -> set[str]:
+        member = self.chain.members[number]
+        return {loop for axis in member.moves.get(operand, ()) for loop in axis}
+
+    def _fixed(self, low: int, high: int) -> Reach:
+        shape = (1,) * len(self.trips)
+        return np.full(shape, low, np.int64), np.full(shape, high, np.int64)
+
+
+def boxes_of(chain: Chain, hops: Sequence[Hop], forms: Mapping[str, Form] | None = None) -> Boxes:
+    """Work backwards from the sink, whose loops the hops cut. `forms`: how values inside are held."""
+    return _Backwards(chain, tuple(hops), forms or {}).boxes()
+
+
+@dataclass(slots=True)
+class _Backwards:
+    chain: Chain
+    hops: tuple[Hop, ...]
+    forms: Mapping[str, Form]
+    trips: list[int] = field(default_factory=list)
+    exists: Marks = field(default_factory=lambda: np.ones((), bool))
+    runs: dict[int, dict[str, Reach]] = field(default_factory=dict)
+    needs: dict[int, tuple[Reach, ...]] = field(default_factory=dict)
+    rolls: dict[int, Roll | None] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def rank(self) -> int:
+        """Loops of all hops together."""
+        return sum(len(hop.nest) for hop in self.hops)
+
+    def boxes(self) -> Boxes:
+        last = len(self.chain.members) - 1
+        self.runs[last], self.rolls[last], self.needs[last] = self._sink(), None, ()
+        for number in reversed(range(last)):
+            self._member(number, self.chain.members[number])
+        order = range(len(self.chain.members))
+        return Boxes(
+            chain=self.chain,
+            hops=self.hops,
+            starts=self._starts(),
+            trips=tuple(self.trips),
+            exists=self.exists,
+            runs=tuple(self.runs[number] for number in order),
+            needs=tuple(self.needs[number] for number in order),
+            rolls=tuple(self.rolls[number] for number in order),
+            faults=tuple(self.faults),
+        )
+
+    def _starts(self) -> tuple[int, ...]:
+        starts = [0]
+        for hop in self.hops:
+            starts.append(starts[-1] + len(hop.nest))
+        return tuple(starts)
+
+    def _all(self, extent: int) -> Reach:
+        shape = (1,) * self.rank
+        return np.zeros(shape, np.int64), np.full(shape, extent, np.int64)
+
+    def _sink(self) -> dict[str, Reach]:
+        found = {loop.name: self._all(loop.extent) for loop in self.chain.sink.access.loops}
+        self.exists = np.ones((1,) * self.rank, bool)
+        cuts = [cut for hop in self.hops for cut in hop.nest]
+        for position, (loop, size) in enumerate(cuts):
+            low, high = found[loop]
+            count = -(-int((high - low).max()) // size)
+            shape = [1] * self.rank
+            shape[position] = count
+            starts = low + np.arange(count).reshape(shape) * size
+            found[loop] = np.minimum(starts, high), np.minimum(starts + size, high)
+            if low.size > 1:
+                self.exists = self.exists & (starts < high)
+            self.trips.append(count)
+        return found
+
+    def _member(self, number: int, member: Member) -> None:
+        form = self.forms.get(member.output.value, "recomputed")
+        shape = member.output.shape
+        self.needs[number] = tuple(
+            self._all(extent) if form == "whole" or not loop else self._need(member, axis, extent)
+            for axis, (loop, extent) in enumerate(zip(member.loops, shape, strict=True))
+        )
+        runs = {loop.name: self._all(loop.extent) for loop in member.access.loops}
+        runs |= {loop: reach for loop, reach in zip(member.loops, self.needs[number], strict=True) if loop}
+        roll = self._roll(number, member) if form == "rolling" else None
+        self.runs[number], self.rolls[number] = runs, roll
+        if roll is not None:
+            runs[member.loops[roll.axis]] = new_rows(self.needs[number][roll.axis], roll.loop)
+        if member.leaves and not self._covers(number, member, roll):
+            self.faults.append(f"tiles do not compute every element of '{member.output.value}' once")
+
+    def _covers(self, number: int, member: Member, roll: Roll | None) -> bool:
+        """Whether the runs of a step together are all that it writes, nothing twice."""
+        for axis, (reach, extent) in enumerate(zip(self.needs[number], member.output.shape, strict=True)):
+            rolls = roll is not None and axis == roll.axis
+            low, high = self.runs[number][member.loops[axis]] if rolls else reach
+            moving = _moving([(low, high)])
+            if moving - ({roll.loop} if rolls and roll else set()) or int((high - low).sum()) != extent:
+                return False
+        return True
+
+    def _need(self, member: Member, axis: int, extent: int) -> Reach:
+        reaches = [
+            _span(self.chain.members[one.member].index_map.axes[one.operand][axis], self.runs[one.member], self.rank)
+            for one in member.readers
+        ]
+        low, high = reaches[0]
+        for first, end in reaches[1:]:
+            low, high = np.minimum(low, first), np.maximum(high, end)
+        return _clipped((low, high), extent)
+
+    def _roll(self, number: int, member: Member) -> Roll | None:
+        roll = roll_along(self.needs[number], range(self.rank - len(self.hops[-1].nest), self.rank))
+        if isinstance(roll, str):
+            self.faults.append(f"'{member.output.value}' cannot keep rows: {roll}")
+            return None
+        if roll is not None:
+            low, high = np.broadcast_arrays(*self.needs[number][roll.axis])
+            self.needs[number] = tuple(
+                (low, high) if axis == roll.axis else one for axis, one in enumerate(self.needs[number])
+            )
+        return roll
+
+
+def roll_along(windows: Sequence[Reach], loops: range) -> Roll | str | None:
+    """How a window keeps rows along the innermost of some loops that moves it; why not; None where none moves it."""
+    moved = [_moving([reach]).intersection(loops) for reach in windows]
+    moving = [at for axis in moved for at in axis]
+    if not moving:
+        return None
+    loop = max(moving)
+    axes = [axis for axis, positions in enumerate(moved) if loop in positions]
+    if len(axes) > 1:
+        return "it moves along several axes at once"
+    low, _ = windows[axes[0]]
+    if low.shape[loop] > 1 and (np.diff(low, axis=loop) < 0).any():
+        return "rows would be needed again that are gone"
+    return Roll(loop, axes[0])
+
+
+def new_rows(reach: Reach, loop: int) -> Reach:
+    """What of each window the trip before has not left."""
+    low, high = np.broadcast_arrays(*reach)
+    done = np.where(first_trip(low.shape, loop), 0, before(high, loop)) if low.shape[loop] > 1 else 0
+    return np.maximum(low, np.minimum(done, high)), high
+
+
+def _window(axis: Axis, runs: Mapping[str, Reach], rank: int) -> Reach:
+    if rises(axis.index):
+        return _clipped(_span(axis, runs, rank), axis.extent)
+    low, high, _, _ = spans(axis, {}, runs)
+    return low, high
+
+
+def _span(axis: Axis, runs: Mapping[str, Reach], rank: int) -> Reach:
+    """Positions from the first to the last that a call touches, padding included. Indices rise with every loop."""
+    if axis.index is None:
+        return np.zeros((1,) * rank, np.int64), np.full((1,) * rank, axis.extent, np.int64)
+    return _at(axis.index, runs, 0, rank), _at(axis.index, runs, 1, rank) + 1
+
+
+def _at(index: Index, runs: Mapping[str, Reach], side: Literal[0, 1], rank: int) -> Integers:
+    """Positions of the first trips, or of the last."""
+    total = np.full((1,) * rank, index.offset, np.int64)
+    for term in index.terms:
+        if term.inner is None:
+            total = total + (runs[term.loop][side] - side) * term.coefficient
+            continue
+        value = _at(term.inner, runs, side, rank)
+        if term.operation == "//":
+            value = value // term.by[0]
+        elif term.operation == "clamp":
+            value = np.clip(value, term.by[0], term.by[1])
+        else:
+            value = value % term.by[0]
+        total = total + value * term.coefficient
+    return total
+
+
+def _clipped(reach: Reach, extent: int) -> Reach:
+    high = np.minimum(np.maximum(reach[1], 0), extent)
+    return np.minimum(np.maximum(reach[0], 0), high), high
+
+
+def _moving(reaches: Sequence[Reach]) -> set[int]:
+    return {axis for reach in reaches for side in reach for axis, extent in enumerate(side.shape) if extent > 1}
+
+
+def _hull(reach: Reach, depth: int) -> Reach:
+    axes = tuple(range(depth, reach[0].ndim))
+    return reach[0].min(axis=axes, keepdims=True), reach[1].max(axis=axes, keepdims=True)
+
+
+def most(reaches: Sequence[Reach]) -> tuple[int, ...]:
+    """The most positions along each axis in any tile."""
+    return tuple(int((high - low).max()) for low, high in reaches)
+
+
+def first_trip(shape: Sequence[int], loop: int) -> Marks:
+    """Where a loop is in its first trip."""
+    where = [1] * len(shape)
+    where[loop] = shape[loop]
+    return np.equal(np.arange(shape[loop]), 0).reshape(where)
+
+
+def before(values: Integers, loop: int) -> Integers:
+    """The values of the trip before; in the first trip its own."""
+    extent = values.shape[loop]
+    return np.take(values, np.maximum(np.arange(extent) - 1, 0), axis=loop)

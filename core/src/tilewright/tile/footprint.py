@@ -1,0 +1,92 @@
+"""Knows which buffers a region needs in the near memories of its hops: names, sizes, and what they take together.
+Does not know lifetimes, nor how the tiling was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from tilewright.regions import Held, Sums
+from tilewright.stages import BufferKind
+from tilewright.tile.boxes import Boxes
+from tilewright.tile.kernel_costs import scratch_bytes
+
+if TYPE_CHECKING:
+    from tilewright.tile.traffic import Traffic
+
+SUMS = "acc"  # the operand that has the sums of a split reduction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearBuffer:
+    """Bytes that a region needs in a near memory as long as it runs."""
+
+    name: str
+    kind: BufferKind
+    size_bytes: int
+
+
+def tile_buffer_name(step: str, operand: str, memory: str, number: int) -> str:
+    """The name that everybody finds a tile buffer by."""
+    return f"{step}.{operand}@{memory}#{number}"
+
+
+def near_buffers(
+    boxes: Boxes,
+    traffic: Sequence[Sequence[Traffic]],
+    sums: Mapping[str, Sums],
+    held: Mapping[str, Held],
+    hop: int,
+) -> Iterator[NearBuffer]:
+    """Tile buffers of what is copied over a hop, and on the last of what is held, of sums, and scratch."""
+    near = boxes.hops[hop].near
+    for one in traffic[hop]:
+        for number in range(one.copy.buffers if one.own else 0):
+            name = tile_buffer_name(one.member.step.name, one.item.name, near, number)
+            yield NearBuffer(name=name, kind="tile", size_bytes=one.tile_bytes)
+    if hop + 1 < len(boxes.hops):
+        return
+    for number, member in enumerate(boxes.chain.members[:-1]):
+        if member.output.value in held and held[member.output.value].over:
+            continue
+        name = tile_buffer_name(member.step.name, member.output.name, near, 0)
+        yield NearBuffer(name=name, kind="tile", size_bytes=member.output.item_bytes * prod(boxes.held(number)))
+    sink = boxes.chain.sink
+    own = sums.get(sink.step.name)
+    if own is not None and not own.in_output:
+        elements = prod(boxes.room(len(boxes.chain.members) - 1, sink.output.name, len(boxes.trips)))
+        name = tile_buffer_name(sink.step.name, SUMS, near, 0)
+        yield NearBuffer(name=name, kind="tile", size_bytes=own.dtype.size_bytes * elements)
+    scratch = region_scratch(boxes)
+    if scratch:
+        yield NearBuffer(name=f"{sink.step.name}.scratch", kind="scratch", size_bytes=scratch)
+
+
+def near_bytes(
+    boxes: Boxes,
+    traffic: Sequence[Sequence[Traffic]],
+    sums: Mapping[str, Sums],
+    hop: int,
+    held: Mapping[str, Held] | None = None,
+) -> int:
+    """What all of them take, each up to where the next may begin."""
+    grain = boxes.chain.grains[hop]
+    return sum(-(-one.size_bytes // grain) * grain for one in near_buffers(boxes, traffic, sums, held or {}, hop))
+
+
+def region_scratch(boxes: Boxes) -> int:
+    """As much as the neediest member takes."""
+    found = []
+    for number, member in enumerate(boxes.chain.members):
+        space = member.space
+        _, size = scratch_bytes(space.kernel, space.site, space.access, largest_run(boxes, number), space.engine.cores)
+        found.append(size)
+    return max(found)
+
+
+def largest_run(boxes: Boxes, number: int) -> dict[str, int]:
+    """The most trips of every loop of a member in any tile."""
+    return {loop: int((high - low).max()) for loop, (low, high) in boxes.runs[number].items()}

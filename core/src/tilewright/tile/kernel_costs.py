@@ -1,0 +1,66 @@
+"""Knows what one call of a kernel takes on all cores of an engine: cycles, and scratch.
+Does not know tiles, copies, or how often a kernel is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tilewright.access import Access
+from tilewright.kernel import Kernel, Matched, TileShape
+from tilewright.platform import Engine
+from tilewright.tile.share import Share, share
+from tilewright.tile.space import Space
+
+
+def shared_extents(extents: Mapping[str, int], split: Share) -> Mapping[str, int]:
+    """The extents of the largest share of a tile."""
+    return {**extents, split.loop: min(split.trips, extents[split.loop])} if split.loop else extents
+
+
+def kernel_cycles(
+    kernel: Kernel, site: Matched, access: Access, operations: float, extents: Mapping[str, int], engine: Engine
+) -> float:
+    """One call on every core of `engine`: the slowest share of the tile, and what any call takes.
+
+    `operations` is what the whole step computes; `extents` has every loop's trips in this tile.
+    """
+    part = shared_extents(extents, share(kernel, access, extents, engine.cores))
+    if kernel.cycles is not None:
+        box = {name: (0, trips) for name, trips in part.items()}
+        return engine.call_cycles + kernel.cycles(TileShape(site=site, access=access, box=box))
+    fraction = 1.0
+    for loop in access.loops:
+        fraction *= part[loop.name] / max(loop.extent, 1)
+    return engine.call_cycles + operations * fraction * engine.cores / engine.operations_per_cycle
+
+
+def scratch_bytes(
+    kernel: Kernel, site: Matched, access: Access, extents: Mapping[str, int], cores: int
+) -> tuple[int, int]:
+    """Scratch of one core for its share of a tile, and of all cores together; core i's begins at i times the first.
+
+    Shares begin at multiples of 8 bytes.
+    """
+    split = share(kernel, access, extents, cores)
+    part = shared_extents(extents, split)
+    box = {name: (0, trips) for name, trips in part.items()}
+    one = kernel.scratch_bytes(TileShape(site=site, access=access, box=box))
+    if not one or not split.loop:
+        return one, one
+    one = -(-one // 8) * 8
+    return one, one * -(-extents[split.loop] // split.trips)
+
+
+def tile_cycles(space: Space, extents: Mapping[str, int]) -> float:
+    """`kernel_cycles` of a tile of `space`."""
+    return kernel_cycles(space.kernel, space.site, space.access, space.operations, extents, space.engine)
+
+
+def least_cycles(space: Space) -> float:
+    """What all calls of a step take together at least, beside what any call takes: the step in one piece, its cores
+    busy all the time.
+    """
+    whole = tile_cycles(space, space.extents) - space.engine.call_cycles
+    split = share(space.kernel, space.access, space.extents, space.engine.cores)
+    return whole * (space.extents[split.loop] / (space.engine.cores * split.trips) if split.loop else 1.0)

@@ -1,0 +1,156 @@
+"""Knows what tiles of every size take and cost, whatever their order: computation, buffers, transfers, scratch.
+Does not know orders of loops, depths, nor which sizes are chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.kernel import TileShape
+from tilewright.tile.grid import grid
+from tilewright.tile.kernel_costs import scratch_bytes, tile_cycles
+from tilewright.tile.prices import Prices
+from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes
+from tilewright.tile.sums import sums_bytes_of
+from tilewright.tile.tiler import Buffering
+from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.float64]
+    Integers = npt.NDArray[np.int64]
+
+
+class Tables:
+    """What is worked out once for all spaces of a step that differ in the operands that travel and in the room."""
+
+    def __init__(self, space: Space) -> None:
+        self.windows = WindowTable(space)
+        self.points = grid(space)
+        self.rooms: dict[str, Integers] = {}  # operand -> bytes of a buffer, for each point
+        self.prices: dict[tuple[str, str], Prices] = {}  # of an operand, and a loop along which its rows stay
+        self.computes: dict[tuple[int, ...], float] = {}
+        self.scratch: dict[tuple[int, ...], int] = {}
+
+
+class Problem:
+    """One space to search: what all its sizes and orders have in common."""
+
+    def __init__(self, space: Space, buffering: Buffering, tables: Tables | None = None) -> None:
+        self.space, self.buffering = space, buffering
+        self.tables = tables or Tables(space)
+        self.table, self.points = self.tables.windows, self.tables.points
+        self.bound = max(bound_bytes(space), 1)
+
+    @property
+    def room(self) -> float:
+        """Bytes that buffers and scratch may take."""
+        return float("inf") if self.space.room_bytes is None else float(self.space.room_bytes)
+
+    def least_bytes(self) -> Numbers:
+        """For each point, the bytes that no order, depth or buffering can go below."""
+        total = self.least_of_buffers()
+        if self.space.kernel.scratch_bytes(self._shape()):
+            small = total <= self.room  # the others do not fit without scratch, either
+            total[small] += [self._scratch_of(tuple(row)) for row in self.points[small].tolist()]
+        return total
+
+    def least_of_buffers(self) -> Numbers:
+        """The same without scratch, which is asked for point by point."""
+        total: Numbers = _up(sums_bytes_of(self.space, self.points, self.table), self.space.grain).astype(np.float64)
+        for item in self.space.travellers:
+            total += (2 if self.buffering == "double" and item.loops else 1) * self.rooms(item)
+        return total
+
+    def rooms(self, item: Traveller) -> Integers:
+        """Bytes of a buffer, for each point."""
+        rooms = self.tables.rooms
+        if item.name not in rooms:
+            rooms[item.name] = _up(self.table.rooms(item, self.points[:, self._columns(item)]), self.space.grain)
+        return rooms[item.name]
+
+    def _columns(self, item: Traveller) -> list[int]:
+        """Where the loops that move an operand stand in a point."""
+        return [at for at, loop in enumerate(self.space.cuts) if loop.name in item.loops]
+
+    def computes(self, points: Integers) -> Numbers:
+        """Cycles of all calls together, of each point."""
+        return np.array([self._compute(tuple(row)) for row in points.tolist()])
+
+    def scratches(self, points: Integers) -> Numbers:
+        """Bytes of scratch and of sums that are kept, of each point."""
+        scratch = np.array([self._scratch_of(tuple(row)) for row in points.tolist()], np.int64)
+        return (scratch + _up(sums_bytes_of(self.space, points, self.table), self.space.grain)).astype(np.float64)
+
+    def transfers(
+        self, item: Traveller, seen: Collection[int], points: Integers, roll: str = ""
+    ) -> tuple[Numbers, ...]:
+        """Bytes of a buffer, average bytes and cycles of a transfer, legality, where the loops `seen` are cut.
+
+        `roll` is one of them along which rows stay: only what is new is transferred, and the cycles are the mover's
+        and those in which the cores move what stays.
+        """
+        columns = [
+            points[:, index] if index in seen else np.full(len(points), self.space.extents[self.space.cuts[index].name])
+            for index in self._columns(item)
+        ]
+        asked = np.stack(columns, axis=1) if columns else np.zeros((len(points), 0), np.int64)
+        found = self._prices(item).at(asked).T
+        if roll:
+            buffer, moved, cycles, legal = self._prices(item, roll).at(asked).T
+            stay = (found[1] - moved) / MOVED_BYTES_PER_CYCLE / max(1, self.space.engine.cores)
+            return buffer, moved, cycles + stay, legal
+        return tuple(found)
+
+    def whole_bytes(self, item: Traveller) -> float:
+        """Of a buffer that has all of an operand that any trip uses."""
+        whole = [self.space.extents[name] for name in item.loops]
+        return float(self._prices(item).at(np.array([whole], np.int64))[0, 0])
+
+    def _prices(self, item: Traveller, roll: str = "") -> Prices:
+        known = self.tables.prices
+        if (item.name, roll) not in known:
+            sizes = [np.unique(self.points[:, index]) for index in self._columns(item)]
+            along = (roll, self.space.rolls[item.name][roll]) if roll else None
+            known[item.name, roll] = Prices(item, self.table, sizes, self.space.grain, along)
+        return known[item.name, roll]
+
+    def _compute(self, key: tuple[int, ...]) -> float:
+        """Cycles of all calls together."""
+        if key not in self.tables.computes:
+            total = 0.0
+            names = [loop.name for loop in self.space.cuts]
+            ends = []
+            for name, size in zip(names, key, strict=True):
+                full, rest = divmod(self.space.extents[name], size)
+                ends.append([(size, full)] + ([(rest, 1)] if rest else []))
+            for kinds in product(*ends):
+                count = 1
+                for _, times in kinds:
+                    count *= times
+                extents = {**self.space.extents, **{n: trips for n, (trips, _) in zip(names, kinds, strict=True)}}
+                total += count * tile_cycles(self.space, extents)
+            self.tables.computes[key] = total
+        return self.tables.computes[key]
+
+    def _scratch_of(self, key: tuple[int, ...]) -> int:
+        if key not in self.tables.scratch:
+            space = self.space
+            extents = {**space.extents, **{loop.name: size for loop, size in zip(space.cuts, key, strict=True)}}
+            _, size = scratch_bytes(space.kernel, space.site, space.access, extents, space.engine.cores)
+            self.tables.scratch[key] = -(-size // space.grain) * space.grain
+        return self.tables.scratch[key]
+
+    def _shape(self) -> TileShape:
+        box = {name: (0, trips) for name, trips in self.space.extents.items()}
+        return TileShape(site=self.space.site, access=self.space.access, box=box)
+
+
+def _up(sizes_bytes: Integers, grain: int) -> Integers:
+    rounded: Integers = -(-sizes_bytes // grain) * grain
+    return rounded

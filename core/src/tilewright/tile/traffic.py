@@ -1,0 +1,161 @@
+"""Knows what a region copies: for every operand, hop and window how large it is, what it costs, where it goes.
+Does not know when transfers begin or who waits for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.regions import Copy, key_of
+from tilewright.tile.boxes import Boxes, Roll, most, new_rows, roll_along
+from tilewright.tile.chain import Member
+from tilewright.tile.space import Traveller, unique_rows
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tilewright.tile.boxes import Reach
+
+    Integers = npt.NDArray[np.int64]
+    Numbers = npt.NDArray[np.float64]
+
+MOVED_BYTES_PER_CYCLE = 4  # of one core that moves rows which stay: a word read and written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """One operand over one hop. Arrays have an axis for each loop around its transfers, those of hops before included.
+
+    `own` is whether it has tile buffers of its own: what one step writes and another reads leaves from where it is.
+    """
+
+    member: Member
+    number: int
+    item: Traveller
+    copy: Copy
+    room: tuple[int, ...]
+    cycles: Numbers
+    sizes: Integers  # bytes
+    shifts: Numbers  # cycles that it takes one core to move the rows that stay, before this window
+    legal: bool
+    own: bool
+    roll: Roll | None = None  # of a rolling window
+    fault: str = ""
+
+    @property
+    def key(self) -> str:
+        """In `Hop.copies`."""
+        return key_of(self.member.step.name, self.item.name)
+
+    @property
+    def size_bytes(self) -> int:
+        """All bytes together."""
+        return int(self.sizes.sum())
+
+    @property
+    def tile_bytes(self) -> int:
+        """Of one tile buffer."""
+        return self.item.item_bytes * prod(self.room)
+
+
+def traffic_of(boxes: Boxes) -> tuple[tuple[Traffic, ...], ...]:
+    """What every hop copies, in the order of the steps. What comes from a tile buffer begins where transfers may."""
+    found: list[tuple[Traffic, ...]] = []
+    brought: dict[str, tuple[int, ...]] = {}  # operand by key, or value that crossed whole -> room of its buffer
+    for hop in range(len(boxes.hops)):
+        here = tuple(_crossing(boxes, hop, brought))
+        found.append(here)
+        for one in here:
+            brought[one.key] = one.room
+            if not boxes.hops[hop].nest:
+                brought[_value(one.member, one.item.name)] = one.room
+    return tuple(found)
+
+
+def _crossing(boxes: Boxes, hop: int, brought: Mapping[str, tuple[int, ...]]) -> Iterator[Traffic]:
+    for number, member in enumerate(boxes.chain.members):
+        for item in member.spaces[hop].travellers:
+            key = key_of(member.step.name, item.name)
+            copy = boxes.hops[hop].copies.get(key)
+            if copy is not None:
+                far = brought.get(key) or brought.get(_value(member, item.name))
+                yield _traffic(boxes, hop, number, item.at(far), copy)
+
+
+def _value(member: Member, operand: str) -> str:
+    return next(item.value for item in member.operands if item.name == operand)
+
+
+def _traffic(boxes: Boxes, hop: int, number: int, item: Traveller, copy: Copy) -> Traffic:
+    member, depth = boxes.chain.members[number], boxes.starts[hop] + copy.level
+    inner = item.written and bool(member.readers) and hop + 1 == len(boxes.hops)
+    windows = _whole(boxes, item) if crosses_whole(boxes, hop) else boxes.windows(number, item.name, depth)
+    room = boxes.held(number) if inner else most(windows)
+    roll, fault = None, ""
+    if copy.window == "rolling":
+        roll, fault = _roll(member, item, windows, range(max(boxes.starts[hop], boxes.starts[-2]), depth))
+    copied = [new_rows(reach, roll.loop) if roll and axis == roll.axis else reach for axis, reach in enumerate(windows)]
+    shape = tuple(trips if at < depth else 1 for at, trips in enumerate(boxes.trips))
+    columns = [np.broadcast_to(high - low, shape).reshape(-1) for low, high in copied]
+    rows = np.stack(columns, 1) if columns else np.zeros((prod(shape), 0), np.int64)
+    unique, inverse = unique_rows(rows)
+    each = [item.transfers(tuple(row), room) for row in unique.tolist()]
+    there = boxes.exists.any(axis=tuple(range(depth, boxes.exists.ndim)), keepdims=True).astype(np.int64)
+    cycles = np.array([one.cycles(item.path) for one in each], np.float64)[inverse].reshape(shape)
+    sizes = np.array([one.size_bytes for one in each], np.int64)[inverse].reshape(shape)
+    return Traffic(
+        member=member,
+        number=number,
+        item=item,
+        copy=copy,
+        room=room,
+        cycles=(cycles * there).reshape(shape[:depth]),
+        sizes=(sizes * there).reshape(shape[:depth]),
+        shifts=_shifts(item, windows, copied, roll, room, shape).reshape(shape[:depth]),
+        legal=item.aligned_offset and all(one.legal(item.path) for one in each),
+        own=not inner,
+        roll=roll,
+        fault=fault,
+    )
+
+
+def crosses_whole(boxes: Boxes, hop: int) -> bool:
+    """Whether values cross in one piece, for all steps that use them."""
+    return len(boxes.chain.members) > 1 and hop + 1 < len(boxes.hops) and not boxes.hops[hop].nest
+
+
+def _whole(boxes: Boxes, item: Traveller) -> tuple[Reach, ...]:
+    shape = (1,) * len(boxes.trips)
+    return tuple((np.zeros(shape, np.int64), np.full(shape, extent, np.int64)) for extent in item.shape)
+
+
+def _roll(member: Member, item: Traveller, windows: Sequence[Reach], loops: range) -> tuple[Roll | None, str]:
+    """Along which axis an operand from outside keeps rows, and why it cannot."""
+    roll = roll_along(windows, loops)
+    if isinstance(roll, str) or roll is None:
+        return None, f"{item.name} cannot keep rows: {roll or 'no loop moves it'}"
+    whole = member.access.window(item.name, {loop.name: (0, loop.extent) for loop in member.access.loops})
+    if item.written or whole[roll.axis].step > 1:
+        return None, f"{item.name} cannot keep rows: it is written, or copied with gaps"
+    return roll, ""
+
+
+def _shifts(
+    item: Traveller,
+    windows: Sequence[Reach],
+    copied: Sequence[Reach],
+    roll: Roll | None,
+    room: Sequence[int],
+    shape: Sequence[int],
+) -> Numbers:
+    """What it takes one core to move the rows of each window that the one before has left."""
+    if roll is None:
+        return np.zeros(shape)
+    stay = copied[roll.axis][0] - windows[roll.axis][0]
+    row_bytes = item.item_bytes * prod(room) / max(1, room[roll.axis])
+    return np.broadcast_to(stay * (row_bytes / MOVED_BYTES_PER_CYCLE), shape).astype(np.float64)

@@ -1,0 +1,255 @@
+"""Random chains in random regions, over one copy or two, run by teams: every output is what the references say.
+
+Whatever a `Region` can say is drawn: cuts on any hop, how values are held, windows that keep rows, split reductions
+with sums of their own or in the output's tile, values that leave. The independent checker has to accept each of them.
+Values are small whole numbers in float32, so that no order of additions changes a bit.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tilewright.access import MapAccess
+from tilewright.allocate.best_fit import BestFit
+from tilewright.builtin import tilewright_kernels, tilewright_operators
+from tilewright.decisions import Decisions
+from tilewright.dtypes import DType
+from tilewright.emit import EmitOptions, emit
+from tilewright.errors import TilewrightError
+from tilewright.graph import Graph
+from tilewright.kernel import PartialSums
+from tilewright.lower import lower
+from tilewright.planner import Planner
+from tilewright.platform import Memory, Platform
+from tilewright.program import Program
+from tilewright.reference import run
+from tilewright.regions import Copy, Cut, Form, Held, Hop, Region, Sums, key_of
+from tilewright.stages import Artifact, Group
+from tilewright.testing.cluster import cluster, copy_path
+from tilewright.testing.sketch import Sketch
+from tilewright.testing.team_run import run_team
+from tilewright.tile.boxes import Boxes, boxes_of, roll_along
+from tilewright.tile.chain import Chain, Lookout, Member, chain_of
+from tilewright.tile.space import Traveller, cuttable
+from tilewright.tile.spaces import Machine
+from tilewright.tile.tiler import TilingRequest
+from tilewright.tile.traffic import traffic_of
+from tilewright.transform import HOOKS, LIFETIMES, transform
+
+OPERATORS = {operator.name: operator for operator in tilewright_operators()}
+KERNELS = {kernel.name: kernel for kernel in tilewright_kernels()}
+RANDOMLY = settings(  # a seed cannot be made smaller, so nothing is shrunk
+    max_examples=16,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnyTiler:
+    """Steps in regions of drawn lengths, tiled anyhow."""
+
+    seed: int
+    name: str = "any"
+    summary: str = ""
+
+    def plan(self, request: TilingRequest) -> tuple[Group, ...]:
+        draw = random.Random(self.seed)
+        lookout = Lookout(Machine(request.scheduled, request.operators, request.decisions))
+        groups: list[Group] = []
+        left = list(request.scheduled.steps)
+        while left:
+            at = len(request.scheduled.steps) - len(left)
+            found: Chain | str = ""
+            for count in range(draw.randint(1, len(left)), 0, -1):
+                found = chain_of(lookout.machine, at, left[:count], lookout=lookout)
+                if isinstance(found, Chain):
+                    break
+            assert isinstance(found, Chain)
+            groups.append(Group(region=next(regions(found, draw))))
+            left = left[len(found.members) :]
+        return tuple(groups)
+
+
+def regions(chain: Chain, draw: random.Random) -> Iterator[Region]:
+    """Drawn ones that the engine takes."""
+    for _ in range(60):
+        found = Drawn(chain, draw).region()
+        if found is not None:
+            yield found
+
+
+class Drawn:
+    """One region of the steps of a chain."""
+
+    def __init__(self, chain: Chain, draw: random.Random) -> None:
+        self.chain, self.draw, self.sink = chain, draw, chain.sink
+        self.sums: tuple[Cut, ...] = ()
+
+    def region(self) -> Region | None:
+        form = self.sink.space.kernel.accumulates(self.sink.space.site)
+        hops, forms = self.nests(form), self.forms()
+        boxes = boxes_of(self.chain, hops, forms)
+        if boxes.faults:
+            return None
+        hops = tuple(replace(hop, copies=self.copies(boxes, at)) for at, hop in enumerate(hops))
+        near, name = self.chain.ways[-1].near, self.sink.step.name
+        region = Region(
+            steps=tuple(member.step.name for member in self.chain.members),
+            hops=hops,
+            order="tiles",
+            held={
+                member.output.value: Held(memory=near, form=forms[member.output.value], leaves=member.leaves)
+                for member in self.chain.members[:-1]
+            },
+            sums={name: self.split(form, hops[-1])} if form and self.sums else {},
+        )
+        traffic = traffic_of(boxes_of(self.chain, hops, forms))
+        return None if any(one.fault for here in traffic for one in here) else region
+
+    def nests(self, form: PartialSums | None) -> tuple[Hop, ...]:
+        access, kernel = self.sink.access, self.sink.space.kernel
+        loops = list(cuttable(access, kernel)[0]) if isinstance(access, MapAccess) else []
+        held, hops = {loop.name: loop.extent for loop in loops}, []
+        for way in self.chain.ways:
+            last = way is self.chain.ways[-1]
+            some = self.draw.randint(0, min(2, len(loops))) if last or self.draw.random() < 0.7 else 0
+            nest = [Cut(loop.name, self.draw.randint(1, held[loop.name])) for loop in self.draw.sample(loops, some)]
+            held |= dict(nest)
+            if last and form and self.draw.random() < 0.5:
+                cuts = (
+                    Cut(one.name, self.draw.randint(1, one.extent)) for one in access.loops if one.name in form.loops
+                )
+                extents = {one.name: one.extent for one in access.loops}
+                self.sums = tuple(cut for cut in cuts if cut.size < extents[cut.loop])
+                nest += self.sums
+            hops.append(Hop(far=way.far, near=way.near, nest=tuple(nest)))
+        return tuple(hops)
+
+    def forms(self) -> Mapping[str, Form]:
+        anyhow: Sequence[Form] = ("recomputed", "rolling", "rolling", "whole")
+        return {
+            member.output.value: self.draw.choice(anyhow[1:] if member.leaves else anyhow)
+            for member in self.chain.members[:-1]
+        }
+
+    def copies(self, boxes: Boxes, at: int) -> Mapping[str, Copy]:
+        last, hop = at + 1 == len(boxes.hops), boxes.hops[at]
+        if not last and not hop.nest and len(self.chain.members) > 1:
+            return {key_of(member.step.name, item.name): Copy(level=0) for member, item in self.chain.crossing(at)}
+        return {
+            key_of(member.step.name, item.name): self.copy(boxes, at, number, member, item)
+            for number, member in enumerate(self.chain.members)
+            for item in member.spaces[at].travellers
+            if len(boxes.hops) > 1 or (item.written and member is not self.sink) or self.draw.random() < 0.9
+        }
+
+    def copy(self, boxes: Boxes, at: int, number: int, member: Member, item: Traveller) -> Copy:
+        last, loops = at + 1 == len(boxes.hops), len(boxes.hops[at].nest)
+        least = min(max(boxes.depth_of(number, item.name) - boxes.starts[at], 0), loops)
+        most = loops - len(self.sums) if item.written and last else loops
+        if item.written and member is not self.sink:
+            return Copy(level=min(least, most), buffers=1 if last else self.draw.randint(1, 2))
+        level = self.draw.randint(0, most)
+        if len(self.chain.members) > 1:
+            level = max(level, min(least, most))
+        if not item.written and last and level and self.draw.random() < 0.5 and self.rolls(boxes, number, item, level):
+            return Copy(level=level, window="rolling")
+        return Copy(level=level, buffers=self.draw.randint(1, 3) if level else 1)
+
+    def rolls(self, boxes: Boxes, number: int, item: Traveller, level: int) -> bool:
+        """Whether rows of an operand's window may stay."""
+        depth = boxes.starts[-2] + level
+        roll = roll_along(boxes.windows(number, item.name, depth), range(boxes.starts[-2], depth))
+        if isinstance(roll, str) or roll is None:
+            return False
+        access = self.chain.members[number].access
+        whole = access.window(item.name, {loop.name: (0, loop.extent) for loop in access.loops})
+        return whole[roll.axis].step == 1
+
+    def split(self, form: PartialSums, hop: Hop) -> Sums:
+        copied = key_of(self.sink.step.name, self.sink.output.name) in hop.copies
+        same = self.sink.space.site.outputs[0].dtype is form.dtype
+        loops = tuple(cut.loop for cut in self.sums)
+        return Sums(loops=loops, dtype=form.dtype, in_output=copied and same and self.draw.random() < 0.7)
+
+
+def network(seed: int) -> Graph:
+    """A chain of windows, elementwise operators and sums of two branches; more than its end may be wanted outside."""
+    draw, numbers = random.Random(seed), np.random.default_rng(seed)
+    sketch = Sketch(operators=OPERATORS)
+
+    def whole(*shape: int) -> Array:
+        return numbers.integers(-2, 3, shape).astype(np.float32)
+
+    x = sketch.input("x", DType.F32, (1, draw.choice([2, 4]), draw.randint(6, 15), draw.randint(6, 12)))
+    for op in [draw.choice(["conv", "conv", "depthwise", "pointwise", "pool", "clip", "add"]) for _ in range(4)]:
+        _, c, h, w = sketch.tensors[x].shape
+        if op in ("conv", "depthwise", "pointwise", "pool") and min(h, w) > 3:
+            kernel = (1, 1) if op == "pointwise" else (draw.randint(1, 4), draw.randint(1, 3))
+            pads = tuple(draw.randint(0, kernel[axis % 2] - 1) for axis in range(4))
+            strides = (draw.choice([1, 1, 2, 3]), draw.choice([1, 1, 2]))
+            windows = {"kernel_shape": kernel, "strides": strides, "dilations": (1, 1), "pads": pads, "ceil_mode": 0}
+            if op == "pool":
+                x = sketch.node("MaxPool", (x,), windows)
+                continue
+            group = c if op == "depthwise" else 1
+            weights = whole(group * draw.randint(1, 2) if group > 1 else draw.randint(1, 4), c // group, *kernel)
+            x = sketch.node("Conv", (x, sketch.constant(weights)), {**windows, "group": group})
+        elif op == "add":
+            same = [name for name, one in sketch.tensors.items() if one.shape == sketch.tensors[x].shape and name != x]
+            other = draw.choice([*same, sketch.constant(whole(c, 1, 1))])
+            x = sketch.node("Add", (x, other))
+        else:
+            x = sketch.node("Clip", (x,), {"min": -40.0, "max": 50.0})
+    graph = sketch.finish(x)
+    wanted = (node.outputs[0] for node in graph.nodes[:-1] if draw.random() < 0.2)
+    return replace(graph, outputs=(*graph.outputs, *(value for value in wanted if value not in graph.outputs)))
+
+
+def nested() -> Platform:
+    """The cluster with a memory behind its home memory, where values live, and constants that come the same way."""
+    near = cluster(1 << 20)
+    behind = Memory(name="l3", size_bytes=None, access={near.engines[0].name: "none"})
+    copies = (copy_path("l3", "l2"), copy_path("l2", "l3"), copy_path("l2", "l1"), copy_path("l1", "l2"))
+    return replace(
+        near, memories=(behind, *near.memories), copies=(*copies, copy_path("flash", "l2")), home="l3"
+    )  # fmt: skip
+
+
+def built(graph: Graph, tiler: AnyTiler, wanted: list[str], platform: Platform) -> tuple[Program, Artifact]:
+    planner = Planner(operators=OPERATORS, kernels=KERNELS, tiler=tiler, allocator=BestFit(), pins=Decisions())
+    plan = planner.plan(planner.bind(graph, platform))
+    program = transform(lower(plan, OPERATORS, "net"), (HOOKS, LIFETIMES), wanted)
+    return program, emit(program, EmitOptions(generator="tilewright 0"))
+
+
+@given(st.integers(0, 10**9))
+@RANDOMLY
+def test_regions(tmp_path: Path, seed: int) -> None:
+    graph = network(seed)
+    platform = nested() if seed % 3 == 0 else cluster(1 << 20)
+    try:
+        program, artifact = built(graph, AnyTiler(seed=seed), ["lifetimes"] if seed % 2 else [], platform)
+    except TilewrightError as error:
+        assert error.code == "TW4041"  # sound, but no code is generated: loops on both sides of a level move an operand
+        return
+    inputs = {
+        name: np.random.default_rng(7).integers(-3, 4, graph.tensors[name].shape).astype(np.float32)
+        for name in graph.inputs
+    }
+    expected = run(graph, inputs, OPERATORS)
+    found = run_team(artifact, program, inputs, tmp_path / str(seed), cores=1 + seed % 8, mover=bool(seed // 3 % 3))
+    for name in graph.outputs:
+        np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
