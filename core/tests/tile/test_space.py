@@ -20,8 +20,9 @@ from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.testing.space_costs import space_cost
 from tilewright.tile.grid import orders
 from tilewright.tile.search import Search
-from tilewright.tile.space import Space, WindowTable, cuttable, nested_ranges, sizes, spans
+from tilewright.tile.space import Space, WindowTable, cuttable, sizes
 from tilewright.tile.spaces import Machine
+from tilewright.tile.spans import nested_ranges, spans
 
 
 def space_of(layer: dict[str, Any], near_bytes: int = 1 << 16) -> Space | None:

@@ -17,7 +17,7 @@ from tilewright.access import MapAccess
 from tilewright.index import Axis, Index
 from tilewright.regions import Form, Hop
 from tilewright.tile.chain import Chain, Member, rises
-from tilewright.tile.space import spans
+from tilewright.tile.spans import spans
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -16,7 +16,8 @@ from tilewright.tile.boxes import Boxes, boxes_of
 from tilewright.tile.chain import Chain, Member
 from tilewright.tile.footprint import near_bytes
 from tilewright.tile.kernel_costs import tile_cycles
-from tilewright.tile.space import bound_bytes, unique_rows
+from tilewright.tile.space import bound_bytes
+from tilewright.tile.spans import unique_rows
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE, Traffic, traffic_of
 
 if TYPE_CHECKING:

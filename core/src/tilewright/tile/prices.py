@@ -14,7 +14,8 @@ from tilewright.access import MapAccess
 from tilewright.index import mentions
 from tilewright.layout import strides
 from tilewright.platform import CopyPath
-from tilewright.tile.space import Traveller, WindowTable, unique_rows
+from tilewright.tile.space import Traveller, WindowTable
+from tilewright.tile.spans import unique_rows
 
 if TYPE_CHECKING:
     import numpy.typing as npt

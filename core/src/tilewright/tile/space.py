@@ -6,18 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import product
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tilewright.access import Access, Box, Loop, MapAccess
-from tilewright.index import Axis, Index, bare_loop, mentions
+from tilewright.index import Axis, bare_loop, mentions
 from tilewright.kernel import Kernel, Matched, PartialSums
 from tilewright.layout import Layout
 from tilewright.platform import CopyPath, Engine
+from tilewright.tile.spans import ranges, spans, tile_ranges, unique_rows
 from tilewright.tile.transfers import Transfers, transfers
 
 if TYPE_CHECKING:
@@ -156,53 +155,6 @@ def sizes(extent: int, multiple: int = 1) -> tuple[int, ...]:
         count = count + 1 if count < _EVERY_TRIP_COUNT else count + count // 4
     found[min(multiple, extent)] = None
     return tuple(found)
-
-
-def spans(
-    axis: Axis, box: Box, tiles: Mapping[str, tuple[Integers, Integers]]
-) -> tuple[Integers, Integers, Integers, Integers]:
-    """`Axis.span` for many tiles at once: low, high, before, after.
-
-    `tiles` has for some loops the half-open ranges of their trips, in arrays that broadcast; `box` has the others.
-    """
-    if axis.index is None:
-        zero = np.zeros((), np.int64)
-        return zero, zero + axis.extent, zero, zero
-    low, last = _range(axis.index, box, tiles)
-    return (
-        np.clip(low, 0, axis.extent),
-        np.clip(last + 1, 0, axis.extent),
-        np.maximum(0, -low),
-        np.maximum(0, last + 1 - axis.extent),
-    )
-
-
-def _range(index: Index, box: Box, tiles: Mapping[str, tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
-    low = high = np.asarray(index.offset, np.int64)
-    for term in index.terms:
-        if term.inner is None:
-            first, end = tiles.get(term.loop) or box[term.loop]
-            bottom, top = np.asarray(first), np.maximum(first, np.asarray(end) - 1)
-        else:
-            bottom, top = _applied(term.operation, term.by, *_range(term.inner, box, tiles))
-        one, other = bottom * term.coefficient, top * term.coefficient
-        low, high = low + np.minimum(one, other), high + np.maximum(one, other)
-    return low, high
-
-
-def _applied(operation: str, by: tuple[int, ...], low: Integers, high: Integers) -> tuple[Integers, Integers]:
-    if operation == "//":
-        return low // by[0], high // by[0]
-    if operation == "%":
-        together = low // by[0] == high // by[0]
-        return np.where(together, low % by[0], 0), np.where(together, high % by[0], by[0] - 1)
-    return np.clip(low, by[0], by[1]), np.clip(high, by[0], by[1])
-
-
-def tile_ranges(extent: int, size: int) -> tuple[Integers, Integers]:
-    """The half-open range of trips of every tile of a loop."""
-    low = np.arange(0, extent, size, dtype=np.int64)
-    return low, np.minimum(low + size, extent)
 
 
 class WindowTable:
@@ -356,7 +308,7 @@ class WindowTable:
         return count
 
     def _tiles(self, name: str, size: int) -> tuple[Integers, Integers]:
-        return _ranges(self.whole[name], (*self.around.get(name, ()), size))
+        return ranges(self.whole[name], (*self.around.get(name, ()), size))
 
     def _jointly(self, axes: Sequence[Axis], cuts: Mapping[str, int]) -> Windows:
         """The same where one loop moves several axes: every combination of tiles is looked at."""
@@ -372,34 +324,6 @@ class WindowTable:
         ranges = [zip(*(side.tolist() for side in self._tiles(name, cuts[name])), strict=True) for name in names]
         for tile in product(*map(list, ranges)):
             yield {**self._box, **dict(zip(names, tile, strict=True))}
-
-
-@lru_cache(maxsize=4096)
-def _ranges(extent: int, nested: tuple[int, ...]) -> tuple[Integers, Integers]:
-    return nested_ranges(extent, nested)
-
-
-def unique_rows(rows: Integers) -> tuple[Integers, Integers]:
-    """The different rows of a table, and for each row which of those it is; sorted as one number for each row."""
-    low, high = (rows.min(axis=0), rows.max(axis=0)) if rows.size else (np.zeros(0, np.int64),) * 2
-    span = [int(extent) for extent in high - low + 1]
-    steps = [prod(span[position + 1 :]) for position in range(len(span))]
-    if prod(span) > np.iinfo(np.int64).max:
-        unique, inverse = np.unique(rows, axis=0, return_inverse=True)
-        return unique, inverse.reshape(-1)
-    keys = (rows - low) @ np.array(steps, np.int64)
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    return rows[first], inverse.reshape(-1)
-
-
-def nested_ranges(extent: int, nested: Sequence[int]) -> tuple[Integers, Integers]:
-    """The ranges of the innermost of tiles inside tiles; `nested` has their extents, outermost first."""
-    low, high = np.zeros(1, np.int64), np.full(1, extent, np.int64)
-    for size in nested:
-        parts = [np.arange(start, end, size, dtype=np.int64) for start, end in zip(low, high, strict=True)]
-        ends = [np.minimum(part + size, end) for part, end in zip(parts, high, strict=True)]
-        low, high = np.concatenate(parts), np.concatenate(ends)
-    return low, high
 
 
 def bound_bytes(space: Space) -> int:

@@ -14,7 +14,8 @@ import numpy as np
 from tilewright.regions import Copy, key_of
 from tilewright.tile.boxes import Boxes, Roll, most, new_rows, roll_along
 from tilewright.tile.chain import Member
-from tilewright.tile.space import Traveller, unique_rows
+from tilewright.tile.space import Traveller
+from tilewright.tile.spans import unique_rows
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -1,0 +1,67 @@
+"""What the search believes of a tiling, from tables by axis, is what its calls do when they are played one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tilewright.access import MapAccess
+from tilewright.decisions import Decisions
+from tilewright.testing.cluster import RUNTIME_BYTES, cluster
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.random_layers import layers, schedule_on
+from tilewright.testing.space_costs import space_cost
+from tilewright.tile.search import Search
+from tilewright.tile.space import rolling_loops
+from tilewright.tile.spaces import Machine
+
+
+@settings(max_examples=120, deadline=None)
+@given(layers(), st.integers(64, 4096), st.sampled_from(["single", "auto"]), st.booleans(), st.booleans())
+def test_bytes_are_equal_and_cycles_close(
+    layer: dict[str, Any], room_bytes: int, buffering: Any, split: bool, rolls: bool
+) -> None:
+    scheduled = schedule_on(layer, cluster(RUNTIME_BYTES + room_bytes))
+    if not scheduled.steps:
+        return
+    machine = Machine(scheduled, vocabulary(), Decisions())
+    step, way = scheduled.steps[0], machine.hops[0]
+    space = machine.space(0, step, (way.far, way.near), split=split)
+    if not isinstance(space.access, MapAccess) or not any(item.written for item in space.travellers):
+        return
+    if rolls:
+        space = replace(space, rolls=rolling_loops(space))
+    found = Search(space, buffering).best()
+    if found is None:
+        return
+    played = space_cost(space, found.on(step.name, (way.far, way.near)))
+    assert found.moved_bytes == played.in_bytes + played.out_bytes
+    assert found.used_bytes == played.near_bytes
+    begin = space.engine.step_cycles
+    assert abs(found.cycles - (played.total_cycles - begin)) <= 0.02 * played.total_cycles
+
+
+def test_windows_that_keep_rows_move_what_was_believed() -> None:
+    """Every tiling of a convolution whose rows stay, in a room in which they make a difference."""
+    square = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
+    inputs = [np.zeros((1, 8, 17, 16), np.float32), np.zeros((12, 8, 3, 3), np.float32)]
+    layer = {"op": "Conv", "attributes": {**square, "group": 1}, "inputs": inputs}
+    scheduled = schedule_on(layer, cluster(RUNTIME_BYTES + 3000))
+    machine = Machine(scheduled, vocabulary(), Decisions())
+    step, way = scheduled.steps[0], machine.hops[0]
+    space = machine.space(0, step, (way.far, way.near))
+    search = Search(replace(space, rolls=rolling_loops(space)), "auto")
+    points = search.points[search.least_bytes() <= search.room]
+    rolling = [
+        found for found in search.candidates(points) if any(copy.window == "rolling" for copy in found.copies.values())
+    ]
+    assert len(rolling) > 3  # the best of each size and order of loops
+    for found in rolling:
+        played = space_cost(space, found.on(step.name, (way.far, way.near)))
+        assert found.moved_bytes == played.in_bytes + played.out_bytes
+        assert found.used_bytes == played.near_bytes
+        assert abs(found.cycles - played.total_cycles + space.engine.step_cycles) <= 0.02 * played.total_cycles
