@@ -125,7 +125,6 @@ class Lookout:
 
     def __init__(self, machine: Machine, ways: Sequence[Way] | None = None) -> None:
         self.machine, self.ways = machine, machine.hops if ways is None else tuple(ways)
-        self.consumers = machine.bound.graph.consumers()
         self._seen: dict[tuple[int, frozenset[tuple[str, str]]], Seen] = {}
         self._touched: dict[int, frozenset[str]] = {}
 
@@ -259,7 +258,7 @@ def _wanted_elsewhere(lookout: Lookout, one: Seen, seen: Sequence[Seen]) -> str:
 def _leaves(lookout: Lookout, one: Seen, names: set[str]) -> bool:
     """Whether anything outside these steps needs what a step writes."""
     value = one.output.value
-    readers = (node.name for node in lookout.consumers.get(value, ()))
+    readers = (node.name for node in lookout.machine.consumers.get(value, ()))
     return value in lookout.machine.bound.graph.outputs or any(name not in names for name in readers)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from tilewright.regions import Hop, Region
+from tilewright.regions import Copy, Hop, Region
 from tilewright.tile.chain import chain_of_one
 from tilewright.tile.cost import HopCost, altogether, region_costs
 from tilewright.tile.floors import MUCH_TRAFFIC, NEAR_THE_LEAST, least_score
@@ -130,7 +130,7 @@ class Cutter:
             binding = self.machine.bound.bindings[self.machine.scheduled.steps[index].name]
             cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
             return Cut(hops=(), cycles=cycles)
-        key = tuple((part.key, part.hop.nest, tuple(part.hop.copies.items())) for part in parts)
+        key = tuple((part.key, part.hop.nest, copies_by_operand(part.hop)) for part in parts)
         if key not in self._costs:
             self._costs[key] = self._played(index, parts)
         cost = self._costs[key]
@@ -204,7 +204,7 @@ class Cutter:
     def _space(
         self, index: int, way: Way, outer: Parts, kept: Mapping[str, str], *, split: bool = False
     ) -> tuple[Space, Hashable]:
-        around = tuple((part.hop.near, part.hop.nest, tuple(part.hop.copies.items())) for part in outer)
+        around = tuple((part.hop.near, part.hop.nest, copies_by_operand(part.hop)) for part in outer)
         known = index, way, around, frozenset(kept.items()), split
         if known not in self._spaces:
             step, hops = self.machine.scheduled.steps[index], tuple(part.hop for part in outer)
@@ -248,3 +248,8 @@ class Cutter:
 def _less(space: Space, taken: int) -> Space:
     """The same with less room."""
     return space if space.room_bytes is None else replace(space, room_bytes=space.room_bytes - taken)
+
+
+def copies_by_operand(hop: Hop) -> tuple[tuple[str, Copy], ...]:
+    """The copies of a step, which has another name in every layer like it."""
+    return tuple((key.rpartition(".")[2], copy) for key, copy in hop.copies.items())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 from tilewright.decisions import Decisions
 from tilewright.operator import Operator
+from tilewright.regions import Region, key_of
 from tilewright.stages import Tiled
 from tilewright.tile.buffers import region_chain
+from tilewright.tile.chain import Chain
 from tilewright.tile.cost import HopCost, region_costs
 from tilewright.tile.spaces import Machine
 
@@ -16,13 +18,26 @@ def step_costs(
     tiled: Tiled, operators: Mapping[str, Operator], decisions: Decisions
 ) -> Mapping[str, tuple[HopCost, ...]]:
     """For each step the cost of each of its hops, outermost first; nothing for a step in one piece. All of a region of
-    several steps stands at its last one.
+    several steps stands at its last one. Equal layers that are tiled alike are played once.
 
     Where `decisions` place a value, it is copied from there.
     """
     machine = Machine(tiled.scheduled, operators, decisions)
     costs: dict[str, tuple[HopCost, ...]] = {step.name: () for step in tiled.scheduled.steps}
+    known: dict[Hashable, tuple[HopCost, ...]] = {}
     for region in tiled.regions:
         if region.hops:
-            costs[region.name] = region_costs(region_chain(machine, region), region)
+            chain = region_chain(machine, region)
+            key = _key(chain, region)
+            if key not in known:
+                known[key] = region_costs(chain, region)
+            costs[region.name] = known[key]
     return costs
+
+
+def _key(chain: Chain, region: Region) -> Hashable:
+    """Equal for regions that cost the same: all but names."""
+    steps = tuple((one.key, one.readers, one.leaves, tuple(one.inside.items())) for one in chain.members)
+    names = [key_of(one.step.name, item.name) for one in chain.members for item in one.operands]
+    hops = tuple((hop.far, hop.near, hop.nest, tuple(map(hop.copies.get, names))) for hop in region.hops)
+    return steps, hops, tuple(region.forms.values()), tuple(region.sums.values())

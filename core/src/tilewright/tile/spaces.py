@@ -74,6 +74,11 @@ class Machine:
         self.numbers = {step.name: number for number, step in enumerate(scheduled.steps)}
 
     @cached_property
+    def consumers(self) -> Mapping[str, Sequence[Node]]:
+        """By value the nodes that read it."""
+        return self.bound.graph.consumers()
+
+    @cached_property
     def hops(self) -> tuple[Way, ...]:
         """From the home memory to the near one, outermost first; none on a machine with one memory."""
         home, near = self.platform.home_memory().name, self.platform.near
