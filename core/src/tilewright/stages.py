@@ -145,6 +145,12 @@ class Tiled:
         """They cover every step once, in order."""
         return tuple(group.region for group in self.groups)
 
+    @property
+    def executed(self) -> Mapping[str, int]:
+        """By step the number of the step in whose function it is computed: of a region with hops, the last one's."""
+        numbers = {step.name: number for number, step in enumerate(self.scheduled.steps)}
+        return {name: numbers[region.name if region.hops else name] for region in self.regions for name in region.steps}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:

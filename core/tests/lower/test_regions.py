@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from tilewright.graph import Graph
 from tilewright.lower import lower
 from tilewright.planner import Planner
 from tilewright.regions import Copy, Cut, Held, Hop, Region
-from tilewright.stages import Group
+from tilewright.stages import Allocated, Group
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
@@ -37,7 +37,7 @@ class Fixed:
         return (Group(region=self.region),)
 
 
-def generated(graph: Graph, region: Region) -> str:
+def planned(graph: Graph, region: Region) -> Allocated:
     planner = Planner(
         operators=vocabulary(),
         kernels=portable_kernels(),
@@ -45,7 +45,11 @@ def generated(graph: Graph, region: Region) -> str:
         allocator=BestFit(),
         pins=Decisions(in_place={node.outputs[0]: "" for node in graph.nodes}),
     )
-    program = lower(planner.plan(planner.bind(graph, cluster())), vocabulary(), "net")
+    return planner.plan(planner.bind(graph, cluster()))
+
+
+def generated(graph: Graph, region: Region) -> str:
+    program = lower(planned(graph, region), vocabulary(), "net")
     return emit(program, EmitOptions(generator="tilewright 0")).files["net.c"].decode()
 
 
@@ -81,3 +85,15 @@ def test_steps_of_a_region_without_hops_are_computed_one_after_the_other() -> No
     text = generated(clips(), Region(steps=("a", "b", "c")))
     assert all(f"TW_STEP void net_{number}_clip(" in text for number in range(3))
     assert "tw_slot " not in text.split("---- steps ----")[1]
+
+
+def test_values_of_a_region_are_there_after_its_last_step() -> None:
+    """What leaves from inside is written in the last step's function: that is when a trace may look at it."""
+    graph = clips()
+    graph = replace(graph, outputs=(*graph.outputs, "a:0"))
+    copies = {"a.X": Copy(level=0), "a.Y": Copy(level=0), "c.Y": Copy(level=0)}
+    held = {"a:0": Held(memory="l1", form="rolling", leaves=True), "b:0": Held(memory="l1", form="rolling")}
+    hop = Hop(far="l2", near="l1", copies=copies)
+    together = planned(graph, Region(steps=("a", "b", "c"), hops=(hop,), order="tiles", held=held))
+    assert together.tiled.executed == {"a": 2, "b": 2, "c": 2}
+    assert planned(graph, Region(steps=("a", "b", "c"))).tiled.executed == {"a": 0, "b": 1, "c": 2}

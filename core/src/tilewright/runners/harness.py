@@ -201,8 +201,8 @@ def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str
     graph, inner = scheduled.bound.graph, {value for group in tiled.groups for value in group.region.inner}
     nodes = {node.name: node for node in graph.nodes}
     index_of = {area.assign or area.role: index for index, area in enumerate(areas)}
-    records = []
-    for index, step in enumerate(scheduled.steps):
+    records, executed = [], tiled.executed
+    for step in scheduled.steps:
         for value in (value for value in nodes[step.nodes[-1]].outputs if value and value not in inner):
             storage = scheduled.storage[value]
             place = book.of_value(value)
@@ -211,7 +211,7 @@ def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str
             key = STATE if place.parameter.name == STATE else key
             records.append(
                 Record(
-                    step=index,
+                    step=executed[step.name],
                     value=value,
                     area=index_of[key],
                     offset_bytes=place.offset_bytes,

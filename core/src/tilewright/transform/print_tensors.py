@@ -68,7 +68,7 @@ class _Tensor:
 
 def _apply(program: Program, context: CodePassContext) -> Program:
     settings = _settings(context.settings)
-    operands = [tuple(_operands(program, step)) for step in program.steps]
+    operands = _by_function(program)
     steps = tuple(_with_tiles(program, *pair, settings) for pair in zip(program.steps, operands, strict=True))
     body: list[Statement] = []
     for statement in program.body:
@@ -104,6 +104,18 @@ def _settings(given: Mapping[str, str]) -> _Settings:
             fix=("--code-pass print-tensors:tensors=conv*,memory=l1,what=inputs+outputs+constants",),
         )
     return _Settings(tensors=given.get("tensors", "*"), memory=given.get("memory", "*"), what=what)
+
+
+def _by_function(program: Program) -> list[tuple[_Tensor, ...]]:
+    """For each step's function what is read before it and written by it, of all the steps that it computes."""
+    executed, found = program.allocated.tiled.executed, [dict[_Tensor, None]() for _ in program.steps]
+    for step in program.steps:
+        found[executed[step.step]].update(dict.fromkeys(_operands(program, step)))
+    written = [{one.name for one in own if one.kind == "outputs"} for own in found]
+    return [
+        tuple(one for one in own if one.kind == "outputs" or one.name not in names)
+        for own, names in zip(found, written, strict=True)
+    ]
 
 
 def _operands(program: Program, step: StepCode) -> Iterator[_Tensor]:
