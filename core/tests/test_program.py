@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
+from tilewright.expressions import Number
 from tilewright.program import Program
 from tilewright.stages import Placement
-from tilewright.statements import ByteRange, CopyStart, KernelCall, Loop, StepCall
+from tilewright.statements import ByteRange, CopyStart, Foreign, KernelCall, Loop, StepCall
 
 
 def with_write(program: Program, step: int, region: ByteRange) -> Program:
     """The same program with another access, hidden in a loop."""
-    call = KernelCall(kernel="k", text="f();", reads=(), writes=(region,))
-    loop = Loop(variable="i", start="0", stop="2", step="1", body=(call,))
+    call = KernelCall(kernel="k", code=Foreign(text="f();"), reads=(), writes=(region,))
+    loop = Loop(variable="i", start=Number(0), stop=Number(2), step=Number(1), body=(call,))
     steps = list(program.steps)
     steps[step] = replace(steps[step], body=(*steps[step].body, loop))
     return replace(program, steps=tuple(steps))
@@ -60,7 +61,7 @@ def test_inputs_of_the_caller_are_never_written(toy: Any) -> None:
 
 def test_copies_are_accesses(toy: Any) -> None:
     program = toy.program(toy.graph())
-    copy = CopyStart(transfer="t", text="dma();", source=at("biased"), target=at("biased", 4))
+    copy = CopyStart(transfer="t", code=Foreign(text="dma();"), source=at("biased"), target=at("biased", 4))
     step = replace(program.steps[0], body=(*program.steps[0].body, copy))
     with pytest.raises(ValueError, match="leaves buffer"):
         replace(program, steps=(step, *program.steps[1:])).verify()

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from tilewright.expressions import Expression, Name
 from tilewright.graph import Tensor
 from tilewright.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer
 from tilewright.statements import ByteRange, Role, Statement, StepCall, touched, walk
@@ -18,12 +19,17 @@ class Parameter:
 
     type: str  # with its `*`
     name: str
-    argument: str  # the expression that `run` passes
+    given: Expression | None = None  # what `run` passes; None: its variable of that name
+
+    @property
+    def variable(self) -> Name:
+        """The parameter, in the function that has it."""
+        return Name(self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A function that only one step uses. `result` is its value, an expression over what `body` declares."""
+    """A function that only one step uses. `result` is its value, over what `body` declares."""
 
     role: Role
     function: str
@@ -31,7 +37,7 @@ class Part:
     parameters: tuple[Parameter, ...]
     body: tuple[Statement, ...]
     type: str = "void"
-    result: str = ""
+    result: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,16 +144,14 @@ class Program:
         """The tensors of the graph that was compiled."""
         return self.allocated.tiled.scheduled.bound.graph.tensors
 
-    def address(self, buffer: str) -> str:
-        """The C expression for a buffer's first byte in the run function; empty for one in the caller's memory."""
-        place = self.allocated.placements.get(buffer)
-        if place is None:
-            return ""
+    def address(self, buffer: str) -> Expression:
+        """A buffer's first byte in the run function. KeyError for one in the caller's memory."""
+        place = self.allocated.placements[buffer]
         kinds = {one.name: one.kind for one in self.allocated.tiled.buffers}
         bases = {pool.memory: pool.base for pool in (*self.pools, *self.constants) if not pool.holds}
         alone = {name: pool.base for pool in self.pools for name in pool.holds}
         base = "state" if kinds[buffer] == "state" else alone.get(buffer) or bases[place.memory]
-        return f"{base} + {place.offset_bytes}" if place.offset_bytes else base
+        return Name(base) + place.offset_bytes
 
     def verify(self) -> Program:
         """Return self, or raise ValueError naming the first statement that the memory map does not allow."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tilewright.kernel import Call, Kernel
+from tilewright.statements import Foreign
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mako.template import Template
+
+# Words of C that name something: not in comments, strings, numbers, nor after a `.` or `->`.
+_WORDS = re.compile(r"""/\*.*?\*/|"(?:\\.|[^"\\])*"|\d[\w.]*|(?:\.|->)\s*[A-Za-z_]\w*|([A-Za-z_]\w*)""", re.DOTALL)
 
 
 @lru_cache(maxsize=512)
@@ -24,13 +31,19 @@ def render_source(kernel: Kernel, call: Call) -> str:
     return str(template(kernel.source).render(**kernel.values(call))).strip("\n") if kernel.source else ""
 
 
-def render_call(kernel: Kernel, call: Call) -> str:
+def render_call(kernel: Kernel, call: Call) -> Foreign:
     """The statement that computes one tile."""
-    names: dict[str, object] = {**call.operands, "loops": call.extents, **kernel.values(call)}
-    return str(template(kernel.call).render(**names)).strip()
+    return rendered(kernel.call, {**call.operands, "loops": call.extents, **kernel.values(call)})
 
 
-def render_wait(kernel: Kernel, call: Call) -> str:
-    """The statement that waits for an asynchronous kernel; empty for the others."""
-    names: dict[str, object] = {**call.operands, "loops": call.extents, **kernel.values(call)}
-    return str(template(kernel.wait).render(**names)).strip() if kernel.wait else ""
+def render_wait(kernel: Kernel, call: Call) -> Foreign | None:
+    """The statement that waits for an asynchronous kernel; None for the others."""
+    if not kernel.wait:
+        return None
+    return rendered(kernel.wait, {**call.operands, "loops": call.extents, **kernel.values(call)})
+
+
+def rendered(text: str, values: Mapping[str, object]) -> Foreign:
+    """The statements of a template that somebody else wrote."""
+    code = str(template(text).render(**values)).strip()
+    return Foreign(text=code, names=frozenset(word for word in _WORDS.findall(code) if word))

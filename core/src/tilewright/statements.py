@@ -1,7 +1,7 @@
 """Knows the statements that a program is made of: loops, copies, kernel calls, marks; and how to walk over them.
 Does not know programs, steps or plans, nor how anything is printed.
 
-Text in a statement is C expressions and whole kernel calls; structure is never text.
+C in a statement is an expression; text is only what others wrote: a kernel's call, a platform's copy, a pass's C.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
+
+from tilewright.expressions import Expression
 
 Phase = Literal["begin", "end"]
 Role = Literal["box", "fetch", "compute", "store", "pipeline"]
@@ -21,6 +23,20 @@ class ByteRange:
     buffer: str
     offset_bytes: int
     size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreign:
+    """Whole statements that a kernel's or a platform's author wrote. `names` are the identifiers in them."""
+
+    text: str
+    names: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Code = Expression | Foreign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +55,12 @@ class Raw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declare:
-    """`type name = value;`"""
+    """`type name = value;`, or an array of `count`."""
 
     type: str
     name: str
-    value: str
+    value: Expression
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +68,9 @@ class Loop:
     """`for (int32_t variable = start; variable < stop; variable += step)`."""
 
     variable: str
-    start: str
-    stop: str
-    step: str
+    start: Expression
+    stop: Expression
+    step: Expression
     body: tuple[Statement, ...]
 
 
@@ -61,17 +78,17 @@ class Loop:
 class If:
     """`if (condition) { body } else { otherwise }`."""
 
-    condition: str
+    condition: Expression
     body: tuple[Statement, ...]
     otherwise: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelCall:
-    """One tile computed by one kernel. `text` is the rendered call; asynchronous ones need a KernelWait."""
+    """One tile computed by one kernel. Asynchronous ones need a KernelWait."""
 
     kernel: str
-    text: str
+    code: Code
     reads: tuple[ByteRange, ...]
     writes: tuple[ByteRange, ...]
 
@@ -81,7 +98,7 @@ class KernelWait:
     """Waits for an asynchronous kernel."""
 
     kernel: str
-    text: str
+    code: Code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +106,7 @@ class CopyStart:
     """Starts a transfer between two memories. The source must stay as it is until the matching CopyWait."""
 
     transfer: str  # name that the CopyWait repeats
-    text: str
+    code: Code
     source: ByteRange
     target: ByteRange
     more_sources: tuple[ByteRange, ...] = ()  # buffers that take the source's place in other tiles
@@ -101,16 +118,16 @@ class CopyWait:
     """Waits until every transfer of that name has arrived."""
 
     transfer: str
-    text: str
+    code: Code
     outgoing: bool = False  # the transfers leave the near memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """From here on the buffer's bytes mean something. `pointer` is a C expression. Of a tile, `tw_rt` is told."""
+    """From here on the buffer's bytes mean something. Of a tile, `tw_rt` is told."""
 
     buffer: str
-    pointer: str
+    pointer: Expression
     size_bytes: int
     tile: bool = False
 
@@ -120,7 +137,7 @@ class Dead:
     """From here on nobody reads the buffer's bytes before they are written again. Of a tile, `tw_rt` is told."""
 
     buffer: str
-    pointer: str
+    pointer: Expression
     size_bytes: int
     tile: bool = False
 
@@ -132,9 +149,9 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
-    """Adds estimated cycles to a virtual clock. `text` is the whole statement."""
+    """Adds estimated cycles to a virtual clock."""
 
-    text: str
+    code: Expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +160,7 @@ class Mark:
 
     event: Literal["live", "dead"]
     buffer: str
-    pointer: str
+    pointer: Expression
     size_bytes: int
 
 
@@ -153,8 +170,8 @@ class PartCall:
 
     role: Role
     function: str
-    arguments: tuple[str, ...]
-    tile: str  # C expression: which tile it is about
+    arguments: tuple[Expression, ...]
+    tile: Expression  # which one it is about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +208,9 @@ Statement = (
     | StepCall
     | Hook
 )
+
+
+Coded = KernelCall | KernelWait | CopyStart | CopyWait | Charge  # which are their `code`, and nothing around it
 
 
 def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilewright.emit.ctree import print_body, print_step, wrap_call
+from tilewright.expressions import Call, Choice, Name, Number, equal, less
 from tilewright.program import Parameter, StepCode
 from tilewright.statements import (
     ByteRange,
@@ -11,6 +12,7 @@ from tilewright.statements import (
     CopyWait,
     Dead,
     Declare,
+    Foreign,
     Hook,
     If,
     KernelCall,
@@ -25,34 +27,36 @@ REGION = ByteRange(buffer="b", offset_bytes=0, size_bytes=8)
 
 
 def test_a_tiled_step_reads_like_a_hand_written_one() -> None:
-    call = KernelCall(kernel="k", text="compute(near, rows);", reads=(REGION,), writes=(REGION,))
+    far, h = Name("far"), Name("h")
+    left = Number(64) - h
+    call = KernelCall(kernel="k", code=Foreign(text="compute(near, rows);"), reads=(REGION,), writes=(REGION,))
     step = StepCode(
         step="s",
         function="net_0_conv",
         comment=("Step 0 of 1: Conv", "  tiled"),
-        parameters=(Parameter(type="uint8_t *", name="far", argument="far"),),
+        parameters=(Parameter(type="uint8_t *", name="far"),),
         body=(
             Loop(
                 variable="h",
-                start="0",
-                stop="64",
-                step="16",
+                start=Number(0),
+                stop=Number(64),
+                step=Number(16),
                 body=(
-                    Declare(type="const int32_t", name="rows", value="64 - h < 16 ? 64 - h : 16"),
-                    CopyStart(transfer="t", text="dma(near, far + h);", source=REGION, target=REGION),
-                    CopyWait(transfer="t", text="dma_wait();"),
+                    Declare(type="const int32_t", name="rows", value=Choice(less(left, 16), left, Number(16))),
+                    CopyStart(transfer="t", code=Call("dma", (Name("near"), far + h)), source=REGION, target=REGION),
+                    CopyWait(transfer="t", code=Call("dma_wait")),
                     If(
-                        condition="h == 0",
+                        condition=equal(h, 0),
                         body=(Comment(lines=("first tile",)),),
                         otherwise=(Raw(text="prefetch();\nmore();"),),
                     ),
                     call,
-                    KernelWait(kernel="k", text="join();"),
+                    KernelWait(kernel="k", code=Foreign(text="join();")),
                 ),
             ),
-            Loop(variable="i", start="0", stop="4", step="1", body=()),
-            Live(buffer="b", pointer="far + 8", size_bytes=8),
-            Dead(buffer="b", pointer="far", size_bytes=8),
+            Loop(variable="i", start=Number(0), stop=Number(4), step=Number(1), body=()),
+            Live(buffer="b", pointer=far + 8, size_bytes=8),
+            Dead(buffer="b", pointer=far, size_bytes=8),
         ),
     )
     assert (

@@ -28,8 +28,8 @@ def test_every_step_is_called_once_at_planned_addresses(toy: Any) -> None:
     ]  # fmt: skip
     biased = plan.placements["biased"].offset_bytes
     pointer = f"(int8_t *)(ram + {biased})" if biased else "(int8_t *)ram"
-    assert calls(program)[0].text.endswith(f"{pointer});")
-    assert "(const int8_t *)(flash + 16)" in calls(program)[0].text
+    assert str(calls(program)[0].code).endswith(f"{pointer});")
+    assert "(const int8_t *)(flash + 16)" in str(calls(program)[0].code)
 
 
 def test_equal_sources_are_kept_once_and_licences_listed(toy: Any) -> None:
@@ -56,7 +56,7 @@ def test_tensors_of_the_caller_are_parameters(toy: Any) -> None:
     program = toy.program(toy.graph(), io="user")
     assert [one.name for one in program.steps[0].parameters] == ["flash", "mfcc_0", "ram"]
     assert program.inputs[0].pool == program.outputs[0].pool == ""
-    assert "(const int8_t *)mfcc_0" in calls(program)[0].text
+    assert "(const int8_t *)mfcc_0" in str(calls(program)[0].code)
     assert program.outputs[0].copied_from == ""
 
 

@@ -44,7 +44,7 @@ def call_text(toy: Any, text: str, x: int, y: int) -> str:
     program = lower(allocate(tiled, pins, BestFit(), Budget()), operators, "toy")
     call = program.steps[0].body[0]
     assert isinstance(call, KernelCall)
-    return call.text
+    return str(call.code)
 
 
 def test_padding_is_counted(toy: Any) -> None:

@@ -7,19 +7,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from inspect import cleandoc
 
+from tilewright.expressions import Call, Expression, Number
 from tilewright.program import Part, StepCode
 from tilewright.statements import (
     Barrier,
-    Charge,
+    Coded,
     Comment,
-    CopyStart,
-    CopyWait,
     Dead,
     Declare,
+    Foreign,
     Hook,
     If,
-    KernelCall,
-    KernelWait,
     Live,
     Loop,
     Mark,
@@ -44,7 +42,7 @@ def print_step(step: StepCode) -> str:
     return "\n\n".join((*texts, "\n".join(_function("TW_STEP void", step.function, step))))
 
 
-def _function(head: str, name: str, code: StepCode | Part, result: str = "") -> list[str]:
+def _function(head: str, name: str, code: StepCode | Part, result: Expression | None = None) -> list[str]:
     parameters = ", ".join(_declarator(one.type, one.name) for one in code.parameters) or "void"
     lines = [*_signature(f"{head} {name}({parameters})"), "{", *print_body(code.body, 1, ())]
     return [*lines, *([f"{INDENT}return {result};"] if result else []), "}"]
@@ -127,23 +125,24 @@ def _arguments(text: str) -> Iterator[str]:
 
 
 def _print(statement: Statement, steps: Sequence[StepCode]) -> list[str]:
+    if isinstance(statement, Coded):
+        end = "" if isinstance(statement.code, Foreign) else ";"
+        return wrap_call(f"{statement.code}{end}")
     match statement:
         case Comment(lines=lines):
             return print_comment(lines)
-        case Raw(text=text) | KernelWait(text=text) | CopyWait(text=text) | Charge(text=text):
+        case Raw(text=text):
             return cleandoc(text).split("\n")
-        case KernelCall(text=text) | CopyStart(text=text):
-            return wrap_call(text)
         case PartCall(function=function, arguments=arguments):
-            return wrap_call(f"{function}({', '.join(arguments)});")
+            return wrap_call(f"{Call(function, arguments)};")
         case Barrier():
             return ["tw_rt_barrier();"]
         case Mark():
             return []
-        case Declare(type=kind, name=name, value=value):
-            return _wrap_list(f"{_declarator(kind, name)} = {value};")
+        case Declare(type=kind, name=name, value=value, count=count):
+            return _wrap_list(f"{_declarator(kind, name)}{f'[{count}]' if count else ''} = {value};")
         case Loop(variable=variable, start=start, stop=stop, step=step, body=body):
-            advance = f"++{variable}" if step == "1" else f"{variable} += {step}"
+            advance = f"++{variable}" if step == Number(1) else f"{variable} += {step}"
             head = f"for (int32_t {variable} = {start}; {variable} < {stop}; {advance}) {{"
             return [head, *print_body(body, 1, steps), "}"]
         case If(condition=condition, body=body, otherwise=otherwise):
@@ -154,12 +153,15 @@ def _print(statement: Statement, steps: Sequence[StepCode]) -> list[str]:
             return [f"{'tw_rt_live' if tile else 'TW_LIVE'}({pointer}, {size}u);"]
         case Dead(pointer=pointer, size_bytes=size, tile=tile):
             return [f"{'tw_rt_dead' if tile else 'TW_DEAD'}({pointer}, {size}u);"]
-        case StepCall(step=number):
-            code = steps[number]
-            return wrap_call(f"{code.function}({', '.join(one.argument for one in code.parameters)});")
+        case StepCall(step=index):
+            return wrap_call(f"{_run(steps[index])};")
         case Hook(step=number, phase=phase):
-            call = f"tw_on_step(ctx, {number}u, TW_STEP_{phase.upper()})"
-            return [f"if ({call} != 0) {{", f"{INDENT}return TW_ERR_ABORTED;", "}"]
+            hook = f"tw_on_step(ctx, {number}u, TW_STEP_{phase.upper()})"
+            return [f"if ({hook} != 0) {{", f"{INDENT}return TW_ERR_ABORTED;", "}"]
+
+
+def _run(step: StepCode) -> Call:
+    return Call(step.function, tuple(one.given or one.variable for one in step.parameters))
 
 
 def _wrap_list(text: str) -> list[str]:

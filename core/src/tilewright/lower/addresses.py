@@ -1,4 +1,4 @@
-"""Knows the C expression for every byte of the plan: which variable it is reached from, and how far.
+"""Knows the expression for every byte of the plan: which variable it is reached from, and how far.
 Does not know kernels or steps.
 """
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.errors import memory_error
+from tilewright.expressions import Cast, Expression, Field, Name, Number
 from tilewright.graph import Graph
 from tilewright.identifiers import unique_identifiers
 from tilewright.program import Parameter, Pool, Port
@@ -18,7 +19,7 @@ EXTERNAL_NAMES = (
     *("init", "run", "reset_state", "map_inputs", "map_outputs"),
     *("ctx", "pools", "constants", "inputs", "outputs", "mapped_inputs"),
 )
-STATE = Parameter(type="uint8_t *", name="state", argument="state")
+STATE = Parameter(type="uint8_t *", name="state")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +30,24 @@ class Place:
     where: str  # for comments: memory, or "caller"
     offset_bytes: int
 
-    def pointer(self, c_type: str, *, const: bool) -> str:
-        """A C expression of type `c_type *` or `const c_type *`."""
-        base = self.parameter.name
-        address = f"({base} + {self.offset_bytes})" if self.offset_bytes else base
-        return f"({'const ' if const else ''}{c_type} *){address}"
+    @property
+    def offset(self) -> Expression:
+        """Bytes from the parameter."""
+        return Number(self.offset_bytes)
+
+    @property
+    def address(self) -> Expression:
+        """In a function that has the parameter."""
+        return self.parameter.variable + self.offset
+
+    @property
+    def outside(self) -> Expression:
+        """In the run function."""
+        return (self.parameter.given or self.parameter.variable) + self.offset
+
+    def pointer(self, c_type: str, *, const: bool) -> Expression:
+        """Of type `c_type *` or `const c_type *`."""
+        return Cast(f"{'const ' if const else ''}{c_type} *", self.address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,9 +112,7 @@ def address_book(allocated: Allocated, members: Mapping[str, str]) -> AddressBoo
     pools, constants = _pools(allocated, buffers)
     alone = {name: pool for pool in pools for name in pool.holds}
     memories = {pool.memory: _parameter(pool) for pool in pools if not pool.holds}
-    memories |= {
-        pool.memory: Parameter(type="const uint8_t *", name=pool.base, argument=pool.base) for pool in constants
-    }
+    memories |= {pool.memory: Parameter(type="const uint8_t *", name=pool.base) for pool in constants}
     owners = _owners(allocated, buffers)
     bases = [*(parameter.name for parameter in memories.values()), *(pool.base for pool in alone.values())]
     return AddressBook(
@@ -116,20 +128,21 @@ def address_book(allocated: Allocated, members: Mapping[str, str]) -> AddressBoo
 
 
 def _parameter(pool: Pool) -> Parameter:
-    return Parameter(type="uint8_t *", name=pool.base, argument=pool.base)
+    return Parameter(type="uint8_t *", name=pool.base)
 
 
 def _callers(
     owners: Mapping[str, str], graph: Graph, members: Mapping[str, str], bases: Sequence[str]
 ) -> dict[str, Parameter]:
     """By buffer: the parameter that carries the caller's tensor into a step."""
-    keys = {value: f"{'inputs' if value in graph.inputs else 'outputs'}.{value}" for value in owners.values()}
-    names = unique_identifiers((members[key] for key in keys.values()), taken=(*bases, *RUN_LOCALS))
+    structs = {value: "inputs" if value in graph.inputs else "outputs" for value in owners.values()}
+    fields = {value: members[f"{struct}.{value}"] for value, struct in structs.items()}
+    names = unique_identifiers(fields.values(), taken=(*bases, *RUN_LOCALS))
     parameters = {}
     for buffer, value in owners.items():
         kind = "const uint8_t *" if value in graph.inputs else "uint8_t *"
-        struct, member = keys[value].split(".")[0], members[keys[value]]
-        parameters[buffer] = Parameter(type=kind, name=names[member], argument=f"({kind}){struct}->{member}")
+        given = Cast(kind, Field(Name(structs[value]), fields[value], arrow=True))
+        parameters[buffer] = Parameter(type=kind, name=names[fields[value]], given=given)
     return parameters
 
 
@@ -241,15 +254,11 @@ def ports_of(allocated: Allocated, book: AddressBook, members: Mapping[str, str]
                 align=tensor.dtype.size_bytes if pool else book.buffers[buffer].align,
                 pool=pool.base if pool else "",
                 offset_bytes=place.offset_bytes,
-                copied_from=_copy_source(place) if elsewhere else "",
+                copied_from=str(place.outside) if elsewhere else "",
                 private=not any(_overlap(ranges[value], other) for name, other in ranges.items() if name != value),
             )
         )
     return tuple(ports)
-
-
-def _copy_source(place: Place) -> str:
-    return f"{place.parameter.argument} + {place.offset_bytes}" if place.offset_bytes else place.parameter.argument
 
 
 def _range(value: str, book: AddressBook, graph: Graph) -> tuple[str, int, int]:

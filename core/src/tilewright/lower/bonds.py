@@ -63,7 +63,7 @@ def scratch_operand(step: Step, book: AddressBook) -> Operand:
     """The step's scratch, as templates see it; no bytes where it has none."""
     buffer = book.buffers.get(scratch_name(step))
     size = buffer.size_bytes if buffer else 0
-    pointer = book.of_buffer(buffer.name).pointer("uint8_t", const=False) if buffer else "(uint8_t *)0"
+    pointer = str(book.of_buffer(buffer.name).pointer("uint8_t", const=False)) if buffer else "(uint8_t *)0"
     return Operand(
         name="scratch",
         pointer=pointer,

@@ -11,23 +11,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.access import Access, MapAccess
+from tilewright.expressions import Call, Expression, Field, Name, Number, Struct, quotient
 from tilewright.index import Axis, Box, Index, Span, Term
-from tilewright.lower.sums import Sum, variable
 
-Bounds = tuple[Sum, Sum]  # first trip, and one after the last
+Bounds = tuple[Expression, Expression]  # first trip, and one after the last
 CBox = Mapping[str, Bounds]
+
+NOTHING = Number(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CSpan:
-    """One axis of a window: sums over C expressions, and the C variable that must be declared first (or "")."""
+    """One axis of a window, and the C variable that must be declared first (or "")."""
 
-    low: Sum
-    extent: Sum
-    before: Sum
-    after: Sum
-    name: str = ""  # a tw_span
-    value: str = ""
+    low: Expression
+    extent: Expression
+    before: Expression = NOTHING
+    after: Expression = NOTHING
+    name: str = ""  # a tw_span, or a tw_range
+    value: Expression = NOTHING
+    moved: bool = False  # begins elsewhere than what the loops touch
 
 
 def whole_box(access: Access) -> Box:
@@ -35,9 +38,23 @@ def whole_box(access: Access) -> Box:
     return {loop.name: (0, loop.extent) for loop in access.loops}
 
 
+def ends_of(range_: Expression) -> Bounds:
+    """Of a tw_range."""
+    return Field(range_, "low"), Field(range_, "high")
+
+
+def range_of(bounds: Bounds) -> Expression:
+    """The tw_range that has these bounds."""
+    match bounds:
+        case (Field(of=one, member="low"), Field(of=other, member="high")) if one == other:
+            return one
+        case _:
+            return Struct("tw_range", bounds)
+
+
 def fixed(box: Box) -> CBox:
     """A box that is the same for every tile."""
-    return {name: (Sum(low), Sum(high)) for name, (low, high) in box.items()}
+    return {name: (Number(low), Number(high)) for name, (low, high) in box.items()}
 
 
 def window(access: Access, operand: str, box: CBox, names: Sequence[str]) -> tuple[CSpan, ...]:
@@ -51,58 +68,57 @@ def window(access: Access, operand: str, box: CBox, names: Sequence[str]) -> tup
     return tuple(_known(span) for span in access.window(operand, whole))
 
 
-def lows(access: Access, operand: str, box: CBox) -> tuple[Sum, ...]:
+def lows(access: Access, operand: str, box: CBox) -> tuple[Expression, ...]:
     """Where the window begins along each axis."""
     whole = whole_box(access)
     if isinstance(access, MapAccess):
         return tuple(low_of(axis, box, whole) for axis in access.axes[operand])
-    return tuple(Sum(span.low) for span in access.window(operand, whole))
+    return tuple(Number(span.low) for span in access.window(operand, whole))
 
 
 def span(axis: Axis, box: CBox, whole: Box, name: str) -> CSpan:
     """The positions of `axis` that `box` touches, clipped. `name` is free for a C variable."""
     if axis.index is None:
-        return CSpan(low=Sum(), extent=Sum(axis.extent), before=Sum(), after=Sum())
+        return CSpan(low=NOTHING, extent=Number(axis.extent))
     first, last = bounds(axis.index, box, whole)
-    if first.number is not None and last.number is not None:
-        return _known(axis.span({loop: (low.constant, high.constant) for loop, (low, high) in box.items()}))
     least, most = axis.index.range(whole)
-    value = f"tw_span_inside({first}, {last + 1})"
-    if least < 0 or most >= axis.extent:
-        value = f"tw_span_clipped({first}, {last + 1}, {axis.extent})"
-    length = last + 1 - first
+    end, length, inside = last + 1, last + 1 - first, least >= 0 and most < axis.extent
+    if first.number is not None and last.number is not None:
+        return _known(axis.span({loop: (low.number or 0, high.number or 0) for loop, (low, high) in box.items()}))
+    window = Name(name)
     return CSpan(
-        low=variable(f"{name}.low"),
-        extent=length
-        if least >= 0 and most < axis.extent and length.number is not None
-        else variable(f"{name}.extent"),
-        before=variable(f"{name}.before") if least < 0 else Sum(),
-        after=variable(f"{name}.after") if most >= axis.extent else Sum(),
+        low=Field(window, "low"),
+        extent=length if inside and length.number is not None else Field(window, "extent"),
+        before=Field(window, "before") if least < 0 else NOTHING,
+        after=Field(window, "after") if most >= axis.extent else NOTHING,
         name=name,
-        value=value,
+        value=Call("tw_span_inside", (first, end))
+        if inside
+        else Call("tw_span_clipped", (first, end, Number(axis.extent))),
     )
 
 
 def _known(span: Span) -> CSpan:
-    return CSpan(low=Sum(span.low), extent=Sum(span.extent), before=Sum(span.before), after=Sum(span.after))
+    return CSpan(low=Number(span.low), extent=Number(span.extent), before=Number(span.before), after=Number(span.after))
 
 
-def low_of(axis: Axis, box: CBox, whole: Box) -> Sum:
+def low_of(axis: Axis, box: CBox, whole: Box) -> Expression:
     """The first position of `axis` that `box` touches."""
     if axis.index is None:
-        return Sum()
+        return NOTHING
     first, _ = bounds(axis.index, box, whole)
     least, most = axis.index.range(whole)
     if least >= 0 and most <= axis.extent:
         return first
     if first.number is not None:
-        return Sum(min(max(first.number, 0), axis.extent))
-    return variable(f"tw_clamp({first}, 0, {axis.extent})")
+        return Number(min(max(first.number, 0), axis.extent))
+    return Call("tw_clamp", (first, NOTHING, Number(axis.extent)))
 
 
-def bounds(index: Index, box: CBox, whole: Box) -> tuple[Sum, Sum]:
+def bounds(index: Index, box: CBox, whole: Box) -> Bounds:
     """The smallest and the largest value of `index` over `box`, both included. `whole` bounds every box."""
-    low = high = Sum(index.offset)
+    low: Expression = Number(index.offset)
+    high = low
     for term in index.terms:
         ends = _ends(term, box, whole)
         first, last = ends if term.coefficient >= 0 else ends[::-1]
@@ -110,23 +126,23 @@ def bounds(index: Index, box: CBox, whole: Box) -> tuple[Sum, Sum]:
     return low, high
 
 
-def _ends(term: Term, box: CBox, whole: Box) -> tuple[Sum, Sum]:
+def _ends(term: Term, box: CBox, whole: Box) -> Bounds:
     if term.inner is None:
         low, high = box[term.loop]
         return low, high - 1
     known = Index((Term(1, inner=term.inner, operation=term.operation, by=term.by),)).range(whole)
     if known[0] == known[1]:
-        return Sum(known[0]), Sum(known[0])
+        return Number(known[0]), Number(known[0])
     low, last = bounds(term.inner, box, whole)
     if low.number is not None and last.number is not None:
         alone = Index((Term(1, inner=Index((Term(1, "_"),)), operation=term.operation, by=term.by),))
         ends = alone.range({"_": (low.number, last.number + 1)})
-        return Sum(ends[0]), Sum(ends[1])
-    by = ", ".join(map(str, term.by))
+        return Number(ends[0]), Number(ends[1])
+    by = tuple(map(Number, term.by))
     if term.operation == "%":
-        return variable(f"tw_mod_low({low}, {last}, {by})"), variable(f"tw_mod_high({low}, {last}, {by})")
+        return Call("tw_mod_low", (low, last, *by)), Call("tw_mod_high", (low, last, *by))
     if term.operation == "clamp":
-        return variable(f"tw_clamp({low}, {by})"), variable(f"tw_clamp({last}, {by})")
+        return Call("tw_clamp", (low, *by)), Call("tw_clamp", (last, *by))
     if term.inner.range(whole)[0] >= 0:
-        return variable(f"({low.primary()} / {by})"), variable(f"({last.primary()} / {by})")
-    return variable(f"tw_floor_div({low}, {by})"), variable(f"tw_floor_div({last}, {by})")
+        return quotient(low, *by), quotient(last, *by)
+    return Call("tw_floor_div", (low, *by)), Call("tw_floor_div", (last, *by))

@@ -5,17 +5,20 @@ Does not know what the step does with them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tilewright.copies import copies_of, copy_name, copying, path_to
 from tilewright.errors import usage_error
+from tilewright.expressions import Call, Cast, Expression, Field, Name, Number
 from tilewright.lower.addresses import AddressBook, Place
+from tilewright.lower.scope import declared
 from tilewright.platform import CopyPath
 from tilewright.program import Parameter
-from tilewright.rendering import template
+from tilewright.rendering import rendered
 from tilewright.stages import Step
-from tilewright.statements import ByteRange, CopyStart, CopyWait, Declare, Statement
+from tilewright.statements import ByteRange, Code, CopyStart, CopyWait, Declare, Statement
 
-CHANNEL = "tw_channel"
+CHANNEL = Name("tw_channel")
 
 
 def copies_before(step: Step, book: AddressBook) -> tuple[tuple[Statement, ...], tuple[Parameter, ...]]:
@@ -27,7 +30,7 @@ def copies_before(step: Step, book: AddressBook) -> tuple[tuple[Statement, ...],
     for name, staging in copies_of(book.allocated.decisions, bound.constants):
         if staging.when == "use" and name in mine:
             source, target = book.of_buffer(name), book.of_buffer(copy_name(name, staging, step.name))
-            body.extend(_copied(name, copy_name(name, staging, step.name), source, target, book, ("", "")))
+            body.extend(_copied(name, copy_name(name, staging, step.name), source, target, book))
             parameters |= {source.parameter: None, target.parameter: None}
     return _with_channel(body), tuple(parameters)
 
@@ -39,14 +42,12 @@ def copies_at_start(book: AddressBook) -> tuple[Statement, ...]:
     for name, staging in copies_of(book.allocated.decisions, bound.constants):
         copy = copy_name(name, staging, "")
         if staging.when == "init" and copy in book.buffers:
-            bases = "(const uint8_t *)ctx->constants.", "(uint8_t *)ctx->pools."
-            body.extend(_copied(name, copy, book.of_buffer(name), book.of_buffer(copy), book, bases))
+            source, target = _in_context(book.of_buffer(name)), _in_context(book.of_buffer(copy))
+            body.extend(_copied(name, copy, source, target, book))
     return _with_channel(body)
 
 
-def _copied(
-    name: str, copy: str, source: Place, target: Place, book: AddressBook, bases: tuple[str, str]
-) -> Iterator[Statement]:
+def _copied(name: str, copy: str, source: Place, target: Place, book: AddressBook) -> Iterator[Statement]:
     """One transfer, or several where the platform's copy takes no more at once."""
     platform, size = book.allocated.tiled.scheduled.bound.platform, book.buffers[copy].size_bytes
     path = path_to(platform, source.where, target.where)
@@ -60,21 +61,21 @@ def _copied(
     most = size if path is None or whole or path.max_bytes is None else path.max_bytes // path.align * path.align
     for start in range(0, size, max(most, 1)):
         part = min(most, size - start)
-        there, here = _address(target, start, bases[1]), _address(source, start, bases[0])
-        text, wait = _transfer(None if whole else path, there, here, part)
+        there, here = target.outside + start, source.outside + start
+        begun, wait = _transfer(None if whole else path, there, here, part)
         yield CopyStart(
             transfer=copy,
-            text=text,
+            code=begun,
             source=ByteRange(buffer=name, offset_bytes=start, size_bytes=part),
             target=ByteRange(buffer=copy, offset_bytes=start, size_bytes=part),
         )
         if wait:
-            yield CopyWait(transfer=copy, text=wait)
+            yield CopyWait(transfer=copy, code=wait)
 
 
-def _transfer(path: CopyPath | None, there: str, here: str, size: int) -> tuple[str, str]:
+def _transfer(path: CopyPath | None, there: Expression, here: Expression, size: int) -> tuple[Code, Code | None]:
     if path is None:
-        return f"memcpy({there}, {here}, {size}u);", ""
+        return Call("memcpy", (there, here, Number(size, unsigned=True))), None
     names = {
         "dst": there,
         "src": here,
@@ -84,18 +85,19 @@ def _transfer(path: CopyPath | None, there: str, here: str, size: int) -> tuple[
         "src_stride": f"{size}u",
         "channel": CHANNEL,
     }
-    start, wait = (str(template(text).render(**names)).strip() for text in (path.start, path.wait))
-    return start, wait
+    return rendered(path.start, names), rendered(path.wait, names)
 
 
 def _with_channel(body: list[Statement]) -> tuple[Statement, ...]:
     """A variable for transfers that return something to wait for."""
-    if any(isinstance(one, CopyStart) and CHANNEL in one.text for one in body):
-        return (Declare(type="uint32_t", name=CHANNEL, value="0u"), *body)
-    return tuple(body)
+    channel = Declare(type="uint32_t", name=CHANNEL.text, value=Number(0, unsigned=True))
+    starts = [one for one in body if isinstance(one, CopyStart)]
+    return (*declared((channel,), starts), *body)
 
 
-def _address(place: Place, start: int, base: str) -> str:
-    offset = place.offset_bytes + start
-    name = f"{base}{place.parameter.name}"
-    return f"{name} + {offset}" if offset else name
+def _in_context(place: Place) -> Place:
+    """The same where only the context leads to pools and constants."""
+    kind, name = place.parameter.type, place.parameter.name
+    struct = "constants" if kind == "const uint8_t *" else "pools"
+    given = Cast(kind, Field(Field(Name("ctx"), struct, arrow=True), name))
+    return replace(place, parameter=replace(place.parameter, given=given))

@@ -4,15 +4,16 @@ Does not know when they are called (`pipeline`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from tilewright.expressions import Call, Expression, Name, Number, all_of, replaced
 from tilewright.lower.boxes import window
-from tilewright.lower.parts import boxes_declared, declared, named, scope, span_names, spans_declared, used
+from tilewright.lower.parts import boxes_declared, named, scope, span_names
 from tilewright.lower.region_box import BEFORE
-from tilewright.lower.rolling import rolling_window, rows_text
+from tilewright.lower.rolling import rolling_window, rows_of
+from tilewright.lower.scope import declared, spans_declared, used
 from tilewright.lower.slots import Held, Slot, Tiling
-from tilewright.lower.sums import Sum, factor, variable
 from tilewright.program import Part
 from tilewright.statements import Charge, If, KernelCall, Statement
 from tilewright.tile.boxes import new_rows
@@ -29,18 +30,19 @@ def keep_held_part(tiling: Tiling) -> Iterator[Part]:
     member, level = box.chain.members[number], box.levels[-1]
     held = tiling.inner[member.output.name]
     loop = member.loops[roll.axis]
-    need, run = box.need(number, roll.axis, box.prefix(len(box.levels) - 1)), tiling.nest.box[loop]
-    before = variable(str(need[0]).replace(f"{level.variable}.", f"{BEFORE}.", 1))
+    need, run = box.need(number, roll.axis, box.variable(len(box.levels) - 1)), tiling.nest.box[loop]
+    own = Name(level.variable)
+    before = replaced(need[0], {own: BEFORE})
     most = int(stays.max())
-    rows = rows_text(box.boxes.held(number), member.output.layout, roll.axis, member.output.item_bytes)
+    rows = rows_of(box.boxes.held(number), member.output.layout, roll.axis, member.output.item_bytes)
     cycles = moved_cycles(box.boxes, number) * most / max(1, member.space.engine.cores)
     period = level.period(roll.loop - box.boxes.starts[-2] + 1)
     body: tuple[Statement, ...] = (
         box.declare(level),
         If(
-            condition=" && ".join(filter(None, (tiling.first(), box.first_trip(roll.loop, f"{level.variable}.")))),
+            condition=all_of(tiling.first(), box.later_trip(roll.loop, own)),
             body=(
-                box.declare(level, BEFORE, level.counter if period == "0" else f"{level.counter} - {factor(period)}"),
+                box.declare(level, BEFORE, level.tile - period),
                 *_moved(held, rows, need[0] - before, run[0] - need[0], (round(cycles), most)),
             ),
         ),
@@ -62,7 +64,7 @@ def keep_window_part(tiling: Tiling, at: int, slot: Slot) -> Part:
     spans = window(tiling.nest.access, bond.operand, level.around(slot.copy.level), span_names(tiling, bond))
     rolling = rolling_window(tiling, level, slot, spans)
     most, cycles = _window_cycles(tiling, at, slot)
-    rows = rows_text(slot.room, bond.layout, slot.roll.axis if slot.roll else 0, bond.dtype.size_bytes)
+    rows = rows_of(slot.room, bond.layout, slot.roll.axis if slot.roll else 0, bond.dtype.size_bytes)
     calls = _moved(held, rows, rolling.by, rolling.stay, (cycles, most))
     inner = (*declared(rolling.declared, calls), *calls)
     moving: tuple[Statement, ...] = (If(condition=rolling.later, body=inner),)
@@ -88,13 +90,15 @@ def _window_cycles(tiling: Tiling, at: int, slot: Slot) -> tuple[int, int]:
     return most, round(most * row_bytes / MOVED_BYTES_PER_CYCLE / cores)
 
 
-def _moved(held: Held, rows: str, by: Sum, stay: Sum, cost: tuple[int, int]) -> tuple[Statement, ...]:
+def _moved(
+    held: Held, rows: Sequence[Expression], by: Expression, stay: Expression, cost: tuple[int, int]
+) -> tuple[Statement, ...]:
     """The call, and what it takes: `cost` is the cycles of the most rows, and how many these are."""
     cycles, most = cost
     call = KernelCall(
         kernel="tw_keep",
-        text=f"tw_keep({held.address()}, {rows}, {by}, {stay});",
+        code=Call("tw_keep", (held.address, *rows, by, stay)),
         reads=held.ranges,
         writes=held.ranges,
     )
-    return call, Charge(text=f"tw_charge({cycles}u, {stay.primary()}, {max(most, 1)});")
+    return call, Charge(code=Call("tw_charge", (Number(cycles, unsigned=True), stay, Number(max(most, 1)))))

@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tilewright.copies import initial_name
+from tilewright.expressions import Call, Number
 from tilewright.lower.addresses import AddressBook
+from tilewright.lower.split import FIRST_CORE
 from tilewright.program import Beginning
 from tilewright.stages import Allocated
 from tilewright.statements import Barrier, ByteRange, Comment, CopyStart, If, Statement
@@ -40,7 +42,7 @@ def going_on(allocated: Allocated, book: AddressBook, *, team: bool) -> tuple[St
         return ()
     comment = Comment(lines=("state of the next run",))
     if team:
-        return (Barrier(), If(condition="tw_rt_core() == 0u", body=(comment, *copies)))
+        return (Barrier(), If(condition=FIRST_CORE, body=(comment, *copies)))
     return (comment, *copies)
 
 
@@ -54,12 +56,7 @@ def _copies(states: Mapping[str, str], book: AddressBook) -> Iterator[Statement]
         target, source = book.of_value(present), book.of_value(following)
         yield CopyStart(
             transfer="state",
-            text=f"memcpy({_address(target.parameter.argument, target.offset_bytes)}, "
-            f"{_address(source.parameter.argument, source.offset_bytes)}, {size}u);",
+            code=Call("memcpy", (target.outside, source.outside, Number(size, unsigned=True))),
             source=ByteRange(buffer=new.buffer, offset_bytes=new.offset_bytes, size_bytes=size),
             target=ByteRange(buffer=old.buffer, offset_bytes=old.offset_bytes, size_bytes=size),
         )
-
-
-def _address(base: str, offset: int) -> str:
-    return f"{base} + {offset}" if offset else base

@@ -1,8 +1,8 @@
 """Knows the tiles of one hop: their number, their order, and the box of loops that each of them runs.
 Does not know operands, buffers or copies.
 
-A level's tiles cut what one tile of the level before holds. Trips are numbers where every such tile has as many, C
-expressions otherwise. The program's box is a struct with a member for each loop that any level cuts.
+A level's tiles cut what one tile of the level before holds. Trips are numbers where every such tile has as many.
+The program's box is a struct with a member for each loop that any level cuts.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import product
 
 from tilewright.access import Access
+from tilewright.expressions import Call, Expression, Field, Name, Number, multiplied, quotient, remainder
 from tilewright.identifiers import unique_identifiers
 from tilewright.index import Box
-from tilewright.lower.boxes import CBox, fixed, whole_box
-from tilewright.lower.sums import Sum, factor, variable
+from tilewright.lower.boxes import CBox, ends_of, fixed, range_of, whole_box
 from tilewright.regions import Hop
 
 Ranges = Mapping[str, tuple[tuple[int, int], ...]]  # loop -> every range of trips that a tile may have
@@ -30,7 +30,7 @@ class Cut:
     loop: str
     member: str  # of the box
     size: int
-    trips: Sum
+    trips: Expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +67,19 @@ class Level:
             return self.still[depth][1]
         return {**self.outer_ranges, **{cut.loop: self.ranges[cut.loop] for cut in self.cuts[:depth]}}
 
-    def period(self, depth: int) -> str:
-        """Tiles from one transfer to the next of an operand of this depth, as C."""
-        return c_product([cut.trips for cut in self.cuts[depth:]])
+    def period(self, depth: int) -> Expression:
+        """Tiles from one transfer to the next of an operand of this depth."""
+        return multiplied(cut.trips for cut in self.cuts[depth:])
 
     @property
-    def total(self) -> str:
-        """How many tiles there are, as C."""
+    def total(self) -> Expression:
+        """How many tiles there are."""
         return self.period(0)
+
+    @property
+    def tile(self) -> Name:
+        """The number of the tile under way."""
+        return Name(self.counter)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,15 +122,15 @@ def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Rang
     box, ranges, cuts = dict(outer), dict(outer_ranges), []
     for loop, size in hop.nest:
         trips = {-(-(high - low) // size) for low, high in outer_ranges[loop]}
-        count = Sum(trips.pop()) if len(trips) == 1 else variable(f"{members[loop]}_tiles")
+        count = Number(trips.pop()) if len(trips) == 1 else Name(f"{members[loop]}_tiles")
         cuts.append(Cut(loop=loop, member=members.get(loop, ""), size=size, trips=count))
         if count.number != 1:
-            box[loop] = variable(f"{name}.{members[loop]}.low"), variable(f"{name}.{members[loop]}.high")
+            box[loop] = ends_of(Field(Name(name), members[loop]))
             ranges[loop] = _cut_ranges(outer_ranges[loop], size)
     moving = any(cut.trips.number != 1 for cut in cuts)
     for loop, (low, _) in outer.items():  # what only an outer level cuts is handed on
         if moving and low.number is None and box[loop] == outer[loop]:
-            box[loop] = variable(f"{name}.{members[loop]}.low"), variable(f"{name}.{members[loop]}.high")
+            box[loop] = ends_of(Field(Name(name), members[loop]))
     return Level(
         hop=hop,
         counter=counter,
@@ -138,32 +143,27 @@ def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Rang
     )
 
 
-def box_value(nest: Nest, level: Level) -> tuple[dict[str, str], dict[str, str]]:
-    """The members of the box of tile `counter`, and what must be declared before: numbers of tiles along a loop."""
-    tiles = {
-        str(cut.trips): f"tw_tiles({_around(level, cut.loop)}, {cut.size})" for cut in level.cuts if cut.trips.terms
+def tile_counts(level: Level) -> dict[str, Expression]:
+    """By variable, how many tiles there are along each loop that has more of them in some boxes than in others."""
+    return {
+        cut.trips.text: Call("tw_tiles", (range_of(level.outer[cut.loop]), Number(cut.size)))
+        for cut in level.cuts
+        if isinstance(cut.trips, Name)
     }
-    values: dict[str, str] = {}
+
+
+def box_value(nest: Nest, level: Level) -> dict[str, Expression]:
+    """The members of the box of tile `counter`."""
+    values: dict[str, Expression] = {}
     position = {cut.loop: number for number, cut in enumerate(level.cuts) if cut.trips.number != 1}
     for loop, member in nest.members.items():
-        around = _around(level, loop)
+        around = range_of(level.outer[loop])
         if loop in position:
             cut = level.cuts[position[loop]]
-            values[member] = f"tw_tile({around}, {_trip(level, position[loop])}, {cut.size})"
+            values[member] = Call("tw_tile", (around, _trip(level, position[loop]), Number(cut.size)))
         else:
-            values[member] = around.removeprefix("(tw_range)")
-    return tiles, values
-
-
-def c_product(factors: Sequence[Sum]) -> str:
-    """A product as C, numbers multiplied beforehand. May stand beside `<`, `==` and `+`."""
-    number, names = 1, []
-    for one in factors:
-        if one.number is None:
-            names.append(str(one))
-        else:
-            number *= one.number
-    return " * ".join([*names, *([str(number)] if number != 1 or not names else [])])
+            values[member] = around
+    return values
 
 
 def extents_of(ranges: Ranges) -> dict[str, int]:
@@ -176,18 +176,11 @@ def boxes(ranges: Ranges, loops: Sequence[str]) -> list[Box]:
     return [dict(zip(loops, chosen, strict=True)) for chosen in product(*(ranges[loop] for loop in loops))]
 
 
-def _trip(level: Level, position: int) -> str:
-    """The number of the tile along one loop, as C."""
-    inside = c_product([cut.trips for cut in level.cuts[position + 1 :]])
-    trip = level.counter if inside == "1" else f"{level.counter} / {factor(inside)}"
-    around = c_product([cut.trips for cut in level.cuts[:position]])
-    return trip if around == "1" else f"{trip} % {factor(str(level.cuts[position].trips))}"
-
-
-def _around(level: Level, loop: str) -> str:
-    """The range of a loop around the level's tiles, as C."""
-    low, high = level.outer[loop]
-    return f"(tw_range){{{low}, {high}}}" if low.number is not None else str(low).removesuffix(".low")
+def _trip(level: Level, position: int) -> Expression:
+    """The number of the tile along one loop."""
+    trip = quotient(level.tile, level.period(position + 1))
+    outermost = all(cut.trips.number == 1 for cut in level.cuts[:position])
+    return trip if outermost else remainder(trip, level.cuts[position].trips)
 
 
 def _is_cut(loop: str, whole: Box, hops: Sequence[Hop]) -> bool:

@@ -4,37 +4,38 @@ Does not know in which order they are called (`pipeline`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tilewright.dtypes import DType
+from tilewright.expressions import Call as CCall
+from tilewright.expressions import Cast, Expression, Field, Name, Number, multiplied
 from tilewright.kernel import Call, Operand
 from tilewright.lower.bonds import Bond
-from tilewright.lower.boxes import CBox, CSpan, lows, whole_box, window
+from tilewright.lower.boxes import NOTHING, CBox, CSpan, lows, whole_box, window
 from tilewright.lower.nest import Level, extents_of
-from tilewright.lower.rolling import NEW, rolling_window
+from tilewright.lower.rolling import rolling_window
+from tilewright.lower.scope import declared, names_of, spans_declared, used
 from tilewright.lower.slots import Held, Slot, Tiling, extent_ranges, unsupported_tile
 from tilewright.lower.split import Portion, portion
-from tilewright.lower.sums import Sum
 from tilewright.lower.transfers import Side, window_copy
 from tilewright.lower.transfers import extents_of as copy_extents
 from tilewright.platform import CopyPath
 from tilewright.program import Parameter, Part
 from tilewright.rendering import render_call, render_source, render_wait
-from tilewright.statements import ByteRange, Charge, Declare, If, KernelCall, KernelWait, PartCall, Statement, walk
+from tilewright.statements import ByteRange, Charge, Declare, If, KernelCall, KernelWait, PartCall, Statement
 from tilewright.tile.boxes import new_rows
 from tilewright.tile.footprint import SUMS
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.transfers import lattice
 from tilewright.work import operations
 
-SLOT = Parameter(type="tw_slot *", name="slot", argument="slot")
+SLOT = Parameter(type="tw_slot *", name="slot")
 
 
-def call_part(part: Part, given: Mapping[str, str], tile: str = "0") -> PartCall:
+def call_part(part: Part, given: Mapping[str, Expression], tile: Expression = NOTHING) -> PartCall:
     """A call from a function that has variables of the same names, but for those in `given`."""
-    arguments = tuple(given.get(one.name, one.name) for one in part.parameters)
+    arguments = tuple(given.get(one.name, one.variable) for one in part.parameters)
     return PartCall(role=part.role, function=part.function, arguments=arguments, tile=tile)
 
 
@@ -50,12 +51,12 @@ def move_part(tiling: Tiling, at: int, slot: Slot) -> Part:
     )
     rolling = rolling_window(tiling, level, slot, spans) if slot.roll else None
     moved = rolling.new if rolling else spans
-    target = _from(near, _distance(tiling, bond, moved, box, near, slot.whole)) if rolling or slot.borrowed else Sum()
+    target = _distance(tiling, bond, moved, box, near, slot.whole) if rolling or slot.borrowed else NOTHING
     inner: tuple[Statement, ...] = (
         Declare(
             type="const uint8_t *const" if not bond.written else "uint8_t *const",
             name="far",
-            value=_moved(far, _distance(tiling, bond, moved, box, far, slot.whole)),
+            value=far.address + _distance(tiling, bond, moved, box, far, slot.whole),
         ),
         *_copy(tiling, at, slot, (far, near), moved, target),
     )
@@ -77,7 +78,7 @@ def move_part(tiling: Tiling, at: int, slot: Slot) -> Part:
 
 def whole_spans(shape: Sequence[int]) -> tuple[CSpan, ...]:
     """All of a value."""
-    return tuple(CSpan(low=Sum(), extent=Sum(extent), before=Sum(), after=Sum()) for extent in shape)
+    return tuple(CSpan(low=NOTHING, extent=Number(extent)) for extent in shape)
 
 
 def compute_part(tiling: Tiling) -> tuple[Part, str]:
@@ -98,14 +99,14 @@ def compute_part(tiling: Tiling) -> tuple[Part, str]:
         operands={**operands, **_sums(tiling, spans, box), "scratch": scratch[0]},
         extents={loop: str(high - low) for loop, (low, high) in box.items()},
         name=tiling.function,
-        first=sums.first if sums else "",
-        last=sums.last if sums else "",
+        first=str(sums.first) if sums else "",
+        last=str(sums.last) if sums else "",
     )
     wait = render_wait(kernel, call)
     core: tuple[Statement, ...] = (
         KernelCall(
             kernel=kernel.name,
-            text=render_call(kernel, call),
+            code=render_call(kernel, call),
             reads=(
                 *(one for bond in tiling.bonds if not bond.written for one in held[bond.operand].ranges),
                 *kept,
@@ -116,7 +117,7 @@ def compute_part(tiling: Tiling) -> tuple[Part, str]:
                 *scratch[1],
             ),
         ),
-        *([KernelWait(kernel=kernel.name, text=wait)] if wait else []),
+        *([KernelWait(kernel=kernel.name, code=wait)] if wait else []),
         _charge(tiling, share),
     )
     every = [span for one in spans.values() for span in one]
@@ -128,41 +129,15 @@ def compute_part(tiling: Tiling) -> tuple[Part, str]:
         bases.append(tiling.book.of_buffer(tiling.scratch).parameter)
     if sums:
         bases.append(sums.held.parameter)
-    about = f" of tile {level.counter}" if level and level.moving else ""
+    tile = f" of tile {level.counter}" if level and level.moving else ""
     part = Part(
         role="compute",
         function=named(tiling, "compute", None),
-        comment=(share.comment + about + ".",),
+        comment=(share.comment.format(tile=tile),),
         parameters=used(scope(tiling, level, bases), body),
         body=body,
     )
     return part, render_source(kernel, call)
-
-
-def called(parts: Sequence[Part], body: Sequence[Statement]) -> tuple[Part, ...]:
-    """The parts without the boxes that nothing asks for."""
-    text = " ".join((*_texts(body), *(piece for part in parts for piece in _texts(part.body))))
-    return tuple(part for part in parts if part.role != "box" or names_in(text, part.function))
-
-
-def declared(statements: Iterable[Statement], body: Sequence[Statement]) -> tuple[Statement, ...]:
-    """Those declarations that `body` names, or a later one of them."""
-    text = " ".join(_texts(body))
-    kept: list[Statement] = []
-    for one in reversed(tuple(statements)):
-        if isinstance(one, Declare):
-            if not names_in(text, one.name.partition("[")[0]):
-                continue
-            text += f" {one.value}"
-        kept.append(one)
-    return tuple(reversed(kept))
-
-
-def used(parameters: Iterable[Parameter], body: Sequence[Statement]) -> tuple[Parameter, ...]:
-    """Those of `parameters` that the statements name, each once."""
-    text = " ".join(_texts(body))
-    names = {one.name: one for one in parameters}
-    return tuple(one for name, one in names.items() if names_in(text, name))
 
 
 def path_of(tiling: Tiling, slot: Slot, far: Held) -> CopyPath:
@@ -179,12 +154,12 @@ def scope(tiling: Tiling, level: Level | None, bases: Iterable[Parameter]) -> li
     """What a part may name: boxes of the levels outside its own, its tile, addresses."""
     struct, levels = tiling.nest.struct, tiling.nest.levels
     outside = levels[: levels.index(level)] if level else ()
-    outer = [Parameter(type=struct, name=one.variable, argument=one.variable) for one in outside]
+    outer = [Parameter(type=struct, name=one.variable) for one in outside]
     return [*outer, *([_counter(level)] if level and level.moving else []), *bases]
 
 
 def _counter(level: Level) -> Parameter:
-    return Parameter(type="int32_t", name=level.counter, argument=level.counter)
+    return Parameter(type="int32_t", name=level.counter)
 
 
 def named(tiling: Tiling, what: str, level: Level | None) -> str:
@@ -196,36 +171,26 @@ def boxes_declared(
     tiling: Tiling, level: Level, body: Sequence[Statement], spans: Sequence[CSpan]
 ) -> tuple[Statement, ...]:
     """The declaration of the level's own box, where anything names it."""
-    text = " ".join((*_texts(body), *(span.value for span in spans)))
-    if not level.moving or not names_in(text, level.variable):
+    windows = [Declare(type="const tw_span", name=span.name, value=span.value) for span in spans]
+    if not level.moving or level.variable not in names_of([*body, *windows]):
         return ()
     return (tiling.box.declare(tiling.box.levels[tiling.nest.levels.index(level)]),)
 
 
-def spans_declared(spans: Sequence[CSpan], body: Sequence[Statement]) -> tuple[Statement, ...]:
-    """Those of the windows' axes that the statements name."""
-    text = " ".join(_texts(body))
-    return tuple(
-        Declare(type="const tw_span", name=span.name, value=span.value)
-        for span in spans
-        if span.name and names_in(text, span.name)
-    )
-
-
 def _copy(
-    tiling: Tiling, at: int, slot: Slot, ends: tuple[Held, Held], spans: Sequence[CSpan], target: Sum
+    tiling: Tiling, at: int, slot: Slot, ends: tuple[Held, Held], spans: Sequence[CSpan], target: Expression
 ) -> tuple[Statement, ...]:
     bond, item, (far, near) = slot.bond, slot.bond.dtype.size_bytes, ends
     ranges = _copied_ranges(tiling, at, slot)
-    pointer = "slot->bytes" if target == Sum() else f"slot->bytes + {target}"
+    pointer = Field(SLOT.variable, "bytes", arrow=True) + target
     here = Side(pointer=pointer, strides=near.strides, regions=near.ranges)
-    there = Side(pointer="far", strides=far.strides, regions=far.ranges)
+    there = Side(pointer=Name("far"), strides=far.strides, regions=far.ranges)
     whole = tiling.nest.access.window(bond.operand, whole_box(tiling.nest.access))
     steps = (1,) * len(bond.shape) if slot.whole else lattice(whole, bond.shape, bond.layout, item)
     here, there = here.every(steps), there.every(steps)
     sides = (here, there) if bond.written else (there, here)
     path = path_of(tiling, slot, far)
-    return window_copy(*sides, copy_extents(spans, ranges, steps), item, path, slot="slot", name=slot.name)
+    return window_copy(*sides, copy_extents(spans, ranges, steps), item, path, slot=SLOT.variable, name=slot.name)
 
 
 def _copied_ranges(tiling: Tiling, at: int, slot: Slot) -> tuple[tuple[int, int], ...]:
@@ -242,31 +207,23 @@ def _copied_ranges(tiling: Tiling, at: int, slot: Slot) -> tuple[tuple[int, int]
     return tuple(new if axis == roll.axis else one for axis, one in enumerate(ranges))
 
 
-def _distance(tiling: Tiling, bond: Bond, spans: Sequence[CSpan], box: CBox, held: Held, whole: bool = False) -> Sum:
+def _distance(
+    tiling: Tiling, bond: Bond, spans: Sequence[CSpan], box: CBox, held: Held, whole: bool = False
+) -> Expression:
     """Bytes from the element that `held` begins with to the first of the window over `box`."""
-    total = Sum(held.offset_bytes)
-    own = (Sum(),) * len(spans) if whole else lows(tiling.nest.access, bond.operand, box)
+    total: Expression = NOTHING
+    own = (NOTHING,) * len(spans) if whole else lows(tiling.nest.access, bond.operand, box)
     for span, low, origin, stride in zip(spans, own, held.origin, held.strides, strict=True):
-        if low != origin or span.name.endswith(NEW):
+        if low != origin or span.moved:
             total = total + (span.low - origin) * stride
     return total
 
 
-def _from(held: Held, distance: Sum) -> Sum:
-    """The same from the first byte of the buffer that `held` is in, wherever it is."""
-    return distance - held.offset_bytes
-
-
-def _moved(held: Held, distance: Sum) -> str:
-    return held.parameter.name if distance == Sum() else f"{held.parameter.name} + {distance}"
-
-
 def _operand(tiling: Tiling, bond: Bond, held: Held, spans: Sequence[CSpan], box: CBox) -> Operand:
-    address = _moved(held, _distance(tiling, bond, spans, box, held))
-    address = f"({address})" if " " in address else address
+    address = held.address + _distance(tiling, bond, spans, box, held)
     return Operand(
         name=bond.operand,
-        pointer=f"({'' if bond.written else 'const '}{bond.dtype.c_type} *){address}",
+        pointer=str(Cast(f"{'' if bond.written else 'const '}{bond.dtype.c_type} *", address)),
         dtype=bond.dtype,
         shape=bond.shape,
         strides=tuple(stride // bond.dtype.size_bytes for stride in held.strides),
@@ -295,9 +252,10 @@ def _scratch(tiling: Tiling, share: Portion) -> tuple[Operand, tuple[ByteRange, 
         place = tiling.book.of_buffer(buffer.name)
         extents = extents_of(tiling.nest.ranges)
         size, _ = scratch_bytes(tiling.kernel, tiling.site, tiling.nest.access, extents, share.cores)
-        pointer = place.pointer("uint8_t", const=False)
+        pointer = str(place.pointer("uint8_t", const=False))
         if share.loop:
-            pointer = f"({pointer} + tw_rt_core() * {size}u)"
+            own = multiplied((CCall("tw_rt_core"), Number(size)))
+            pointer = f"({pointer} + {own})"
         regions = (ByteRange(buffer=buffer.name, offset_bytes=0, size_bytes=buffer.size_bytes),)
     operand = Operand(
         name="scratch", pointer=pointer, dtype=DType.U8, shape=(size,), strides=(1,),
@@ -313,33 +271,14 @@ def _charge(tiling: Tiling, share: Portion) -> Charge:
     cycles = round(kernel_cycles(tiling.kernel, tiling.site, tiling.nest.access, work, extents, share.engine))
     varying = {loop: high - low for loop, (low, high) in share.box.items() if (high - low).number is None}
     if not varying:
-        return Charge(text=f"tw_rt_charge({cycles}u);")
+        return Charge(code=CCall("tw_rt_charge", (Number(cycles, unsigned=True),)))
     whole = 1
     for loop in varying:
         whole *= min(extents[loop], share.trips) if loop == share.loop else extents[loop]
-    part = " * ".join(length.primary() for length in varying.values())
-    return Charge(text=f"tw_charge({cycles}u, {part}, {whole});")
+    points = multiplied(varying.values())
+    return Charge(code=CCall("tw_charge", (Number(cycles, unsigned=True), points, Number(whole))))
 
 
 def span_names(tiling: Tiling, bond: Bond) -> list[str]:
     stem = tiling.names[bond.operand]
     return [f"{stem}_{axis}" for axis in range(len(bond.shape))]
-
-
-def _texts(body: Sequence[Statement]) -> Iterable[str]:
-    """Every piece of C in the statements."""
-    for statement in walk(tuple(body)):
-        match statement:
-            case Declare(value=value):
-                yield value
-            case If(condition=condition):
-                yield condition
-            case PartCall(arguments=arguments):
-                yield " ".join(arguments)
-            case _:
-                for name in ("text", "start", "stop"):
-                    yield str(getattr(statement, name, ""))
-
-
-def names_in(text: str, name: str) -> bool:
-    return re.search(rf"(?<![.\w>]){re.escape(name)}\b", text) is not None

@@ -16,18 +16,37 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from tilewright.expressions import (
+    ALWAYS,
+    NEVER,
+    Call,
+    Expression,
+    Field,
+    Index,
+    Name,
+    Number,
+    Reference,
+    Struct,
+    all_of,
+    equal,
+    less,
+    operation,
+    quotient,
+    remainder,
+    replaced,
+)
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.keeps import keep_held_part, keep_window_part
-from tilewright.lower.nest import Level
-from tilewright.lower.parts import call_part, compute_part, declared, move_part, used
+from tilewright.lower.nest import Level, tile_counts
+from tilewright.lower.parts import call_part, compute_part, move_part
+from tilewright.lower.scope import declared, names_of, used
 from tilewright.lower.slots import Held, Slot, Tiling
-from tilewright.lower.sums import factor
 from tilewright.program import Parameter, Part
 from tilewright.regions import Region
 from tilewright.statements import Barrier, CopyWait, Declare, If, Loop, Mark, PartCall, Statement
 
-MOVER = "tw_rt_is_mover()"
-NEVER = "never"  # a condition known not to hold
+MOVER = Call("tw_rt_is_mover")
+FIRST = Number(0)  # tile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +78,7 @@ class Mover:
     keep: Part | None = None  # of a rolling window: moves the rows that stay, before the part that is new is brought
 
     @property
-    def period(self) -> str:
+    def period(self) -> Expression:
         """Tiles from one window to the next."""
         return self.level.period(self.slot.copy.level)
 
@@ -68,56 +87,60 @@ class Mover:
         """Buffers of the operand."""
         return len(self.slot.buffers)
 
-    def element(self, tile: str, ahead: int = 0) -> str:
+    def element(self, tile: Expression, ahead: int = 0) -> Expression:
         """The slot of the window that `tile` belongs to, or of the one `ahead` windows later."""
+        array = Name(self.slot.name)
         if self.span == 1 or self.slot.resident:
-            return f"{self.slot.name}[0]"
-        window = tile if self.period == "1" else f"{tile} / {factor(self.period)}"
-        if tile == "0":
-            return f"{self.slot.name}[{ahead % self.span}]"
-        if ahead % self.span:
-            window = f"({window} + {ahead % self.span})"
-        return f"{self.slot.name}[{window} % {self.span}]"
+            return Index(array, FIRST)
+        window = quotient(tile, self.period) if tile != FIRST else FIRST
+        return Index(array, remainder(window + ahead % self.span, self.span))
 
-    def start(self, tile: str, ahead: int = 0) -> Statement:
+    def bytes(self, tile: Expression, ahead: int = 0) -> Expression:
+        """The buffer of that slot."""
+        return Field(self.element(tile, ahead), "bytes")
+
+    def later(self, tile: Expression, windows: int) -> Expression:
+        """The tile that many windows later."""
+        return tile + self.period * windows
+
+    def start(self, tile: Expression, ahead: int = 0) -> Statement:
         """Starts its transfers: of `tile`, or `ahead` windows later."""
-        later = _plus(tile, ahead, self.period)
-        return call_part(self.part, {"slot": f"&{self.element(tile, ahead)}", self.level.counter: later}, later)
+        later = self.later(tile, ahead)
+        given = {"slot": Reference(self.element(tile, ahead)), self.level.counter: later}
+        return call_part(self.part, given, later)
 
-    def wait(self, tile: str, ahead: int = 0) -> Statement:
+    def wait(self, tile: Expression, ahead: int = 0) -> Statement:
         """Waits for the transfers of its slot."""
-        text = f"tw_arrived(&{self.element(tile, ahead)});"
-        return CopyWait(transfer=self.slot.name, text=text, outgoing=self.slot.bond.written)
+        code = Call("tw_arrived", (Reference(self.element(tile, ahead)),))
+        return CopyWait(transfer=self.slot.name, code=code, outgoing=self.slot.bond.written)
 
     @property
     def stays(self) -> bool:
         """The slot's bytes hold data during all tiles: they are marked before the first and after the last."""
         return self.slot.resident or self.keep is not None
 
-    def mark(self, event: str, tile: str, ahead: int = 0) -> tuple[Statement, ...]:
+    def mark(self, event: str, tile: Expression, ahead: int = 0) -> tuple[Statement, ...]:
         """The slot's bytes begin or end to hold data; who holds a value in them says so itself."""
         one = Mark(
             event="live" if event == "live" else "dead",
             buffer=self.slot.buffers[0],
-            pointer=f"{self.element(tile, ahead)}.bytes",
+            pointer=self.bytes(tile, ahead),
             size_bytes=self.slot.size_bytes,
         )
         return () if self.slot.borrowed else (one,)
 
-    def exists(self, tile: str, ahead: int) -> str:
-        """Holds where there is a window `ahead` windows after that of `tile`. Constant where that is known."""
-        later, total = _plus(tile, ahead, self.period), self.level.total
-        if later.isdigit() and total.isdigit():
-            return "" if int(later) < int(total) else NEVER
-        return "" if later == "0" else f"{later} < {total}"
+    def exists(self, tile: Expression, ahead: int) -> Expression:
+        """Holds where there is a window `ahead` windows after that of `tile`; there is one of the first tile."""
+        later = self.later(tile, ahead)
+        return ALWAYS if later == FIRST else less(later, self.level.total)
 
-    def first(self, tile: str) -> str:
+    def first(self, tile: Expression) -> Expression:
         """Holds for the first tile of a window."""
-        return "" if self.period == "1" else f"{tile} % {factor(self.period)} == 0"
+        return equal(remainder(tile, self.period), 0)
 
-    def last(self, tile: str) -> str:
+    def last(self, tile: Expression) -> Expression:
         """Holds for the last tile of a window."""
-        return "" if self.period == "1" else f"({tile} + 1) % {factor(self.period)} == 0"
+        return equal(remainder(tile + 1, self.period), 0)
 
 
 def pipeline(tilings: Sequence[Tiling], region: Region, at: int = 0) -> Pipeline:
@@ -191,7 +214,7 @@ def held_mark(event: str, held: Held) -> Statement:
     return Mark(
         event="live" if event == "live" else "dead",
         buffer=region.buffer,
-        pointer=held.address(),
+        pointer=held.address,
         size_bytes=region.size_bytes,
     )
 
@@ -207,7 +230,7 @@ def _as_part(tilings: Sequence[Tiling], at: int, inner: Pipeline) -> tuple[tuple
     sink = tilings[-1]
     level, struct = sink.nest.levels[at], sink.nest.struct
     below = sink.nest.levels[at + 1]
-    outer = [Parameter(type=struct, name=one.variable, argument="") for one in sink.nest.levels[: at + 1]]
+    outer = [Parameter(type=struct, name=one.variable) for one in sink.nest.levels[: at + 1]]
     held = [tiling.held(bond, at + 1).parameter for tiling in tilings for bond in tiling.bonds]
     part = Part(
         role="pipeline",
@@ -221,19 +244,15 @@ def _as_part(tilings: Sequence[Tiling], at: int, inner: Pipeline) -> tuple[tuple
 
 def declarations(book: AddressBook, level: Level, movers: Sequence[Mover], at: int) -> Iterable[Statement]:
     """Numbers of tiles where they vary, and the slots of the tile buffers with the queue of their transfers."""
-    for cut in level.cuts:
-        if cut.trips.number is None:
-            around = level.outer[cut.loop][0]
-            value = f"tw_tiles({str(around).removesuffix('.low')}, {cut.size})"
-            yield Declare(type="const int32_t", name=str(cut.trips), value=value)
-    queue = f"copies_{at}" if at else "copies"
+    for name, value in tile_counts(level).items():
+        yield Declare(type="const int32_t", name=name, value=value)
+    queue = Name(f"copies_{at}" if at else "copies")
     if movers:
-        yield Declare(type="tw_queue", name=queue, value="{.started = 0}")
+        yield Declare(type="tw_queue", name=queue.text, value=Struct("", (Number(0),), ("started",)))
     for mover in movers:
-        places = [book.of_buffer(name) for name in mover.slot.buffers]
-        starts = [place.parameter.name + (f" + {place.offset_bytes}" if place.offset_bytes else "") for place in places]
-        slots = ", ".join(f"{{.bytes = {start}, .queue = &{queue}}}" for start in starts)
-        yield Declare(type="tw_slot", name=f"{mover.slot.name}[{len(places)}]", value=f"{{{slots}}}")
+        starts = [book.of_buffer(name).address for name in mover.slot.buffers]
+        slots = [Struct("", (start, Reference(queue)), ("bytes", "queue")) for start in starts]
+        yield Declare(type="tw_slot", name=mover.slot.name, value=Struct("", tuple(slots)), count=len(slots))
 
 
 def _before(movers: Sequence[Mover]) -> Iterable[Statement]:
@@ -241,12 +260,12 @@ def _before(movers: Sequence[Mover]) -> Iterable[Statement]:
     for one in movers:
         if one.slot.bond.written:
             if one.slot.resident:
-                yield from one.mark("live", "0")
+                yield from one.mark("live", FIRST)
         elif one.stays:
-            yield from (*one.mark("live", "0"), one.start("0"))
+            yield from (*one.mark("live", FIRST), one.start(FIRST))
         for ahead in () if one.stays or one.slot.bond.written else range(max(one.span - 1, 1)):
-            yield from when(one.exists("0", ahead), (*one.mark("live", "0", ahead), one.start("0", ahead)))
-    yield from (one.wait("0") for one in movers if one.slot.resident and not one.slot.bond.written)
+            yield from when(one.exists(FIRST, ahead), (*one.mark("live", FIRST, ahead), one.start(FIRST, ahead)))
+    yield from (one.wait(FIRST) for one in movers if one.slot.resident and not one.slot.bond.written)
 
 
 def tile_loop(
@@ -269,50 +288,51 @@ def tile_loop(
         *_mover((*_leaving(movers, level), *more.leaving)),
     )
     if level.moving:
-        body = (Loop(variable=level.counter, start="0", stop=level.total, step="1", body=body),)
+        body = (Loop(variable=level.counter, start=FIRST, stop=level.total, step=Number(1), body=body),)
     return (*_mover((*_before(movers), *more.before)), *body, *_mover((*_after(movers), *more.after)))
 
 
 def _keeping(movers: Sequence[Mover], level: Level) -> tuple[Statement, ...]:
     """The cores move the rows that stay of windows of which more is brought."""
-    t = level.counter
+    t = level.tile
     calls: list[Statement] = []
     for one in movers:
         if one.keep is not None:
-            later = _plus(t, 1, one.period)
-            call = call_part(one.keep, {t: later, one.slot.name: f"{one.slot.name}[0].bytes"}, later)
-            calls.extend(when(_and(one.last(t), one.exists(t, 1)), (call,)))
+            later = one.later(t, 1)
+            call = call_part(one.keep, {level.counter: later, one.slot.name: one.bytes(FIRST)}, later)
+            calls.extend(when(all_of(one.last(t), one.exists(t, 1)), (call,)))
     return (*calls, Barrier()) if calls else ()
 
 
 def _arriving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
     """What the mover does before a tile is computed."""
-    t = level.counter
+    t = level.tile
     inputs = [one for one in movers if not one.slot.bond.written and not one.slot.resident]
     for one in inputs:
         yield from when(one.first(t), (one.wait(t),))
     for one in inputs:
         if one.span > 1:
             later = *one.mark("live", t, one.span - 1), one.start(t, one.span - 1)
-            yield from when(_and(one.first(t), one.exists(t, one.span - 1)), later)
+            yield from when(all_of(one.first(t), one.exists(t, one.span - 1)), later)
     for one in movers:
         if one.slot.bond.written and not one.slot.resident:
             yield from when(one.first(t), (one.wait(t),))
-            used_before = NEVER if one.exists("0", one.span) == NEVER else f"{t} >= {_plus('0', one.span, one.period)}"
-            yield from when(_and(one.first(t), used_before), one.mark("dead", t))
+            again = one.later(FIRST, one.span)
+            used_before = NEVER if one.exists(FIRST, one.span) == NEVER else operation(">=", t, again)
+            yield from when(all_of(one.first(t), used_before), one.mark("dead", t))
             yield from when(one.first(t), one.mark("live", t))
 
 
 def _leaving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
     """What the mover does once a tile is computed. Fetches first: stores may go on while the next one is computed."""
-    t = level.counter
+    t = level.tile
     moving = [one for one in movers if not one.slot.resident]
     for one in moving:
         if not one.slot.bond.written:
             marks = (() if one.stays else one.mark("dead", t)), (() if one.stays else one.mark("live", t, 1))
             yield from when(one.last(t), marks[0])
             if one.span == 1:
-                yield from when(_and(one.last(t), one.exists(t, 1)), (*marks[1], one.start(t, 1)))
+                yield from when(all_of(one.last(t), one.exists(t, 1)), (*marks[1], one.start(t, 1)))
     for one in moving:
         if one.slot.bond.written:
             yield from when(one.last(t), (one.start(t),))
@@ -322,30 +342,30 @@ def _after(movers: Sequence[Mover]) -> Iterable[Statement]:
     """What is left after the last tile."""
     for one in movers:
         if one.stays:
-            yield from (one.start("0"),) if one.slot.bond.written else one.mark("dead", "0")
+            yield from (one.start(FIRST),) if one.slot.bond.written else one.mark("dead", FIRST)
     for one in movers:
         if one.slot.bond.written:
             for number in range(1 if one.slot.resident else one.span):
-                yield one.wait("0", number)
-                yield from when(one.exists("0", number), one.mark("dead", "0", number))
+                yield one.wait(FIRST, number)
+                yield from when(one.exists(FIRST, number), one.mark("dead", FIRST, number))
 
 
 def pointed(called: tuple[Statement, ...], movers: Sequence[Mover], level: Level) -> tuple[Statement, ...]:
     """The calls with the addresses of this level's slots."""
-    given = {one.slot.name: f"{one.element(level.counter)}.bytes" for one in movers}
+    given: dict[Expression, Expression] = {Name(one.slot.name): one.bytes(level.tile) for one in movers}
 
     def aimed(one: Statement) -> Statement:
         if isinstance(one, If):
             return replace(one, body=tuple(map(aimed, one.body)))
         if isinstance(one, PartCall):
-            return replace(one, arguments=tuple(given.get(text, text) for text in one.arguments), tile=level.counter)
+            return replace(one, arguments=tuple(replaced(each, given) for each in one.arguments), tile=level.tile)
         return one
 
     return tuple(map(aimed, called))
 
 
 def _needs_box(level: Level, called: tuple[Statement, ...]) -> bool:
-    return any(isinstance(one, PartCall) and level.variable in one.arguments for one in called)
+    return level.variable in names_of(called)
 
 
 def _mover(statements: Iterable[Statement]) -> tuple[Statement, ...]:
@@ -360,22 +380,8 @@ def _mover(statements: Iterable[Statement]) -> tuple[Statement, ...]:
     return (If(condition=MOVER, body=tuple(merged)),) if merged else ()
 
 
-def when(condition: str, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    if NEVER in condition or not body:
+def when(condition: Expression, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """`body` where `condition` holds."""
+    if condition == NEVER or not body:
         return ()
-    return (If(condition=condition, body=body),) if condition else body
-
-
-def _and(*conditions: str) -> str:
-    return " && ".join(one for one in conditions if one)
-
-
-def _plus(tile: str, windows: int, period: str) -> str:
-    """`tile`, or the tile `windows` windows later."""
-    if not windows:
-        return tile
-    if period.isdigit():
-        distance = str(windows * int(period))
-    else:
-        distance = f"{windows} * {factor(period)}" if windows > 1 else period
-    return distance if tile == "0" else f"{tile} + {distance}"
+    return body if condition == ALWAYS else (If(condition=condition, body=body),)

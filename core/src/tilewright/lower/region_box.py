@@ -8,17 +8,17 @@ new. What a tile of an outer level needs is what all tiles inside it need togeth
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.expressions import Call, Choice, Expression, Field, Name, Number, Struct, folded, names, operation
 from tilewright.identifiers import unique_identifiers
-from tilewright.lower.boxes import Bounds, CBox, bounds, whole_box
-from tilewright.lower.nest import Level, Nest, Ranges, box_value, nest_of
-from tilewright.lower.sums import Sum, variable
+from tilewright.lower.boxes import NOTHING, Bounds, CBox, bounds, ends_of, whole_box
+from tilewright.lower.nest import Level, Nest, Ranges, box_value, nest_of, tile_counts
+from tilewright.lower.scope import declared
 from tilewright.program import Parameter, Part
 from tilewright.regions import Region
 from tilewright.statements import Declare, Statement
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     Reach = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
-BEFORE = "before"  # C variable: the box of the tile before
-_FREE = ("t", "u", "v", "box", BEFORE)
+BEFORE = Name("before")  # C variable: the box of the tile before
+_FREE = ("t", "u", "v", "box", BEFORE.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,20 +56,20 @@ class RegionBox:
         """All of the struct, each once, the last step's first."""
         return tuple(dict.fromkeys((*self.sink.members.values(), *self.needs.values(), *self.runs.values())))
 
-    def prefix(self, at: int) -> str:
-        """What names of ranges begin with in a tile of a level: a level without several tiles has no box of its own."""
+    def variable(self, at: int) -> Name | None:
+        """The box in a tile of a level: a level without several tiles has none of its own."""
         moving = [level.variable for level in self.levels[: at + 1] if level.moving]
-        return f"{moving[-1]}." if moving else ""
+        return Name(moving[-1]) if moving else None
 
-    def need(self, number: int, axis: int, prefix: str) -> Bounds:
-        """What is held of a step's output along one axis. `prefix` is the box that has it, with a dot."""
+    def need(self, number: int, axis: int, box: Name | None) -> Bounds:
+        """What is held of a step's output along one axis. `box` is the variable that has it; None: a variable each."""
         loop = self.chain.members[number].loops[axis]
-        return _bounds(self.boxes.needs[number][axis], self.needs.get((number, loop), ""), prefix)
+        return _bounds(self.boxes.needs[number][axis], self.needs.get((number, loop), ""), box)
 
-    def run(self, number: int, prefix: str) -> CBox:
+    def run(self, number: int, box: Name | None) -> CBox:
         """The trips that a step computes."""
         runs = self.boxes.runs[number]
-        return {loop: _bounds(reach, self.runs.get((number, loop), ""), prefix) for loop, reach in runs.items()}
+        return {loop: _bounds(reach, self.runs.get((number, loop), ""), box) for loop, reach in runs.items()}
 
     def nest(self, number: int) -> Nest:
         """The tiles of one step, as if it were alone."""
@@ -83,8 +83,8 @@ class RegionBox:
     def _level(self, number: int, at: int) -> Level:
         level, boxes = self.levels[at], self.boxes
         start, end = boxes.starts[at], boxes.starts[at + 1]
-        box, inside = self.run(number, self.prefix(at)), boxes.around(number, end)
-        outer, outside = self.run(number, self.prefix(at - 1)), boxes.around(number, start)
+        box, inside = self.run(number, self.variable(at)), boxes.around(number, end)
+        outer, outside = self.run(number, self.variable(at - 1)), boxes.around(number, start)
         still = []
         for depth in range(start, end + 1):
             around = boxes.around(number, depth)
@@ -131,60 +131,47 @@ class RegionBox:
     def parameters(self, level: Level) -> tuple[Parameter, ...]:
         """Of that function: boxes of outer levels where anything depends on them, and the number of the tile."""
         outside = self.levels[: self.levels.index(level)]
-        text = " ".join(self._value_texts(level))
-        outer = [
-            Parameter(type=self.struct, name=one.variable, argument=one.variable)
-            for one in outside
-            if re.search(rf"\b{one.variable}\b", text)
-        ]
-        return (*outer, Parameter(type="int32_t", name=level.counter, argument=level.counter))
+        values = [*self._values(level).values(), *(one.value for one in self._statements(level))]
+        asked = names(values)
+        outer = [Parameter(type=self.struct, name=one.variable) for one in outside if one.variable in asked]
+        return (*outer, Parameter(type="int32_t", name=level.counter))
 
-    def call(self, level: Level, tile: str = "") -> str:
-        """The box of a tile; "" is the one under way."""
-        given = [tile or one.name if one.name == level.counter else one.name for one in self.parameters(level)]
-        return f"{self.name(level)}({', '.join(given)})"
-
-    def declare(self, level: Level, name: str = "", tile: str = "") -> Statement:
-        """A variable that is the box of a tile."""
-        return Declare(type=f"const {self.struct}", name=name or level.variable, value=self.call(level, tile))
+    def declare(self, level: Level, name: Name | None = None, tile: Expression | None = None) -> Statement:
+        """A variable that is the box of a tile; of the one under way where no other is given."""
+        given = [tile if tile and one.name == level.counter else one.variable for one in self.parameters(level)]
+        variable = name.text if name else level.variable
+        return Declare(type=f"const {self.struct}", name=variable, value=Call(self.name(level), tuple(given)))
 
     def part(self, level: Level) -> Part:
         """Tile number -> box, inside the boxes of the levels before."""
-        made = list(self._statements(level))
-        values = ", ".join(f".{name} = {value}" for name, value in self._values(level, bool(self.needs)).items())
-        for one in reversed(tuple(made)):  # numbers of tiles, and where a need ended, are asked for only by some
-            asked = f"{values} " + " ".join(other.value for other in made)
-            if not re.search(rf"(?<![.\w]){one.name}\b", asked):
-                made.remove(one)
+        values = self._values(level)
+        box = Declare(
+            type=f"const {self.struct}", name="box", value=Struct("", tuple(values.values()), members=tuple(values))
+        )
         steps = " in every step of the group" if self.needs else ""
         return Part(
             role="box",
             function=self.name(level),
             comment=(f"The trips of tile {level.counter}{steps}.",),
             parameters=self.parameters(level),
-            body=(*made, Declare(type=f"const {self.struct}", name="box", value=f"{{{values}}}")),
+            body=(*declared(self._statements(level), (box,)), box),
             type=self.struct,
-            result="box",
+            result=Name(box.name),
         )
 
-    def _values(self, level: Level, declared: bool) -> Mapping[str, str]:
-        """Of the struct's members, where the ranges of several steps are declared before."""
-        return {name: name for name in self.members} if declared else box_value(self.sink, level)[1]
-
-    def _value_texts(self, level: Level) -> Iterator[str]:
-        yield from self._values(level, bool(self.needs)).values()
-        yield from (one.value for one in self._statements(level))
+    def _values(self, level: Level) -> Mapping[str, Expression]:
+        """Of the struct's members. The ranges of several steps are declared before."""
+        return {name: Name(name) for name in self.members} if self.needs else box_value(self.sink, level)
 
     def _statements(self, level: Level) -> Iterator[Declare]:
-        tiles, values = box_value(self.sink, level)
-        yield from (Declare(type="const int32_t", name=name, value=value) for name, value in tiles.items())
+        for name, count in tile_counts(level).items():
+            yield Declare(type="const int32_t", name=name, value=count)
         if not self.needs:
             return
-        for name, value in values.items():
-            literal = value if "(" in value or not value.startswith("{") else f"(tw_range){value}"
-            yield Declare(type="const tw_range", name=name, value=literal)
+        for name, range_ in box_value(self.sink, level).items():
+            yield Declare(type="const tw_range", name=name, value=range_)
         last = level is self.levels[-1]
-        done: dict[tuple[int, str], str] = {}
+        done: dict[tuple[int, str, int], Expression] = {}
         for number in reversed(range(len(self.chain.members) - 1)):
             member = self.chain.members[number]
             for axis, loop in enumerate(member.loops):
@@ -193,55 +180,57 @@ class RegionBox:
             roll = self.boxes.rolls[number]
             if roll is not None:
                 loop = member.loops[roll.axis]
-                value = self.needs[number, loop]
+                value: Expression = Name(self.needs[number, loop])
                 if last:
                     yield from self._done(number, loop, roll.loop, done)
-                    value = f"tw_beyond({value}, {done[number, f'{loop} {roll.loop}']})"
+                    value = Call("tw_beyond", (value, done[number, loop, roll.loop]))
                 yield Declare(type="const tw_range", name=self.runs[number, loop], value=value)
 
-    def _need(self, number: int, axis: int) -> str:
+    def _need(self, number: int, axis: int) -> Expression:
         member = self.chain.members[number]
-        reads = [self._read(one.member, one.operand, axis, self.run(one.member, "")) for one in member.readers]
-        first = _folded("tw_least", [str(low) for low, _ in reads])
-        end = _folded("tw_most", [str(last + 1) for _, last in reads])
-        return f"tw_need({first}, {end}, {member.output.shape[axis]})"
+        reads = [self._read(one.member, one.operand, axis, self.run(one.member, None)) for one in member.readers]
+        first = folded("tw_least", [low for low, _ in reads])
+        end = folded("tw_most", [last + 1 for _, last in reads])
+        return Call("tw_need", (first, end, Number(member.output.shape[axis])))
 
     def _read(self, number: int, operand: str, axis: int, box: CBox) -> Bounds:
         reader = self.chain.members[number]
         position = reader.index_map.axes[operand][axis]
         if position.index is None:
-            return Sum(), Sum(position.extent - 1)
+            return NOTHING, Number(position.extent - 1)
         return bounds(position.index, box, whole_box(reader.access))
 
-    def first_trip(self, along: int, prefix: str = "") -> str:
+    def later_trip(self, along: int, box: Name | None) -> Expression:
         """That a loop of the last level, by its position among all, is in a later trip than the first of its visit."""
         level = self.levels[-1]
         cut = level.cuts[along - self.boxes.starts[-2]]
-        return f"{prefix}{self.sink.members[cut.loop]}.low > {level.outer[cut.loop][0]}"
+        return operation(">", Field(_range(self.sink.members[cut.loop], box), "low"), level.outer[cut.loop][0])
 
-    def _done(self, number: int, loop: str, along: int, done: dict[tuple[int, str], str]) -> Iterator[Declare]:
+    def _done(
+        self, number: int, loop: str, along: int, done: dict[tuple[int, str, int], Expression]
+    ) -> Iterator[Declare]:
         """Declares where the need of a step's loop ended one trip of the nest's loop `along` before; 0 in the first."""
-        key = number, f"{loop} {along}"
+        key = number, loop, along
         if key in done:
             return
         if number + 1 == len(self.chain.members):
             cut = self.levels[-1].cuts[along - self.boxes.starts[-2]]
-            done[key] = f"{self.sink.members[cut.loop]}.low"
+            done[key] = Field(Name(self.sink.members[cut.loop]), "low")
             return
         member = self.chain.members[number]
         axis = member.loops.index(loop)
         ends = []
         for reader in member.readers:
-            box = dict(self.run(reader.member, ""))
+            box = dict(self.run(reader.member, None))
             for other in self._moved_by(reader.member, along):
                 yield from self._done(reader.member, other, along, done)
-                box[other] = Sum(), variable(done[reader.member, f"{other} {along}"])
+                box[other] = NOTHING, done[reader.member, other, along]
             _, last = self._read(reader.member, reader.operand, axis, box)
-            ends.append(str(last + 1))
+            ends.append(last + 1)
         name = f"done_{self.needs[number, loop]}" + (f"_{along}" if len(self.boxes.trips) > 1 else "")
-        done[key] = name
-        value = f"{self.first_trip(along)} ? tw_clamp({_folded('tw_most', ends)}, 0, {member.output.shape[axis]}) : 0"
-        yield Declare(type="const int32_t", name=name, value=value)
+        done[key] = Name(name)
+        end = Call("tw_clamp", (folded("tw_most", ends), NOTHING, Number(member.output.shape[axis])))
+        yield Declare(type="const int32_t", name=name, value=Choice(self.later_trip(along, None), end, NOTHING))
 
     def _moved_by(self, number: int, along: int) -> list[str]:
         """The loops of a step that a loop of the nest moves."""
@@ -274,28 +263,22 @@ def region_box(chain: Chain, region: Region, function: str) -> RegionBox:
     return RegionBox(chain=chain, boxes=boxes, sink=sink, needs=needs, runs=runs, struct=struct, function=function)
 
 
-def _folded(function: str, values: Iterable[str]) -> str:
-    """One value of several, each text once."""
-    first, *rest = dict.fromkeys(values)
-    for other in rest:
-        first = f"{function}({first}, {other})"
-    return first
-
-
 def _free(text: str, taken: list[str]) -> str:
     name = unique_identifiers((text,), taken=taken, fallback="range")[text]
     taken.append(name)
     return name
 
 
-def _bounds(reach: Reach, name: str, prefix: str) -> Bounds:
-    if name and _moves(reach):
-        return variable(f"{prefix}{name}.low"), variable(f"{prefix}{name}.high")
-    return _fixed(reach)
+def _bounds(reach: Reach, name: str, box: Name | None) -> Bounds:
+    return ends_of(_range(name, box)) if name and _moves(reach) else _fixed(reach)
+
+
+def _range(name: str, box: Name | None) -> Expression:
+    return Field(box, name) if box else Name(name)
 
 
 def _fixed(reach: Reach) -> Bounds:
-    return Sum(int(reach[0].min())), Sum(int(reach[1].max()))
+    return Number(int(reach[0].min())), Number(int(reach[1].max()))
 
 
 def _moves(reach: Reach) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tilewright.expressions import Expression
 from tilewright.identifiers import comment_text
 from tilewright.lower.comments import Row, type_text
 from tilewright.lower.nest import Level
@@ -25,13 +26,13 @@ def tile_lines(tilings: Sequence[Tiling], number: int) -> list[str]:
 
 
 def _tiles(level: Level) -> str:
-    cuts = [f"{comment_text(cut.loop)} {_count(str(cut.trips))} x {cut.size}" for cut in level.cuts]
-    total = level.total if level.total.isdigit() else "as many as there are"
+    cuts = [f"{comment_text(cut.loop)} {_count(cut.trips, 'n')} x {cut.size}" for cut in level.cuts]
+    total = _count(level.total, "as many as there are")
     return f"{comment_text(level.hop.near)}: {', '.join(cuts) or 'whole'} ({total})"
 
 
-def _count(trips: str) -> str:
-    return trips if trips.isdigit() else "n"
+def _count(trips: Expression, otherwise: str) -> str:
+    return otherwise if trips.number is None else str(trips)
 
 
 def buffer_rows(tiling: Tiling, region: Region) -> Iterator[Row]:

@@ -15,10 +15,10 @@ from tilewright.layout import strides
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.bonds import Bond, bonds_of, scratch_name
 from tilewright.lower.comments import step_comment
-from tilewright.lower.parts import called, used
 from tilewright.lower.pipeline import Pipeline, pipeline, untiled
 from tilewright.lower.region_box import RegionBox, region_box
 from tilewright.lower.region_comments import buffer_rows, tile_lines
+from tilewright.lower.scope import called, used
 from tilewright.lower.slots import STEP_LOCALS, Held, Slot, Tiling, operand_names, unsupported_tile
 from tilewright.lower.split import beginning
 from tilewright.lower.split_sums import sums_of
@@ -245,13 +245,13 @@ def _held(box: RegionBox, book: AddressBook, number: int, region: Region) -> Hel
     member, near = box.chain.members[number], region.hops[-1].near
     buffer = tile_buffer_name(member.step.name, member.output.name, near, 0)
     place, item = book.of_buffer(buffer), member.output.item_bytes
-    prefix = box.prefix(len(box.levels) - 1)
+    variable = box.variable(len(box.levels) - 1)
     return Held(
         parameter=place.parameter,
         memory=near,
-        offset_bytes=place.offset_bytes,
+        offset=place.offset,
         strides=tuple(step * item for step in strides(box.boxes.held(number), member.output.layout)),
-        origin=tuple(box.need(number, axis, prefix)[0] for axis in range(len(member.output.shape))),
+        origin=tuple(box.need(number, axis, variable)[0] for axis in range(len(member.output.shape))),
         ranges=(ByteRange(buffer=buffer, offset_bytes=0, size_bytes=book.buffers[buffer].size_bytes),),
     )
 

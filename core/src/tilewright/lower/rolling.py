@@ -5,18 +5,16 @@ Does not know when windows are brought, nor what computes on them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
+from tilewright.expressions import Call, Choice, Expression, Name, Number, Struct, replaced
 from tilewright.layout import Layout
-from tilewright.lower.boxes import CBox, CSpan, window
+from tilewright.lower.boxes import NOTHING, CBox, CSpan, ends_of, window
 from tilewright.lower.nest import Level
 from tilewright.lower.region_box import BEFORE
 from tilewright.lower.slots import Slot, Tiling
-from tilewright.lower.sums import Sum, variable
 from tilewright.statements import Declare, Statement
-
-NEW = "_new"  # ends the name of the part of a window that is new
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +23,9 @@ class RollingWindow:
 
     declared: tuple[Statement, ...]
     new: tuple[CSpan, ...]
-    stay: Sum
-    by: Sum
-    later: str  # C condition: the rows of the tile before are there
+    stay: Expression
+    by: Expression
+    later: Expression  # holds where the rows of the tile before are there
 
 
 def rolling_window(tiling: Tiling, level: Level, slot: Slot, spans: Sequence[CSpan]) -> RollingWindow:
@@ -35,51 +33,39 @@ def rolling_window(tiling: Tiling, level: Level, slot: Slot, spans: Sequence[CSp
     if slot.roll is None:
         raise ValueError(f"{slot.name} keeps no rows")
     roll, box = slot.roll, tiling.box
-    axis, names = roll.axis, [f"{tiling.names[slot.bond.operand]}_{at}_{BEFORE}" for at in range(len(spans))]
+    axis, names = roll.axis, [f"{tiling.names[slot.bond.operand]}_{at}_{BEFORE.text}" for at in range(len(spans))]
     own = box.levels[tiling.nest.levels.index(level)]
-    earlier = window(tiling.nest.access, slot.bond.operand, in_box(level.around(slot.copy.level), own.variable), names)
+    around = in_box_before(level.around(slot.copy.level), Name(own.variable))
+    earlier = window(tiling.nest.access, slot.bond.operand, around, names)
     period = own.period(roll.loop - box.boxes.starts[-2] + 1)
-    tile = f"{own.counter} - {period}" if " " not in period else f"{own.counter} - ({period})"
     here, old = spans[axis], earlier[axis]
-    later = box.first_trip(roll.loop, f"{own.variable}.")
-    name = f"{tiling.names[slot.bond.operand]}_{axis}{NEW}"
-    done = f"{later} ? {old.low + old.extent} : 0"
+    later = box.later_trip(roll.loop, Name(own.variable))
+    name = f"{tiling.names[slot.bond.operand]}_{axis}_new"
+    whole = Struct("tw_range", (here.low, here.low + here.extent))
+    done = Choice(later, old.low + old.extent, NOTHING)
     declared: tuple[Statement, ...] = (
-        box.declare(own, BEFORE, tile),
+        box.declare(own, BEFORE, own.tile - period),
         *([Declare(type="const tw_span", name=old.name, value=old.value)] if old.name else []),
-        Declare(
-            type="const tw_range",
-            name=name,
-            value=f"tw_beyond((tw_range){{{here.low}, {here.low + here.extent}}}, {done})",
-        ),
+        Declare(type="const tw_range", name=name, value=Call("tw_beyond", (whole, done))),
     )
-    fresh = CSpan(
-        low=variable(f"{name}.low"),
-        extent=variable(f"{name}.high") - variable(f"{name}.low"),
-        before=Sum(),
-        after=Sum(),
-        name=name,
-    )
+    low, high = ends_of(Name(name))
+    fresh = CSpan(low=low, extent=high - low, moved=True)
     return RollingWindow(
         declared=declared,
         new=tuple(fresh if at == axis else one for at, one in enumerate(spans)),
-        stay=variable(f"{name}.low") - here.low,
+        stay=low - here.low,
         by=here.low - old.low,
         later=later,
     )
 
 
-def in_box(box: CBox, name: str) -> CBox:
+def in_box_before(box: CBox, own: Name) -> CBox:
     """The same ranges in the box of the tile before."""
-    return {loop: (_renamed(low, name), _renamed(high, name)) for loop, (low, high) in box.items()}
+    return {loop: (replaced(low, {own: BEFORE}), replaced(high, {own: BEFORE})) for loop, (low, high) in box.items()}
 
 
-def _renamed(value: Sum, name: str) -> Sum:
-    terms = tuple((factor, text.replace(f"{name}.", f"{BEFORE}.", 1)) for factor, text in value.terms)
-    return replace(value, terms=terms)
-
-
-def rows_text(room: Sequence[int], layout: Layout, axis: int, item_bytes: int) -> str:
+def rows_of(room: Sequence[int], layout: Layout, axis: int, item_bytes: int) -> tuple[Expression, ...]:
     """Blocks of rows, rows of a block, bytes of a row: how a buffer is laid out around the axis that moves."""
     position, ordered = layout.index(axis), [room[one] for one in layout]
-    return f"{prod(ordered[:position])}, {room[axis]}, {prod(ordered[position + 1 :]) * item_bytes}"
+    numbers = prod(ordered[:position]), room[axis], prod(ordered[position + 1 :]) * item_bytes
+    return tuple(map(Number, numbers))

@@ -11,16 +11,16 @@ from math import prod
 from tilewright.access import MapAccess
 from tilewright.dtypes import DType
 from tilewright.errors import Exit, TilewrightError
+from tilewright.expressions import Expression, equal, remainder
 from tilewright.identifiers import unique_identifiers
 from tilewright.index import Axis, Box, mentions
 from tilewright.kernel import Kernel, Matched
 from tilewright.layout import strides
 from tilewright.lower.addresses import RUN_LOCALS, AddressBook
 from tilewright.lower.bonds import Bond
-from tilewright.lower.boxes import lows, whole_box
+from tilewright.lower.boxes import NOTHING, lows, whole_box
 from tilewright.lower.nest import COUNTERS, Level, Nest, Ranges, boxes
 from tilewright.lower.region_box import RegionBox
-from tilewright.lower.sums import Sum, factor
 from tilewright.operator import Operator
 from tilewright.platform import Platform
 from tilewright.program import Parameter
@@ -64,30 +64,31 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """Where a part of the step finds an operand: `parameter + offset_bytes` is the element at `origin`."""
+    """Where a part of the step finds an operand: `offset` bytes from `parameter` is the element at `origin`."""
 
     parameter: Parameter
     memory: str
-    offset_bytes: int
+    offset: Expression
     strides: tuple[int, ...]  # bytes
-    origin: tuple[Sum, ...]
+    origin: tuple[Expression, ...]
     ranges: tuple[ByteRange, ...]
 
-    def address(self) -> str:
-        """C for the place of that element."""
-        return str(Sum(self.offset_bytes, ((1, self.parameter.name),))) if self.offset_bytes else self.parameter.name
+    @property
+    def address(self) -> Expression:
+        """Of that element."""
+        return self.parameter.variable + self.offset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """The operand `acc`: where it is, its type, and C conditions for the first and the last tile of the reduction."""
+    """The operand `acc`: where it is, its type, and what holds for the first and the last tile of the reduction."""
 
     output: str  # operand whose tile it has an element for each element of
     dtype: DType
     held: Held
     in_output: bool
-    first: str
-    last: str
+    first: Expression
+    last: Expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,17 +113,17 @@ class Tiling:
     scratch: str = ""  # buffer
     sums: Sums | None = None  # of a reduction that is split
 
-    def first(self) -> str:
+    def first(self) -> Expression:
         """Holds for the first tile of those of the last level for which the step computes the same."""
         level, period = self._period()
-        return "" if period == "1" else f"{level.counter} % {factor(period)} == 0"
+        return equal(remainder(level.tile, period), 0)
 
-    def last(self) -> str:
+    def last(self) -> Expression:
         """Holds for the last of them."""
         level, period = self._period()
-        return "" if period == "1" else f"({level.counter} + 1) % {factor(period)} == 0"
+        return equal(remainder(level.tile + 1, period), 0)
 
-    def _period(self) -> tuple[Level, str]:
+    def _period(self) -> tuple[Level, Expression]:
         boxes, level = self.box.boxes, self.nest.levels[-1]
         return level, level.period(boxes.depth(self.number) - boxes.starts[-2])
 
@@ -140,9 +141,9 @@ class Tiling:
         return Held(
             parameter=place.parameter,
             memory=self.platform.home_memory().name if place.where == "caller" else place.where,
-            offset_bytes=place.offset_bytes,
+            offset=place.offset,
             strides=tuple(step * item for step in strides(bond.shape, bond.layout)),
-            origin=(Sum(),) * len(bond.shape),
+            origin=(NOTHING,) * len(bond.shape),
             ranges=(bond.region,),
         )
 
@@ -152,18 +153,18 @@ class Tiling:
         kind = "uint8_t *" if slot.bond.written else "const uint8_t *"
         place = self.book.of_buffer(slot.buffers[0])
         found = Held(
-            parameter=Parameter(type=kind, name=slot.name, argument=slot.name),
+            parameter=Parameter(type=kind, name=slot.name),
             memory=level.hop.near,
-            offset_bytes=0,
+            offset=NOTHING,
             strides=tuple(step * item for step in strides(slot.room, slot.bond.layout)),
-            origin=(Sum(),) * len(slot.room) if slot.whole else self.origin(slot, level),
+            origin=(NOTHING,) * len(slot.room) if slot.whole else self.origin(slot, level),
             ranges=slot.ranges,
         )
         if level.moving or at + 1 == len(self.nest.levels):
             return found
-        return replace(found, parameter=place.parameter, offset_bytes=place.offset_bytes)
+        return replace(found, parameter=place.parameter, offset=place.offset)
 
-    def origin(self, slot: Slot, level: Level) -> tuple[Sum, ...]:
+    def origin(self, slot: Slot, level: Level) -> tuple[Expression, ...]:
         """The first position of a slot's window, along each axis."""
         return lows(self.nest.access, slot.bond.operand, level.around(slot.copy.level))
 

@@ -4,20 +4,23 @@ Does not know operands or buffers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.access import MapAccess
-from tilewright.lower.boxes import CBox
+from tilewright.expressions import Call, Expression, Name, Number, all_of, equal, less
+from tilewright.lower.boxes import CBox, ends_of, range_of
 from tilewright.lower.nest import Nest, extents_of
-from tilewright.lower.sums import variable
 from tilewright.platform import Engine, Platform
 from tilewright.statements import Charge, Declare, Statement
 from tilewright.tile.share import Share, share
 
 if TYPE_CHECKING:
     from tilewright.lower.slots import Tiling
+
+MINE = Name("mine")  # C variable: the range of the core's own trips
+FIRST_CORE = equal(Call("tw_rt_core"), Number(0, unsigned=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +32,8 @@ class Portion:
     trips: int
     box: CBox
     declared: tuple[Statement, ...]
-    condition: str
-    comment: str
+    condition: Expression
+    comment: str  # with `{tile}` where the tile is named
 
     @property
     def cores(self) -> int:
@@ -52,42 +55,34 @@ def portion(tiling: Tiling) -> Portion:
             trips=0,
             box=nest.box,
             declared=(),
-            condition=" && ".join(("tw_rt_core() == 0u", *_not_empty(nest))),
-            comment="Computes all",
+            condition=all_of(FIRST_CORE, *_not_empty(nest)),
+            comment="Computes all{tile}.",
         )
     grain = kernel.multiples.get(split.loop, 1)
-    mine = Declare(
-        type="const tw_range", name="mine", value=f"tw_share({_range(nest.box, nest.members, split.loop)}, {grain})"
-    )
+    low, high = ends_of(MINE)
+    mine = Call("tw_share", (range_of(nest.box[split.loop]), Number(grain)))
     return Portion(
         engine=engine,
         loop=split.loop,
         trips=split.trips,
-        box={**nest.box, split.loop: (variable("mine.low"), variable("mine.high"))},
-        declared=(mine,),
-        condition=" && ".join(("mine.low < mine.high", *_not_empty(nest, split.loop))),
-        comment=f"Computes this core's share, along loop {split.loop},",
+        box={**nest.box, split.loop: (low, high)},
+        declared=(Declare(type="const tw_range", name=MINE.text, value=mine),),
+        condition=all_of(less(low, high), *_not_empty(nest, split.loop)),
+        comment=f"Computes this core's share{{tile}}, along loop {split.loop}.",
     )
 
 
-def _not_empty(nest: Nest, shared: str = "") -> list[str]:
+def _not_empty(nest: Nest, shared: str = "") -> list[Expression]:
     """What holds where the tile has trips of every loop but the shared one; nothing where every tile has."""
     maybe = [loop for loop, ranges in nest.ranges.items() if any(low >= high for low, high in ranges)]
-    return [f"{nest.box[loop][0]} < {nest.box[loop][1]}" for loop in maybe if loop != shared]
+    return [less(*nest.box[loop]) for loop in maybe if loop != shared]
 
 
 def beginning(tilings: Sequence[Tiling]) -> tuple[Statement, ...]:
     """What steps that are tiled together take before anything else."""
     cycles = round(sum(_engine(tiling.platform, tiling.kernel.engine).step_cycles for tiling in tilings))
-    return (Charge(text=f"tw_rt_charge({cycles}u);"),) if cycles else ()
+    return (Charge(code=Call("tw_rt_charge", (Number(cycles, unsigned=True),))),) if cycles else ()
 
 
 def _engine(platform: Platform, name: str) -> Engine:
     return next((engine for engine in platform.engines if engine.name == name), platform.engines[0])
-
-
-def _range(box: CBox, members: Mapping[str, str], loop: str) -> str:
-    low, high = box[loop]
-    if low.number is not None and high.number is not None:
-        return f"(tw_range){{{low}, {high}}}"
-    return str(low).removesuffix(".low")

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
+from tilewright.expressions import Expression, all_of, equal
 from tilewright.layout import strides
 from tilewright.lower.boxes import lows, whole_box
 from tilewright.lower.nest import Nest
@@ -33,7 +34,7 @@ def sums_of(tiling: Tiling, region: Region) -> Sums | None:
         held = Held(
             parameter=place.parameter,
             memory=near,
-            offset_bytes=place.offset_bytes,
+            offset=place.offset,
             strides=tuple(one * item for one in strides(room, output.layout)),
             origin=lows(nest.access, output.operand, nest.box),
             ranges=(ByteRange(buffer=name, offset_bytes=0, size_bytes=item * prod(room)),),
@@ -49,7 +50,6 @@ def sums_of(tiling: Tiling, region: Region) -> Sums | None:
     )
 
 
-def _all_at(nest: Nest, loops: Sequence[str], values: Mapping[str, int], *, end: int) -> str:
+def _all_at(nest: Nest, loops: Sequence[str], values: Mapping[str, int], *, end: int) -> Expression:
     """That the tile's range of every loop begins, or ends, at its value."""
-    text = " && ".join(f"{nest.box[loop][end]} == {values[loop]}" for loop in loops)
-    return f"({text})"
+    return all_of(*(equal(nest.box[loop][end], values[loop]) for loop in loops))

@@ -49,7 +49,7 @@ def lower_step(
         body = (
             KernelCall(
                 kernel=binding.kernel.name,
-                text=render_call(binding.kernel, call),
+                code=render_call(binding.kernel, call),
                 reads=tuple(bond.region for bond in bonds if not bond.written),
                 writes=(
                     *(bond.region for bond in bonds if bond.written),
@@ -60,7 +60,7 @@ def lower_step(
                     ),
                 ),
             ),
-            *([KernelWait(kernel=binding.kernel.name, text=wait)] if wait else []),
+            *([KernelWait(kernel=binding.kernel.name, code=wait)] if wait else []),
         )
     copies, given = copies_before(step, book) if body else ((), ())
     parameters = (*_parameters(bonds, step, book), *given) if body else ()
@@ -95,7 +95,7 @@ def _operand(bond: Bond, window: Window) -> Operand:
     place = replace(bond.place, offset_bytes=bond.place.offset_bytes + skipped * bond.dtype.size_bytes)
     return Operand(
         name=bond.operand,
-        pointer=place.pointer(bond.dtype.c_type, const=not bond.written),
+        pointer=str(place.pointer(bond.dtype.c_type, const=not bond.written)),
         dtype=bond.dtype,
         shape=bond.shape,
         strides=steps,

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tilewright.expressions import ALWAYS, Call, Expression, Name, Number, all_of, operation
 from tilewright.lower.boxes import CSpan
-from tilewright.lower.sums import Sum, variable
 from tilewright.platform import CopyPath
 from tilewright.statements import ByteRange, CopyStart, If, Loop, Statement
 
@@ -17,9 +17,9 @@ TRANSFER = "tw_transfer"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One end of a copy: a C pointer to its first byte, bytes between neighbours along each axis, and its buffers."""
+    """One end of a copy: a pointer to its first byte, bytes between neighbours along each axis, and its buffers."""
 
-    pointer: str
+    pointer: Expression
     strides: tuple[int, ...]
     regions: tuple[ByteRange, ...]
 
@@ -30,9 +30,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """How long one axis of the window is: as C, and the least and most it can be."""
+    """How long one axis of the window is, and the least and most it can be."""
 
-    value: Sum
+    value: Expression
     least: int
     most: int
 
@@ -51,15 +51,22 @@ def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps:
     found = []
     for span, (least, most), step in zip(spans, ranges, steps, strict=True):
         few, many = -(-least // step), -(-most // step)
-        moving = span.extent if step == 1 else variable(f"tw_steps({span.extent}, {step})")
-        found.append(Extent(value=Sum(few) if few == many else moving, least=few, most=many))
+        moving = span.extent if step == 1 else Call("tw_steps", (span.extent, Number(step)))
+        found.append(Extent(value=Number(few) if few == many else moving, least=few, most=many))
     return tuple(found)
 
 
 def window_copy(
-    source: Side, target: Side, extents: Sequence[Extent], item_bytes: int, path: CopyPath, *, slot: str, name: str
+    source: Side,
+    target: Side,
+    extents: Sequence[Extent],
+    item_bytes: int,
+    path: CopyPath,
+    *,
+    slot: Expression,
+    name: str,
 ) -> tuple[Statement, ...]:
-    """Copy `extents` elements from `source` to `target`; `slot` is the C pointer that remembers the transfers."""
+    """Copy `extents` elements from `source` to `target`; `slot` is the pointer that remembers the transfers."""
     if any(extent.most == 0 for extent in extents):
         return ()
     loops = _walks(source, target, extents)
@@ -69,16 +76,17 @@ def window_copy(
     rows = loops.pop() if path.dimensions > 1 and loops else _one(0)
     body = _limited(source, target, run, rows, item_bytes, loops, path, slot, name)
     for number, loop in reversed(list(enumerate(loops))):
-        body = (Loop(variable=_index(number), start="0", stop=str(loop.extent.value), step="1", body=body),)
-    maybe_empty = [extent for extent in extents if extent.least == 0]
-    if maybe_empty:
-        condition = " && ".join(f"{extent.value.primary()} > 0" for extent in maybe_empty)
-        body = (If(condition=condition, body=body),)
-    return body
+        body = (_loop(_index(number), loop.extent.value, 1, body),)
+    filled = all_of(*(operation(">", extent.value, 0) for extent in extents if extent.least == 0))
+    return body if filled == ALWAYS else (If(condition=filled, body=body),)
+
+
+def _loop(index: Name, stop: Expression, step: int, body: tuple[Statement, ...]) -> Loop:
+    return Loop(variable=index.text, start=Number(0), stop=stop, step=Number(step), body=body)
 
 
 def _one(stride: int) -> _Walk:
-    return _Walk(extent=Extent(value=Sum(1), least=1, most=1), source=stride, target=stride)
+    return _Walk(extent=Extent(value=Number(1), least=1, most=1), source=stride, target=stride)
 
 
 def _walks(source: Side, target: Side, extents: Sequence[Extent]) -> list[_Walk]:
@@ -109,7 +117,7 @@ def _limited(
     item_bytes: int,
     loops: Sequence[_Walk],
     path: CopyPath,
-    slot: str,
+    slot: Expression,
     name: str,
 ) -> tuple[Statement, ...]:
     """The innermost statements: one transfer, or a loop over the parts of one that is too long for the path."""
@@ -120,45 +128,47 @@ def _limited(
     if run_most > path.max_bytes:
         return _long_runs(source, target, run_bytes, run_most, rows, loops, path, slot, name)
     index, step = _index(len(loops)), path.max_bytes // run_most
-    ends = f"{there} + {index} * {rows.target}", f"{here} + {index} * {rows.source}"
+    ends = there + index * rows.target, here + index * rows.source
     part = _part(index, rows.extent.value, step)
     body = _transfer(source, target, ends, (run_bytes, part), rows, slot, name)
-    around = Loop(variable=index, start="0", stop=str(rows.extent.value), step=str(step), body=body)
-    return (around,)
+    return (_loop(index, rows.extent.value, step, body),)
 
 
 def _long_runs(
     source: Side,
     target: Side,
-    run_bytes: Sum,
+    run_bytes: Expression,
     run_most: int,
     rows: _Walk,
     loops: Sequence[_Walk],
     path: CopyPath,
-    slot: str,
+    slot: Expression,
     name: str,
 ) -> tuple[Statement, ...]:
     """Rows that are too long: each in pieces of its own."""
     row, piece = _index(len(loops)), _index(len(loops) + 1)
     most = (path.max_bytes or run_most) // path.align * path.align
-    here = f"{_moved(source.pointer, loops, source=True)} + {row} * {rows.source} + {piece}"
-    there = f"{_moved(target.pointer, loops, source=False)} + {row} * {rows.target} + {piece}"
+    here = _moved(source.pointer, loops, source=True) + row * rows.source + piece
+    there = _moved(target.pointer, loops, source=False) + row * rows.target + piece
     single = _one(0)
-    body = _transfer(source, target, (there, here), (_part(piece, run_bytes, most), Sum(1)), single, slot, name)
-    body = (Loop(variable=piece, start="0", stop=str(run_bytes), step=str(most), body=body),)
-    return (Loop(variable=row, start="0", stop=str(rows.extent.value), step="1", body=body),)
+    body = _transfer(source, target, (there, here), (_part(piece, run_bytes, most), Number(1)), single, slot, name)
+    return (_loop(row, rows.extent.value, 1, (_loop(piece, run_bytes, most, body),)),)
 
 
 def _transfer(
-    source: Side, target: Side, ends: tuple[str, str], size: tuple[Sum, Sum], rows: _Walk, slot: str, name: str
+    source: Side,
+    target: Side,
+    ends: tuple[Expression, Expression],
+    size: tuple[Expression, Expression],
+    rows: _Walk,
+    slot: Expression,
+    name: str,
 ) -> tuple[Statement, ...]:
-    there, here = ends
     strides = (rows.target, rows.source) if size[1].number != 1 else (0, 0)
-    text = f"{TRANSFER}({slot}, {there}, {here}, {size[0]}, {size[1]}, {strides[0]}, {strides[1]});"
     return (
         CopyStart(
             transfer=name,
-            text=text,
+            code=Call(TRANSFER, (slot, *ends, *size, *map(Number, strides))),
             source=source.regions[0],
             target=target.regions[0],
             more_sources=source.regions[1:],
@@ -167,15 +177,15 @@ def _transfer(
     )
 
 
-def _part(index: str, end: Sum, step: int) -> Sum:
+def _part(index: Expression, end: Expression, step: int) -> Expression:
     """What is left from `index` on, `step` at most."""
-    return Sum(0, ((1, f"tw_least({end - Sum(0, ((1, index),))}, {step})"),))
+    return Call("tw_least", (end - index, Number(step)))
 
 
-def _moved(pointer: str, loops: Sequence[_Walk], *, source: bool) -> str:
+def _moved(pointer: Expression, loops: Sequence[_Walk], *, source: bool) -> Expression:
     moves = [loop.source if source else loop.target for loop in loops]
-    return "".join((pointer, *(f" + {_index(number)} * {stride}" for number, stride in enumerate(moves))))
+    return sum((_index(number) * stride for number, stride in enumerate(moves)), start=pointer)
 
 
-def _index(number: int) -> str:
-    return "ijklmnop"[number]
+def _index(number: int) -> Name:
+    return Name("ijklmnop"[number])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from tilewright.expressions import Call, Expression
 from tilewright.program import Program, StepCode
 from tilewright.stages import comes_and_goes
 from tilewright.statements import Dead, If, Live, Mark, Statement, StepCall, replaced
@@ -25,7 +26,7 @@ class _Marked:
     size_bytes: int
     first: int
     last: int
-    pointer: str
+    pointer: Expression
     near: bool
 
     def live(self) -> Live:
@@ -93,7 +94,7 @@ def _with_marks(body: tuple[Statement, ...], buffers: tuple[_Marked, ...], team:
 
 def _by_mover(marks: Iterable[Statement], team: bool) -> tuple[Statement, ...]:
     all_marks = tuple(marks)
-    return (If(condition="tw_rt_is_mover()", body=all_marks),) if team and all_marks else all_marks
+    return (If(condition=Call("tw_rt_is_mover"), body=all_marks),) if team and all_marks else all_marks
 
 
 LIFETIMES = CodePass(

@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 from graphlib import CycleError, TopologicalSorter
 
 from tilewright.errors import plugin_error, usage_error
+from tilewright.expressions import Call
 from tilewright.identifiers import comment_text
 from tilewright.platform import Platform
 from tilewright.program import Program
@@ -116,7 +117,7 @@ def _buffer(value: str, scheduled: Scheduled) -> str:
 
 
 def _by_mover(mark: Statement, program: Program) -> Statement:
-    return If(condition="tw_rt_is_mover()", body=(mark,)) if program.team else mark
+    return If(condition=Call("tw_rt_is_mover"), body=(mark,)) if program.team else mark
 
 
 def _pattern(settings: Mapping[str, str]) -> str:

@@ -8,7 +8,6 @@ buffer is printed whole, when its window has arrived or is complete: a smaller w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -16,11 +15,13 @@ from importlib.resources import files
 
 from tilewright.dtypes import DType
 from tilewright.errors import usage_error
+from tilewright.expressions import Call, Cast, Expression, Field, Index, Name, Number, Reference, equal
 from tilewright.identifiers import comment_text
 from tilewright.program import Program, StepCode
 from tilewright.statements import (
     Barrier,
     ByteRange,
+    Code,
     CopyStart,
     CopyWait,
     If,
@@ -59,11 +60,12 @@ class _Tensor:
     dtype: DType
     region: ByteRange
 
-    def print(self, pointer: str, size_bytes: int, where: str) -> Raw:
+    def print(self, pointer: Expression, size_bytes: int, where: str) -> Raw:
         """The statement that prints it. `where` is safe text."""
         title = f"{comment_text(self.name)} {where}"
         count = size_bytes // self.dtype.size_bytes
-        return Raw(text=f'{_function(self.dtype)}("{title}", (const {self.dtype.c_type} *)({pointer}), {count}u);')
+        values = Cast(f"const {self.dtype.c_type} *", pointer)
+        return Raw(text=f'{_function(self.dtype)}("{title}", {values}, {count}u);')
 
 
 def _apply(program: Program, context: CodePassContext) -> Program:
@@ -144,24 +146,23 @@ def _prints(program: Program, tensors: Iterator[_Tensor], settings: _Settings, n
         place = program.allocated.placements.get(tensor.region.buffer)
         memory = place.memory if place else "caller"
         pointer = _address(program, tensor)
-        if pointer and tensor.region.size_bytes and settings.take(tensor, memory):
+        if pointer is not None and tensor.region.size_bytes and settings.take(tensor, memory):
             where = f"{tensor.kind} of step {number} in {comment_text(memory)}"
             prints.append(tensor.print(pointer, tensor.region.size_bytes, where))
     if not prints or not program.team:
         return tuple(prints)
-    return (Barrier(), If(condition="tw_rt_core() == 0u", body=tuple(prints)), Barrier())
+    return (Barrier(), If(condition=equal(Call("tw_rt_core"), Number(0, unsigned=True)), body=tuple(prints)), Barrier())
 
 
-def _address(program: Program, tensor: _Tensor) -> str:
-    """Where the tensor is, in the run function; empty where no expression there leads to it."""
-    base = program.address(tensor.region.buffer)
-    if base:
-        return f"{base} + {tensor.region.offset_bytes}" if tensor.region.offset_bytes else base
+def _address(program: Program, tensor: _Tensor) -> Expression | None:
+    """Where the tensor is, in the run function; None where no expression there leads to it."""
+    if tensor.region.buffer in program.allocated.placements:
+        return program.address(tensor.region.buffer) + tensor.region.offset_bytes
     for struct, ports in (("inputs", program.inputs), ("outputs", program.outputs)):
         for port in ports:
             if port.value == tensor.name and not port.copied_from:
-                return f"{struct}->{port.member}"
-    return ""
+                return Field(Name(struct), port.member, arrow=True)
+    return None
 
 
 def _with_tiles(program: Program, step: StepCode, operands: Sequence[_Tensor], settings: _Settings) -> StepCode:
@@ -171,21 +172,19 @@ def _with_tiles(program: Program, step: StepCode, operands: Sequence[_Tensor], s
 
     def changed(statement: Statement) -> tuple[Statement, ...]:
         if isinstance(statement, CopyWait) and not statement.outgoing:
-            return (statement, *printed(statement.transfer, statement.text, "of a tile that arrived"))
+            return (statement, *printed(statement.code, "of a tile that arrived"))
         if isinstance(statement, PartCall) and statement.role == "store":
-            slot = next((text for text in statement.arguments if text.startswith("&")), "")
-            return (*printed(slot.removeprefix("&").partition("[")[0], slot, "of a tile that is complete"), statement)
+            call = Call(statement.function, statement.arguments)
+            return (*printed(call, "of a tile that is complete"), statement)
         return (statement,)
 
-    def printed(name: str, text: str, what: str) -> tuple[Statement, ...]:
-        found = re.search(rf"&({re.escape(name)}\[[^&]*\])", text)
-        if name not in slots or not found:
-            return ()
-        tensor, near = slots[name]
-        memory = memories[near.buffer].memory
-        if not settings.take(tensor, memory):
-            return ()
-        return (tensor.print(f"{found[1]}.bytes", near.size_bytes, f"{what} in {comment_text(memory)}"),)
+    def printed(call: Code, what: str) -> Iterator[Statement]:
+        for name, slot in _slots_given(call):
+            if name in slots:
+                tensor, near = slots[name]
+                memory = memories[near.buffer].memory
+                if settings.take(tensor, memory):
+                    yield tensor.print(Field(slot, "bytes"), near.size_bytes, f"{what} in {comment_text(memory)}")
 
     parts = tuple(replace(part, body=replaced(part.body, changed)) for part in step.parts)
     return replace(step, parts=parts, body=replaced(step.body, changed))
@@ -200,6 +199,14 @@ def _slots(body: tuple[Statement, ...], operands: Sequence[_Tensor]) -> Iterator
                     yield statement.transfer, (tensor, statement.target)
                 if tensor.kind == "outputs" and statement.target == tensor.region:
                     yield statement.transfer, (tensor, statement.source)
+
+
+def _slots_given(call: Code) -> Iterator[tuple[str, Expression]]:
+    """The slots that a call is given the addresses of, and the arrays that they are in."""
+    for argument in call.arguments if isinstance(call, Call) else ():
+        match argument:
+            case Reference(value=Index(of=Name(text=array)) as slot):
+                yield array, slot
 
 
 def _mentions(statements: Sequence[Statement], kind: DType) -> bool:

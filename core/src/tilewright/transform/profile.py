@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib.resources import files
 
+from tilewright.expressions import Call
 from tilewright.program import Program, StepCode
 from tilewright.statements import (
     Barrier,
@@ -45,7 +46,7 @@ def _profiled(step: StepCode, number: int) -> StepCode:
     return replace(
         step,
         body=(
-            Declare(type="tw_profile", name="profile", value="tw_profile_begin()"),
+            Declare(type="tw_profile", name="profile", value=Call("tw_profile_begin")),
             *body,
             *tiles,
             _call("tw_step_end", f"{number}u"),

@@ -53,7 +53,7 @@ static void net_0_conv_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
     tw_transfer(slot, far, slot->bytes, 24 * y_2.extent, 4, 192, 72);
 }
 
-/* Computes this core's share, along loop w, of tile t. */
+/* Computes this core's share of tile t, along loop w. */
 static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, const uint8_t *flash,
                                uint8_t *y)
 {

@@ -1,0 +1,71 @@
+"""Knows which names statements refer to, and so what must be declared before them and handed to their function.
+Does not know what the names stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from tilewright.expressions import Expression, names
+from tilewright.lower.boxes import CSpan
+from tilewright.program import Parameter, Part
+from tilewright.statements import Coded, Declare, Foreign, If, Loop, PartCall, Statement, walk
+
+
+def names_of(body: Iterable[Statement]) -> set[str]:
+    """The variables and functions that statements refer to; of marks, which are no code, none."""
+    expressions: list[Expression] = []
+    found = set[str]()
+    for statement in walk(tuple(body)):
+        for one in _code(statement):
+            if isinstance(one, Foreign):
+                found |= one.names
+            else:
+                expressions.append(one)
+        if isinstance(statement, PartCall):
+            found.add(statement.function)
+    return found | names(expressions)
+
+
+def used(parameters: Iterable[Parameter], body: Iterable[Statement]) -> tuple[Parameter, ...]:
+    """Those of `parameters` that the statements name, each once."""
+    asked = names_of(body)
+    return tuple({one.name: one for one in parameters if one.name in asked}.values())
+
+
+def declared(declarations: Iterable[Statement], body: Iterable[Statement]) -> tuple[Statement, ...]:
+    """Those declarations that `body` names, or a later one of them."""
+    asked = names_of(body)
+    kept: list[Statement] = []
+    for one in reversed(tuple(declarations)):
+        if not isinstance(one, Declare) or one.name in asked:
+            asked |= names_of((one,))
+            kept.append(one)
+    return tuple(reversed(kept))
+
+
+def spans_declared(spans: Iterable[CSpan], body: Iterable[Statement]) -> tuple[Statement, ...]:
+    """Those of the windows' axes that the statements name."""
+    every = {span.name: Declare(type="const tw_span", name=span.name, value=span.value) for span in spans if span.name}
+    return declared(every.values(), body)
+
+
+def called(parts: Sequence[Part], body: Iterable[Statement]) -> tuple[Part, ...]:
+    """The parts without the boxes that nothing asks for."""
+    asked = names_of([*body, *(one for part in parts for one in part.body)])
+    return tuple(part for part in parts if part.role != "box" or part.function in asked)
+
+
+def _code(statement: Statement) -> Iterator[Expression | Foreign]:
+    """What is written in a statement itself."""
+    if isinstance(statement, Coded):
+        yield statement.code
+    match statement:
+        case Declare(value=value):
+            yield value
+        case If(condition=condition):
+            yield condition
+        case Loop(start=start, stop=stop, step=step):
+            yield from (start, stop, step)
+        case PartCall(arguments=arguments):
+            yield from arguments
