@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tilewright.expressions import Expression, Name
+from tilewright.expressions import Expression, Name, Number
 from tilewright.graph import Tensor
 from tilewright.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer
 from tilewright.statements import ByteRange, Role, Statement, StepCall, touched, walk
+
+NOWHERE = Number(0)  # offset of what is in no pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +93,7 @@ class Port:
     align: int
     pool: str = ""  # base of the pool it lives in
     offset_bytes: int = 0
+    offset: Expression = NOWHERE  # the same, by name
     copied_from: str = ""  # outputs only: the expression to copy from where nothing writes the caller's tensor itself
     private: bool = True  # no other graph input or output shares its bytes
 
@@ -107,10 +110,10 @@ class KernelLicence:
 class Beginning:
     """Bytes of the state that `NAME_reset_state` copies from a constant; all others become zero."""
 
-    offset_bytes: int  # in the state
+    offset: Expression  # in the state, in bytes
     size_bytes: int
     pool: str  # base of the pool of constants
-    source_bytes: int  # in that pool
+    source: Expression  # in that pool, in bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +124,7 @@ class Program:
     prefix: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
+    offsets: Mapping[str, str]  # buffer in a memory -> enumerator: the byte where it begins
     pools: tuple[Pool, ...]  # RAM
     constants: tuple[Pool, ...]
     state_bytes: int
@@ -151,7 +155,7 @@ class Program:
         bases = {pool.memory: pool.base for pool in (*self.pools, *self.constants) if not pool.holds}
         alone = {name: pool.base for pool in self.pools for name in pool.holds}
         base = "state" if kinds[buffer] == "state" else alone.get(buffer) or bases[place.memory]
-        return Name(base) + place.offset_bytes
+        return Name(base) + Name(self.offsets[buffer]) if buffer in self.offsets else Name(base)
 
     def verify(self) -> Program:
         """Return self, or raise ValueError naming the first statement that the memory map does not allow."""

@@ -12,24 +12,31 @@ from tilewright.errors import TilewrightError
 from tilewright.graph import Graph, Node, Tensor
 from tilewright.lower import lower
 from tilewright.program import Program
-from tilewright.statements import KernelCall, StepCall
+from tilewright.statements import Declare, KernelCall, StepCall
 
 
 def calls(program: Program) -> list[KernelCall]:
     return [one for step in program.steps for one in step.body if isinstance(one, KernelCall)]
 
 
+def pointers(program: Program) -> list[dict[str, str]]:
+    return [{one.name: str(one.value) for one in step.body if isinstance(one, Declare)} for step in program.steps]
+
+
 def test_every_step_is_called_once_at_planned_addresses(toy: Any) -> None:
     program = toy.program(toy.graph())
-    plan = program.allocated
     assert program.body == tuple(StepCall(step=index) for index in range(4))
     assert [step.function for step in program.steps] == [
         "toy_0_toybias", "toy_1_toyreverse", "toy_2_toybias", "toy_3_toyreverse",
     ]  # fmt: skip
-    biased = plan.placements["biased"].offset_bytes
-    pointer = f"(int8_t *)(ram + {biased})" if biased else "(int8_t *)ram"
-    assert str(calls(program)[0].code).endswith(f"{pointer});")
-    assert "(const int8_t *)(flash + 16)" in str(calls(program)[0].code)
+    assert str(calls(program)[0].code) == "tw_toy_bias(10, x, b, y);"
+    assert pointers(program)[0] == {
+        "x": "(const int8_t *)(ram + AT_IN_MFCC_0)",
+        "b": "(const int8_t *)(flash + AT_0_B)",
+        "y": "(int8_t *)(ram + AT_0_Y)",
+    }
+    assert program.offsets["biased"] == "AT_0_Y"
+    assert set(program.offsets) == set(program.allocated.placements)
 
 
 def test_equal_sources_are_kept_once_and_licences_listed(toy: Any) -> None:
@@ -56,7 +63,7 @@ def test_tensors_of_the_caller_are_parameters(toy: Any) -> None:
     program = toy.program(toy.graph(), io="user")
     assert [one.name for one in program.steps[0].parameters] == ["flash", "mfcc_0", "ram"]
     assert program.inputs[0].pool == program.outputs[0].pool == ""
-    assert "(const int8_t *)mfcc_0" in str(calls(program)[0].code)
+    assert pointers(program)[0]["x"] == "(const int8_t *)mfcc_0"
     assert program.outputs[0].copied_from == ""
 
 

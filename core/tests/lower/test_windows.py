@@ -16,7 +16,7 @@ from tilewright.graph import Graph, Node, Tensor
 from tilewright.kernel import Kernel
 from tilewright.lower import lower
 from tilewright.schedule import schedule
-from tilewright.statements import KernelCall
+from tilewright.statements import Declare, KernelCall
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 
@@ -42,14 +42,15 @@ def call_text(toy: Any, text: str, x: int, y: int) -> str:
     bound = bind(graph, toy.platform, operators, {kernel.name: kernel}, pins)
     tiled = tile(schedule(bound, operators, pins), operators, WholeTiler(), pins)
     program = lower(allocate(tiled, pins, BestFit(), Budget()), operators, "toy")
-    call = program.steps[0].body[0]
+    pointer, call = program.steps[0].body
+    assert isinstance(pointer, Declare)
     assert isinstance(call, KernelCall)
-    return str(call.code)
+    return f"{pointer.value}: {call.code}"
 
 
 def test_padding_is_counted(toy: Any) -> None:
-    assert call_text(toy, "i k<3 : X[i+k-1?] -> Y[i]", 8, 8) == "toy((const float *)(ram + 64), 8, 1, 1);"
+    assert call_text(toy, "i k<3 : X[i+k-1?] -> Y[i]", 8, 8) == "(const float *)(ram + AT_IN_X): toy(x, 8, 1, 1);"
 
 
 def test_what_is_never_read_is_skipped(toy: Any) -> None:
-    assert call_text(toy, "i : X[i+2] -> Y[i]", 8, 4) == "toy((const float *)(ram + 72), 4, 0, 0);"
+    assert call_text(toy, "i : X[i+2] -> Y[i]", 8, 4) == "(const float *)(ram + AT_IN_X + 8): toy(x, 4, 0, 0);"

@@ -16,7 +16,7 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright.program import Program
 from tilewright.runners.host import HostRunner
 from tilewright.runners.runner import Job, Runner, RunResult
-from tilewright.statements import KernelCall
+from tilewright.statements import Foreign, KernelCall
 from tilewright.transform import CodePass
 
 RANDOM = np.random.default_rng(7)
@@ -28,10 +28,11 @@ def harmful(old: str, new: str, step: int = 0) -> CodePass:
     """A pass that puts a mistake into one kernel call."""
 
     def apply(program: Program, context: object) -> Program:
-        call = program.steps[step].body[0]
+        *before, call = program.steps[step].body
         assert isinstance(call, KernelCall)
-        assert old in call.text
-        changed = replace(program.steps[step], body=(replace(call, text=call.text.replace(old, new)),))
+        assert old in str(call.code)
+        worse = replace(call, code=Foreign(text=str(call.code).replace(old, new)))
+        changed = replace(program.steps[step], body=(*before, worse))
         return replace(program, steps=(*program.steps[:step], changed, *program.steps[step + 1 :]))
 
     return CodePass(name="harm", summary="", apply=apply, default=True)
@@ -74,8 +75,8 @@ def test_floats(toy: Any, tmp_path: Path) -> None:
 
 
 FAULTS: dict[str, tuple[CodePass, bool, str]] = {
-    "write far beyond the pool": (harmful("(ram + ", "(ram + 30 + "), False, "written"),
-    "write before the pool": (harmful("(int8_t *)(ram + ", "(int8_t *)(ram - 40 + "), False, "written"),
+    "write far beyond the pool": (harmful(", y)", ", y + 30)"), False, "written"),
+    "write before the pool": (harmful(", y)", ", y - 60)"), False, "written"),
     "write just beyond, seen by ASan": (harmful("tw_toy_bias(10,", "tw_toy_bias(60,"), True, "AddressSanitizer"),
     "not even C": (harmful("tw_toy_bias(", "tw_toy_bias((", 0), False, "host_main|toy.c"),
     "a warning": (harmful("tw_toy_bias(10,", "tw_toy_bias(10.5,"), False, "conversion"),
@@ -93,8 +94,13 @@ def test_faults_are_caught(toy: Any, tmp_path: Path, fault: str) -> None:
 def test_use_of_a_dead_buffer_is_caught(toy: Any, tmp_path: Path) -> None:
     """Step 3 reads what step 2 read: those bytes are dead by then."""
     program = toy.program(toy.graph(length=64), io="user")
-    first_argument = [step.body[0].text.split(", ")[1] for step in program.steps]
-    stale = harmful(first_argument[3], first_argument[2], 3)
+
+    def wrong(program: Program, context: object) -> Program:
+        *others, before, step = program.steps
+        pointer, *_ = before.body
+        return replace(program, steps=(*others, before, replace(step, body=(pointer, *step.body[1:]))))
+
+    stale = CodePass(name="stale", summary="", apply=wrong, default=True)
     sets = ({"mfcc:0": np.zeros((1, 64), np.int8)},)
     for passes, caught in (((), False), ((stale,), True)):
         artifact = toy.artifact(program, wanted=("lifetimes",), passes=passes)

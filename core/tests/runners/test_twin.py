@@ -16,7 +16,7 @@ from tilewright.program import Program
 from tilewright.runners.runner import Job, Runner, RunResult
 from tilewright.runners.twin import RACE, Execution, TwinRunner
 from tilewright.runners.twin_machine import engine_names, machine_of
-from tilewright.statements import KernelCall
+from tilewright.statements import Foreign, KernelCall
 from tilewright.testing.cluster import CLUSTER
 from tilewright.transform import CodePass
 
@@ -29,10 +29,11 @@ def harmful(old: str, new: str) -> CodePass:
     """A pass that puts a mistake into the first kernel call."""
 
     def apply(program: Program, context: object) -> Program:
-        call = program.steps[0].body[0]
+        *before, call = program.steps[0].body
         assert isinstance(call, KernelCall)
-        assert old in call.text
-        changed = replace(program.steps[0], body=(replace(call, text=call.text.replace(old, new)),))
+        assert old in str(call.code)
+        worse = replace(call, code=Foreign(text=str(call.code).replace(old, new)))
+        changed = replace(program.steps[0], body=(*before, worse))
         return replace(program, steps=(changed, *program.steps[1:]))
 
     return CodePass(name="harm", summary="", apply=apply, default=True)
@@ -66,8 +67,8 @@ def test_under_sanitizers(toy: Any, tmp_path: Path, runner: Runner) -> None:
 
 
 FAULTS: dict[str, tuple[CodePass, bool, str]] = {
-    "far beyond the pool": (harmful("(ram + ", "(ram + 300000 + "), False, "TW7111"),
-    "before the pool": (harmful("(int8_t *)(ram + ", "(int8_t *)(ram - 40 + "), False, "TW7111"),
+    "far beyond the pool": (harmful(", y)", ", y + 300000)"), False, "TW7111"),
+    "before the pool": (harmful(", y)", ", y - 60)"), False, "TW7111"),
     "just beyond the pool": (harmful("tw_toy_bias(10,", "tw_toy_bias(60,"), False, "TW7110"),
     "just beyond, seen by ASan": (harmful("tw_toy_bias(10,", "tw_toy_bias(60,"), True, "TW7115"),
     "depends on what nobody wrote": (harmful("tw_toy_bias(10,", "tw_toy_bias(5,"), False, "TW7112"),

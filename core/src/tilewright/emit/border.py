@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tilewright.expressions import Cast, Field, Name
 from tilewright.graph import Tensor
 from tilewright.identifiers import comment_text
 from tilewright.program import Port, Program
@@ -60,7 +61,7 @@ def _text(program: Program, port: Port, direction: str) -> PortText:
         scale=scale,
         zero_point=zero_point,
         placed=placed,
-        address=_plus(port.pool, port.offset_bytes) if placed else "",
+        address=str(Name(port.pool) + port.offset) if placed else "",
         mapped=_mapped(kind, port) if placed else "NULL",
         copied_from=port.copied_from,
         far=port.pool in far_bases(program),
@@ -76,14 +77,9 @@ def far_bases(program: Program) -> frozenset[str]:
     return frozenset(pool.base for pool in pools if not reachable(platform, pool.memory))
 
 
-def _plus(base: str, offset_bytes: int) -> str:
-    return f"{base} + {offset_bytes}" if offset_bytes else base
-
-
 def _mapped(kind: str, port: Port) -> str:
-    if not port.offset_bytes:
-        return f"({kind} *)pools->{port.pool}"
-    return f"({kind} *)((uint8_t *)pools->{port.pool} + {port.offset_bytes})"
+    pool = Field(Name("pools"), port.pool, arrow=True)
+    return str(Cast(f"{kind} *", Cast("uint8_t *", pool) + port.offset if port.offset_bytes else pool))
 
 
 def _quantization(tensor: Tensor) -> tuple[str, int]:

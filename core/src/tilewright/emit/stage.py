@@ -12,6 +12,7 @@ from importlib.resources import files
 
 from tilewright.emit.border import PortText, far_bases, port_texts
 from tilewright.emit.ctree import print_body, print_step
+from tilewright.emit.memory_map import memory_map
 from tilewright.emit.options import EmitOptions
 from tilewright.emit.weights import blob, byte_array, initialiser
 from tilewright.identifiers import comment_text
@@ -106,6 +107,7 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "bytes_of": {base: byte_array(content) for base, content in blobs.items()} if form == "c" else {},
         "here": "${CMAKE_CURRENT_SOURCE_DIR}",
         "prelude": _prelude(program),
+        "memory_map": tuple(memory_map(program)),
         "selftest": selftest,
         **_port_names(program, inputs, outputs),
         **_code_names(program),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from tilewright.errors import memory_error
 from tilewright.expressions import Cast, Expression, Field, Name, Number
@@ -19,6 +20,7 @@ EXTERNAL_NAMES = (
     *("init", "run", "reset_state", "map_inputs", "map_outputs"),
     *("ctx", "pools", "constants", "inputs", "outputs", "mapped_inputs"),
 )
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 STATE = Parameter(type="uint8_t *", name="state")
 
 
@@ -29,11 +31,7 @@ class Place:
     parameter: Parameter
     where: str  # for comments: memory, or "caller"
     offset_bytes: int
-
-    @property
-    def offset(self) -> Expression:
-        """Bytes from the parameter."""
-        return Number(self.offset_bytes)
+    offset: Expression  # the same, by name
 
     @property
     def address(self) -> Expression:
@@ -44,10 +42,6 @@ class Place:
     def outside(self) -> Expression:
         """In the run function."""
         return (self.parameter.given or self.parameter.variable) + self.offset
-
-    def pointer(self, c_type: str, *, const: bool) -> Expression:
-        """Of type `c_type *` or `const c_type *`."""
-        return Cast(f"{'const ' if const else ''}{c_type} *", self.address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,18 +56,25 @@ class AddressBook:
     alone: Mapping[str, Pool]  # by buffer that is in no memory's pool: placed by the application, or a lasting copy
     callers: Mapping[str, Parameter]  # by buffer in the caller's memory
     owners: Mapping[str, str]
+    offsets: Mapping[str, str]  # by buffer in a memory: the name of the byte where it begins
 
     def of_buffer(self, name: str, offset_bytes: int = 0) -> Place:
         """The place `offset_bytes` into a buffer."""
         placement = self.allocated.placements.get(name)
         if placement is None:
-            return Place(parameter=self.callers[name], where="caller", offset_bytes=offset_bytes)
+            start = Number(offset_bytes)
+            return Place(parameter=self.callers[name], where="caller", offset_bytes=offset_bytes, offset=start)
         base = STATE if self.buffers[name].kind == "state" else self.memories.get(placement.memory)
         if name in self.alone:
             base = _parameter(self.alone[name])
         if base is None:
             raise KeyError(name)
-        return Place(parameter=base, where=placement.memory, offset_bytes=placement.offset_bytes + offset_bytes)
+        return Place(
+            parameter=base,
+            where=placement.memory,
+            offset_bytes=placement.offset_bytes + offset_bytes,
+            offset=Name(self.offsets[name]) + offset_bytes if name in self.offsets else Number(offset_bytes),
+        )
 
     def of_value(self, name: str) -> Place:
         """The place of a tensor's first element."""
@@ -106,8 +107,10 @@ def members_of(graph: Graph, prefix: str) -> dict[str, str]:
     }
 
 
-def address_book(allocated: Allocated, members: Mapping[str, str]) -> AddressBook:
-    """Name every base. `members` is what `members_of` returns."""
+def address_book(
+    allocated: Allocated, members: Mapping[str, str], offsets: Mapping[str, str] = NO_NAMES
+) -> AddressBook:
+    """Name every base. `members` is what `members_of` returns, `offsets` what `offset_names` does, for who writes C."""
     buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
     pools, constants = _pools(allocated, buffers)
     alone = {name: pool for pool in pools for name in pool.holds}
@@ -124,6 +127,7 @@ def address_book(allocated: Allocated, members: Mapping[str, str]) -> AddressBoo
         alone=alone,
         callers=_callers(owners, allocated.tiled.scheduled.bound.graph, members, bases),
         owners=owners,
+        offsets=offsets,
     )
 
 
@@ -254,6 +258,7 @@ def ports_of(allocated: Allocated, book: AddressBook, members: Mapping[str, str]
                 align=tensor.dtype.size_bytes if pool else book.buffers[buffer].align,
                 pool=pool.base if pool else "",
                 offset_bytes=place.offset_bytes,
+                offset=place.offset,
                 copied_from=str(place.outside) if elsewhere else "",
                 private=not any(_overlap(ranges[value], other) for name, other in ranges.items() if name != value),
             )

@@ -10,13 +10,14 @@ from types import MappingProxyType
 
 from tilewright.copies import read_as
 from tilewright.dtypes import DType
+from tilewright.expressions import Cast, Expression
 from tilewright.graph import Site
 from tilewright.kernel import Operand
 from tilewright.layout import Layout, row_major
 from tilewright.lower.addresses import AddressBook, Place
 from tilewright.operator import Operator
 from tilewright.stages import Binding, Step
-from tilewright.statements import ByteRange
+from tilewright.statements import ByteRange, Declare
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -59,11 +60,8 @@ def scratch_name(step: Step) -> str:
     return f"{step.name}.scratch"
 
 
-def scratch_operand(step: Step, book: AddressBook) -> Operand:
-    """The step's scratch, as templates see it; no bytes where it has none."""
-    buffer = book.buffers.get(scratch_name(step))
-    size = buffer.size_bytes if buffer else 0
-    pointer = str(book.of_buffer(buffer.name).pointer("uint8_t", const=False)) if buffer else "(uint8_t *)0"
+def scratch_operand(pointer: str, size: int) -> Operand:
+    """Scratch as templates see it; no bytes where a step has none."""
     return Operand(
         name="scratch",
         pointer=pointer,
@@ -75,6 +73,12 @@ def scratch_operand(step: Step, book: AddressBook) -> Operand:
         before=("0",),
         after=("0",),
     )
+
+
+def pointer_to(address: Expression, name: str, dtype: DType, *, written: bool) -> Declare:
+    """A variable that points to elements of type `dtype`."""
+    kind = f"{'' if written else 'const '}{dtype.c_type} *"
+    return Declare(type=f"{kind}const", name=name, value=address if dtype is DType.U8 else Cast(kind, address))
 
 
 def _constant(operand: str, name: str, step: str, book: AddressBook, inner: Mapping[str, str]) -> Bond:

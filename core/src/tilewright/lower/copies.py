@@ -13,7 +13,6 @@ from tilewright.expressions import Call, Cast, Expression, Field, Name, Number
 from tilewright.lower.addresses import AddressBook, Place
 from tilewright.lower.scope import declared
 from tilewright.platform import CopyPath
-from tilewright.program import Parameter
 from tilewright.rendering import rendered
 from tilewright.stages import Step
 from tilewright.statements import ByteRange, Code, CopyStart, CopyWait, Declare, Statement
@@ -21,18 +20,16 @@ from tilewright.statements import ByteRange, Code, CopyStart, CopyWait, Declare,
 CHANNEL = Name("tw_channel")
 
 
-def copies_before(step: Step, book: AddressBook) -> tuple[tuple[Statement, ...], tuple[Parameter, ...]]:
-    """What brings the constants of a step where it reads them, and what the step's function must be given for it."""
+def copies_before(step: Step, book: AddressBook) -> tuple[Statement, ...]:
+    """What brings the constants of a step where it reads them."""
     bound = book.allocated.tiled.scheduled.bound
     mine = set(bound.bindings[step.name].constants.values())
     body: list[Statement] = []
-    parameters: dict[Parameter, None] = {}
     for name, staging in copies_of(book.allocated.decisions, bound.constants):
         if staging.when == "use" and name in mine:
             source, target = book.of_buffer(name), book.of_buffer(copy_name(name, staging, step.name))
             body.extend(_copied(name, copy_name(name, staging, step.name), source, target, book))
-            parameters |= {source.parameter: None, target.parameter: None}
-    return _with_channel(body), tuple(parameters)
+    return _with_channel(body)
 
 
 def copies_at_start(book: AddressBook) -> tuple[Statement, ...]:

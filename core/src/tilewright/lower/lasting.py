@@ -21,15 +21,13 @@ def beginnings(allocated: Allocated, book: AddressBook) -> tuple[Beginning, ...]
     for value in allocated.decisions.state:
         name = initial_name(value)
         if name in allocated.tiled.scheduled.bound.constants:
-            storage = allocated.tiled.scheduled.storage[value]
-            start = allocated.placements[storage.buffer].offset_bytes + storage.offset_bytes
             source = book.of_buffer(name)
             found.append(
                 Beginning(
-                    offset_bytes=start,
+                    offset=book.of_value(value).offset,
                     size_bytes=allocated.tiled.scheduled.bound.constants[name].nbytes,
                     pool=source.parameter.name,
-                    source_bytes=source.offset_bytes,
+                    source=source.offset,
                 )
             )
     return tuple(found)

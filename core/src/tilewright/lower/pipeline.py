@@ -36,9 +36,10 @@ from tilewright.expressions import (
     replaced,
 )
 from tilewright.lower.addresses import AddressBook
+from tilewright.lower.compute import compute_part
 from tilewright.lower.keeps import keep_held_part, keep_window_part
 from tilewright.lower.nest import Level, tile_counts
-from tilewright.lower.parts import call_part, compute_part, move_part
+from tilewright.lower.parts import call_part, move_part
 from tilewright.lower.scope import declared, names_of, used
 from tilewright.lower.slots import Held, Slot, Tiling
 from tilewright.program import Parameter, Part

@@ -29,7 +29,7 @@ from tilewright.stages import Step
 from tilewright.statements import ByteRange
 from tilewright.tile.boxes import Roll
 
-STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *"ijklmnop", "mine", "slot", "near", "far", "box", "copies")
+STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *"ijklmnop", "mine", "slot", "near", "far", "box", "copies", "scratch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from tilewright.identifiers import comment_text, prefix_problem
 from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
 from tilewright.lower.copies import copies_at_start
 from tilewright.lower.lasting import beginnings, going_on
+from tilewright.lower.offsets import offset_names
 from tilewright.lower.regions import is_team, keeps_rows, lower_region, lowering, rows_text
 from tilewright.lower.steps import Lowered, lower_step
 from tilewright.operator import Operator
@@ -40,7 +41,7 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
     scheduled = allocated.tiled.scheduled
     graph = scheduled.bound.graph
     members = members_of(graph, prefix)
-    book = address_book(allocated, members)
+    book = address_book(allocated, members, offset_names(allocated, operators))
     total = len(scheduled.steps)
     lowered, helpers = _steps(book, operators, prefix)
     includes = {name for one in lowered for name in one.kernel.includes}
@@ -50,6 +51,7 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
         prefix=prefix,
         inputs=ports_of(allocated, book, members, "inputs"),
         outputs=ports_of(allocated, book, members, "outputs"),
+        offsets=book.offsets,
         pools=book.pools,
         constants=book.constants,
         state_bytes=sum(use.used_bytes for use in allocated.pools if use.kind == "state"),

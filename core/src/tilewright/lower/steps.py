@@ -5,18 +5,21 @@ Does not know tiles (`tiles`), the other steps, nor the border of the program.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tilewright.access import Access, Window
+from tilewright.dtypes import DType
 from tilewright.identifiers import safe_identifier
 from tilewright.kernel import Call, Kernel, Matched, Operand
 from tilewright.layout import strides
 from tilewright.lower.addresses import AddressBook
-from tilewright.lower.bonds import Bond, bonds_of, scratch_name, scratch_operand
+from tilewright.lower.bonds import Bond, bonds_of, pointer_to, scratch_name, scratch_operand
 from tilewright.lower.comments import step_comment
 from tilewright.lower.copies import copies_before
+from tilewright.lower.scope import declared, used
+from tilewright.lower.slots import operand_names
 from tilewright.operator import Operator
-from tilewright.program import Parameter, StepCode
+from tilewright.program import StepCode
 from tilewright.rendering import render_call, render_source, render_wait
 from tilewright.stages import Step
 from tilewright.statements import ByteRange, KernelCall, KernelWait, Statement
@@ -41,73 +44,80 @@ def lower_step(
     bonds = bonds_of(site, operator, binding, book)
     function = f"{prefix}_{index:0{len(str(total - 1))}d}_{safe_identifier(node.op, 'op').lower()}"
     access = bound.layers[node.name].access
-    call = _call(site, binding.kernel, access, bonds, step, book, function)
-    scratch = book.buffers.get(scratch_name(step))
-    body: tuple[Statement, ...] = ()
-    if any(bond.region.size_bytes for bond in bonds if bond.written):
-        wait = render_wait(binding.kernel, call)
-        body = (
-            KernelCall(
-                kernel=binding.kernel.name,
-                code=render_call(binding.kernel, call),
-                reads=tuple(bond.region for bond in bonds if not bond.written),
-                writes=(
-                    *(bond.region for bond in bonds if bond.written),
-                    *(
-                        [ByteRange(buffer=scratch.name, offset_bytes=0, size_bytes=scratch.size_bytes)]
-                        if scratch
-                        else []
-                    ),
-                ),
-            ),
-            *([KernelWait(kernel=binding.kernel.name, code=wait)] if wait else []),
-        )
-    copies, given = copies_before(step, book) if body else ((), ())
-    parameters = (*_parameters(bonds, step, book), *given) if body else ()
+    pointers, call = _call(site, access, bonds, step, book, function)
+    body = (*copies_before(step, book), *_computed(step, binding.kernel, call, pointers, bonds, book))
+    if not any(bond.region.size_bytes for bond in bonds if bond.written):
+        body = ()
     code = StepCode(
         step=step.name,
         function=function,
         comment=step_comment(index, total, site, binding, bonds, book, step),
-        parameters=tuple(sorted(dict.fromkeys(parameters), key=lambda parameter: parameter.name)),
-        body=(*copies, *body),
+        parameters=tuple(sorted(used(book.bases, body), key=lambda parameter: parameter.name)),
+        body=body,
     )
     return Lowered(code=code, source=render_source(binding.kernel, call) if body else "", kernel=binding.kernel)
 
 
+def _computed(
+    step: Step, kernel: Kernel, call: Call, pointers: Sequence[Statement], bonds: Sequence[Bond], book: AddressBook
+) -> tuple[Statement, ...]:
+    """The kernel's call, and the variables that it names."""
+    scratch, wait = book.buffers.get(scratch_name(step)), render_wait(kernel, call)
+    written = [bond.region for bond in bonds if bond.written]
+    if scratch is not None:
+        written.append(ByteRange(buffer=scratch.name, offset_bytes=0, size_bytes=scratch.size_bytes))
+    calls: list[Statement] = [
+        KernelCall(
+            kernel=kernel.name,
+            code=render_call(kernel, call),
+            reads=tuple(bond.region for bond in bonds if not bond.written),
+            writes=tuple(written),
+        ),
+    ]
+    if wait:
+        calls.append(KernelWait(kernel=kernel.name, code=wait))
+    return (*declared(pointers, calls), *calls)
+
+
 def _call(
-    site: Matched, kernel: Kernel, access: Access, bonds: Sequence[Bond], step: Step, book: AddressBook, function: str
-) -> Call:
-    """The call that computes the whole step at once."""
+    site: Matched, access: Access, bonds: Sequence[Bond], step: Step, book: AddressBook, function: str
+) -> tuple[list[Statement], Call]:
+    """The call that computes the whole step at once, and the variables that point to its operands."""
     box = {loop.name: (0, loop.extent) for loop in access.loops}
-    operands = {bond.operand: _operand(bond, access.window(bond.operand, box)) for bond in bonds}
-    return Call(
+    names, pointers, operands = operand_names(bonds, book), list[Statement](), dict[str, Operand]()
+    for bond in bonds:
+        window = access.window(bond.operand, box)
+        address = bond.place.address + _skipped(bond, window)
+        pointers.append(pointer_to(address, names[bond.operand], bond.dtype, written=bond.written))
+        operands[bond.operand] = _operand(bond, window, names[bond.operand])
+    scratch = book.buffers.get(scratch_name(step))
+    if scratch is not None:
+        pointers.append(pointer_to(book.of_buffer(scratch.name).address, "scratch", DType.U8, written=True))
+    call = Call(
         site=site,
-        operands={**operands, "scratch": scratch_operand(step, book)},
+        operands={**operands, "scratch": scratch_operand(*("scratch", scratch.size_bytes) if scratch else ("NULL", 0))},
         extents={loop.name: str(loop.extent) for loop in access.loops},
         name=function,
     )
+    return pointers, call
 
 
-def _operand(bond: Bond, window: Window) -> Operand:
-    """The operand as a call over all loops sees it: what is never read is left out, what is padding is counted."""
+def _skipped(bond: Bond, window: Window) -> int:
+    """Bytes before the first one that is read."""
     steps = strides(bond.shape, bond.layout)
-    skipped = sum(span.low * step for span, step in zip(window, steps, strict=True))
-    place = replace(bond.place, offset_bytes=bond.place.offset_bytes + skipped * bond.dtype.size_bytes)
+    return bond.dtype.size_bytes * sum(span.low * step for span, step in zip(window, steps, strict=True))
+
+
+def _operand(bond: Bond, window: Window, name: str) -> Operand:
+    """The operand as a call over all loops sees it: what is never read is left out, what is padding is counted."""
     return Operand(
         name=bond.operand,
-        pointer=str(place.pointer(bond.dtype.c_type, const=not bond.written)),
+        pointer=name,
         dtype=bond.dtype,
         shape=bond.shape,
-        strides=steps,
+        strides=strides(bond.shape, bond.layout),
         extents=tuple(str(span.extent) for span in window),
         origin=tuple(str(span.low) for span in window),
         before=tuple(str(span.before) for span in window),
         after=tuple(str(span.after) for span in window),
     )
-
-
-def _parameters(bonds: Sequence[Bond], step: Step, book: AddressBook) -> tuple[Parameter, ...]:
-    places = [bond.place for bond in bonds if bond.region.size_bytes]
-    if scratch_name(step) in book.buffers:
-        places.append(book.of_buffer(scratch_name(step)))
-    return tuple(sorted({place.parameter: None for place in places}, key=lambda parameter: parameter.name))

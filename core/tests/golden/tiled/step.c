@@ -30,7 +30,7 @@ static void net_0_conv_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
     const tw_span x_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 8);
-    const uint8_t *const far = l2 + 24 * x_2.low + 1536;
+    const uint8_t *const far = l2 + AT_IN_X + 24 * x_2.low;
     tw_transfer(slot, slot->bytes, far, 24 * x_2.extent, 2, 120, 192);
 }
 
@@ -39,7 +39,7 @@ static void net_0_conv_fetch_w(int32_t t, const uint8_t *flash, tw_slot *slot)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
     const tw_span w_0 = tw_span_inside(box.o.low, box.o.high);
-    const uint8_t *const far = flash + 72 * w_0.low + 48;
+    const uint8_t *const far = flash + AT_0_W + 72 * w_0.low;
     tw_transfer(slot, slot->bytes, far, 288, 1, 0, 0);
 }
 
@@ -49,7 +49,7 @@ static void net_0_conv_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
     const net_0_conv_box box = net_0_conv_tile(t);
     const tw_span y_1 = tw_span_inside(box.o.low, box.o.high);
     const tw_span y_2 = tw_span_inside(box.h.low, box.h.high);
-    uint8_t *const far = l2 + 192 * y_1.low + 24 * y_2.low;
+    uint8_t *const far = l2 + AT_0_Y + 192 * y_1.low + 24 * y_2.low;
     tw_transfer(slot, far, slot->bytes, 24 * y_2.extent, 4, 192, 72);
 }
 
@@ -66,6 +66,10 @@ static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, co
         const tw_span y_1 = tw_span_inside(box.o.low, box.o.high);
         const tw_span y_2 = tw_span_inside(box.h.low, box.h.high);
         const tw_span y_3 = tw_span_inside(mine.low, mine.high);
+        const float *const my_x = (const float *)(x + 4 * x_3.low);
+        const float *const my_w = (const float *)w;
+        const float *const my_b = (const float *)(flash + AT_0_B + 4 * b_0.low);
+        float *const my_y = (float *)(y + 4 * y_3.low);
         tw_conv_f32((tw_conv){
             .batches = 1,
             .outputs = y_1.extent,
@@ -85,8 +89,7 @@ static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, co
                 .before = x_3.before, .counted = 7 - (x_3.low), .x_step = 1, .y_step = 1, .w_step = 2},
             .low = -INFINITY,
             .high = INFINITY,
-        }, (const float *)(x + 4 * x_3.low), (const float *)w, (const float *)(flash + 4 * b_0.low + 16),
-            (float *)(y + 4 * y_3.low));
+        }, my_x, my_w, my_b, my_y);
         tw_charge(444u, (box.o.high - box.o.low) * (box.h.high - box.h.low) * (mine.high - mine.low), 12);
     }
 }
@@ -94,9 +97,9 @@ static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, co
 TW_STEP void net_0_conv(const uint8_t *flash, uint8_t *l1, uint8_t *l2)
 {
     tw_queue copies = {.started = 0};
-    tw_slot x[2] = {{.bytes = l1, .queue = &copies}, {.bytes = l1 + 240, .queue = &copies}};
-    tw_slot w[1] = {{.bytes = l1 + 480, .queue = &copies}};
-    tw_slot y[2] = {{.bytes = l1 + 768, .queue = &copies}, {.bytes = l1 + 1056, .queue = &copies}};
+    tw_slot x[2] = {{.bytes = l1 + AT_0_X_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_X_L1_1, .queue = &copies}};
+    tw_slot w[1] = {{.bytes = l1 + AT_0_W_L1_0, .queue = &copies}};
+    tw_slot y[2] = {{.bytes = l1 + AT_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_Y_L1_1, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_conv_fetch_x(0, l2, &x[0]);
         net_0_conv_fetch_w(0, flash, &w[0]);

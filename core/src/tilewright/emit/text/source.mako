@@ -81,6 +81,16 @@ _Static_assert(${port.macro}_SIZE == ${port.macro}_ELEMENTS * sizeof(${port.type
 % endfor
 % endif
 % endif
+% if memory_map:
+
+/* ---- where buffers begin, in bytes from the beginning of their memory ---- */
+
+enum {
+% for line in memory_map:
+    ${line}
+% endfor
+};
+% endif
 % if program.sources:
 
 /* ---- kernels ---- */
@@ -354,7 +364,8 @@ tw_status ${p}_reset_state(${p}_ctx *ctx)
 % if program.state_bytes:
     memset(ctx->state, 0, ${P}_STATE_SIZE);
 % for one in program.beginnings:
-    memcpy((uint8_t *)ctx->state + ${one.offset_bytes}, (const uint8_t *)ctx->constants.${one.pool} + ${one.source_bytes}, ${one.size_bytes}u);
+    memcpy((uint8_t *)ctx->state + ${one.offset},
+           (const uint8_t *)ctx->constants.${one.pool} + ${one.source}, ${one.size_bytes}u);
 % endfor
 % endif
     return TW_OK;

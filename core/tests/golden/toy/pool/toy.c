@@ -41,6 +41,21 @@ _Static_assert(TOY_OUT_SCORES_SIZE == TOY_OUT_SCORES_ELEMENTS * sizeof(int8_t), 
 #  define TOY_LINKED_FLASH toy_const_flash
 #endif
 
+/* ---- where buffers begin, in bytes from the beginning of their memory ---- */
+
+enum {
+    /* ram */
+    AT_1_SCRATCH = 0, /* 8 bytes, step 1 */
+    AT_3_SCRATCH = 0, /* 8 bytes, step 3 */
+    AT_IN_MFCC_0 = 0, /* 10 bytes, step 0 */
+    AT_1_Y = 8, /* 10 bytes, steps 1 to 2 */
+    AT_3_Y = 8, /* 10 bytes, step 3 */
+    AT_0_Y = 20, /* 10 bytes, steps 0 to 1 */
+    AT_2_Y = 20, /* 10 bytes, steps 2 to 3 */
+    /* flash */
+    AT_0_B = 16, /* 10 bytes */
+};
+
 /* ---- kernels ---- */
 
 /* What the portable kernels below rely on. */
@@ -83,7 +98,10 @@ TW_KERNEL void tw_toy_reverse(int32_t count, const int8_t *x, int8_t *y, uint8_t
  */
 TW_STEP void toy_0_toybias(const uint8_t *flash, uint8_t *ram)
 {
-    tw_toy_bias(10, (const int8_t *)ram, (const int8_t *)(flash + 16), (int8_t *)(ram + 20));
+    const int8_t *const x = (const int8_t *)(ram + AT_IN_MFCC_0);
+    const int8_t *const b = (const int8_t *)(flash + AT_0_B);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    tw_toy_bias(10, x, b, y);
 }
 
 /* Step 1 of 4: ToyReverse
@@ -95,7 +113,10 @@ TW_STEP void toy_0_toybias(const uint8_t *flash, uint8_t *ram)
  */
 TW_STEP void toy_1_toyreverse(uint8_t *ram)
 {
-    tw_toy_reverse(10, (const int8_t *)(ram + 20), (int8_t *)(ram + 8), (uint8_t *)ram);
+    const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
+    int8_t *const y = (int8_t *)(ram + AT_1_Y);
+    uint8_t *const scratch = ram + AT_1_SCRATCH;
+    tw_toy_reverse(10, x, y, scratch);
 }
 
 /* Step 2 of 4: ToyBias
@@ -107,7 +128,10 @@ TW_STEP void toy_1_toyreverse(uint8_t *ram)
  */
 TW_STEP void toy_2_toybias(const uint8_t *flash, uint8_t *ram)
 {
-    tw_toy_bias(10, (const int8_t *)(ram + 8), (const int8_t *)(flash + 16), (int8_t *)(ram + 20));
+    const int8_t *const x = (const int8_t *)(ram + AT_1_Y);
+    const int8_t *const b = (const int8_t *)(flash + AT_0_B);
+    int8_t *const y = (int8_t *)(ram + AT_2_Y);
+    tw_toy_bias(10, x, b, y);
 }
 
 /* Step 3 of 4: ToyReverse
@@ -119,7 +143,10 @@ TW_STEP void toy_2_toybias(const uint8_t *flash, uint8_t *ram)
  */
 TW_STEP void toy_3_toyreverse(uint8_t *ram)
 {
-    tw_toy_reverse(10, (const int8_t *)(ram + 20), (int8_t *)(ram + 8), (uint8_t *)ram);
+    const int8_t *const x = (const int8_t *)(ram + AT_2_Y);
+    int8_t *const y = (int8_t *)(ram + AT_3_Y);
+    uint8_t *const scratch = ram + AT_3_SCRATCH;
+    tw_toy_reverse(10, x, y, scratch);
 }
 
 /* ---- interface ---- */
@@ -206,7 +233,7 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     const uint8_t *const flash = (const uint8_t *)ctx->constants.flash;
 
     if (inputs != NULL) {
-        tw_copy_tensor(ram, inputs->mfcc_0, TOY_IN_MFCC_0_SIZE);
+        tw_copy_tensor(ram + AT_IN_MFCC_0, inputs->mfcc_0, TOY_IN_MFCC_0_SIZE);
     }
 
     if (tw_on_step(ctx, 0u, TW_STEP_BEGIN) != 0) {
@@ -239,7 +266,7 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     }
 
     if (outputs != NULL) {
-        tw_copy_tensor(outputs->scores, ram + 8, TOY_OUT_SCORES_SIZE);
+        tw_copy_tensor(outputs->scores, ram + AT_3_Y, TOY_OUT_SCORES_SIZE);
     }
     return TW_OK;
 }
@@ -265,6 +292,6 @@ toy_mapped_inputs toy_map_inputs(const toy_pools *pools)
 toy_outputs toy_map_outputs(const toy_pools *pools)
 {
     toy_outputs mapped;
-    mapped.scores = (int8_t *)((uint8_t *)pools->ram + 8);
+    mapped.scores = (int8_t *)((uint8_t *)pools->ram + AT_3_Y);
     return mapped;
 }

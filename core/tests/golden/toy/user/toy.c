@@ -50,6 +50,19 @@ _Static_assert(TOY_OUT_SCORES_SIZE == TOY_OUT_SCORES_ELEMENTS * sizeof(int8_t), 
 #  define TOY_LINKED_FLASH toy_const_flash
 #endif
 
+/* ---- where buffers begin, in bytes from the beginning of their memory ---- */
+
+enum {
+    /* ram */
+    AT_1_SCRATCH = 0, /* 8 bytes, step 1 */
+    AT_2_Y = 0, /* 10 bytes, steps 2 to 3 */
+    AT_0_Y = 8, /* 10 bytes, steps 0 to 1 */
+    AT_3_SCRATCH = 16, /* 8 bytes, step 3 */
+    AT_1_Y = 20, /* 10 bytes, steps 1 to 2 */
+    /* flash */
+    AT_0_B = 16, /* 10 bytes */
+};
+
 /* ---- kernels ---- */
 
 /* What the portable kernels below rely on. */
@@ -92,7 +105,10 @@ TW_KERNEL void tw_toy_reverse(int32_t count, const int8_t *x, int8_t *y, uint8_t
  */
 TW_STEP void toy_0_toybias(const uint8_t *flash, const uint8_t *mfcc_0, uint8_t *ram)
 {
-    tw_toy_bias(10, (const int8_t *)mfcc_0, (const int8_t *)(flash + 16), (int8_t *)(ram + 8));
+    const int8_t *const x = (const int8_t *)mfcc_0;
+    const int8_t *const b = (const int8_t *)(flash + AT_0_B);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    tw_toy_bias(10, x, b, y);
 }
 
 /* Step 1 of 4: ToyReverse
@@ -104,7 +120,10 @@ TW_STEP void toy_0_toybias(const uint8_t *flash, const uint8_t *mfcc_0, uint8_t 
  */
 TW_STEP void toy_1_toyreverse(uint8_t *ram)
 {
-    tw_toy_reverse(10, (const int8_t *)(ram + 8), (int8_t *)(ram + 20), (uint8_t *)ram);
+    const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
+    int8_t *const y = (int8_t *)(ram + AT_1_Y);
+    uint8_t *const scratch = ram + AT_1_SCRATCH;
+    tw_toy_reverse(10, x, y, scratch);
 }
 
 /* Step 2 of 4: ToyBias
@@ -116,7 +135,10 @@ TW_STEP void toy_1_toyreverse(uint8_t *ram)
  */
 TW_STEP void toy_2_toybias(const uint8_t *flash, uint8_t *ram)
 {
-    tw_toy_bias(10, (const int8_t *)(ram + 20), (const int8_t *)(flash + 16), (int8_t *)ram);
+    const int8_t *const x = (const int8_t *)(ram + AT_1_Y);
+    const int8_t *const b = (const int8_t *)(flash + AT_0_B);
+    int8_t *const y = (int8_t *)(ram + AT_2_Y);
+    tw_toy_bias(10, x, b, y);
 }
 
 /* Step 3 of 4: ToyReverse
@@ -128,7 +150,10 @@ TW_STEP void toy_2_toybias(const uint8_t *flash, uint8_t *ram)
  */
 TW_STEP void toy_3_toyreverse(uint8_t *ram, uint8_t *scores)
 {
-    tw_toy_reverse(10, (const int8_t *)ram, (int8_t *)scores, (uint8_t *)(ram + 16));
+    const int8_t *const x = (const int8_t *)(ram + AT_2_Y);
+    int8_t *const y = (int8_t *)scores;
+    uint8_t *const scratch = ram + AT_3_SCRATCH;
+    tw_toy_reverse(10, x, y, scratch);
 }
 
 /* ---- interface ---- */
@@ -219,7 +244,7 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     uint8_t *const ram = (uint8_t *)ctx->pools.ram;
     const uint8_t *const flash = (const uint8_t *)ctx->constants.flash;
 
-    TW_LIVE(ram + 8, 10u);
+    TW_LIVE(ram + AT_0_Y, 10u);
     if (tw_on_step(ctx, 0u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
@@ -227,8 +252,8 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     if (tw_on_step(ctx, 0u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
-    TW_LIVE(ram + 20, 10u);
-    TW_LIVE(ram, 8u);
+    TW_LIVE(ram + AT_1_Y, 10u);
+    TW_LIVE(ram + AT_1_SCRATCH, 8u);
     if (tw_on_step(ctx, 1u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
@@ -236,9 +261,9 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     if (tw_on_step(ctx, 1u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
-    TW_DEAD(ram + 8, 10u);
-    TW_DEAD(ram, 8u);
-    TW_LIVE(ram, 10u);
+    TW_DEAD(ram + AT_0_Y, 10u);
+    TW_DEAD(ram + AT_1_SCRATCH, 8u);
+    TW_LIVE(ram + AT_2_Y, 10u);
     if (tw_on_step(ctx, 2u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
@@ -246,8 +271,8 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     if (tw_on_step(ctx, 2u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
-    TW_DEAD(ram + 20, 10u);
-    TW_LIVE(ram + 16, 8u);
+    TW_DEAD(ram + AT_1_Y, 10u);
+    TW_LIVE(ram + AT_3_SCRATCH, 8u);
     if (tw_on_step(ctx, 3u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
@@ -255,8 +280,8 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     if (tw_on_step(ctx, 3u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
-    TW_DEAD(ram, 10u);
-    TW_DEAD(ram + 16, 8u);
+    TW_DEAD(ram + AT_2_Y, 10u);
+    TW_DEAD(ram + AT_3_SCRATCH, 8u);
     return TW_OK;
 }
 

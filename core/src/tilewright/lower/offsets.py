@@ -1,0 +1,74 @@
+"""Knows what the beginning of every buffer is called in C: `AT_02_Y` is where operand Y of step 2 begins.
+Does not know which memory that is in, nor who reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import count, takewhile
+
+from tilewright.copies import read_as
+from tilewright.identifiers import unique_identifiers
+from tilewright.lower.bonds import scratch_name
+from tilewright.operands import input_names
+from tilewright.operator import Operator
+from tilewright.stages import Allocated, Placement
+from tilewright.tile.footprint import SUMS, tile_buffer_name
+
+
+def offset_names(allocated: Allocated, operators: Mapping[str, Operator]) -> dict[str, str]:
+    """Buffer in a memory -> enumerator. A buffer is called after the first step that writes, or else reads it."""
+    found: dict[str, str] = {}
+    placed = {name for name, place in allocated.placements.items() if not _apart(allocated, place)}
+    for buffer, text in (*_border(allocated), *_of_steps(allocated, operators), *_others(allocated)):
+        if buffer in placed:
+            found.setdefault(buffer, text)
+    taken: list[str] = []
+    names = {}
+    for buffer, text in found.items():
+        names[buffer] = unique_identifiers((f"at {text}",), taken=taken)[f"at {text}"].upper()
+        taken.append(names[buffer])
+    return names
+
+
+def _apart(allocated: Allocated, place: Placement) -> bool:
+    """Whether the application places every buffer of that memory for itself: each begins where it begins."""
+    return allocated.tiled.scheduled.bound.platform.memory(place.memory).managed_by == "application"
+
+
+def _border(allocated: Allocated) -> Iterator[tuple[str, str]]:
+    scheduled = allocated.tiled.scheduled
+    for value in scheduled.bound.graph.inputs:
+        if value in scheduled.storage:
+            yield scheduled.storage[value].buffer, f"in {value}"
+
+
+def _of_steps(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[tuple[str, str]]:
+    scheduled = allocated.tiled.scheduled
+    bound, digits = scheduled.bound, len(str(len(scheduled.steps) - 1))
+    nodes = {node.name: node for node in bound.graph.nodes}
+    hops = {name: region.hops for region in allocated.tiled.regions for name in region.steps}
+    for index, step in enumerate(scheduled.steps):
+        node, number = nodes[step.name], f"{index:0{digits}d}"
+        operator, constants = operators[node.op], bound.bindings[step.name].constants
+        for operand, value in zip(operator.outputs, node.outputs, strict=False):
+            if value in scheduled.storage:
+                yield scheduled.storage[value].buffer, f"{number} {operand}"
+        for operand, constant in constants.items():
+            yield constant, f"{number} {operand}"
+            yield read_as(constant, allocated.decisions, step.name), f"{number} {operand} copy"
+        yield scratch_name(step), f"{number} scratch"
+        operands = (*input_names(operator, bound.site(node)), *constants, *operator.outputs, SUMS)
+        for hop in hops[step.name]:
+            for operand in dict.fromkeys(operands):
+                yield from _tiles(allocated, step.name, operand, hop.near, number)
+
+
+def _tiles(allocated: Allocated, step: str, operand: str, near: str, number: str) -> Iterator[tuple[str, str]]:
+    names = (tile_buffer_name(step, operand, near, one) for one in count())
+    for at, name in enumerate(takewhile(allocated.placements.__contains__, names)):
+        yield name, f"{number} {operand} {near} {at}"
+
+
+def _others(allocated: Allocated) -> Iterator[tuple[str, str]]:
+    return ((name, name) for name in allocated.placements)
