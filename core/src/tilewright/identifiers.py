@@ -12,6 +12,7 @@ from tilewright.reserved_words import RESERVED
 
 MAX_IDENTIFIER = 40  # characters; C11 promises 63 for internal and 31 for external names
 MAX_COMMENT_WORD = 64
+MAX_COMMENT_NAME = 1000  # characters: longer lines than C promises to read would not be far
 
 _NOT_IDENTIFIER = re.compile(r"[^A-Za-z0-9]+")
 _NOT_COMMENT = re.compile(r"[^A-Za-z0-9_./:,()\[\]=+<> -]+")
@@ -64,8 +65,13 @@ def prefix_problem(prefix: str) -> str | None:
     return None
 
 
-def comment_text(text: str) -> str:
-    """`text` with nothing in it that could end or change a C comment; long ones lose their middle."""
+def comment_text(text: str, most: int = MAX_COMMENT_WORD) -> str:
+    """`text` with nothing in it that could end or change a C comment; longer ones than `most` lose their middle."""
     clean = re.sub("/{2,}", "/", _NOT_COMMENT.sub("_", text))
-    half = MAX_COMMENT_WORD // 2 - 2
-    return clean if len(clean) <= MAX_COMMENT_WORD else f"{clean[:half]}...{clean[-half:]}"
+    half = most // 2 - 2
+    return clean if len(clean) <= most else f"{clean[:half]}...{clean[-half:]}"
+
+
+def comment_name(text: str) -> str:
+    """The same for a name from the model, which stays whole, so that it can be searched."""
+    return comment_text(text, MAX_COMMENT_NAME)

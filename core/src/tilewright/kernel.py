@@ -39,11 +39,11 @@ class Operand:
     """One operand of one call, as templates see it. Printed, it is the C pointer to the tile's first element.
 
     Tuples have one entry for each axis of the tensor (or of the packed constant). Entries that are the same
-    for every tile are decimal numbers; the others are C expressions of type int32_t.
+    for every tile are decimal numbers; the others are names or members of type int32_t, which need no parentheses.
     """
 
     name: str
-    pointer: str  # C expression, of type `const T *` for inputs and `T *` for outputs
+    pointer: str  # name of a variable, of type `const T *` for inputs and `T *` for outputs
     dtype: DType
     shape: tuple[int, ...]  # of the whole tensor
     strides: tuple[int, ...]  # elements between neighbours, in the memory the kernel reads

@@ -27,12 +27,17 @@ from tilewright.statements import (
     StepCall,
 )
 
-WIDTH = 110
+WIDTH = 120
 INDENT = "    "
 
 
 def print_step(step: StepCode) -> str:
-    """The step's comment, what its function needs, and the function, without a newline at the end."""
+    """The step's comment, what its function needs, and the function, without a newline at the end.
+
+    A step that is computed in another one's function has none of its own.
+    """
+    if not step.body:
+        return "\n".join(print_comment(step.comment))
     if not step.parts:
         return "\n".join((*print_comment(step.comment), *_function("TW_STEP void", step.function, step)))
     texts = ["\n".join(print_comment(step.comment)), *step.declarations]
@@ -44,11 +49,11 @@ def print_step(step: StepCode) -> str:
 
 def _function(head: str, name: str, code: StepCode | Part, result: Expression | None = None) -> list[str]:
     parameters = ", ".join(_declarator(one.type, one.name) for one in code.parameters) or "void"
-    lines = [*_signature(f"{head} {name}({parameters})"), "{", *print_body(code.body, 1, ())]
+    lines = [*signature(f"{head} {name}({parameters})"), "{", *print_body(code.body, 1, ())]
     return [*lines, *([f"{INDENT}return {result};"] if result else []), "}"]
 
 
-def _signature(text: str) -> list[str]:
+def signature(text: str) -> list[str]:
     """On one line, or with the further parameters under the first one."""
     if len(text) <= WIDTH:
         return [text]
@@ -63,6 +68,11 @@ def _signature(text: str) -> list[str]:
     return lines
 
 
+def print_call(step: StepCode, width: int = WIDTH) -> list[str]:
+    """The call of a step's function."""
+    return wrap_call(f"{Call(step.function, tuple(one.given or one.variable for one in step.parameters))};", width)
+
+
 def print_comment(lines: Sequence[str]) -> list[str]:
     """A block comment; `lines` are safe already."""
     if len(lines) == 1:
@@ -72,8 +82,12 @@ def print_comment(lines: Sequence[str]) -> list[str]:
 
 def print_body(body: Sequence[Statement], depth: int, steps: Sequence[StepCode]) -> Iterator[str]:
     """The lines of `body`. `steps` is what a StepCall's number refers to."""
+    yield from _indented(body, depth, steps, WIDTH)
+
+
+def _indented(body: Sequence[Statement], depth: int, steps: Sequence[StepCode], width: int) -> Iterator[str]:
     for statement in body:
-        for line in _print(statement, steps):
+        for line in _print(statement, steps, width - len(INDENT) * depth):
             yield f"{INDENT * depth}{line}" if line else ""
 
 
@@ -82,10 +96,15 @@ def wrap_call(text: str, width: int = WIDTH) -> list[str]:
     lines = cleandoc(text).split("\n")
     if '"' in text or "'" in text:
         return lines
-    if len(lines) > 1:
-        return [piece for line in lines for piece in _filled(line, width)]
+    wrapped = (
+        _arguments_filled(text, width) if len(lines) == 1 else [one for line in lines for one in _filled(line, width)]
+    )
+    return [one for line in wrapped for one in broken(line, width)]
+
+
+def _arguments_filled(text: str, width: int) -> list[str]:
     if len(text) <= width or "(" not in text:
-        return lines
+        return [text]
     opening = text.index("(") + 1
     filled = [text[:opening]]
     for part in _arguments(text[opening:]):
@@ -95,6 +114,22 @@ def wrap_call(text: str, width: int = WIDTH) -> list[str]:
         else:
             filled[-1] += glue + part
     return filled
+
+
+def broken(text: str, width: int) -> list[str]:
+    """A statement's line, broken where the fewest parentheses are open: after commas, before operators."""
+    if len(text) <= width:
+        return [text]
+    depth, places = 0, list[tuple[int, int]]()
+    for at, character in enumerate(text[:width]):
+        depth += (character in "([{") - (character in ")]}")
+        operator = text[at + 1 : at + 3] in ("&&", "+ ", "- ", "? ", ": ")
+        if character == " " and at > len(INDENT) and (text[at - 1] in ",;=" or operator):
+            places.append((-depth, at))
+    if not places:
+        return [text]
+    _, place = max(places)
+    return [text[:place], *(broken(f"{INDENT}{text[place + 1 :]}", width))]
 
 
 def _filled(line: str, width: int) -> list[str]:
@@ -124,50 +159,46 @@ def _arguments(text: str) -> Iterator[str]:
     yield text[start:].strip()
 
 
-def _print(statement: Statement, steps: Sequence[StepCode]) -> list[str]:
+def _print(statement: Statement, steps: Sequence[StepCode], width: int) -> list[str]:
     if isinstance(statement, Coded):
         end = "" if isinstance(statement.code, Foreign) else ";"
-        return wrap_call(f"{statement.code}{end}")
+        return wrap_call(f"{statement.code}{end}", width)
     match statement:
         case Comment(lines=lines):
             return print_comment(lines)
         case Raw(text=text):
             return cleandoc(text).split("\n")
         case PartCall(function=function, arguments=arguments):
-            return wrap_call(f"{Call(function, arguments)};")
+            return wrap_call(f"{Call(function, arguments)};", width)
         case Barrier():
             return ["tw_rt_barrier();"]
         case Mark():
             return []
         case Declare(type=kind, name=name, value=value, count=count):
-            return _wrap_list(f"{_declarator(kind, name)}{f'[{count}]' if count else ''} = {value};")
+            return _wrap_list(f"{_declarator(kind, name)}{f'[{count}]' if count else ''} = {value};", width)
         case Loop(variable=variable, start=start, stop=stop, step=step, body=body):
             advance = f"++{variable}" if step == Number(1) else f"{variable} += {step}"
             head = f"for (int32_t {variable} = {start}; {variable} < {stop}; {advance}) {{"
-            return [head, *print_body(body, 1, steps), "}"]
+            return [*broken(head, width), *_indented(body, 1, steps, width), "}"]
         case If(condition=condition, body=body, otherwise=otherwise):
-            inner, other = list(print_body(body, 1, steps)), list(print_body(otherwise, 1, steps))
+            inner, other = list(_indented(body, 1, steps, width)), list(_indented(otherwise, 1, steps, width))
             closing = ["} else {", *other, "}"] if other else ["}"]
-            return [f"if ({condition}) {{", *inner, *closing] if inner or other else []
+            return [*broken(f"if ({condition}) {{", width), *inner, *closing] if inner or other else []
         case Live(pointer=pointer, size_bytes=size, tile=tile):
             return [f"{'tw_rt_live' if tile else 'TW_LIVE'}({pointer}, {size}u);"]
         case Dead(pointer=pointer, size_bytes=size, tile=tile):
             return [f"{'tw_rt_dead' if tile else 'TW_DEAD'}({pointer}, {size}u);"]
         case StepCall(step=index):
-            return wrap_call(f"{_run(steps[index])};")
+            return print_call(steps[index], width) if steps[index].body else []
         case Hook(step=number, phase=phase):
             hook = f"tw_on_step(ctx, {number}u, TW_STEP_{phase.upper()})"
             return [f"if ({hook} != 0) {{", f"{INDENT}return TW_ERR_ABORTED;", "}"]
 
 
-def _run(step: StepCode) -> Call:
-    return Call(step.function, tuple(one.given or one.variable for one in step.parameters))
-
-
-def _wrap_list(text: str) -> list[str]:
+def _wrap_list(text: str, width: int) -> list[str]:
     """A declaration on one line, or with a member of its initialiser on each."""
-    if len(text) <= WIDTH or not text.endswith("};"):
-        return [text]
+    if len(text) <= width or not text.endswith("};"):
+        return broken(text, width)
     opening = text.index("{") + 1
     return [text[:opening], *(f"{INDENT}{piece}" for piece in _arguments(text[opening:-2])), "};"]
 

@@ -11,9 +11,10 @@ from functools import cache
 from importlib.resources import files
 
 from tilewright.emit.border import PortText, far_bases, port_texts
-from tilewright.emit.ctree import print_body, print_step
+from tilewright.emit.ctree import INDENT, WIDTH, print_body, print_step, signature, wrap_call
 from tilewright.emit.memory_map import memory_map
 from tilewright.emit.options import EmitOptions
+from tilewright.emit.run import print_run
 from tilewright.emit.weights import blob, byte_array, initialiser
 from tilewright.identifiers import comment_text
 from tilewright.operators.c_source import c_source
@@ -107,12 +108,20 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "bytes_of": {base: byte_array(content) for base, content in blobs.items()} if form == "c" else {},
         "here": "${CMAKE_CURRENT_SOURCE_DIR}",
         "prelude": _prelude(program),
+        "wrapped": _wrapped,
+        "signature": lambda text: "\n".join(signature(text)),
         "memory_map": tuple(memory_map(program)),
         "selftest": selftest,
         **_port_names(program, inputs, outputs),
         **_code_names(program),
         **(_selftest_names(options, outputs) if selftest else {}),
     }
+
+
+def _wrapped(text: str, depth: int) -> str:
+    """A call, its lines `depth` times indented but for the first, which the template indents."""
+    lines = wrap_call(text, WIDTH - depth * len(INDENT))
+    return f"\n{INDENT * depth}".join(lines)
 
 
 def _prelude(program: Program) -> str:
@@ -145,7 +154,7 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
 
 def _code_names(program: Program) -> Names:
     statements = [*walk(program.body), *(one for step in program.steps for one in step.statements)]
-    body = "\n".join(print_body(program.body, 1, program.steps))
+    body = "\n".join(print_run(program.body, program.steps, f"{program.prefix.upper()}_STEP_COUNT"))
     includes = {*program.includes, "<stddef.h>", *(["<float.h>"] if program.uses_float else [])}
     return {
         "includes": sorted(includes),

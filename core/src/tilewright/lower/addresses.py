@@ -15,7 +15,7 @@ from tilewright.identifiers import unique_identifiers
 from tilewright.program import Parameter, Pool, Port
 from tilewright.stages import Allocated, Buffer, Placement, Scheduled
 
-RUN_LOCALS = ("ctx", "inputs", "outputs", "state", "hooks", "status")  # names the run function has already
+RUN_LOCALS = ("ctx", "inputs", "outputs", "state", "hooks", "status", "step")  # names the run function has already
 EXTERNAL_NAMES = (
     *("init", "run", "reset_state", "map_inputs", "map_outputs"),
     *("ctx", "pools", "constants", "inputs", "outputs", "mapped_inputs"),

@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilewright.graph import Site
-from tilewright.identifiers import comment_text
+from tilewright.identifiers import comment_name, comment_text
 from tilewright.layout import Layout, row_major, same_bytes
 from tilewright.lower.addresses import AddressBook, Place
 from tilewright.lower.bonds import Bond, scratch_name
 from tilewright.stages import Binding, Step
+
+MOST = 115  # characters of a line, in a comment
 
 Row = tuple[str, str, str, str]  # operand, type, where, what
 
@@ -29,23 +31,29 @@ def step_comment(
     tiles: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """`buffers` are rows about tile buffers, `tiles` lines about the tiles themselves."""
-    origin = ", ".join(comment_text(name) for name in site.node.origin or (site.node.name,))
+    first, *others = [comment_name(name) for name in site.node.origin or (site.node.name,)]
     rows = [_row(bond.operand, _type(bond), bond.place, bond.region.size_bytes, bond.what) for bond in bonds]
     if scratch_name(step) in book.buffers:
         size = book.buffers[scratch_name(step)].size_bytes
         rows.append(_row("scratch", f"u8[{size}]", book.of_buffer(scratch_name(step)), size, ""))
     rows.extend(buffers)
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    lines = [
-        "  ".join((*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3])) for row in rows
-    ]
+    lines = [line for row in rows for line in _lines(row, widths)]
     return (
         f"Step {index} of {total}: {comment_text(site.node.op)}",
-        f"  nodes    {origin}",
+        f"  nodes    {first}",
+        *(f"           {name}" for name in others),
         f"  kernel   {comment_text(binding.kernel.name)}",
         *(f"  tiles    {line}" for line in tiles),
-        *(f"  {line.rstrip()}" for line in lines),
+        *(f"  {line}" for line in lines),
     )
+
+
+def _lines(row: Row, widths: Sequence[int]) -> tuple[str, ...]:
+    """An operand, and what it is in a line of its own where both are too long for one."""
+    text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+    both = f"{text}  {row[3]}".rstrip()
+    return (both,) if len(both) <= MOST else (text.rstrip(), f"         {row[3]}")
 
 
 def type_text(name: str, shape: Sequence[int], layout: Layout) -> str:
@@ -61,4 +69,4 @@ def _type(bond: Bond) -> str:
 def _row(operand: str, kind: str, place: Place, size_bytes: int, what: str) -> Row:
     memory = place.parameter.name if place.where == "caller" else comment_text(place.where)
     where = f"{memory} [{place.offset_bytes}, {place.offset_bytes + size_bytes})"
-    return operand.ljust(7), kind, where, comment_text(what)
+    return operand.ljust(7), kind, where, comment_name(what)

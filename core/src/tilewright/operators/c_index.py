@@ -5,7 +5,7 @@ from __future__ import annotations
 
 
 def c_sum(constant: int, *terms: tuple[int, str]) -> str:
-    """`constant + factor * expression + ...` as a C expression of type int32_t, without what is 0."""
+    """`constant + factor * primary + ...` as a C expression of type int32_t, without what is 0."""
     parts = []
     for factor, expression in terms:
         if expression.isdigit():
@@ -14,7 +14,7 @@ def c_sum(constant: int, *terms: tuple[int, str]) -> str:
             parts.append((factor, expression))
     text = str(constant) if constant or not parts else ""
     for factor, expression in parts:
-        product = f"({expression})" if abs(factor) == 1 else f"{abs(factor)} * ({expression})"
+        product = expression if abs(factor) == 1 else f"{abs(factor)} * {expression}"
         sign = "-" if factor < 0 else "+"
         text = f"{text} {sign} {product}" if text else (product if factor > 0 else f"-{product}")
     return text
@@ -23,4 +23,6 @@ def c_sum(constant: int, *terms: tuple[int, str]) -> str:
 def c_moved(pointer: object, *terms: tuple[int, str]) -> str:
     """`pointer` moved by a sum, as C."""
     offset = c_sum(0, *terms)
-    return str(pointer) if offset == "0" else f"{pointer} + ({offset})"
+    if offset == "0":
+        return str(pointer)
+    return f"{pointer} + ({offset})" if len(terms) > 1 else f"{pointer} + {offset}"

@@ -188,7 +188,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "w_output": output,
         "w_channel": channel,
         "w_group": site.input(1).shape[1] * output if packed else group_inputs * channel,
-        "w_first": f"({y.origin[1]}) % {site.input(1).shape[1]}" if packed else w.origin[1],
+        "w_first": f"{y.origin[1]} % {site.input(1).shape[1]}" if packed else w.origin[1],
         "first": call.first or "1",
         "last": call.last or "1",
         **_axes(windows_of(site.node), (x, y, acc), taps),

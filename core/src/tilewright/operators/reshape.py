@@ -101,9 +101,7 @@ def _values(call: Call) -> Mapping[str, object]:
     move = _as_one_copy(x, y)
     if move is not None:
         return {**copy_values(y.dtype, [move]), "nested": True, "element": y.dtype.c_type}
-    arguments = ", ".join(
-        (" * ".join(f"({extent})" for extent in y.extents), *_counters(x), *_counters(y), str(x), str(y))
-    )
+    arguments = ", ".join((" * ".join(y.extents), *_counters(x), *_counters(y), str(x), str(y)))
     function = f"tw_reshape_{y.dtype.value}"
     return {
         **_NO_NEST,

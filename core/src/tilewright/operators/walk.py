@@ -104,4 +104,4 @@ def _seamless(outer: Sequence[int], inner: Sequence[int], extent: int) -> bool:
 def _product(outer: str, inner: str) -> str:
     if outer.isdigit():
         return str(int(outer) * int(inner))
-    return f"({outer}) * {inner}"
+    return f"{outer} * {inner}"

@@ -222,5 +222,5 @@ def c_axes(windows: Windows, x: Operand, y: Operand, w_steps: Sequence[int] = ()
     return axes
 
 
-def _minus(number: int, expression: str) -> str:
-    return str(number - int(expression)) if expression.isdecimal() else f"{number} - ({expression})"
+def _minus(number: int, primary: str) -> str:
+    return str(number - int(primary)) if primary.isdecimal() else f"{number} - {primary}"

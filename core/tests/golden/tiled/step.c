@@ -18,10 +18,7 @@ typedef struct {
 /* The trips of tile t. */
 static net_0_conv_box net_0_conv_tile(int32_t t)
 {
-    const net_0_conv_box box = {
-        .o = tw_tile((tw_range){0, 8}, t / 3, 4),
-        .h = tw_tile((tw_range){0, 8}, t % 3, 3)
-    };
+    const net_0_conv_box box = {.o = tw_tile((tw_range){0, 8}, t / 3, 4), .h = tw_tile((tw_range){0, 8}, t % 3, 3)};
     return box;
 }
 
@@ -54,8 +51,7 @@ static void net_0_conv_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 }
 
 /* Computes this core's share of tile t, along loop w. */
-static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, const uint8_t *flash,
-                               uint8_t *y)
+static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, const uint8_t *flash, uint8_t *y)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
     const tw_range mine = tw_share((tw_range){0, 6}, 1);
@@ -84,9 +80,9 @@ static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, co
             .w_channel = 1,
             .depth = {.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1, .counted = 1},
             .row = {.outputs = y_2.extent, .inputs = x_2.extent, .taps = 3, .stride = 1, .dilation = 1,
-                .before = x_2.before, .counted = 9 - (x_2.low), .x_step = 6, .y_step = 6, .w_step = 6},
+                .before = x_2.before, .counted = 9 - x_2.low, .x_step = 6, .y_step = 6, .w_step = 6},
             .column = {.outputs = y_3.extent, .inputs = x_3.extent, .taps = 3, .stride = 1, .dilation = 1,
-                .before = x_3.before, .counted = 7 - (x_3.low), .x_step = 1, .y_step = 1, .w_step = 2},
+                .before = x_3.before, .counted = 7 - x_3.low, .x_step = 1, .y_step = 1, .w_step = 2},
             .low = -INFINITY,
             .high = INFINITY,
         }, my_x, my_w, my_b, my_y);

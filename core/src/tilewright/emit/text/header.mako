@@ -131,15 +131,14 @@ extern const uint8_t ${p}_const_${pool.base}[${P}_CONST_${pool.base.upper()}_SIZ
 /* Prepare a context. `state` may be NULL if ${P}_STATE_SIZE is 0; `constants` NULL takes the linked ones; `hooks` may be
  * NULL. The structs are copied; the memory that they point to, and the hooks, must stay.
  */
-tw_status ${p}_init(${p}_ctx *ctx, const ${p}_pools *pools, void *state, const ${p}_constants *constants,
-${" " * (len(p) + 16)}const tw_hooks *hooks);
+${signature(f"tw_status {p}_init({p}_ctx *ctx, const {p}_pools *pools, void *state, const {p}_constants *constants, const tw_hooks *hooks);")}
 
 % if mapped:
 /* One inference. NULL, a NULL member or a mapped address: that tensor is already in place, nothing is copied. */
 % else:
 /* One inference. Every member must be set; no tensor may overlap another. */
 % endif
-tw_status ${p}_run(${p}_ctx *ctx, const ${p}_inputs *inputs, const ${p}_outputs *outputs);
+${signature(f"tw_status {p}_run({p}_ctx *ctx, const {p}_inputs *inputs, const {p}_outputs *outputs);")}
 
 % if program.state_bytes:
 /* Put the state to its beginning: before the first run, at the beginning of a stream, and after a run that failed. The

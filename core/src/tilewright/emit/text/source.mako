@@ -44,8 +44,8 @@ _Static_assert(${port.macro}_SIZE == ${port.macro}_ELEMENTS * sizeof(${port.type
 % endfor
 
 #ifndef TW_STEP /* never inlined: a profiler sees every step, and stack frames do not add up */
-#  if defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__) /* gcc 12 for Arm takes copying loops for pure, and drops them */
-#    define TW_STEP static __attribute__((noipa))
+#  if defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__)
+#    define TW_STEP static __attribute__((noipa)) /* gcc 12 for Arm takes copying loops for pure, and drops them */
 #  elif defined(__GNUC__)
 #    define TW_STEP static __attribute__((noinline))
 #  else
@@ -207,8 +207,7 @@ static tw_status tw_check_constants(const void *blob, uint32_t size_bytes, uintp
 }
 % endif
 
-tw_status ${p}_init(${p}_ctx *ctx, const ${p}_pools *pools, void *state, const ${p}_constants *constants,
-${" " * (len(p) + 16)}const tw_hooks *hooks)
+${signature(f"tw_status {p}_init({p}_ctx *ctx, const {p}_pools *pools, void *state, const {p}_constants *constants, const tw_hooks *hooks)")}
 {
 % if any(pool.base not in far_bases for pool in program.constants):
     tw_status status;
@@ -260,7 +259,8 @@ ${" " * (len(p) + 16)}const tw_hooks *hooks)
         return TW_ERR_ALIGN;
     }
 % else:
-    status = tw_check_constants(ctx->constants.${pool.base}, ${P}_CONST_${pool.base.upper()}_SIZE, ${P}_CONST_${pool.base.upper()}_ALIGN);
+    status = tw_check_constants(ctx->constants.${pool.base}, ${P}_CONST_${pool.base.upper()}_SIZE,
+                                ${P}_CONST_${pool.base.upper()}_ALIGN);
     if (status != TW_OK) {
         return status;
     }
@@ -277,7 +277,7 @@ ${initial}
     return TW_OK;
 }
 
-tw_status ${p}_run(${p}_ctx *ctx, const ${p}_inputs *inputs, const ${p}_outputs *outputs)
+${signature(f"tw_status {p}_run({p}_ctx *ctx, const {p}_inputs *inputs, const {p}_outputs *outputs)")}
 {
     if (ctx == NULL) {
         return TW_ERR_ARG;
@@ -313,7 +313,7 @@ tw_status ${p}_run(${p}_ctx *ctx, const ${p}_inputs *inputs, const ${p}_outputs 
 
     if (inputs != NULL${by}) {
 % for port in moved:
-        ${function}(${port.address}, inputs->${port.member}, ${port.macro}_SIZE);
+        ${wrapped(f"{function}({port.address}, inputs->{port.member}, {port.macro}_SIZE);", 2)}
 % endfor
     }
 % endfor
@@ -332,7 +332,7 @@ ${body}
 % endif
 % for port in user_outputs:
 % if port.copied_from:
-    tw_copy_tensor(outputs->${port.member}, ${port.copied_from}, ${port.macro}_SIZE);
+    ${wrapped(f"tw_copy_tensor(outputs->{port.member}, {port.copied_from}, {port.macro}_SIZE);", 1)}
 % endif
 % endfor
 % if placed_outputs:
@@ -340,7 +340,7 @@ ${body}
 
     if (outputs != NULL${by}) {
 % for port in moved:
-        ${function}(outputs->${port.member}, ${port.address}, ${port.macro}_SIZE);
+        ${wrapped(f"{function}(outputs->{port.member}, {port.address}, {port.macro}_SIZE);", 2)}
 % endfor
     }
 % endfor
@@ -379,7 +379,7 @@ ${p}_mapped_inputs ${p}_map_inputs(const ${p}_pools *pools)
     (void)pools;
 % endif
 % for port in inputs:
-    mapped.${port.member} = ${port.mapped};
+    ${wrapped(f"mapped.{port.member} = {port.mapped};", 1)}
 % endfor
 % if not inputs:
     mapped.none = NULL;
@@ -394,7 +394,7 @@ ${p}_outputs ${p}_map_outputs(const ${p}_pools *pools)
     (void)pools;
 % endif
 % for port in outputs:
-    mapped.${port.member} = ${port.mapped};
+    ${wrapped(f"mapped.{port.member} = {port.mapped};", 1)}
 % endfor
 % if not outputs:
     mapped.none = NULL;

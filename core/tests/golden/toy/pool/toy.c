@@ -26,8 +26,8 @@ _Static_assert(TOY_IN_MFCC_0_SIZE == TOY_IN_MFCC_0_ELEMENTS * sizeof(int8_t), "s
 _Static_assert(TOY_OUT_SCORES_SIZE == TOY_OUT_SCORES_ELEMENTS * sizeof(int8_t), "size of scores");
 
 #ifndef TW_STEP /* never inlined: a profiler sees every step, and stack frames do not add up */
-#  if defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__) /* gcc 12 for Arm takes copying loops for pure, and drops them */
-#    define TW_STEP static __attribute__((noipa))
+#  if defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__)
+#    define TW_STEP static __attribute__((noipa)) /* gcc 12 for Arm takes copying loops for pure, and drops them */
 #  elif defined(__GNUC__)
 #    define TW_STEP static __attribute__((noinline))
 #  else
@@ -90,7 +90,8 @@ TW_KERNEL void tw_toy_reverse(int32_t count, const int8_t *x, int8_t *y, uint8_t
 /* ---- steps ---- */
 
 /* Step 0 of 4: ToyBias
- *   nodes    /bias/Add, /bias/_/evil
+ *   nodes    /bias/Add
+ *            /bias/_/evil
  *   kernel   portable.toy_bias
  *   X        i8[1,10]  ram [0, 10)     mfcc:0
  *   B        i8[1,10]  flash [16, 26)  /bias.B
@@ -213,7 +214,8 @@ tw_status toy_init(toy_ctx *ctx, const toy_pools *pools, void *state, const toy_
     if (constants != NULL && constants->flash != NULL) {
         ctx->constants.flash = constants->flash;
     }
-    status = tw_check_constants(ctx->constants.flash, TOY_CONST_FLASH_SIZE, TOY_CONST_FLASH_ALIGN);
+    status = tw_check_constants(ctx->constants.flash, TOY_CONST_FLASH_SIZE,
+                                TOY_CONST_FLASH_ALIGN);
     if (status != TW_OK) {
         return status;
     }
@@ -236,33 +238,20 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
         tw_copy_tensor(ram + AT_IN_MFCC_0, inputs->mfcc_0, TOY_IN_MFCC_0_SIZE);
     }
 
-    if (tw_on_step(ctx, 0u, TW_STEP_BEGIN) != 0) {
-        return TW_ERR_ABORTED;
-    }
-    toy_0_toybias(flash, ram);
-    if (tw_on_step(ctx, 0u, TW_STEP_END) != 0) {
-        return TW_ERR_ABORTED;
-    }
-    if (tw_on_step(ctx, 1u, TW_STEP_BEGIN) != 0) {
-        return TW_ERR_ABORTED;
-    }
-    toy_1_toyreverse(ram);
-    if (tw_on_step(ctx, 1u, TW_STEP_END) != 0) {
-        return TW_ERR_ABORTED;
-    }
-    if (tw_on_step(ctx, 2u, TW_STEP_BEGIN) != 0) {
-        return TW_ERR_ABORTED;
-    }
-    toy_2_toybias(flash, ram);
-    if (tw_on_step(ctx, 2u, TW_STEP_END) != 0) {
-        return TW_ERR_ABORTED;
-    }
-    if (tw_on_step(ctx, 3u, TW_STEP_BEGIN) != 0) {
-        return TW_ERR_ABORTED;
-    }
-    toy_3_toyreverse(ram);
-    if (tw_on_step(ctx, 3u, TW_STEP_END) != 0) {
-        return TW_ERR_ABORTED;
+    for (uint32_t step = 0; step < TOY_STEP_COUNT; ++step) {
+        if (tw_on_step(ctx, step, TW_STEP_BEGIN) != 0) {
+            return TW_ERR_ABORTED;
+        }
+        switch (step) {
+        case 0: toy_0_toybias(flash, ram); break;
+        case 1: toy_1_toyreverse(ram); break;
+        case 2: toy_2_toybias(flash, ram); break;
+        case 3: toy_3_toyreverse(ram); break;
+        default: break;
+        }
+        if (tw_on_step(ctx, step, TW_STEP_END) != 0) {
+            return TW_ERR_ABORTED;
+        }
     }
 
     if (outputs != NULL) {

@@ -26,8 +26,8 @@ _Static_assert(TOY_IN_MFCC_0_SIZE == TOY_IN_MFCC_0_ELEMENTS * sizeof(int8_t), "s
 _Static_assert(TOY_OUT_SCORES_SIZE == TOY_OUT_SCORES_ELEMENTS * sizeof(int8_t), "size of scores");
 
 #ifndef TW_STEP /* never inlined: a profiler sees every step, and stack frames do not add up */
-#  if defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__) /* gcc 12 for Arm takes copying loops for pure, and drops them */
-#    define TW_STEP static __attribute__((noipa))
+#  if defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__)
+#    define TW_STEP static __attribute__((noipa)) /* gcc 12 for Arm takes copying loops for pure, and drops them */
 #  elif defined(__GNUC__)
 #    define TW_STEP static __attribute__((noinline))
 #  else
@@ -97,7 +97,8 @@ TW_KERNEL void tw_toy_reverse(int32_t count, const int8_t *x, int8_t *y, uint8_t
 /* ---- steps ---- */
 
 /* Step 0 of 4: ToyBias
- *   nodes    /bias/Add, /bias/_/evil
+ *   nodes    /bias/Add
+ *            /bias/_/evil
  *   kernel   portable.toy_bias
  *   X        i8[1,10]  mfcc_0 [0, 10)  mfcc:0
  *   B        i8[1,10]  flash [16, 26)  /bias.B
@@ -213,7 +214,8 @@ tw_status toy_init(toy_ctx *ctx, const toy_pools *pools, void *state, const toy_
     if (constants != NULL && constants->flash != NULL) {
         ctx->constants.flash = constants->flash;
     }
-    status = tw_check_constants(ctx->constants.flash, TOY_CONST_FLASH_SIZE, TOY_CONST_FLASH_ALIGN);
+    status = tw_check_constants(ctx->constants.flash, TOY_CONST_FLASH_SIZE,
+                                TOY_CONST_FLASH_ALIGN);
     if (status != TW_OK) {
         return status;
     }

@@ -1,0 +1,108 @@
+"""What a reviewer would object to in generated C, looked for in programs of every operator and of small networks."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+
+from tilewright.allocate.best_fit import BestFit
+from tilewright.decisions import Decisions
+from tilewright.emit import EmitOptions, emit
+from tilewright.lower import lower
+from tilewright.planner import Planner
+from tilewright.stages import Allocated
+from tilewright.testing.cluster import cluster
+from tilewright.testing.layer_programs import Case, least_room, tiles_of
+from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.operator_layers import Layer, every_layer
+from tilewright.testing.random_networks import KINDS, random_network
+from tilewright.tile.strategies import StepTiler
+from tilewright.transform import HOOKS, transform
+
+LAYERS = {layer.name: layer for layer in every_layer()}
+
+OBJECTIONS = {
+    "a cast of a cast": r"\([\w ]+\*\)\([\w ]+\*\)",
+    "nothing is added": r" [+-] 0\b(?![.x]| \*)",
+    "times nothing": r"(?<![\w.])0 \* | \* 0\b(?![.x])",
+    "parentheses around a name": r"(?<=[-+*/,=] )\(\w+(\.\w+)*\)(?![\w({\[])",
+    "an empty function": r"\)\n\{\n\}",
+    "a comma before a full stop": r",\s*\.(?!\w)[^\n]*\*/",
+    "an offset without a name": r"\b(ram|flash|l1|l2) \+ \d",
+}
+
+
+LONG_NAME = 60  # characters of a name of the model's, which stays whole however long it is
+
+
+@cache
+def layer_text(name: str) -> str:
+    """The program of one operator, in tiles."""
+    layer: Layer = LAYERS[name]
+    room = max(least_room(layer, cluster()) * 5 // 4 + 64, sum(x.nbytes for x in layer.inputs if x is not None) // 3)
+    return text_of(tiles_of(Case(layer=layer, room_bytes=room, buffering="auto"), cluster()))
+
+
+@cache
+def network_text(kind: str, near_bytes: int) -> str:
+    """A network on the made-up cluster, several steps tiled together where that is better."""
+    graph = random_network(kind, 3, vocabulary()).graph
+    planner = Planner(
+        operators=vocabulary(),
+        kernels=portable_kernels(),
+        tiler=StepTiler(name="auto", summary=""),
+        allocator=BestFit(),
+        pins=Decisions(),
+        buffering="auto",
+        longest=4,
+    )
+    return text_of(planner.carry_out(planner.bind(graph, cluster(near_bytes)), Decisions()))
+
+
+def text_of(plan: Allocated) -> str:
+    program = transform(lower(plan, vocabulary(), "net"), (HOOKS,), ())
+    return emit(program, EmitOptions(generator="tilewright")).files["net.c"].decode()
+
+
+def objections(text: str) -> list[str]:
+    """What is wrong in the part that is written for the program; kernels above it are files of their own."""
+    own = text.partition("/* ---- steps ---- */")[2]
+    found = [f"{what}: {match[0]!r}" for what, form in OBJECTIONS.items() for match in re.finditer(form, own)]
+    lines = [line for line in own.split("\n") if len(line) > 120 and len(line.split()[-1]) < LONG_NAME]
+    return [*found, *(f"a long line: {line}" for line in lines)]
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_operators_in_tiles_read_well(name: str) -> None:
+    assert objections(layer_text(name)) == []
+
+
+@pytest.mark.parametrize("near_bytes", [2 << 10, 16 << 10])
+@pytest.mark.parametrize("kind", KINDS)
+def test_networks_read_well(kind: str, near_bytes: int) -> None:
+    assert objections(network_text(kind, near_bytes)) == []
+
+
+@pytest.mark.parametrize("io", ["pool", "user"])
+def test_programs_of_one_core_read_well(toy: Any, io: str) -> None:
+    program = toy.program(toy.graph(), io=io)
+    assert objections(toy.artifact(program).files["toy.c"].decode()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("f((const uint8_t *)(const int8_t *)x);", "a cast of a cast"),
+        ("x = w + 0 * (a + b);", "times nothing"),
+        ("x = w + 0;", "nothing is added"),
+        (".counted = 9 - (x_2.low),", "parentheses around a name"),
+        ("static void f(void)\n{\n}", "an empty function"),
+        ("/* along loop o,. */", "a comma before a full stop"),
+        ("f(ram + 8000);", "an offset without a name"),
+    ],
+)
+def test_objections_are_found(text: str, what: str) -> None:
+    assert [one.partition(":")[0] for one in objections(f"/* ---- steps ---- */\n{text}\n")] == [what]
