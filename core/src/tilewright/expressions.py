@@ -19,7 +19,7 @@ only where C needs them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import eq, ge, gt, lt
 
@@ -35,13 +35,14 @@ class Expression:
         return None
 
     def __add__(self, other: Expression | int) -> Expression:
-        return added((1, self), (1, as_expression(other)))
+        return _moved(self, 1, other)
 
     def __sub__(self, other: Expression | int) -> Expression:
-        return added((1, self), (-1, as_expression(other)))
+        return _moved(self, -1, other)
 
     def __mul__(self, other: Expression | int) -> Expression:
-        return multiplied((self, as_expression(other)))
+        factor = other if isinstance(other, int) else other.number
+        return multiplied((self, as_expression(other))) if factor is None else _moved(NEVER, factor, self)
 
     def __str__(self) -> str:
         return _written(self)
@@ -156,12 +157,21 @@ _LEVELS = {"/": _PRODUCT, "%": _PRODUCT, "<": _ORDER, ">": _ORDER, ">=": _ORDER,
 _COMPARISONS = {"<": lt, ">": gt, ">=": ge, "==": eq}
 
 
-# --- making them
-
-
 def as_expression(value: Expression | int) -> Expression:
     """A number as an expression."""
     return Number(value) if isinstance(value, int) else value
+
+
+def _moved(one: Expression, factor: int, other: Expression | int) -> Expression:
+    """`one + factor * other`: numbers and ones, which are most of what is added, need no table of terms."""
+    number = other if isinstance(other, int) else other.number
+    if number == 0:
+        return one
+    if number is not None and isinstance(one, Number):
+        return Number(one.value + factor * number)
+    if isinstance(other, Expression) and factor == 1 and one == NEVER:
+        return other
+    return added((1, one), (factor, as_expression(other)))
 
 
 def added(*products: tuple[int, Expression]) -> Expression:
@@ -250,9 +260,6 @@ def folded(function: str, values: Iterable[Expression]) -> Expression:
     return first
 
 
-# --- looking into them
-
-
 def names(expressions: Iterable[Expression]) -> set[str]:
     """The variables and functions that they refer to; members of structs are none."""
     found, waiting = set[str](), list(expressions)
@@ -260,10 +267,10 @@ def names(expressions: Iterable[Expression]) -> set[str]:
         one = waiting.pop()
         if isinstance(one, Name):
             found.add(one.text)
-            continue
-        if isinstance(one, Call):
-            found.add(one.function)
-        waiting.extend(parts(one))
+        elif not isinstance(one, Number):
+            if isinstance(one, Call):
+                found.add(one.function)
+            waiting.extend(parts(one))
     return found
 
 
@@ -321,9 +328,6 @@ def _with_parts(expression: Expression, inner: Sequence[Expression]) -> Expressi
             return Choice(*inner)
 
 
-# --- writing them
-
-
 def _written(expression: Expression) -> str:
     match expression:
         case Name(text=text):
@@ -348,8 +352,9 @@ def _written(expression: Expression) -> str:
             return f"&{_beside(value, _UNARY)}"
         case Choice(condition=condition, yes=yes, no=no):
             return f"{_beside(condition, _CHOICE + 1)} ? {yes} : {_beside(no, _CHOICE)}"
-        case Struct(type=kind):
-            return f"{f'({kind})' if kind else ''}{{{', '.join(_values(expression))}}}"
+        case Struct(type=kind, values=values, members=members):
+            named = [f".{member} = {value}" for member, value in zip(members, values, strict=False)]
+            return f"{f'({kind})' if kind else ''}{{{', '.join(named or map(str, values))}}}"
     raise TypeError(type(expression).__name__)
 
 
@@ -391,12 +396,6 @@ def _times(factor: int, term: Expression) -> str:
     if factor == 1:
         return _beside(term, _SUM + 1)
     return f"{factor} * {term if isinstance(term, Product) else _beside(term, _PRODUCT + 1)}"
-
-
-def _values(value: Struct) -> Iterator[str]:
-    if not value.members:
-        return map(str, value.values)
-    return (f".{member} = {one}" for member, one in zip(value.members, value.values, strict=True))
 
 
 def _known(name: str, left: int, right: int) -> int:

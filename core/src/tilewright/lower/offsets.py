@@ -23,12 +23,11 @@ def offset_names(allocated: Allocated, operators: Mapping[str, Operator]) -> dic
     for buffer, text in (*_border(allocated), *_of_steps(allocated, operators), *_others(allocated)):
         if buffer in placed:
             found.setdefault(buffer, text)
-    taken: list[str] = []
-    names = {}
-    for buffer, text in found.items():
-        names[buffer] = unique_identifiers((f"at {text}",), taken=taken)[f"at {text}"].upper()
-        taken.append(names[buffer])
-    return names
+    texts = {buffer: f"at {text}" for buffer, text in found.items()}
+    if len(set(texts.values())) < len(texts):  # a buffer has the name of another one's role
+        texts = {buffer: f"at {text} {buffer}" for buffer, text in found.items()}
+    names = unique_identifiers(texts.values())
+    return {buffer: names[text].upper() for buffer, text in texts.items()}
 
 
 def _apart(allocated: Allocated, place: Placement) -> bool:

@@ -25,4 +25,4 @@ def c_moved(pointer: object, *terms: tuple[int, str]) -> str:
     offset = c_sum(0, *terms)
     if offset == "0":
         return str(pointer)
-    return f"{pointer} + ({offset})" if len(terms) > 1 else f"{pointer} + {offset}"
+    return f"{pointer} + ({offset})" if len(terms) > 1 and not offset.isdigit() else f"{pointer} + {offset}"

@@ -149,7 +149,7 @@ def _outermost(operand: Operand, axes: Sequence[int], loops: Sequence[int]) -> s
     factor = each // max(math.prod(loops[1:]), 1)
     if rows.isdigit():
         return str(int(rows) * factor)
-    return rows if factor == 1 else f"({rows}) * {factor}"
+    return rows if factor == 1 else f"{rows} * {factor}"
 
 
 def _walk(operand: Operand, axes: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -171,7 +171,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "low": requant.low,
         "high": requant.high,
         "fields": _fields(layer, form),
-        "columns": f"(uint32_t *)(void *){call.operands['scratch']}" if "scratch" in call.operands else "0",
+        "columns": f"(uint32_t *){call.operands['scratch']}" if "scratch" in call.operands else "0",
         "x": call.operands["X" if site.node.op == "QConv" else "A"],
         "struct": "tw_dsp_conv",
         "w_step": rows.outputs * rows.runs * _groups(rows),
