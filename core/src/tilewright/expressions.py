@@ -1,8 +1,7 @@
 """Knows C expressions as values: what they refer to, what they become with others in them, how they are written.
 Does not know statements, where variables are declared, nor what is computed.
 
-    Number(8)                             8
-    Name("t")                             t
+    Number(8), Name("t")                  8, t
     Field(Name("box"), "low")             box.low
     Index(Name("x"), remainder(t, 2))     x[t % 2]
     Call("tw_steps", (a, Number(2)))      tw_steps(a, 2)
@@ -13,8 +12,7 @@ Does not know statements, where variables are declared, nor what is computed.
     Cast("uint8_t *", a), Reference(a)    (uint8_t *)a, &a
     Struct("tw_range", (a, b))            (tw_range){a, b}
 
-Numbers are of type int32_t. Two expressions are equal where they are built alike. `str` writes C, with parentheses
-only where C needs them.
+Numbers are int32_t. Equal is what is built alike. `str` writes C, with parentheses only where C needs them.
 """
 
 from __future__ import annotations
@@ -176,8 +174,7 @@ def _moved(one: Expression, factor: int, other: Expression | int) -> Expression:
 
 def added(*products: tuple[int, Expression]) -> Expression:
     """The sum of factor * expression."""
-    constant = 0
-    factors: dict[Expression, int] = {}
+    constant, factors = 0, dict[Expression, int]()
     for factor, one in products:
         match one:
             case Number(value=value):
@@ -213,10 +210,9 @@ def multiplied(factors: Iterable[Expression]) -> Expression:
 def operation(operator: str, left: Expression, right: Expression | int) -> Expression:
     """`/`, `%`, `<`, `>`, `>=` or `==`; a number where C's answer is known."""
     by = as_expression(right)
-    divides = operator in ("/", "%")
-    if left.number is not None and by.number is not None and not (divides and by.number == 0):
+    if left.number is not None and by.number is not None and (by.number or operator not in ("/", "%")):
         return Number(_known(operator, left.number, by.number))
-    if divides and by.number == 1:
+    if by.number == 1 and operator in ("/", "%"):
         return left if operator == "/" else Number(0)
     return Operation(operator, left, by)
 
@@ -318,12 +314,12 @@ def _with_parts(expression: Expression, inner: Sequence[Expression]) -> Expressi
             return all_of(*inner)
         case Operation(operator=operator):
             return operation(operator, *inner)
-        case Index():
-            return Index(*inner)
         case Cast(type=kind):
             return Cast(kind, inner[0])
         case Reference():
             return Reference(inner[0])
+        case Index():
+            return Index(*inner)
         case _:
             return Choice(*inner)
 
