@@ -60,7 +60,7 @@ def kernel_text(kernel: Kernel, call: Call) -> str:
             c_source("prelude.h"),
             render_source(kernel, call),
             "void tw_test(void *const *tw_p);\nvoid tw_test(void *const *tw_p)\n{",
-            render_call(kernel, call),
+            str(render_call(kernel, call)),
             "}",
             LIBRARY,
         )
