@@ -7,8 +7,8 @@ from dataclasses import replace
 from tilewright.emit.ctree import broken, print_body, print_step, wrap_call
 from tilewright.emit.run import print_run
 from tilewright.expressions import Call, Choice, Name, Number, equal, less
-from tilewright.program import Parameter, StepCode
-from tilewright.statements import (
+from tilewright.ir.program import Parameter, StepCode
+from tilewright.ir.statements import (
     ByteRange,
     Comment,
     CopyStart,

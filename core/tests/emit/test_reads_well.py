@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.decisions import Decisions
 from tilewright.emit import EmitOptions, emit
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.stages import Allocated
 from tilewright.lower import lower
-from tilewright.planner import Planner
-from tilewright.stages import Allocated
+from tilewright.plan.planner import Planner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.layer_programs import Case, least_room, tiles_of
 from tilewright.testing.one_step import portable_kernels, vocabulary

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from inspect import cleandoc
 
 from tilewright.expressions import Call, Expression, Number
-from tilewright.program import Part, StepCode
-from tilewright.statements import (
+from tilewright.ir.program import Part, StepCode
+from tilewright.ir.statements import (
     Barrier,
     Coded,
     Comment,

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilewright.identifiers import comment_text
-from tilewright.program import Program
+from tilewright.c_text.identifiers import comment_text
+from tilewright.ir.program import Program
 
 
 def memory_map(program: Program) -> Iterator[str]:

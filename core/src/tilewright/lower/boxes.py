@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tilewright.access import Access, MapAccess
 from tilewright.expressions import Call, Expression, Field, Name, Number, Struct, quotient
-from tilewright.index import Axis, Box, Index, Span, Term
+from tilewright.ir.access import Access, MapAccess
+from tilewright.ir.index import Axis, Box, Index, Span, Term
 
 Bounds = tuple[Expression, Expression]  # first trip, and one after the last
 CBox = Mapping[str, Bounds]

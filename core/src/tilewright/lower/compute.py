@@ -7,10 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from tilewright.dtypes import DType
+from tilewright.bind.work import operations
+from tilewright.c_text.rendering import render_call, render_source, render_wait
 from tilewright.expressions import Call as CCall
 from tilewright.expressions import Number, multiplied
-from tilewright.kernel import Call, Operand
+from tilewright.ir.dtypes import DType
+from tilewright.ir.kernel import Call, Operand
+from tilewright.ir.program import Parameter, Part
+from tilewright.ir.statements import ByteRange, Charge, Declare, If, KernelCall, KernelWait, Statement
 from tilewright.lower.bonds import Bond, pointer_to, scratch_operand
 from tilewright.lower.boxes import CBox, CSpan, window
 from tilewright.lower.nest import extents_of
@@ -18,12 +22,8 @@ from tilewright.lower.parts import boxes_declared, distance, named, scope, span_
 from tilewright.lower.scope import declared, spans_declared, used
 from tilewright.lower.slots import Held, Tiling
 from tilewright.lower.split import Portion, portion
-from tilewright.program import Parameter, Part
-from tilewright.rendering import render_call, render_source, render_wait
-from tilewright.statements import ByteRange, Charge, Declare, If, KernelCall, KernelWait, Statement
 from tilewright.tile.footprint import SUMS
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
-from tilewright.work import operations
 
 
 @dataclass(slots=True, kw_only=True)

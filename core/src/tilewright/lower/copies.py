@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tilewright.copies import copies_of, copy_name, copying, path_to
+from tilewright.c_text.rendering import rendered
 from tilewright.errors import usage_error
 from tilewright.expressions import Call, Cast, Expression, Field, Name, Number
+from tilewright.ir.constant_copies import copies_of, copy_name, copying, path_to
+from tilewright.ir.platform import CopyPath
+from tilewright.ir.stages import Step
+from tilewright.ir.statements import ByteRange, Code, CopyStart, CopyWait, Declare, Statement
 from tilewright.lower.addresses import AddressBook, Place
 from tilewright.lower.scope import declared
-from tilewright.platform import CopyPath
-from tilewright.rendering import rendered
-from tilewright.stages import Step
-from tilewright.statements import ByteRange, Code, CopyStart, CopyWait, Declare, Statement
 
 CHANNEL = Name("tw_channel")
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tilewright.expressions import Call, Expression, Name, Number, all_of, replaced
+from tilewright.ir.program import Part
+from tilewright.ir.statements import Charge, If, KernelCall, Statement
 from tilewright.lower.boxes import window
 from tilewright.lower.parts import boxes_declared, named, scope, span_names
 from tilewright.lower.region_box import BEFORE
 from tilewright.lower.rolling import rolling_window, rows_of
 from tilewright.lower.scope import declared, spans_declared, used
 from tilewright.lower.slots import Held, Slot, Tiling
-from tilewright.program import Part
-from tilewright.statements import Charge, If, KernelCall, Statement
 from tilewright.tile.boxes import new_rows
 from tilewright.tile.cost import moved_cycles
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import count, takewhile
 
-from tilewright.copies import read_as
-from tilewright.identifiers import unique_identifiers
+from tilewright.c_text.identifiers import unique_identifiers
+from tilewright.ir.constant_copies import read_as
+from tilewright.ir.operands import input_names
+from tilewright.ir.operator import Operator
+from tilewright.ir.stages import Allocated, Placement
 from tilewright.lower.bonds import scratch_name
-from tilewright.operands import input_names
-from tilewright.operator import Operator
-from tilewright.stages import Allocated, Placement
 from tilewright.tile.footprint import SUMS, tile_buffer_name
 
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tilewright.expressions import Expression, Field, Name, Number
+from tilewright.ir.platform import CopyPath
+from tilewright.ir.program import Parameter, Part
+from tilewright.ir.statements import Declare, PartCall, Statement
 from tilewright.lower.bonds import Bond
 from tilewright.lower.boxes import NOTHING, CBox, CSpan, lows, whole_box, window
 from tilewright.lower.nest import Level
@@ -15,9 +18,6 @@ from tilewright.lower.scope import declared, names_of, spans_declared, used
 from tilewright.lower.slots import Held, Slot, Tiling, extent_ranges, unsupported_tile
 from tilewright.lower.transfers import Side, window_copy
 from tilewright.lower.transfers import extents_of as copy_extents
-from tilewright.platform import CopyPath
-from tilewright.program import Parameter, Part
-from tilewright.statements import Declare, PartCall, Statement
 from tilewright.tile.boxes import new_rows
 from tilewright.tile.transfers import lattice
 

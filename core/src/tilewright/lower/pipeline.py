@@ -35,6 +35,9 @@ from tilewright.expressions import (
     remainder,
     replaced,
 )
+from tilewright.ir.program import Parameter, Part
+from tilewright.ir.regions import Region
+from tilewright.ir.statements import Barrier, CopyWait, Declare, If, Loop, Mark, PartCall, Statement
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.compute import compute_part
 from tilewright.lower.keeps import keep_held_part, keep_window_part
@@ -42,9 +45,6 @@ from tilewright.lower.nest import Level, tile_counts
 from tilewright.lower.parts import call_part, move_part
 from tilewright.lower.scope import declared, names_of, used
 from tilewright.lower.slots import Held, Slot, Tiling
-from tilewright.program import Parameter, Part
-from tilewright.regions import Region
-from tilewright.statements import Barrier, CopyWait, Declare, If, Loop, Mark, PartCall, Statement
 
 MOVER = Call("tw_rt_is_mover")
 FIRST = Number(0)  # tile

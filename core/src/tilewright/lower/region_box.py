@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.expressions import Call, Choice, Expression, Field, Name, Number, Struct, folded, names, operation
-from tilewright.identifiers import unique_identifiers
+from tilewright.ir.program import Parameter, Part
+from tilewright.ir.regions import Region
+from tilewright.ir.statements import Declare, Statement
 from tilewright.lower.boxes import NOTHING, Bounds, CBox, bounds, ends_of, whole_box
 from tilewright.lower.nest import Level, Nest, Ranges, box_value, nest_of, tile_counts
 from tilewright.lower.scope import declared
-from tilewright.program import Parameter, Part
-from tilewright.regions import Region
-from tilewright.statements import Declare, Statement
 from tilewright.tile.boxes import Boxes, boxes_of
 from tilewright.tile.chain import Chain
 

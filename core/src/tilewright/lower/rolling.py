@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from math import prod
 
 from tilewright.expressions import Call, Choice, Expression, Name, Number, Struct, replaced
-from tilewright.layout import Layout
+from tilewright.ir.layout import Layout
+from tilewright.ir.statements import Declare, Statement
 from tilewright.lower.boxes import NOTHING, CBox, CSpan, ends_of, window
 from tilewright.lower.nest import Level
 from tilewright.lower.region_box import BEFORE
 from tilewright.lower.slots import Slot, Tiling
-from tilewright.statements import Declare, Statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tilewright.expressions import Expression, names
+from tilewright.ir.program import Parameter, Part
+from tilewright.ir.statements import Coded, Declare, Foreign, If, Loop, PartCall, Statement, walk
 from tilewright.lower.boxes import CSpan
-from tilewright.program import Parameter, Part
-from tilewright.statements import Coded, Declare, Foreign, If, Loop, PartCall, Statement, walk
 
 
 def names_of(body: Iterable[Statement]) -> set[str]:

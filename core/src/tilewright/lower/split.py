@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tilewright.access import MapAccess
 from tilewright.expressions import Call, Expression, Name, Number, all_of, equal, less
+from tilewright.ir.access import MapAccess
+from tilewright.ir.platform import Engine, Platform
+from tilewright.ir.statements import Charge, Declare, Statement
 from tilewright.lower.boxes import CBox, ends_of, range_of
 from tilewright.lower.nest import Nest, extents_of
-from tilewright.platform import Engine, Platform
-from tilewright.statements import Charge, Declare, Statement
 from tilewright.tile.share import Share, share
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.expressions import ALWAYS, Call, Expression, Name, Number, all_of, operation
+from tilewright.ir.platform import CopyPath
+from tilewright.ir.statements import ByteRange, CopyStart, If, Loop, Statement
 from tilewright.lower.boxes import CSpan
-from tilewright.platform import CopyPath
-from tilewright.statements import ByteRange, CopyStart, If, Loop, Statement
 
 TRANSFER = "tw_transfer"
 

@@ -1,0 +1,49 @@
+"""Knows how a kernel's Mako text becomes C. Does not know which kernels a program has or where operands live."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from tilewright.ir.kernel import Call, Kernel
+from tilewright.ir.statements import Foreign
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mako.template import Template
+
+# Words of C that name something: not in comments, strings, numbers, nor after a `.` or `->`.
+_WORDS = re.compile(r"""/\*.*?\*/|"(?:\\.|[^"\\])*"|\d[\w.]*|(?:\.|->)\s*[A-Za-z_]\w*|([A-Za-z_]\w*)""", re.DOTALL)
+
+
+@lru_cache(maxsize=512)
+def template(text: str) -> Template:
+    """A compiled Mako template in which an undefined name is an error."""
+    from mako.template import Template
+
+    return Template(text, strict_undefined=True)
+
+
+def render_source(kernel: Kernel, call: Call) -> str:
+    """The C at file scope that `call` needs. Equal texts of different calls are emitted once."""
+    return str(template(kernel.source).render(**kernel.values(call))).strip("\n") if kernel.source else ""
+
+
+def render_call(kernel: Kernel, call: Call) -> Foreign:
+    """The statement that computes one tile."""
+    return rendered(kernel.call, {**call.operands, "loops": call.extents, **kernel.values(call)})
+
+
+def render_wait(kernel: Kernel, call: Call) -> Foreign | None:
+    """The statement that waits for an asynchronous kernel; None for the others."""
+    if not kernel.wait:
+        return None
+    return rendered(kernel.wait, {**call.operands, "loops": call.extents, **kernel.values(call)})
+
+
+def rendered(text: str, values: Mapping[str, object]) -> Foreign:
+    """The statements of a template that somebody else wrote."""
+    code = str(template(text).render(**values)).strip()
+    return Foreign(text=code, names=frozenset(word for word in _WORDS.findall(code) if word))
