@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from tilewright.kernel import Matched as Matched
     from tilewright.kernel import Operand as Operand
     from tilewright.kernel import PartialSums as PartialSums
+    from tilewright.kernel import Sections as Sections
     from tilewright.kernel import TileShape as TileShape
     from tilewright.layout import Layout as Layout
     from tilewright.layout import channels_last as channels_last
@@ -115,6 +116,10 @@ if TYPE_CHECKING:
     from tilewright.runners.toolchain import execute as execute
     from tilewright.runners.toolchain import find_compiler as find_compiler
     from tilewright.runners.toolchain import missing_compiler as missing_compiler
+    from tilewright.section_files import section_file as section_file
+    from tilewright.section_files import template_file as template_file
+    from tilewright.sections import Section as Section
+    from tilewright.sections import SectionTemplate as SectionTemplate
     from tilewright.stages import Allocated as Allocated
     from tilewright.stages import Artifact as Artifact
     from tilewright.stages import Group as Group
@@ -147,7 +152,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.frontend.importing": "Conversion Import OnnxNode",
         "tilewright.graph": "Graph Node Quantization Site Tensor",
         "tilewright.integer_layers": "refused_softmax scaled_sum_form softmax_table sum_bounds sum_requant",
-        "tilewright.kernel": "Call Kernel Matched Operand PartialSums TileShape",
+        "tilewright.kernel": "Call Kernel Matched Operand PartialSums Sections TileShape",
         "tilewright.layout": "Layout channels_last row_major strides",
         "tilewright.operator": "Alias Operator",
         "tilewright.operators.c_functions": "c_functions",
@@ -165,6 +170,8 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "tilewright.runners.harness": "Harness decode_outputs decode_trace make_harness",
         "tilewright.runners.runner": "Job RunResult Runner",
         "tilewright.runners.toolchain": "execute find_compiler missing_compiler",
+        "tilewright.section_files": "section_file template_file",
+        "tilewright.sections": "Section SectionTemplate",
         "tilewright.stages": "Allocated Artifact Group Scheduled Tiled",
         "tilewright.statements": "Comment Raw StepCall",
         "tilewright.tile.choices": "TileChoices Tiling",

@@ -176,7 +176,7 @@ class Deployment:
         from tilewright.emit import EmitOptions, emit
 
         vectors = self._vectors if self.options.selftest else ()
-        options = EmitOptions(const_format=self.options.const_format, vectors=vectors)
+        options = EmitOptions(const_format=self.options.const_format, layout=self.options.layout, vectors=vectors)
         return self._finished("emit", emit(self.program, options))
 
     @cached_property

@@ -40,6 +40,7 @@ class Options:
     code_passes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # beside the default ones -> settings
     seed: int = 0
     const_format: Literal["auto", "incbin", "c", "bin"] = "auto"
+    layout: Literal["single", "split"] = "single"  # kernels in the network's file, or in a header of their own
     emit: tuple[str, ...] = ("cmake",)  # exporters: build systems, and what plugins bring
     selftest: bool = False  # also write NAME_selftest.c with embedded vectors
     pins: Decisions = field(default_factory=Decisions)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tilewright.graph import Tensor
+from tilewright.sections import Section
 from tilewright.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer
 from tilewright.statements import ByteRange, Role, Statement, StepCall, touched, walk
 
@@ -121,7 +122,7 @@ class Program:
     beginnings: tuple[Beginning, ...] = ()  # of the state
     initial: tuple[Statement, ...] = ()  # of the init function: constants that are copied once
     includes: tuple[str, ...]  # "<stdint.h>"
-    sources: tuple[str, ...]  # C at file scope, each once, in the order of first use
+    sources: tuple[Section, ...]  # C at file scope, each once, in the order of first use
     steps: tuple[StepCode, ...]
     body: tuple[Statement, ...]  # of the run function
     licences: tuple[KernelLicence, ...] = ()

@@ -32,6 +32,13 @@ STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "
     help="How constants are stored.",
 )
 @click.option(
+    "--layout",
+    type=click.Choice(["single", "split"]),
+    default="single",
+    show_default=True,
+    help="Kernels in the network's own file, or in a header beside it.",
+)
+@click.option(
     "--emit",
     default="cmake",
     show_default=True,
@@ -59,6 +66,7 @@ def command(
     folder: Path,
     json_target: str | None,
     const_format: Literal["auto", "incbin", "c", "bin"],
+    layout: Literal["single", "split"],
     emit: str,
     selftest: bool,
     dump_after: tuple[str, ...],
@@ -81,7 +89,9 @@ def command(
         demand_writable(wanted)
     if json_target and json_target != "-":
         demand_writable_file(Path(json_target))
-    options = replace(options_from(flags), const_format=const_format, emit=_names(emit), selftest=selftest)
+    options = replace(
+        options_from(flags), const_format=const_format, layout=layout, emit=_names(emit), selftest=selftest
+    )
     _demand_what(context, group, flags)
     if group is not None:
         if options.emit != ("cmake",):

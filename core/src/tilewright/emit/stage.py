@@ -12,10 +12,10 @@ from importlib.resources import files
 
 from tilewright.emit.border import PortText, far_bases, port_texts
 from tilewright.emit.ctree import print_body, print_step
+from tilewright.emit.kernels import kernel_sections
 from tilewright.emit.options import EmitOptions
 from tilewright.emit.weights import blob, byte_array, initialiser
 from tilewright.identifiers import comment_text
-from tilewright.operators.c_source import c_source
 from tilewright.program import Program
 from tilewright.rendering import template
 from tilewright.stages import Artifact
@@ -39,6 +39,8 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
         "CMakeLists.txt": _render("cmake.mako", names),
         "README.md": _render("readme.mako", names),
     }
+    if names["kernels_header"]:
+        texts[str(names["kernels_header"])] = _render("kernels_h.mako", names)
     if program.team:
         texts["tw_rt.h"] = text("tw_rt.h")
     if names["simple"]:
@@ -103,21 +105,14 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "most_bytes": _most_bytes(program),
         "crossings": lambda ports: _crossings(program, ports),
         "blobs": [f"{prefix}_{base}.bin" for base in blobs],
+        "licences": _licences(program),
         "bytes_of": {base: byte_array(content) for base, content in blobs.items()} if form == "c" else {},
         "here": "${CMAKE_CURRENT_SOURCE_DIR}",
-        "prelude": _prelude(program),
         "selftest": selftest,
         **_port_names(program, inputs, outputs),
-        **_code_names(program),
+        **_code_names(program, split=options.layout == "split"),
         **(_selftest_names(options, outputs) if selftest else {}),
     }
-
-
-def _prelude(program: Program) -> str:
-    """What kernels rely on: for all targets, then for this one."""
-    platform = program.allocated.tiled.scheduled.bound.platform
-    texts = (c_source("prelude.h"), platform.prelude)
-    return "\n\n".join(text.strip("\n") for text in texts if text)
 
 
 def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> Names:
@@ -141,11 +136,15 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
     }
 
 
-def _code_names(program: Program) -> Names:
+def _code_names(program: Program, *, split: bool) -> Names:
     statements = [*walk(program.body), *(one for step in program.steps for one in step.statements)]
     body = "\n".join(print_body(program.body, 1, program.steps))
+    kernels = kernel_sections(program)
     includes = {*program.includes, "<stddef.h>", *(["<float.h>"] if program.uses_float else [])}
+    includes |= {name for section in kernels for name in section.includes}
     return {
+        "kernels": "\n\n".join(section.text for section in kernels),
+        "kernels_header": f"{program.prefix}_kernels.h" if split and kernels else "",
         "includes": sorted(includes),
         "maths": "<math.h>" in includes,
         "steps": [print_step(step) for step in program.steps],
@@ -210,6 +209,14 @@ def _most_bytes(program: Program) -> int:
     """What one transfer between the caller's memory and the plan's may carry."""
     limits = [path.max_bytes for path in program.allocated.tiled.scheduled.bound.platform.copies if path.max_bytes]
     return min([1 << 16, *limits]) // 16 * 16
+
+
+def _licences(program: Program) -> str:
+    lines = [
+        f" *   {comment_text(one.kernel)}  SPDX-License-Identifier: {comment_text(one.licence)}"
+        for one in program.licences
+    ]
+    return "\n".join(("/* Kernels that other packages brought keep their own licence:", *lines, " */"))
 
 
 def _banner(prefix: str, generator: str, target: str, plan: str) -> Callable[[str, str], str]:

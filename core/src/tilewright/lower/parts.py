@@ -22,6 +22,7 @@ from tilewright.lower.transfers import extents_of as copy_extents
 from tilewright.platform import CopyPath
 from tilewright.program import Parameter, Part
 from tilewright.rendering import render_call, render_source, render_wait
+from tilewright.sections import Section
 from tilewright.statements import ByteRange, Charge, Declare, If, KernelCall, KernelWait, PartCall, Statement, walk
 from tilewright.tile.boxes import new_rows
 from tilewright.tile.footprint import SUMS
@@ -80,7 +81,7 @@ def whole_spans(shape: Sequence[int]) -> tuple[CSpan, ...]:
     return tuple(CSpan(low=Sum(), extent=Sum(extent), before=Sum(), after=Sum()) for extent in shape)
 
 
-def compute_part(tiling: Tiling) -> tuple[Part, str]:
+def compute_part(tiling: Tiling) -> tuple[Part, tuple[Section, ...]]:
     """This core's share of the innermost tile, and the C at file scope that its kernel needs."""
     nest, kernel = tiling.nest, tiling.kernel
     level = nest.levels[-1] if nest.levels else None

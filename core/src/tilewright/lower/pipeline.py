@@ -24,6 +24,7 @@ from tilewright.lower.slots import Held, Slot, Tiling
 from tilewright.lower.sums import factor
 from tilewright.program import Parameter, Part
 from tilewright.regions import Region
+from tilewright.sections import Section
 from tilewright.statements import Barrier, CopyWait, Declare, If, Loop, Mark, PartCall, Statement
 
 MOVER = "tw_rt_is_mover()"
@@ -36,7 +37,7 @@ class Pipeline:
 
     body: tuple[Statement, ...] = ()
     parts: tuple[Part, ...] = ()
-    sources: tuple[str, ...] = ()
+    sources: tuple[tuple[Section, ...], ...] = ()  # of each step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +158,7 @@ def _computed(tilings: Sequence[Tiling], region: Region) -> Pipeline:
         call = (call_part(part, {}),) if final else (call_part(part, {}), Barrier())
         steps.extend(call if final else when(tiling.first(), call))
     parts = (*keeps, *(part for part, _ in made))
-    return Pipeline(body=tuple(steps), parts=parts, sources=tuple(text for _, text in made))
+    return Pipeline(body=tuple(steps), parts=parts, sources=tuple(sections for _, sections in made))
 
 
 def _lasting(tilings: Sequence[Tiling], region: Region) -> Also:

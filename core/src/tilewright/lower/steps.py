@@ -18,6 +18,7 @@ from tilewright.lower.copies import copies_before
 from tilewright.operator import Operator
 from tilewright.program import Parameter, StepCode
 from tilewright.rendering import render_call, render_source, render_wait
+from tilewright.sections import Section
 from tilewright.stages import Step
 from tilewright.statements import ByteRange, KernelCall, KernelWait, Statement
 
@@ -27,7 +28,7 @@ class Lowered:
     """A step's function, and the C at file scope that it needs."""
 
     code: StepCode
-    source: str
+    sources: tuple[Section, ...]
     kernel: Kernel
 
 
@@ -71,7 +72,7 @@ def lower_step(
         parameters=tuple(sorted(dict.fromkeys(parameters), key=lambda parameter: parameter.name)),
         body=(*copies, *body),
     )
-    return Lowered(code=code, source=render_source(binding.kernel, call) if body else "", kernel=binding.kernel)
+    return Lowered(code=code, sources=render_source(binding.kernel, call) if body else (), kernel=binding.kernel)
 
 
 def _call(

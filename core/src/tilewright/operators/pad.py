@@ -20,9 +20,10 @@ from tilewright.frontend.importing import Conversion, Import, OnnxNode
 from tilewright.graph import Attribute, Site, Tensor
 from tilewright.kernel import Call, Kernel
 from tilewright.operator import Operator
+from tilewright.operators.c_functions import c_functions
 from tilewright.operators.c_index import c_sum
 from tilewright.operators.c_literals import c_float, c_int
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import c_template
 from tilewright.operators.shape_errors import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -224,6 +225,8 @@ def _import_inputs(node: OnnxNode, graph: Conversion) -> None:
 
 _import = partial(Import, op_type="Pad", convert=_import_inputs, min_inputs=2)
 
+_PADDED = c_template("${function}", "pad.c.mako")
+
 PAD = Operator(
     name="Pad",
     inputs=("X",),
@@ -250,7 +253,7 @@ PAD_COPY = Kernel(
     parallel=("*",),
     match=_match,
     values=_values,
-    source=c_source("pad.c"),
+    source=lambda values: (*c_functions(f"tw_pad_{values['mode']}()"), _PADDED),
     call="${function}(${arguments});",
     includes=("<stdint.h>", "<math.h>"),  # INFINITY and NAN
 )

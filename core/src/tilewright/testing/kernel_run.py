@@ -19,8 +19,9 @@ from tilewright.kernel import Call, Kernel, Operand
 from tilewright.layer import layer_of
 from tilewright.layout import Layout, row_major, strides
 from tilewright.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import c_section
 from tilewright.rendering import render_call, render_source
+from tilewright.sections import ordered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,8 +128,7 @@ def build_library(
     text = "\n".join(
         (
             includes,
-            c_source("prelude.h"),
-            render_source(kernel, call),
+            *(section.text for section in ordered((c_section("prelude.h"), *render_source(kernel, call)))),
             f"void tw_test({parameters});",
             f"void tw_test({parameters})",
             "{",

@@ -18,6 +18,7 @@ from tilewright.dtypes import DType
 from tilewright.errors import usage_error
 from tilewright.identifiers import comment_text
 from tilewright.program import Program, StepCode
+from tilewright.sections import Section
 from tilewright.statements import (
     Barrier,
     ByteRange,
@@ -91,7 +92,8 @@ def _apply(program: Program, context: CodePassContext) -> Program:
         )
     header = (files("tilewright.transform") / "print_tensors.c").read_text(encoding="utf-8").strip("\n")
     text = "\n\n".join((header, *(_printer(kind) for kind in used)))
-    return replace(program, steps=steps, body=tuple(body), sources=(text, *program.sources))
+    section = Section(name="tilewright/print_tensors", text=text)
+    return replace(program, steps=steps, body=tuple(body), sources=(section, *program.sources))
 
 
 def _settings(given: Mapping[str, str]) -> _Settings:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from importlib.resources import files
 
 from tilewright.program import Program, StepCode
+from tilewright.sections import Section
 from tilewright.statements import (
     Barrier,
     CopyWait,
@@ -34,7 +35,7 @@ def _apply(program: Program, context: CodePassContext) -> Program:
     text = (files("tilewright.transform") / "profile.c").read_text(encoding="utf-8").strip("\n")
     text = text.replace("REPORTS(i)", _TEAM.replace("(i)", "i") if program.team else "1")
     steps = tuple(_profiled(step, number) for number, step in enumerate(program.steps))
-    return replace(program, steps=steps, sources=(text, *program.sources))
+    return replace(program, steps=steps, sources=(Section(name="tilewright/profile", text=text), *program.sources))
 
 
 def _profiled(step: StepCode, number: int) -> StepCode:

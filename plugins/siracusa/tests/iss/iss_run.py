@@ -18,8 +18,9 @@ from tilewright.kernel import Call, Kernel, Operand
 from tilewright.layer import Layer, layer_of
 from tilewright.layout import row_major, strides
 from tilewright.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import c_section
 from tilewright.rendering import render_call, render_source
+from tilewright.sections import ordered
 
 Array = npt.NDArray[np.generic]
 CODE, DATA, SIZE = 0x1000, 0x40000, 0x400000
@@ -57,8 +58,7 @@ def kernel_text(kernel: Kernel, call: Call) -> str:
         (
             "#include <stdint.h>\n#include <stddef.h>\nvoid *memcpy(void *, const void *, size_t);",
             '#define INFINITY __builtin_inff()\n#define NAN __builtin_nanf("")',
-            c_source("prelude.h"),
-            render_source(kernel, call),
+            *(section.text for section in ordered((c_section("prelude.h"), *render_source(kernel, call)))),
             "void tw_test(void *const *tw_p);\nvoid tw_test(void *const *tw_p)\n{",
             render_call(kernel, call),
             "}",

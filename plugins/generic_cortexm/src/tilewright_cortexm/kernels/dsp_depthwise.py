@@ -15,7 +15,7 @@ from tilewright.api import Access, Call, Kernel, Matched, Site, TileShape, whole
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import c_template
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -101,14 +101,16 @@ def _values(call: Call) -> Mapping[str, object]:
         "rows": f"tw_dsp_rows_s{stride}_{label}",
         "widen": widen,
         "stride": stride,
-        **form.names,
-        "low": requant.low,
-        "high": requant.high,
+        **form.names(requant),
         "fields": layer.fields(),
         "numbers": f"{_words(layer)}, {form.above}, {requant.zero_point}",
         **layer.call_values(),
     }
 
+
+_SPLIT = c_template("tw_dsp_planes_${widen}", "dsp_planes.c.mako")
+_ROW = c_template("${rows}", "dsp_row.c.mako")
+_DEPTHWISE = c_template("${function}", "dsp_depthwise.c.mako")
 
 KERNELS = (
     Kernel(
@@ -124,7 +126,7 @@ KERNELS = (
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("dsp.h", "depthwise.h", "dsp_row.c", "dsp_depthwise.c"),
+        source=(_SPLIT, _ROW, _DEPTHWISE),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

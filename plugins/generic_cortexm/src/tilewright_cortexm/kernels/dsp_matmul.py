@@ -11,7 +11,7 @@ from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.matmul import MatMul, matmul
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_template, each_of
 
 _ROWS, _BLOCK = 3, 2
 _UNROLLS = (4, 3, 2, 1)
@@ -74,16 +74,24 @@ def _values(call: Call) -> Mapping[str, object]:
         "function": f"tw_dsp_matmul_{widen}_{kind}",
         "widen": widen,
         "blocks": [
-            {"block": f"tw_dsp_rows_3x{size}_{kind}", "pixels": _ROWS, "channels": size, "unroll": unroll, "more": True}
+            {
+                "block": f"tw_dsp_rows_3x{size}_{kind}",
+                "pixels": _ROWS,
+                "channels": size,
+                "unroll": unroll,
+                "more": True,
+                "bytes_of": "",
+            }
             for size in (_BLOCK, 1)
         ],
-        **form.names,
-        "low": requant.low,
-        "high": requant.high,
+        **form.names(requant),
         "numbers": f"{_panel(layer)}, {form.words[0]}, {form.above}, {requant.zero_point}",
         **form_of.call_values(call),
     }
 
+
+_WIDENED = c_template("tw_dsp_row_${widen}", "dsp_rows.c.mako", WIDEN)
+_MATMUL = c_template("${function}", "dsp_matmul.c.mako")
 
 KERNELS = (
     Kernel(
@@ -97,7 +105,7 @@ KERNELS = (
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("dsp.h", "dsp_columns.c", "matmul.h", "dsp_block.c", "dsp_matmul.c"),
+        source=lambda values: (_WIDENED, *each_of(BLOCK, values["blocks"]), _MATMUL),
         call=form_of.CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

@@ -9,14 +9,26 @@ one column fits, it holds bytes, which are widened when they are multiplied.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Layout, Matched, Site, TileShape, channels_last, row_major, whole
+from tilewright.api import (
+    Access,
+    Call,
+    Kernel,
+    Layout,
+    Matched,
+    Sections,
+    Site,
+    TileShape,
+    channels_last,
+    row_major,
+    whole,
+)
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_section, c_template, each_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -167,9 +179,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "direct": _direct(rows),
         "blocks": _block_shapes(rows, unroll, kind, dtype if narrow else ""),
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
-        **form.names,
-        "low": requant.low,
-        "high": requant.high,
+        **form.names(requant),
         "fields": _fields(layer, form),
         "columns": f"(uint32_t *)(void *){call.operands['scratch']}" if "scratch" in call.operands else "0",
         "x": call.operands["X" if site.node.op == "QConv" else "A"],
@@ -192,6 +202,7 @@ def _block_shapes(rows: Rows, unroll: int, kind: str, bytes_of: str) -> Sequence
             "pixels": pixels,
             "channels": size,
             "unroll": unroll,
+            "more": False,
             "bytes_of": bytes_of,
         }
         for _, _, size in _blocks(rows)
@@ -208,7 +219,15 @@ def _fields(layer: Products, form: DspForm) -> Mapping[str, int]:
     }
 
 
-_SOURCE = c_text("dsp.h", "dsp_columns.c", "dsp_block.c", "dsp_products.c")
+_BYTES = c_section("dsp_widen_bytes.h")
+_PRODUCTS = c_template("${function}", "dsp_products.c.mako")
+_COLUMN = c_template("tw_dsp_column_${widen}", "dsp_column.c.mako")
+
+
+def _source(values: Mapping[str, Any]) -> Sections:
+    widen = _BYTES if values["widen"] == "bytes" else WIDEN
+    columns = () if values["direct"] else (widen, _COLUMN)
+    return (*columns, *each_of(BLOCK, values["blocks"]), _PRODUCTS)
 
 
 def _kernel(op: str, name: str) -> Kernel:
@@ -225,7 +244,7 @@ def _kernel(op: str, name: str) -> Kernel:
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=_SOURCE,
+        source=_source,
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     )

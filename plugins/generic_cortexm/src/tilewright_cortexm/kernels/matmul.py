@@ -117,7 +117,7 @@ CALL = """\
 % for line in nest.headers:
 ${line}
 % endfor
-${function}((tw_matmul){
+${function}((tw_arm_matmul){
 % for name, value in fields.items():
     .${name} = ${value},
 % endfor

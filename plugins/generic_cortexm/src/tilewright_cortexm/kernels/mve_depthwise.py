@@ -14,7 +14,7 @@ import numpy as np
 from tilewright.api import Access, Call, DType, Kernel, Matched, Site, TileShape, whole
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.mve_products import SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import c_template, each_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -111,6 +111,9 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+_PIXEL = c_template("${block}", "mve_pixel.c.mako")
+_DEPTHWISE = c_template("${function}", "mve_depthwise.c.mako")
+
 KERNELS = (
     Kernel(
         name="cortex-m.mve.depthwise",
@@ -125,7 +128,7 @@ KERNELS = (
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("mve.h", "inside.h", "depthwise.h", "depthwise_taps.c", "mve_depthwise.c"),
+        source=lambda values: (*each_of(_PIXEL, values["blocks"]), _DEPTHWISE),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

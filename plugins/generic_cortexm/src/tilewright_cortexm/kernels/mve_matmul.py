@@ -12,7 +12,7 @@ from tilewright.api import Call, DType, Kernel, Site, TileShape
 from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.matmul import MatMul, matmul
 from tilewright_cortexm.kernels.mve_products import CHANNELS, LANES, SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of
 
 _UNROLLS = (4, 3, 2, 1)
 
@@ -103,6 +103,8 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+_MATMUL = c_template("${function}", "mve_matmul.c.mako")
+
 KERNELS = (
     Kernel(
         name="cortex-m.mve.qmatmul",
@@ -115,7 +117,7 @@ KERNELS = (
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("mve.h", "matmul.h", "mve_values.c", "mve_block.c", "mve_matmul.c"),
+        source=lambda values: (*each_of(MVE_BLOCK, values["blocks"]), _MATMUL),
         call=form_of.CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

@@ -26,7 +26,7 @@ from tilewright.api import (
     whole,
 )
 from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -175,6 +175,7 @@ def _values(call: Call) -> Mapping[str, object]:
                 "channels": size,
                 "unroll": unroll,
                 "tail": tail,
+                "more": False,
             }
             for _, _, size in _blocks(rows)
         ],
@@ -202,6 +203,9 @@ def _fields(layer: Products, flip: int, trips: int) -> Mapping[str, int]:
     }
 
 
+_PRODUCTS = c_template("${function}", "mve_products.c.mako")
+
+
 def _kernel(op: str, name: str) -> Kernel:
     return Kernel(
         name=name,
@@ -216,7 +220,7 @@ def _kernel(op: str, name: str) -> Kernel:
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("mve.h", "mve_values.c", "mve_block.c", "mve_products.c"),
+        source=lambda values: (*each_of(MVE_BLOCK, values["blocks"]), _PRODUCTS),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     )

@@ -26,7 +26,7 @@ from tilewright_siracusa.kernels.costs import lanes_cycles, layer_edges, trips
 from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.products import described
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import LANES
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, pad_word, tap_fields
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ DEPTHWISE = Kernel(
     cycles=_cycles,
     describe=lambda site: described(site.analysis),
     values=_values,
-    source=c_text("finish.c", "windows.c", "turned.c", "turn.c", "lanes.c"),
+    source=(LANES,),
     call=WINDOWS_CALL.format(arguments="(const uint8_t *)${X}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}"),
     includes=("<stdint.h>", "<string.h>"),
 )

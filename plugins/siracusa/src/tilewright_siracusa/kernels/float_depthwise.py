@@ -26,7 +26,7 @@ from tilewright_siracusa.kernels.costs import layer_edges, trips
 from tilewright_siracusa.kernels.float_conv import float_windows, padded
 from tilewright_siracusa.kernels.float_costs import depthwise_cycles
 from tilewright_siracusa.kernels.float_layers import activation
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import FLOAT_FINISH, c_template
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, tap_fields, two_axes
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ DEPTHWISE = Kernel(
     parallel=("o", "h", "w", "n"),
     cycles=_cycles,
     values=_values,
-    source=c_text("windows.c", "float_math.c", "float_finish.c", "float_depthwise.c"),
+    source=(c_template("${function}", "float_depthwise.c.mako", FLOAT_FINISH),),
     call=WINDOWS_CALL.format(
         arguments="""(tw_xp_lane_floats){
 % for name, value in more.items():

@@ -5,7 +5,7 @@ Does not know the C of a block.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from tilewright.api import (
     Kernel,
     Operand,
     PartialSums,
+    Sections,
     Site,
     TileShape,
     broadcast_steps,
@@ -27,7 +28,7 @@ from tilewright_siracusa.kernels.costs import leading_trips, trips
 from tilewright_siracusa.kernels.float_costs import matmul_cycles
 from tilewright_siracusa.kernels.float_layers import activation, not_floats
 from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import FLOAT_DOT, FLOAT_FINISH, c_section, c_template
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -157,7 +158,13 @@ def _matmul_cycles(tile: TileShape) -> float:
     return leading_trips(tile) * matmul_cycles(rows, columns, depth)
 
 
-_SOURCE = c_text("float_math.c", "float_finish.c", "float_dot.c", "float_matmul.c")
+_MATMUL = c_template("${function}", "float_matmul.c.mako", FLOAT_FINISH, FLOAT_DOT)
+
+
+def _source(values: Mapping[str, Any]) -> Sections:
+    return (c_section("float_matmul_part.h" if values["part"] else "float_matmul.h"), _MATMUL)
+
+
 _CALL = """\
 % for line in nest:
 ${line}
@@ -181,7 +188,7 @@ GEMM = Kernel(
     accumulates=_accumulates,
     cycles=_gemm_cycles,
     values=_weights_values,
-    source=_SOURCE,
+    source=_source,
     call=_CALL,
     includes=_INCLUDES,
 )
@@ -198,7 +205,7 @@ MATMUL_WEIGHTS = Kernel(
     accumulates=_accumulates,
     cycles=_matmul_cycles,
     values=_weights_values,
-    source=_SOURCE,
+    source=_source,
     call=_CALL,
     includes=_INCLUDES,
 )
@@ -213,7 +220,7 @@ MATMUL = Kernel(
     accumulates=_accumulates,
     cycles=_matmul_cycles,
     values=_computed_values,
-    source=_SOURCE,
+    source=_source,
     call=_CALL,
     includes=_INCLUDES,
 )

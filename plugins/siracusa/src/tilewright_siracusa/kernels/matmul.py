@@ -25,8 +25,8 @@ from tilewright.api import (
 from tilewright_siracusa.kernels.costs import leading_trips, matmul_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, BYTES, zero_points
 from tilewright_siracusa.kernels.limits import limit_of, limits
-from tilewright_siracusa.kernels.parts import GRAIN, PARTS, is_part, part_fields
-from tilewright_siracusa.kernels.sources import c_text, text_of
+from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
+from tilewright_siracusa.kernels.sources import DOT, FINISH, c_section, c_template
 
 WORD = 4
 MOST_DEPTH = 8192  # parts of a sum are added up in 32 bits
@@ -118,6 +118,9 @@ def _accumulates(site: Site) -> PartialSums:
     return PartialSums(loops=("k",), dtype=DType.I32)
 
 
+_FIELDS, _PART_FIELDS, _PARTS = (c_section(name) for name in ("matmul.h", "matmul_part.h", "parts.h"))
+_MATMUL = c_template("${function}", "matmul.c.mako", DOT, FINISH)
+
 MATMUL = Kernel(
     name="siracusa.qmatmul",
     op="QMatMul",
@@ -130,7 +133,7 @@ MATMUL = Kernel(
     cycles=_cycles,
     accumulates=_accumulates,
     values=_values,
-    source=c_text("dot.c", "finish.c", "turned.c") + PARTS + text_of("matmul.c"),
+    source=lambda values: (*((_PART_FIELDS, _PARTS) if values["part"] else (_FIELDS,)), _MATMUL),
     call="""\
 % for line in nest:
 ${line}

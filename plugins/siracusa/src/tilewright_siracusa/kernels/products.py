@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from tilewright.api import (
     Matched,
     Operand,
     PartialSums,
+    Sections,
     Site,
     TileShape,
     channels_last,
@@ -33,8 +34,8 @@ from tilewright.api import (
 from tilewright_siracusa.kernels.costs import column_cycles, layer_edges, leading_trips, products_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
-from tilewright_siracusa.kernels.parts import GRAIN, PARTS, always, image_sums, is_part, part_fields
-from tilewright_siracusa.kernels.sources import c_text, text_of
+from tilewright_siracusa.kernels.parts import GRAIN, always, image_sums, is_part, part_fields
+from tilewright_siracusa.kernels.sources import DOT, FINISH, c_section, c_template
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, pad_word, tap_fields
 
 if TYPE_CHECKING:
@@ -293,7 +294,15 @@ def _last(call: Call, form: Form) -> object:
     return "(const uint8_t *)0" if form.direct else call.operands["scratch"]
 
 
-_SOURCE = c_text("dot.c", "finish.c", "windows.c") + PARTS + text_of("products.c")
+_PRODUCTS = c_template("${function}", "products.c.mako", DOT, FINISH)
+
+
+def _source(values: Mapping[str, Any]) -> Sections:
+    pixel = ("part_pixel.h", "parts.h") if values["part"] else ("pixel.h",)
+    taps = ("taps.h",) if values["direct"] and values["edges"] else ()
+    return (*(c_section(name) for name in (*pixel, *taps)), _PRODUCTS)
+
+
 _CALL = WINDOWS_CALL.format(
     arguments="""\\
 % if part:
@@ -322,7 +331,7 @@ CONV = Kernel(
     describe=_describe,
     values=_conv_values,
     accumulates=_accumulates,
-    source=_SOURCE,
+    source=_source,
     call=_CALL,
     includes=("<stdint.h>", "<string.h>"),
 )
@@ -342,7 +351,7 @@ GEMM = Kernel(
     describe=_describe,
     values=_gemm_values,
     accumulates=_accumulates,
-    source=_SOURCE,
+    source=_source,
     call=_CALL,
     includes=("<stdint.h>", "<string.h>"),
 )

@@ -27,7 +27,7 @@ from tilewright_siracusa.kernels.layers import Layer, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
 from tilewright_siracusa.kernels.products import described
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import FINISH, c_template
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -99,6 +99,9 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+_ROWS = c_template("tw_xp_vector_rows_${kind}", "vector_rows.c.mako")
+_VECTOR = c_template("${function}", "vector.c.mako", FINISH, _ROWS)
+
 VECTOR = Kernel(
     name="siracusa.qgemm_row",
     op="QGemm",
@@ -114,7 +117,7 @@ VECTOR = Kernel(
     cycles=_cycles,
     describe=lambda site: described(site.analysis),
     values=_values,
-    source=c_text("finish.c", "vector.c"),
+    source=(_VECTOR,),
     call="""\
 ${function}(${outputs}, ${depth}, ${row}, (tw_xp_limits)${to}, (const uint8_t *)${A}, (const uint8_t *)${W}, ${P},
     (uint8_t *)${Y}, ${copy}${", %s, %s, %s" % (acc, more["first"], more["last"]) if part else ""});""",
