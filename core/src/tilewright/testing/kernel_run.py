@@ -56,6 +56,28 @@ def run_kernel(
     import numpy as np
 
     layouts = layouts or {}
+    call, arrays = whole_call(operator, kernel, site, inputs, layouts=layouts)
+    library = build_library(kernel, call, folder, flags)
+    pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays.values()))
+    library.tw_test(pointers)
+    results = []
+    for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
+        layout = layouts.get(operand, row_major(len(tensor.shape)))
+        results.append(arrays[operand].transpose(np.argsort(layout)))
+    return tuple(results)
+
+
+def whole_call(
+    operator: Operator,
+    kernel: Kernel,
+    site: Site,
+    inputs: Sequence[Array | None],
+    *,
+    layouts: Mapping[str, Layout],
+) -> tuple[Call, dict[str, Array]]:
+    """The call that computes the whole of `site`, and its operands in the order of their pointers, outputs zero."""
+    import numpy as np
+
     layer = layer_of(operator, kernel, site)
     arrays: dict[str, Array] = {}
     operands: dict[str, Operand] = {}
@@ -76,15 +98,7 @@ def run_kernel(
     arrays["scratch"] = np.zeros(max(scratch_bytes, 1) + 16, np.uint8)
     operands["scratch"] = _operand("scratch", (scratch_bytes,), np.dtype(np.uint8), (0,), len(arrays) - 1, "")
     extents = {loop.name: str(loop.extent) for loop in access.loops}
-    call = Call(site=layer.site, operands=operands, extents=extents, name="step")
-    library = build_library(kernel, call, folder, flags)
-    pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays.values()))
-    library.tw_test(pointers)
-    results = []
-    for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
-        layout = layouts.get(operand, row_major(len(tensor.shape)))
-        results.append(arrays[operand].transpose(np.argsort(layout)))
-    return tuple(results)
+    return Call(site=layer.site, operands=operands, extents=extents, name="step"), arrays
 
 
 def _operand(name: str, shape: Sequence[int], dtype: object, layout: Layout, index: int, const: str) -> Operand:
