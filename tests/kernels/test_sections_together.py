@@ -33,9 +33,7 @@ def test_a_network_with_float_and_integer_products() -> None:
     found = load_for(target="cortex-m4").operators
     layers = {layer.op: layer for layer in every_layer() if layer.op in TWO_PRODUCTS and not layer.constants}
     assert set(layers) == set(TWO_PRODUCTS)
-    pairs = [
-        (site_of(found[op], one.inputs, one.attributes, one.constants), one.inputs) for op, one in layers.items()
-    ]
+    pairs = [(site_of(found[op], one.inputs, one.attributes, one.constants), one.inputs) for op, one in layers.items()]
     deployment = side_by_side(pairs).deployment("cortex-m4", Options())
     assert {"portable.matmul_f32", "cortex-m.dsp.qmatmul"} <= {
         binding.kernel.name for binding in deployment.bound.bindings.values()
