@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from tilewright.cli.flags import model_or_group_flags, options_from
+from tilewright.cli.flags import layout_flag, model_or_group_flags, options_from
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import json_text, progress, say, send_json, show_diagnostics
 from tilewright.errors import usage_error
@@ -31,13 +31,7 @@ STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "
     show_default=True,
     help="How constants are stored.",
 )
-@click.option(
-    "--layout",
-    type=click.Choice(["single", "split"]),
-    default="single",
-    show_default=True,
-    help="Kernels in the network's own file, or in a header beside it.",
-)
+@layout_flag
 @click.option(
     "--emit",
     default="cmake",

@@ -27,6 +27,17 @@ from tilewright.pools import parse_bytes
 from tilewright.staging import AUTO
 
 
+def layout_flag(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--layout`: into how many files C is written."""
+    return click.option(
+        "--layout",
+        type=click.Choice(["single", "split"]),
+        default="single",
+        show_default=True,
+        help="Kernels in the network's own file, or in a header beside it.",
+    )(command)
+
+
 def model_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """MODEL, --target and everything that changes what is planned."""
     return _what(required=True)(plan_flags(command))
