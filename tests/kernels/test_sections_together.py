@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.options import Options
+from tilewright.config.options import Options
 from tilewright.plugins.loading import load_for
 from tilewright.sections import definitions, ordered
 from tilewright.testing.operator_layers import every_layer

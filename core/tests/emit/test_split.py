@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from tilewright.emit import EmitOptions, Vector
+from tilewright.ir.runner import Job
 from tilewright.runners.host import HostRunner
-from tilewright.runners.runner import Job
 
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")
 SETS = tuple({"mfcc:0": np.random.default_rng(seed).integers(-128, 128, (1, 10), np.int8)} for seed in range(3))

@@ -4,8 +4,8 @@ Does not know which file that becomes part of.
 
 from __future__ import annotations
 
+from tilewright.ir.program import Program
 from tilewright.operators.c_source import c_section
-from tilewright.program import Program
 from tilewright.sections import Section, ordered
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from tilewright.kernel import Call, Sections
+from tilewright.ir.kernel import Call, Sections
 from tilewright.operators.windows import C_AXES, MAX_SPATIAL
 from tilewright.sections import Section, SectionTemplate
 

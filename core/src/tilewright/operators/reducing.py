@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from tilewright.kernel import Call, Sections
+from tilewright.ir.kernel import Call, Sections
 from tilewright.operators.c_source import c_section, c_template
 from tilewright.operators.nest import NEST, innermost, nest
 from tilewright.operators.partial_sums import is_part

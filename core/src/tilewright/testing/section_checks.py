@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from tilewright.kernel import Kernel
-from tilewright.layer import layer_of
-from tilewright.operator import Operator
+from tilewright.c_text.rendering import render_source
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import layer_of
+from tilewright.ir.operator import Operator
 from tilewright.operators.c_source import c_section
-from tilewright.rendering import render_source
 from tilewright.section_files import CORE
 from tilewright.sections import Section, ordered
 from tilewright.testing.kernel_run import STRICT, whole_call

@@ -16,7 +16,7 @@ from tilewright.api import CodePass, CodePassContext, Program, Raw
 from tilewright_cortexm.cores import core_named
 
 if TYPE_CHECKING:
-    from tilewright.program import Port
+    from tilewright.ir.program import Port
 
 
 def cache_line_bytes(program: Program) -> int:

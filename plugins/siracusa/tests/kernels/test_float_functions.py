@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tilewright.graph import Attribute
+from tilewright.ir.graph import Attribute
 from tilewright.operators import binary, c_source, clip, layernorm, softmax, unary
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.kernel_run import STRICT, run_kernel
