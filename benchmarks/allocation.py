@@ -22,7 +22,7 @@ from pathlib import Path
 from tilewright.allocate.check import peaks, violations
 from tilewright.allocate.problem_files import read_problem
 from tilewright.allocate.solving import solved
-from tilewright.api import Block, Budget, Pool, Problem, Solution
+from tilewright.api.allocator import Block, Budget, Pool, Problem, Solution
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.native import extension
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from tilewright.api import CopyPath, Engine, Memory, Platform, hookimpl
+from tilewright.api import hookimpl
+from tilewright.api.platform import CopyPath, Engine, Memory, Platform
 
 LINE_BYTES = 16  # what the copy engine moves at once
 COMMAND_CYCLES = 30  # to write a command, and for it to be taken up

@@ -19,7 +19,7 @@ from tilewright.operators.c_source import c_source
 from tilewright.program import Program
 from tilewright.rendering import template
 from tilewright.stages import Artifact
-from tilewright.statements import Dead, Hook, Live, walk
+from tilewright.statements import Dead, Hook, Live, statements_in
 
 INCBIN_FROM_BYTES = 64 * 1024
 
@@ -142,7 +142,7 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
 
 
 def _code_names(program: Program) -> Names:
-    statements = [*walk(program.body), *(one for step in program.steps for one in step.statements)]
+    statements = [*statements_in(program.body), *(one for step in program.steps for one in step.statements)]
     body = "\n".join(print_body(program.body, 1, program.steps))
     includes = {*program.includes, "<stddef.h>", *(["<float.h>"] if program.uses_float else [])}
     return {

@@ -22,7 +22,17 @@ from tilewright.lower.transfers import extents_of as copy_extents
 from tilewright.platform import CopyPath
 from tilewright.program import Parameter, Part
 from tilewright.rendering import render_call, render_source, render_wait
-from tilewright.statements import ByteRange, Charge, Declare, If, KernelCall, KernelWait, PartCall, Statement, walk
+from tilewright.statements import (
+    ByteRange,
+    Charge,
+    Declare,
+    If,
+    KernelCall,
+    KernelWait,
+    PartCall,
+    Statement,
+    statements_in,
+)
 from tilewright.tile.boxes import new_rows
 from tilewright.tile.footprint import SUMS
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
@@ -328,7 +338,7 @@ def span_names(tiling: Tiling, bond: Bond) -> list[str]:
 
 def _texts(body: Sequence[Statement]) -> Iterable[str]:
     """Every piece of C in the statements."""
-    for statement in walk(tuple(body)):
+    for statement in statements_in(tuple(body)):
         match statement:
             case Declare(value=value):
                 yield value

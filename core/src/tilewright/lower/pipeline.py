@@ -24,7 +24,7 @@ from tilewright.lower.slots import Held, Slot, Tiling
 from tilewright.lower.sums import factor
 from tilewright.program import Parameter, Part
 from tilewright.regions import Region
-from tilewright.statements import Barrier, CopyWait, Declare, If, Loop, Mark, PartCall, Statement
+from tilewright.statements import Barrier, CopyWait, Declare, For, If, Mark, PartCall, Statement
 
 MOVER = "tw_rt_is_mover()"
 NEVER = "never"  # a condition known not to hold
@@ -269,7 +269,7 @@ def tile_loop(
         *_mover((*_leaving(movers, level), *more.leaving)),
     )
     if level.moving:
-        body = (Loop(variable=level.counter, start="0", stop=level.total, step="1", body=body),)
+        body = (For(variable=level.counter, start="0", stop=level.total, step="1", body=body),)
     return (*_mover((*_before(movers), *more.before)), *body, *_mover((*_after(movers), *more.after)))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from tilewright.lower.boxes import CSpan
 from tilewright.lower.sums import Sum, variable
 from tilewright.platform import CopyPath
-from tilewright.statements import ByteRange, CopyStart, If, Loop, Statement
+from tilewright.statements import ByteRange, CopyStart, For, If, Statement
 
 TRANSFER = "tw_transfer"
 
@@ -69,7 +69,7 @@ def window_copy(
     rows = loops.pop() if path.dimensions > 1 and loops else _one(0)
     body = _limited(source, target, run, rows, item_bytes, loops, path, slot, name)
     for number, loop in reversed(list(enumerate(loops))):
-        body = (Loop(variable=_index(number), start="0", stop=str(loop.extent.value), step="1", body=body),)
+        body = (For(variable=_index(number), start="0", stop=str(loop.extent.value), step="1", body=body),)
     maybe_empty = [extent for extent in extents if extent.least == 0]
     if maybe_empty:
         condition = " && ".join(f"{extent.value.primary()} > 0" for extent in maybe_empty)
@@ -123,7 +123,7 @@ def _limited(
     ends = f"{there} + {index} * {rows.target}", f"{here} + {index} * {rows.source}"
     part = _part(index, rows.extent.value, step)
     body = _transfer(source, target, ends, (run_bytes, part), rows, slot, name)
-    around = Loop(variable=index, start="0", stop=str(rows.extent.value), step=str(step), body=body)
+    around = For(variable=index, start="0", stop=str(rows.extent.value), step=str(step), body=body)
     return (around,)
 
 
@@ -145,8 +145,8 @@ def _long_runs(
     there = f"{_moved(target.pointer, loops, source=False)} + {row} * {rows.target} + {piece}"
     single = _one(0)
     body = _transfer(source, target, (there, here), (_part(piece, run_bytes, most), Sum(1)), single, slot, name)
-    body = (Loop(variable=piece, start="0", stop=str(run_bytes), step=str(most), body=body),)
-    return (Loop(variable=row, start="0", stop=str(rows.extent.value), step="1", body=body),)
+    body = (For(variable=piece, start="0", stop=str(run_bytes), step=str(most), body=body),)
+    return (For(variable=row, start="0", stop=str(rows.extent.value), step="1", body=body),)
 
 
 def _transfer(

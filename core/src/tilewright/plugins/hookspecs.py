@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pluggy import HookimplMarker, HookspecMarker
+from pluggy import HookspecMarker
+
+from tilewright.hook import PROJECT
 
 if TYPE_CHECKING:
     from tilewright.allocate.problem import Allocator
@@ -23,10 +25,7 @@ if TYPE_CHECKING:
     from tilewright.tile.tiler import Tiler
     from tilewright.transform.code_pass import CodePass
 
-PROJECT = "tilewright"
-
 hookspec = HookspecMarker(PROJECT)
-hookimpl = HookimplMarker(PROJECT)
 
 
 @hookspec

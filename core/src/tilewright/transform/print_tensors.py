@@ -29,7 +29,7 @@ from tilewright.statements import (
     Statement,
     StepCall,
     replaced,
-    walk,
+    statements_in,
 )
 from tilewright.transform.code_pass import CodePass, CodePassContext
 
@@ -193,7 +193,7 @@ def _with_tiles(program: Program, step: StepCode, operands: Sequence[_Tensor], s
 
 def _slots(body: tuple[Statement, ...], operands: Sequence[_Tensor]) -> Iterator[tuple[str, tuple[_Tensor, ByteRange]]]:
     """Transfer -> the operand it carries from or to its home, and its tile buffer."""
-    for statement in walk(body):
+    for statement in statements_in(body):
         if isinstance(statement, CopyStart):
             for tensor in operands:
                 if tensor.kind != "outputs" and statement.source == tensor.region:
@@ -204,7 +204,7 @@ def _slots(body: tuple[Statement, ...], operands: Sequence[_Tensor]) -> Iterator
 
 def _mentions(statements: Sequence[Statement], kind: DType) -> bool:
     call = f"{_function(kind)}("
-    return any(isinstance(one, Raw) and one.text.startswith(call) for one in walk(tuple(statements)))
+    return any(isinstance(one, Raw) and one.text.startswith(call) for one in statements_in(tuple(statements)))
 
 
 def _function(kind: DType) -> str:

@@ -15,10 +15,10 @@ from tilewright.statements import (
     Barrier,
     CopyWait,
     Declare,
+    For,
     If,
     KernelCall,
     KernelWait,
-    Loop,
     Mark,
     PartCall,
     Raw,
@@ -41,7 +41,7 @@ def _profiled(step: StepCode, number: int) -> StepCode:
     if not step.body:
         return step
     body = _timed(step.body, number)
-    tiles = () if any(isinstance(one, Loop) for one in step.body) else (_call("tw_tile_end", f"{number}u", "0u"),)
+    tiles = () if any(isinstance(one, For) for one in step.body) else (_call("tw_tile_end", f"{number}u", "0u"),)
     return replace(
         step,
         body=(
@@ -60,7 +60,7 @@ def _timed(body: tuple[Statement, ...], number: int) -> tuple[Statement, ...]:
         if isinstance(statement, If):
             timed.append(replace(statement, body=_timed(statement.body, number)))
             continue
-        if isinstance(statement, Loop):
+        if isinstance(statement, For):
             end = _call("tw_tile_end", f"{number}u", f"(uint32_t){statement.variable}")
             timed.append(replace(statement, body=(*_timed(statement.body, number), end)))
             continue

@@ -10,13 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from tilewright.api import CodePass, CodePassContext, Program, Raw
+from tilewright.api.passes import CodePass, CodePassContext, Port, Program, Raw
 from tilewright_cortexm.cores import core_named
-
-if TYPE_CHECKING:
-    from tilewright.program import Port
 
 
 def cache_line_bytes(program: Program) -> int:

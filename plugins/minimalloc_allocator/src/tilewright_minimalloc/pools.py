@@ -13,7 +13,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tilewright.api import Block, Problem
+from tilewright.api.allocator import Block, Problem
 from tilewright_minimalloc.cliques import cliques_of
 from tilewright_minimalloc.lowest import Hunt, hunt
 from tilewright_minimalloc.pool import make_task

@@ -8,13 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tilewright.api.testing import STRICT, random_cuts, random_layouts, random_parts, run_kernel, run_tiled
 from tilewright.graph import Site
 from tilewright.kernel import Kernel
 from tilewright.layer import layer_of
 from tilewright.operator import Operator
-from tilewright.testing.kernel_checks import random_cuts, random_layouts, random_parts
-from tilewright.testing.kernel_run import STRICT, run_kernel
-from tilewright.testing.kernel_tiles import run_tiled
 
 Array = npt.NDArray[np.generic]
 Check = Callable[[Operator, Kernel, Site, Sequence[Array | None], np.random.Generator], None]

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from tilewright.api.testing import CLUSTER
 from tilewright.cli.main import tilewright
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
@@ -21,7 +22,6 @@ from tilewright.platform import Memory, Platform
 from tilewright.plugins import load_for
 from tilewright.runners.runner import Job, RunResult
 from tilewright.stages import Artifact
-from tilewright.testing.cluster import CLUSTER
 from tilewright.validation import judge_steps
 from tilewright.vectors import random_vectors
 from tilewright_siracusa.runners import qemu_tools

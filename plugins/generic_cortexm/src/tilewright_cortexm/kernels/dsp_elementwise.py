@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.api import Call, Kernel, Site, TileShape, sum_requant
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, TileShape, sum_requant
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.elementwise import (
     NEST,

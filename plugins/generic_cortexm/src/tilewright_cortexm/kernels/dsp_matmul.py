@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.api import Call, Kernel, Matched, Site, TileShape
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Layout, Matched, Site, TileShape, channels_last, row_major, whole
+from tilewright.api.graph import Layout, Site, channels_last, row_major
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products
 from tilewright_cortexm.kernels.sources import c_text

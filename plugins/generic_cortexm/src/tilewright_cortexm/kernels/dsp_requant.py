@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Requant, RequantForm
+from tilewright.api.graph import Requant
+from tilewright.api.kernel import RequantForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

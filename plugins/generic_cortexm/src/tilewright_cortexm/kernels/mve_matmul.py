@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tilewright.api import Call, DType, Kernel, Site, TileShape
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, TileShape
 from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.matmul import MatMul, matmul
 from tilewright_cortexm.kernels.mve_products import CHANNELS, LANES, SCRATCH_LIMIT_BYTES

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Matched, Site, TileShape, whole
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels import pools
 from tilewright_cortexm.kernels.pools import Average, Pool, average, pool
 from tilewright_cortexm.kernels.sources import c_text

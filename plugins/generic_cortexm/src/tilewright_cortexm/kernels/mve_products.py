@@ -12,19 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    Site,
-    TileShape,
-    channels_last,
-    row_major,
-    whole,
-)
+from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products
 from tilewright_cortexm.kernels.sources import c_text
 

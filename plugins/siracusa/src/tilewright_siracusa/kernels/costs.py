@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tilewright.api import Site, TileShape, Windows
+from tilewright.api.graph import Site
+from tilewright.api.kernel import TileShape, Windows
 from tilewright_siracusa.kernels.layers import BLOCK, Layer
 from tilewright_siracusa.kernels.windows import two_axes
 

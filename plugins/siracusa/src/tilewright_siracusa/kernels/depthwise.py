@@ -9,19 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    Site,
-    TileShape,
-    channels_last,
-    parse_map,
-    windows_of,
-)
+from tilewright.api.graph import DType, Layout, Site, channels_last
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape, windows_of
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import lanes_cycles, layer_edges, trips
 from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from tilewright.api import Call, Kernel, Site, TileShape, elementwise_walk, nest
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, TileShape, elementwise_walk, nest
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_function_costs import run_cycles
 from tilewright_siracusa.kernels.float_functions import functions_text, pair

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import AccumulatorBounds, DType, Requant, Site, Windows, sum_bounds, windows_of
+from tilewright.api.graph import DType, Requant, Site
+from tilewright.api.kernel import AccumulatorBounds, Windows, sum_bounds, windows_of
 from tilewright_siracusa.kernels.windows import two_axes
 
 if TYPE_CHECKING:

@@ -7,18 +7,15 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 
-from tilewright.api import (
+from tilewright.api.graph import DType, Layout, Site, row_major
+from tilewright.api.kernel import (
     AccumulatorBounds,
     Call,
-    DType,
     Kernel,
-    Layout,
     PartialSums,
-    Site,
     TileShape,
     broadcast_steps,
     nest,
-    row_major,
     sum_bounds,
     walk,
 )

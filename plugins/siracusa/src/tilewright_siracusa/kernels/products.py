@@ -14,22 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    Operand,
-    PartialSums,
-    Site,
-    TileShape,
-    channels_last,
-    parse_map,
-    row_major,
-    windows_of,
-)
+from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
+from tilewright.api.kernel import Call, Kernel, Matched, Operand, PartialSums, TileShape, windows_of
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import column_cycles, layer_edges, leading_trips, products_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits

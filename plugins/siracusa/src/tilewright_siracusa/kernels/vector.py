@@ -9,19 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    PartialSums,
-    Site,
-    TileShape,
-    parse_map,
-    row_major,
-)
+from tilewright.api.graph import DType, Layout, Site, row_major
+from tilewright.api.kernel import Call, Kernel, Matched, PartialSums, TileShape
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import trips, vector_cycles
 from tilewright_siracusa.kernels.layers import Layer, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits

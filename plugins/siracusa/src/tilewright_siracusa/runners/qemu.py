@@ -12,12 +12,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NoReturn
 
-from tilewright.api import (
+from tilewright.api import TilewrightError, toolchain_error
+from tilewright.api.platform import Platform
+from tilewright.api.runner import (
     Harness,
     Job,
-    Platform,
     RunResult,
-    TilewrightError,
     decode_outputs,
     decode_trace,
     elf_code_bytes,
@@ -25,7 +25,6 @@ from tilewright.api import (
     elf_symbols,
     execute,
     make_harness,
-    toolchain_error,
 )
 from tilewright_siracusa.runners.qemu_tools import QEMU, Builder, demand_builder, missing_tools
 

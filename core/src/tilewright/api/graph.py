@@ -1,0 +1,27 @@
+"""For whoever looks at a network.
+
+Tensors, nodes and whole networks, the types of elements, and the order in which they are stored.
+
+Made by tools/build_api.py: change tools/api.toml, not this file.
+"""
+
+from tilewright.dtypes import DType
+from tilewright.graph import Attribute, Graph, Node, Quantization, Site, Tensor
+from tilewright.layout import Layout, channels_last, row_major, strides
+from tilewright.requant import Requant, requantise
+
+__all__ = [
+    "Attribute",
+    "DType",
+    "Graph",
+    "Layout",
+    "Node",
+    "Quantization",
+    "Requant",
+    "Site",
+    "Tensor",
+    "channels_last",
+    "requantise",
+    "row_major",
+    "strides",
+]
