@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from xpulp_iss import Machine
 
+from tilewright.api import align_up
 from tilewright.dtypes import DType
 from tilewright.graph import Site
 from tilewright.kernel import Call, Kernel, Operand
@@ -120,7 +121,7 @@ def run_on_iss(
             after=tuple(str(span.after) for span in windows[name]),
         )
         places.append(at)
-        at += -(-array.nbytes // 16) * 16 + 16
+        at += align_up(array.nbytes, 16) + 16
     scratch = kernel.scratch_bytes(layer.tile(trips))
     empty = np.zeros(max(scratch, 1), np.uint8)
     operands["scratch"] = _operand("scratch", empty, (0,), len(places), writable=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access, whole
@@ -31,13 +32,13 @@ _UNROLLS = (4, 3, 2, 1)
 
 def _groups(rows: Rows) -> int:
     """Fours of values in one run."""
-    return -(-rows.length // 4)
+    return ceil_div(rows.length, 4)
 
 
 def _room(rows: Rows, group_bytes: int) -> int:
     """Bytes of columns that take so many for every four values, and of a run at the edge of a row."""
     edge = rows.length if rows.padded else 0
-    return rows.runs * _groups(rows) * group_bytes + -(-edge // 4) * 4
+    return rows.runs * _groups(rows) * group_bytes + align_up(edge, 4)
 
 
 def _pixels(rows: Rows) -> int:
@@ -135,7 +136,7 @@ def _cycles(tile: TileShape) -> float:
     block = groups * step + 3 * groups / _unroll(groups) + 25 + 5 * pixels * channels / 2 + slow
     column = 0 if _direct(rows) else (3 if _narrow(rows) else 7) * groups + 10 * rows.runs + 10
     columns = rows.groups * (pixels * column + 30)
-    return rows.batches * -(-rows.pixels // pixels) * (len(_channel_blocks(rows)) * block + columns)
+    return rows.batches * ceil_div(rows.pixels, pixels) * (len(_channel_blocks(rows)) * block + columns)
 
 
 def _unroll(groups: int) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.api import ceil_div
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access, whole
@@ -47,7 +48,7 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 
 
 def _cycles(layer: Pool, lanes: int, each: float) -> float:
-    blocks = -(-layer.channels // lanes)
+    blocks = ceil_div(layer.channels, lanes)
     return pools.windows(layer) * (blocks * (layer.taps * 5 + layer.windows.kernel[0] * 4 + each) + 15)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 
+from tilewright.api import ceil_div
 from tilewright.api.graph import DType, Layout, Site, row_major
 from tilewright.api.kernel import (
     AccumulatorBounds,
@@ -54,7 +55,7 @@ def _whole(site: Site) -> bool:
 
 def _scratch(tile: TileShape) -> int:
     site = tile.site
-    words = -(-tile.extent("k") // WORD)
+    words = ceil_div(tile.extent("k"), WORD)
     copies = 0 if _whole(site) else 2 * WORD * words
     sums = WORD * tile.extent("m") if _row_sums(site) else 0
     return BLOCK * WORD * words + copies + sums

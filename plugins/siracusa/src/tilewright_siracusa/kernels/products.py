@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, Kernel, Matched, Operand, PartialSums, TileShape, windows_of
 from tilewright.api.operator import Access, parse_map
@@ -58,7 +59,7 @@ def form_of(layer: Layer) -> Form:
         runs=runs,
         tap_bytes=inputs,
         taps=(rows, columns),
-        column_bytes=-(-rows * columns * inputs // WORD) * WORD,
+        column_bytes=align_up(rows * columns * inputs, WORD),
         joined=joined,
     )
 
@@ -107,7 +108,7 @@ def _packed_shapes(site: Matched) -> dict[str, tuple[int, ...]]:
     inner = (*taps, form.tap_bytes // WORD, BLOCK * WORD) if form.direct else (BLOCK * form.column_bytes,)
     shapes: dict[str, tuple[int, ...]] = {"W": (layer.blocks, *inner), "P": (layer.blocks, 2 * BLOCK)}
     if _needs_padding(form):
-        shapes["Z"] = (-(-form.tap_bytes // GRAIN), form.taps[1] * GRAIN)
+        shapes["Z"] = (ceil_div(form.tap_bytes, GRAIN), form.taps[1] * GRAIN)
     return shapes
 
 

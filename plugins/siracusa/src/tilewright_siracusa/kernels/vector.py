@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.api import align_up
 from tilewright.api.graph import DType, Layout, Site, row_major
 from tilewright.api.kernel import Call, Kernel, Matched, PartialSums, TileShape
 from tilewright.api.operator import Access, parse_map
@@ -33,7 +34,7 @@ def _match(site: Site) -> Layer | str:
 
 
 def _row_bytes(site: Site) -> int:
-    return -(-site.input(0).shape[-1] // WORD) * WORD
+    return align_up(site.input(0).shape[-1], WORD)
 
 
 def _whole(site: Site) -> bool:

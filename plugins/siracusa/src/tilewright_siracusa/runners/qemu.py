@@ -4,7 +4,6 @@ Does not know what the answers should be; it demands that harts in turn and hart
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NoReturn
 
-from tilewright.api import TilewrightError, toolchain_error
+from tilewright.api import TilewrightError, ceil_div, toolchain_error
 from tilewright.api.platform import Platform
 from tilewright.api.runner import (
     Harness,
@@ -138,7 +137,7 @@ class QemuRiscvRunner:
         (folder / "order.bin").write_bytes(order.to_bytes(4, "little"))
         content = (folder / ELF).read_bytes()
         size = {symbol.name: symbol.address for symbol in elf_symbols(content)}["board_end"] - 0x8000_0000
-        machine = ("-M", "virt", "-smp", str(len(team.names)), "-m", f"{math.ceil(size / MIB) + 2}M")
+        machine = ("-M", "virt", "-smp", str(len(team.names)), "-m", f"{ceil_div(size, MIB) + 2}M")
         how = PARALLEL if order == AT_ONCE else COUNTING
         command = [QEMU, *machine, *SCREEN, *HOSTING, *how, "-kernel", ELF]
         what = f"the generated program on {len(team.names)} emulated harts"
