@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.arithmetic.rounding import align_up
 from tilewright.bind import bind
 from tilewright.decisions import Decisions
 from tilewright.deployment import Deployment
@@ -122,7 +123,7 @@ def least_row(network: Path) -> str:
         except TilewrightError:
             return "-"
 
-    least = -(-operands // 8) * 8
+    least = align_up(operands, 8)
     return f"| {network.stem} | {least:,} | {ratio(least)} | {ratio(4096)} | {ratio(2048)} |"
 
 

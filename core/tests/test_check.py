@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.problem import Budget
+from tilewright.arithmetic.rounding import align_up
 from tilewright.bind import bind
 from tilewright.check import plan_faults
 from tilewright.decisions import Decisions
@@ -155,7 +156,7 @@ def test_arrays_of_one_memory_are_counted_together() -> None:
     wider = _moved(_with_lasting("state", True), "kept", 0)
     used = max(pool.used_bytes for pool in wider.pools)
     scheduled = wider.tiled.scheduled
-    for size, words in ((-(-used // 16) * 16 + 8, ""), (used + 7, "has arrays of")):
+    for size, words in ((align_up(used, 16) + 8, ""), (used + 7, "has arrays of")):
         memories = (replace(WORLD.platform.memory("sram"), size_bytes=size),)
         bound = replace(scheduled.bound, platform=replace(WORLD.platform, memories=memories))
         seen = _seen(_with_scheduled(wider, replace(scheduled, bound=bound)))

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tilewright.arithmetic.rounding import align_up
 from tilewright.errors import Exit, TilewrightError
 from tilewright.folder import write_folder
 from tilewright.group import GroupFile, deployments, group_files, read_group, shared_pools
@@ -70,7 +71,7 @@ def shared(concurrent: tuple[tuple[str, ...], ...]) -> tuple[dict[str, int], Sha
 
 
 def aligned(size: int) -> int:
-    return -(-size // 16) * 16
+    return align_up(size, 16)
 
 
 def test_exclusive_models_take_the_maximum() -> None:

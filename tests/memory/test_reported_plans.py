@@ -11,6 +11,7 @@ import pytest
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.problem import Budget, Place, Problem, Solution
+from tilewright.arithmetic.rounding import align_up
 from tilewright.errors import TilewrightError
 from tilewright.pools import parse_pool
 from tilewright.report.build import build_report
@@ -46,7 +47,7 @@ class Loose:
     def solve(self, problem: Problem, budget: Budget) -> Solution:
         places, top = {}, 0
         for block in problem.blocks:
-            top = -(-top // block.align) * block.align
+            top = align_up(top, block.align)
             places[block.name] = Place(pool=block.pools[0], offset_bytes=top)
             top += block.size_bytes
         return Solution(status="feasible", places=places)

@@ -11,6 +11,7 @@ from math import inf
 
 from tilewright.allocate.overflow import Overflow
 from tilewright.allocate.regions import LASTING
+from tilewright.arithmetic.rounding import align_up
 from tilewright.bind.candidates import engine_of
 from tilewright.decisions import Decisions
 from tilewright.errors import TilewrightError
@@ -269,7 +270,7 @@ def _has_room(plan: Allocated, scratch: Buffer, step: str, size_bytes: int) -> b
         ]
         end = 0
         for low, size in (*sorted(spots), (limit, 0)):
-            if low - -(-end // scratch.align) * scratch.align >= size_bytes:
+            if low - align_up(end, scratch.align) >= size_bytes:
                 return True
             end = max(end, low + size)
     return False

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tilewright.allocate.limits import memory_bytes
+from tilewright.arithmetic.rounding import align_up
 from tilewright.copies import refusal
 from tilewright.decisions import Staging
 from tilewright.operator import Operator
@@ -99,7 +100,7 @@ def _beside(plan: Allocated, found: list[Saving]) -> dict[str, Staging]:
     }
     chosen: dict[str, Staging] = {}
     for one in found:
-        size = -(-one.size_bytes // platform.memory(one.target).align) * platform.memory(one.target).align
+        size = align_up(one.size_bytes, platform.memory(one.target).align)
         if one.constant not in chosen and size <= room[one.target]:
             room[one.target] -= size
             chosen[one.constant] = Staging(memory=one.target)

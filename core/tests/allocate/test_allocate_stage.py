@@ -14,6 +14,7 @@ from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.overflow import Overflow, _origin, does_not_fit
 from tilewright.allocate.problem import Budget, Place, Problem, Solution
 from tilewright.allocate.stage import attempt
+from tilewright.arithmetic.rounding import align_up
 from tilewright.bind import bind
 from tilewright.decisions import Decisions
 from tilewright.dtypes import DType
@@ -212,7 +213,7 @@ class _Sloppy:
     def solve(self, problem: Problem, budget: Budget) -> Solution:
         places, end = {}, 0
         for block in problem.blocks:
-            end = -(-end // block.align) * block.align
+            end = align_up(end, block.align)
             places[block.name] = Place(pool=block.pools[0], offset_bytes=end)
             end += block.size_bytes
         limit = problem.pools[0].capacity_bytes

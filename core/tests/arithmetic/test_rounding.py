@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tilewright.arithmetic.rounding import align_down, align_up, ceil_div
 
+ROOT = Path(__file__).parents[3]
+SOURCES = [*ROOT.glob("core/src/**/*.py"), *ROOT.glob("plugins/*/src/**/*.py")]
+BY_HAND = re.compile(r"-\(-[^\n]*//")
 NUMBERS, STEPS = st.integers(-(2**40), 2**40), st.integers(1, 2**20)
 
 
@@ -31,3 +37,10 @@ def test_arrays_are_rounded_element_by_element() -> None:
     assert ceil_div(counts, sizes).tolist() == [0, 1, 2, 2]
     assert ceil_div(8, sizes).tolist() == [8, 4, 2, 1]
     assert align_up(counts, 4).tolist() == [0, 4, 8, 12]
+
+
+def test_nothing_is_rounded_up_by_hand() -> None:
+    sources = [path for path in SOURCES if path.name != "rounding.py"]
+    by_hand = [path.name for path in sources if BY_HAND.search(path.read_text(encoding="utf-8"))]
+    assert sources
+    assert by_hand == []

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from tilewright.access import MapAccess
 from tilewright.allocate.best_fit import BestFit
+from tilewright.arithmetic.rounding import ceil_div
 from tilewright.builtin import tilewright_kernels, tilewright_operators
 from tilewright.decisions import Decisions
 from tilewright.dtypes import DType
@@ -141,7 +142,7 @@ def network(seed: int) -> Graph:
             x = sketch.node("Concat", (x, x), {"axis": draw.randint(1, 3)})
         elif op == "slice" and h > 1:
             x = sketch.node(
-                "Slice", (x,), {"starts": (0, 0, 1, 0), "steps": (1, 1, 1, 2), "shape": (n, c, h - 1, -(-w // 2))}
+                "Slice", (x,), {"starts": (0, 0, 1, 0), "steps": (1, 1, 1, 2), "shape": (n, c, h - 1, ceil_div(w, 2))}
             )
         else:
             x = sketch.node("Clip", (x,), {"min": -4.0, "max": 5.0})

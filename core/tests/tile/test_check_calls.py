@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tilewright.arithmetic.rounding import ceil_div
 from tilewright.bind import bind
 from tilewright.decisions import Decisions
 from tilewright.dtypes import DType
@@ -188,7 +189,7 @@ def readers(parts: tuple[Part, ...], value: str) -> Iterator[tuple[Part, str]]:
 
 def tiles(sink: Part, flat: list[Cut]) -> Iterator[tuple[tuple[int, ...], Ranges]]:
     extents = {loop.name: loop.extent for loop in sink.access.loops}
-    for at in product(*(range(-(-extents[loop] // size)) for loop, size in flat)):
+    for at in product(*(range(ceil_div(extents[loop], size)) for loop, size in flat)):
         ranges = {name: (0, extent) for name, extent in extents.items()}
         for trip, (loop, size) in zip(at, flat, strict=True):
             low, high = ranges[loop]

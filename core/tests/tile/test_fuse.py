@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tilewright.arithmetic.rounding import align_up
 from tilewright.bind import bind
 from tilewright.decisions import Decisions
 from tilewright.dtypes import DType
@@ -322,7 +323,7 @@ def test_what_is_found_fits(near_bytes: int) -> None:
         assert check_tiles(made, vocabulary()) == ()
         grain = one.grains[-1]
         inside = [item for item in made.buffers if item.memories == ("l1",)]
-        assert sum(-(-item.size_bytes // grain) * grain for item in inside) == found.cost.near_bytes
+        assert sum(align_up(item.size_bytes, grain) for item in inside) == found.cost.near_bytes
 
 
 def test_groups_are_chosen_where_values_do_not_fit() -> None:

@@ -11,6 +11,7 @@ from tilewright.allocate.check import peaks, violations
 from tilewright.allocate.normalise import Normal, normalised
 from tilewright.allocate.problem import Allocator, Budget, Problem, Solution
 from tilewright.allocate.wellformed import demand_wellformed
+from tilewright.arithmetic.rounding import ceil_div
 from tilewright.errors import TilewrightError, plugin_error
 
 
@@ -46,7 +47,7 @@ def bounds_of(normal: Normal) -> dict[str, int]:
     if not normal.exact:  # count no byte that is there for alignment only
         front = {block.name: min(at for _, at in normal.pieces[block.name]) for block in blocks}
         blocks = tuple(
-            replace(block, size_bytes=block.size_bytes - -(-front[block.name] // normal.scale), align=1)
+            replace(block, size_bytes=block.size_bytes - ceil_div(front[block.name], normal.scale), align=1)
             for block in blocks
         )
     bounds = lower_bounds(replace(normal.problem, blocks=blocks))

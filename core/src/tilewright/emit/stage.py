@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
+from tilewright.arithmetic.rounding import align_down
 from tilewright.emit.border import PortText, far_bases, port_texts
 from tilewright.emit.ctree import print_body, print_step
 from tilewright.emit.options import EmitOptions
@@ -209,7 +210,7 @@ def _crossings(program: Program, ports: list[PortText]) -> Iterator[tuple[str, s
 def _most_bytes(program: Program) -> int:
     """What one transfer between the caller's memory and the plan's may carry."""
     limits = [path.max_bytes for path in program.allocated.tiled.scheduled.bound.platform.copies if path.max_bytes]
-    return min([1 << 16, *limits]) // 16 * 16
+    return align_down(min([1 << 16, *limits]), 16)
 
 
 def _banner(prefix: str, generator: str, target: str, plan: str) -> Callable[[str, str], str]:

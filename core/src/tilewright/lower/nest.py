@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from tilewright.access import Access
+from tilewright.arithmetic.rounding import ceil_div
 from tilewright.identifiers import unique_identifiers
 from tilewright.index import Box
 from tilewright.lower.boxes import CBox, fixed, whole_box
@@ -116,7 +117,7 @@ def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Rang
     counter, name = names
     box, ranges, cuts = dict(outer), dict(outer_ranges), []
     for loop, size in hop.nest:
-        trips = {-(-(high - low) // size) for low, high in outer_ranges[loop]}
+        trips = {ceil_div(high - low, size) for low, high in outer_ranges[loop]}
         count = Sum(trips.pop()) if len(trips) == 1 else variable(f"{members[loop]}_tiles")
         cuts.append(Cut(loop=loop, member=members.get(loop, ""), size=size, trips=count))
         if count.number != 1:

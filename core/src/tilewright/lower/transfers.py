@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tilewright.arithmetic.rounding import align_down, ceil_div
 from tilewright.lower.boxes import CSpan
 from tilewright.lower.sums import Sum, variable
 from tilewright.platform import CopyPath
@@ -50,7 +51,7 @@ def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps:
     """`ranges` are the least and most of each axis; an axis that cannot vary is a number. `steps`: see `Side.every`."""
     found = []
     for span, (least, most), step in zip(spans, ranges, steps, strict=True):
-        few, many = -(-least // step), -(-most // step)
+        few, many = ceil_div(least, step), ceil_div(most, step)
         moving = span.extent if step == 1 else variable(f"tw_steps({span.extent}, {step})")
         found.append(Extent(value=Sum(few) if few == many else moving, least=few, most=many))
     return tuple(found)
@@ -140,7 +141,7 @@ def _long_runs(
 ) -> tuple[Statement, ...]:
     """Rows that are too long: each in pieces of its own."""
     row, piece = _index(len(loops)), _index(len(loops) + 1)
-    most = (path.max_bytes or run_most) // path.align * path.align
+    most = align_down(path.max_bytes or run_most, path.align)
     here = f"{_moved(source.pointer, loops, source=True)} + {row} * {rows.source} + {piece}"
     there = f"{_moved(target.pointer, loops, source=False)} + {row} * {rows.target} + {piece}"
     single = _one(0)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.access import Access, parse_map
+from tilewright.arithmetic.rounding import ceil_div
 from tilewright.frontend.importing import Conversion, Import, OnnxNode
 from tilewright.graph import Attribute, Site, Tensor
 from tilewright.kernel import Call, Kernel
@@ -160,7 +161,7 @@ def _parts(node: OnnxNode, graph: Conversion, extent: int) -> tuple[int, ...]:
     if not parts:
         if extent % count and node.version < 18:
             raise graph.refuse(node, f"{extent} elements cannot be split into {count} equal parts")
-        part = -(-extent // count)
+        part = ceil_div(extent, count)
         parts = tuple(max(0, min(part, extent - index * part)) for index in range(count))
     if sum(parts) != extent or len(parts) != count or min(parts) < 0:
         raise graph.refuse(node, f"parts {list(parts)} are not {count} parts of {extent} elements")

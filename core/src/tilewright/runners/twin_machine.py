@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from tilewright.arithmetic.rounding import align_up
 from tilewright.identifiers import comment_text
 from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
 from tilewright.platform import CopyPath, Platform
@@ -154,7 +155,7 @@ def _addresses(wanted: Sequence[tuple[str, int]], platform: Platform) -> Iterato
         while any(start - GAP < cursor + size and cursor < end + GAP for start, end in taken):
             cursor += GAP
         yield cursor
-        cursor += -(-size // GAP) * GAP + GAP
+        cursor += align_up(size, GAP) + GAP
 
 
 def _tiles(job: Job, book: AddressBook) -> Iterator[TileRange]:

@@ -4,9 +4,9 @@ Does not know any real machine.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
+from tilewright.arithmetic.rounding import ceil_div
 from tilewright.platform import CopyPath, Engine, Memory, Platform
 
 NEAR_BYTES = 64 << 10
@@ -20,7 +20,7 @@ WAIT = "tw_rt_wait(${channel});"
 
 def copy_cycles(size_bytes: int, rows: int) -> float:
     """A start-up time, eight bytes a cycle, and a little for every further row of a strided transfer."""
-    return 45.0 + math.ceil(size_bytes / 8) + (8.0 * rows if rows > 1 else 0.0)
+    return 45.0 + ceil_div(size_bytes, 8) + (8.0 * rows if rows > 1 else 0.0)
 
 
 def copy_path(source: str, target: str) -> CopyPath:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.access import Access
+from tilewright.arithmetic.rounding import align_up
 from tilewright.graph import Site
 from tilewright.kernel import Kernel
 from tilewright.layer import Layer, matched
@@ -79,4 +80,4 @@ def random_parts(layer: Layer, random: np.random.Generator) -> Mapping[str, int]
     some = [loop for loop in form.loops if extents[loop] > 1 and random.integers(4)] if form else []
     sizes = {loop: int(random.integers(1, extents[loop])) for loop in some}
     grains = {loop: layer.kernel.multiples.get(loop, 1) for loop in some}
-    return {loop: -(-size // grains[loop]) * grains[loop] for loop, size in sizes.items()}
+    return {loop: align_up(size, grains[loop]) for loop, size in sizes.items()}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tilewright.access import MapAccess
+from tilewright.arithmetic.rounding import ceil_div
 from tilewright.index import Axis, Index
 from tilewright.regions import Form, Hop
 from tilewright.tile.chain import Chain, Member, rises
@@ -169,7 +170,7 @@ class _Backwards:
         cuts = [cut for hop in self.hops for cut in hop.nest]
         for position, (loop, size) in enumerate(cuts):
             low, high = found[loop]
-            count = -(-int((high - low).max()) // size)
+            count = ceil_div(int((high - low).max()), size)
             shape = [1] * self.rank
             shape[position] = count
             starts = low + np.arange(count).reshape(shape) * size

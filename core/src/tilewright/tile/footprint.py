@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
+from tilewright.arithmetic.rounding import align_up
 from tilewright.regions import Held, Sums
 from tilewright.stages import BufferKind
 from tilewright.tile.boxes import Boxes
@@ -74,7 +75,7 @@ def near_bytes(
 ) -> int:
     """What all of them take, each up to where the next may begin."""
     grain = boxes.chain.grains[hop]
-    return sum(-(-one.size_bytes // grain) * grain for one in near_buffers(boxes, traffic, sums, held or {}, hop))
+    return sum(align_up(one.size_bytes, grain) for one in near_buffers(boxes, traffic, sums, held or {}, hop))
 
 
 def region_scratch(boxes: Boxes) -> int:

@@ -13,6 +13,7 @@ from itertools import permutations, product
 from math import prod
 
 from tilewright.access import Box
+from tilewright.arithmetic.rounding import align_up
 from tilewright.index import mentions
 from tilewright.regions import Copy, Cut, Form, Held, Hop, Region, key_of
 from tilewright.tile.boxes import Boxes, boxes_of
@@ -203,7 +204,7 @@ def _least_bytes(chain: Chain) -> int:
             size = _window_bytes(member, operand, box, chain.members[maker].output.item_bytes)
             least[maker] = max(least[maker], size)
         sizes = (_window_bytes(member, item.name, box, item.item_bytes) for item in member.space.travellers)
-        total += sum(-(-size // chain.grains[-1]) * chain.grains[-1] for size in sizes)
+        total += sum(align_up(size, chain.grains[-1]) for size in sizes)
     return total + sum(least)
 
 
@@ -241,7 +242,7 @@ def _doubled(
     *outer, last = traffic
     grain = boxes.chain.grains[-1]
     left = room - near_bytes(boxes, traffic, {}, len(boxes.hops) - 1)
-    sizes_each = [-(-one.tile_bytes // grain) * grain for one in last]
+    sizes_each = [align_up(one.tile_bytes, grain) for one in last]
     gains = [
         (one.cycles.size - 1) * float(one.cycles.max()) / max(size, 1) * one.own
         for one, size in zip(last, sizes_each, strict=True)

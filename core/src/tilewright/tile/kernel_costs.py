@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilewright.access import Access
+from tilewright.arithmetic.rounding import align_up, ceil_div
 from tilewright.kernel import Kernel, Matched, TileShape
 from tilewright.platform import Engine
 from tilewright.tile.share import Share, share
@@ -48,8 +49,8 @@ def scratch_bytes(
     one = kernel.scratch_bytes(TileShape(site=site, access=access, box=box))
     if not one or not split.loop:
         return one, one
-    one = -(-one // 8) * 8
-    return one, one * -(-extents[split.loop] // split.trips)
+    one = align_up(one, 8)
+    return one, one * ceil_div(extents[split.loop], split.trips)
 
 
 def tile_cycles(space: Space, extents: Mapping[str, int]) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.arithmetic.rounding import align_up
 from tilewright.kernel import TileShape
 from tilewright.tile.grid import grid
 from tilewright.tile.kernel_costs import scratch_bytes, tile_cycles
@@ -143,7 +144,7 @@ class Problem:
             space = self.space
             extents = {**space.extents, **{loop.name: size for loop, size in zip(space.cuts, key, strict=True)}}
             _, size = scratch_bytes(space.kernel, space.site, space.access, extents, space.engine.cores)
-            self.tables.scratch[key] = -(-size // space.grain) * space.grain
+            self.tables.scratch[key] = align_up(size, space.grain)
         return self.tables.scratch[key]
 
     def _shape(self) -> TileShape:
@@ -152,5 +153,5 @@ class Problem:
 
 
 def _up(sizes_bytes: Integers, grain: int) -> Integers:
-    rounded: Integers = -(-sizes_bytes // grain) * grain
+    rounded: Integers = align_up(sizes_bytes, grain)
     return rounded

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tilewright.access import Access, MapAccess
+from tilewright.arithmetic.rounding import ceil_div
 from tilewright.kernel import Kernel
 
 _ABOUT = 1.1  # what a loop that is named earlier may cost more than the best
@@ -47,4 +48,4 @@ def share(kernel: Kernel, access: Access, extents: Mapping[str, int], cores: int
 
 def _largest(extent: int, cores: int, grain: int) -> int:
     """The trips that the first core takes."""
-    return -(-extent // (cores * grain)) * grain
+    return ceil_div(extent, cores * grain) * grain

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.access import Access, Box, Loop, MapAccess
+from tilewright.arithmetic.rounding import align_up, ceil_div
 from tilewright.index import Axis, bare_loop, mentions
 from tilewright.kernel import Kernel, Matched, PartialSums
 from tilewright.layout import Layout
@@ -150,7 +151,7 @@ def sizes(extent: int, multiple: int = 1) -> tuple[int, ...]:
     count = 1
     while count <= extent:
         even = (extent + count - 1) // count
-        size = min((even + multiple - 1) // multiple * multiple, extent)
+        size = min(align_up(even, multiple), extent)
         found[size] = None
         count = count + 1 if count < _EVERY_TRIP_COUNT else count + count // 4
     found[min(multiple, extent)] = None
@@ -267,7 +268,7 @@ class WindowTable:
             operand.name,
             operand.loops,
             points,
-            lambda along, axis: sum(-(-n // every[axis]) * times for n, times in along),
+            lambda along, axis: sum(ceil_div(n, every[axis]) * times for n, times in along),
         )
 
     def _by_axis(

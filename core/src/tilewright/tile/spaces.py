@@ -10,6 +10,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from tilewright.access import Access, Loop, MapAccess
+from tilewright.arithmetic.rounding import align_up
 from tilewright.decisions import Decisions
 from tilewright.dtypes import DType
 from tilewright.graph import Node
@@ -391,4 +392,4 @@ def _moves(access: Access, operand: str, loop: Loop, cuts: tuple[Loop, ...]) -> 
 
 
 def _up(size: int, grain: int) -> int:
-    return -(-size // grain) * grain
+    return align_up(size, grain)
