@@ -152,4 +152,4 @@ def build_library(
         "-lm",
     ]
     subprocess.run(command, check=True)
-    return ctypes.CDLL(str(library))
+    return ctypes.CDLL(str(library.resolve()))  # a bare name would be looked for among the system's
