@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,7 +51,7 @@ class _Choice:
     """One operand: for each depth worth trying an entry along the operand's own axis of the arrays."""
 
     item: Traveller
-    depths: tuple[int, ...]
+    deep: Integers  # the depths
     rolls: npt.NDArray[np.bool_]  # whether rows stay: such a window has one buffer
     buffer: Numbers  # bytes of one buffer
     moved: Numbers  # bytes of all transfers
@@ -146,9 +148,10 @@ class Order:
             rows.append((buffer, moved * fetches, cycles, fetches, legal))
         axes = [1] * count + [len(self.points)]
         axes[position] = len(options)
-        stacked = [np.stack(column).reshape(axes) for column in zip(*rows, strict=True)]
+        stacked = [np.array(column).reshape(axes) for column in zip(*rows, strict=True)]
+        deep = np.array([depth for depth, _ in options]).reshape([*axes[:-1], 1])
         rolls = np.array([bool(roll) for _, roll in options]).reshape([*axes[:-1], 1])
-        return _Choice(item, tuple(depth for depth, _ in options), rolls, *stacked)
+        return _Choice(item, deep, rolls, *stacked)
 
     def legal(self, used: Numbers) -> npt.NDArray[np.bool_]:
         """Where everything fits and every transfer can be done."""
@@ -183,11 +186,11 @@ class Order:
 
     def _gains(self, shape: tuple[int, ...]) -> tuple[Numbers, Numbers]:
         """Of every operand, what a second buffer gains per byte, and what it takes."""
-        gains = [
-            np.broadcast_to((choice.fetches - 1) * choice.each * ~choice.rolls / np.maximum(choice.buffer, 1), shape)
-            for choice in self.choices
-        ]
-        return np.stack(gains), np.stack([np.broadcast_to(choice.buffer, shape) for choice in self.choices])
+        gains, bytes_each = np.empty((2, len(self.choices), *shape))
+        for at, choice in enumerate(self.choices):
+            gains[at] = (choice.fetches - 1) * choice.each * ~choice.rolls / np.maximum(choice.buffer, 1)
+            bytes_each[at] = choice.buffer
+        return gains, bytes_each
 
     def _buffers(self) -> tuple[list[npt.NDArray[np.bool_]], Numbers]:
         """Which operands have two buffers, best gain per byte first while there is room; and the bytes of all."""
@@ -195,31 +198,30 @@ class Order:
         shape = used.shape
         if self.problem.buffering == "single" or not self.choices:
             return [np.zeros(shape, bool) for _ in self.choices], used
-        gains, bytes_each = self._gains(shape)
-        doubled = np.zeros(gains.shape, bool)
-        left = self.problem.room - used - self.scratch
+        gains, bytes_each = (table.reshape(len(self.choices), -1) for table in self._gains(shape))
+        doubled, every = np.zeros(gains.shape, bool), np.arange(gains.shape[1])
+        left = (self.problem.room - used - self.scratch).reshape(-1)
+        extra = np.zeros(left.shape)
         for rank in np.argsort(-gains, axis=0, kind="stable"):
-            at = rank[None]
-            wanted = np.take_along_axis(bytes_each, at, 0)[0]
-            take = (np.take_along_axis(gains, at, 0)[0] > 0) & (wanted <= left)
-            np.put_along_axis(doubled, at, take[None], 0)
-            extra = np.where(take, wanted, 0)
-            left, used = left - extra, used + extra
-        return list(doubled), used
+            wanted = bytes_each[rank, every]
+            take = (gains[rank, every] > 0) & (wanted <= left)
+            doubled[rank, every] = take
+            taken = wanted * take
+            left, extra = left - taken, extra + taken
+        return list(doubled.reshape(-1, *shape)), used + extra.reshape(shape)
 
     def cycles(self, doubled: Sequence[npt.NDArray[np.bool_]]) -> Numbers:
         """Prologue, every change of tile with what travels meanwhile, epilogue."""
         tiles = self.above[:, -1]
         compute = self.computes / tiles
         total: Numbers = total_of([choice.each for choice in self.choices]) + compute
+        behind = [choice.each * twice for choice, twice in zip(self.choices, doubled, strict=True)]
+        before = [choice.each - hidden for choice, hidden in zip(self.choices, behind, strict=True)]
         for level in range(1, len(self.order) + 1):
             changes = self.above[:, level] - self.above[:, level - 1]
-            hidden = exposed = np.zeros(1)
-            for choice, twice in zip(self.choices, doubled, strict=True):
-                depths = np.array(choice.depths).reshape([-1 if n > 1 else 1 for n in choice.each.shape[:-1]] + [1])
-                moving = choice.each * (depths >= level)
-                hidden = hidden + np.where(twice, moving, 0.0)
-                exposed = exposed + np.where(twice, 0.0, moving)
+            moves = [choice.deep >= level for choice in self.choices]
+            hidden = total_of([each * moving for each, moving in zip(behind, moves, strict=True)])
+            exposed = total_of([each * moving for each, moving in zip(before, moves, strict=True)])
             total = total + changes * (np.maximum(compute, hidden) + exposed)
         return total
 
@@ -230,7 +232,7 @@ class Order:
         nest = tuple(Cut(self.problem.space.cuts[index].name, int(point[index])) for _, index in cut)
         copies, used = {}, float(self.scratch[at[-1]])
         for choice, twice, option in zip(self.choices, doubled, at, strict=False):
-            depth = choice.depths[option]
+            depth = int(choice.deep.reshape(-1)[option])
             kept = sum(place < depth for place, _ in cut)
             while kept and nest[kept - 1][0] not in choice.item.loops:
                 kept -= 1
@@ -257,5 +259,5 @@ def _own(at: tuple[np.intp, ...], array: Numbers) -> tuple[np.intp | int, ...]:
 
 
 def total_of(terms: Sequence[Numbers]) -> Numbers:
-    total: Numbers = np.sum(np.broadcast_arrays(np.zeros(1), *terms), axis=0)
-    return total
+    """The sum, in the shape that all have together."""
+    return reduce(add, terms, np.zeros(1))
