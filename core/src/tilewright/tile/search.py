@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.tile.floors import WORTH, floors
+from tilewright.tile.floors import TRAFFIC, WORTH, floors
 from tilewright.tile.grid import orders
 from tilewright.tile.order import Found, Orders
 from tilewright.tile.problem import Problem
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from tilewright.tile.order import Priced
 
+    Numbers = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
 
 _MOST_IN_PARTS = 768  # sizes that cut reductions, those that might be best: floors are low where kernels dislike parts
@@ -50,11 +51,18 @@ class Search(Problem):
         best: Found | None = None
         start, count = 0, _FIRST_CHUNK
         while start < len(points) and floor[start] < limit:
-            found = self.together(points[start : start + count]).best()
+            chunk = points[start : start + count]
+            chunk = chunk[self.least_score(chunk) < limit]
+            found = self.together(chunk).best() if len(chunk) else None
             if found is not None and found.score < limit:
                 best, limit = found, found.score
             start, count = start + count, min(2 * count, _CHUNK)
         return best
+
+    def least_score(self, points: Integers) -> Numbers:
+        """What no order, depth or buffering of each point goes below."""
+        least = 1 - self.space.spared_bytes / self.bound  # of what is moved
+        return self.computes(points) * (1 + TRAFFIC * least)
 
     def at(self, number: int) -> Found | None:
         """The fastest tiling with the sizes of one point of the grid; None where it does not fit."""
