@@ -44,6 +44,8 @@ def share(kernel: Kernel, access: Access, extents: Mapping[str, int], cores: int
         if extent > 1:
             trips = -(-extent // (cores * grain)) * grain
             parts.append((trips / extent, name, trips))
-    least = min(parts, default=(1.0,))[0]
-    part, loop, trips = next((one for one in parts if one[0] <= least * _ABOUT), (1.0, "", 0))
+    if not parts:
+        return ALONE
+    most = min(parts)[0] * _ABOUT
+    part, loop, trips = next(one for one in parts if one[0] <= most)
     return Share(loop=loop, trips=trips) if part < 1 else ALONE
