@@ -6,7 +6,7 @@ Does not know what any stage does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,7 @@ from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner
-from tilewright.plan.remedies import taken
+from tilewright.plan.remedies import settings_that_fit
 from tilewright.plan.slowdown import exchanged
 from tilewright.plugins import Registry, load_for
 from tilewright.plugins.offers import StageEvent
@@ -150,7 +150,9 @@ class Deployment:
         try:
             plan = self._plan()
         except TilewrightError as error:
-            roomier = tuple(self._roomier()) if error.exit_code is Exit.DOES_NOT_FIT and not self._given else ()
+            if error.exit_code is not Exit.DOES_NOT_FIT or self._given:
+                raise
+            roomier = settings_that_fit(self.platform.roomier, self._planned_with)
             raise with_fix(error, (*error.fix, *roomier)) from error.__cause__
         planned = plan.tiled.scheduled.bound
         if exchanged(planned, self.bound):
@@ -342,17 +344,10 @@ class Deployment:
         rebind = None if Bound in self._given else self._bound_with
         return Fitting(planner=planner, rebind=rebind).plan(self.bound)
 
-    def _roomier(self) -> Iterator[str]:
-        """Settings of the target with which the model was planned again, and fits."""
-        unheard = replace(self.registry, observers=())
-        for settings in self.platform.roomier:
-            options = replace(self.options, settings={**self.options.settings, **settings})
-            try:
-                plan = Deployment(self.model, self.target, options, unheard).allocated
-            except TilewrightError:
-                continue
-            flags = " ".join(f"--set {name}={value}" for name, value in settings.items())
-            yield f"{flags}     {taken(plan)}"
+    def _planned_with(self, settings: Mapping[str, str]) -> Allocated:
+        """The plan with other settings of the target, and nobody told."""
+        options = replace(self.options, settings={**self.options.settings, **settings})
+        return Deployment(self.model, self.target, options, replace(self.registry, observers=())).allocated
 
     def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
         """The graph bound, these kernels (node -> name) taken unless others are pinned."""

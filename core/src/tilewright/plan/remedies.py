@@ -4,10 +4,11 @@ Does not know how planning works.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.allocate.limits import memory_bytes
+from tilewright.errors import TilewrightError
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
 
@@ -31,7 +32,7 @@ Plan = Callable[[Bound, Change], Allocated | None]  # None: it still does not fi
 Sizes = dict[str, int]
 
 
-def ways_out(
+def remedies(
     bound: Bound, plan: Plan, *, placeable: bool, effort: int, pinned: bool = False, staged: bool = False
 ) -> tuple[str, ...]:
     """Flags after which the model fits, with what the plan then takes. `plan` gives None where it still does not fit.
@@ -56,6 +57,19 @@ def ways_out(
         if theirs is not None and (not larger or sum(theirs.values()) < sum(larger[0].values())):
             lines.append(f"--io user {_grown(theirs, bound.platform)}")
     return tuple(lines)
+
+
+def settings_that_fit(
+    settings: Iterable[Mapping[str, str]], plan: Callable[[Mapping[str, str]], Allocated]
+) -> Iterator[str]:
+    """Flags for settings of the target with which the model fits. `plan` raises TilewrightError where it does not."""
+    for some in settings:
+        try:
+            found = plan(some)
+        except TilewrightError:
+            continue
+        flags = " ".join(f"--set {name}={value}" for name, value in some.items())
+        yield f"{flags}     {taken(found)}"
 
 
 def with_memories(bound: Bound, sizes: Mapping[str, int | None]) -> Bound:
