@@ -246,7 +246,7 @@ def _changed(planner: Planner, graph: Graph, change: Change) -> Planner:
         pins,
         io=ends if change.users else pins.io,
         memories={} if change.unpinned else pins.memories,
-        staged={} if change.unstaged else pins.staged,
+        staged={} if change.without_constant_copies else pins.staged,
     )
     return replace(planner, pins=pins, budget=replace(planner.budget, work=planner.budget.work * change.effort))
 

@@ -23,7 +23,7 @@ class Change:
 
     users: bool = False  # inputs and outputs stay with the caller
     unpinned: bool = False  # nothing is pinned to a memory
-    unstaged: bool = False  # no constant is copied
+    without_constant_copies: bool = False  # no constant is copied
     effort: int = 1  # times the budget
     settled: bool = False  # with the kernels of the binding that is given, without a look at others
 
@@ -48,7 +48,7 @@ def remedies(
         lines.append(f"--io user     inputs and outputs stay in your buffers -> {taken(users)}")
     if pinned and (found := plan(bound, Change(unpinned=True))) is not None:
         lines.append(f"without --pin     nothing is pinned to a memory -> {taken(found)}")
-    if staged and (found := plan(bound, Change(unstaged=True))) is not None:
+    if staged and (found := plan(bound, Change(without_constant_copies=True))) is not None:
         lines.append(f"without --stage     constants stay where they are -> {taken(found)}")
     larger = _larger(bound, plan)
     lines.extend(_grown(sizes, bound.platform) for sizes in larger[:_MOST_SIZES])
