@@ -17,9 +17,9 @@ from typing import Any
 import click
 
 from tilewright import api
-from tilewright.catalogue import EXITS, catalogue
 from tilewright.cli.main import COMMANDS, tilewright
 from tilewright.errors import Exit
+from tilewright.errors.catalogue import EXITS, catalogue
 from tilewright.plugins import hookspecs
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tilewright.config.memory_pools import parse_pool
+from tilewright.config.options import Options
 from tilewright.errors import Exit, TilewrightError
-from tilewright.folder import write_folder
-from tilewright.group import GroupFile, deployments, group_files, read_group, shared_pools
-from tilewright.group_pools import SharedPool, soft_warnings
-from tilewright.options import Options
-from tilewright.pools import parse_pool
-from tilewright.reference import run as run_reference
+from tilewright.multi_model.manifest import GroupFile, deployments, group_files, read_group, shared_pools
+from tilewright.multi_model.shared_pools import SharedPool, soft_warnings
+from tilewright.snapshot.atomic_folder import write_folder
+from tilewright.validate.reference import run as run_reference
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 STRICT = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")
@@ -220,7 +220,7 @@ def test_settings_of_one_model(tmp_path: Path) -> None:
     assert (own.io, own.pin, own.state) == ({"x": "user"}, (("conv*", "dtcm"),), ("h2:h",))
     options = deployments(group, Options(states=("a:b",)), tmp_path)["kws"].options
     assert (options.states, options.io_of, options.states_folder) == (("a:b", "h2:h"), {"x": "user"}, tmp_path)
-    assert [rule.when for rule in options.stages] == ["use"]
+    assert [rule.when for rule in options.constant_copies] == ["use"]
 
 
 def test_a_soft_limit_of_a_group_is_a_warning() -> None:

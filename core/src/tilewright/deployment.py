@@ -6,7 +6,7 @@ Does not know what any stage does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -14,30 +14,30 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes, soft_limit_warnings
-from tilewright.allocate.problem import Budget
-from tilewright.decisions import Decisions
+from tilewright.config.copied_constants import copied_constants
+from tilewright.config.memory_pools import with_pools
+from tilewright.config.name_patterns import Names, names_of
+from tilewright.config.options import Options
+from tilewright.config.pins import demand_ends, demand_groups, pinned_memories
+from tilewright.config.recurrent_state import State, beginnings, initial_constants, states_of, states_of_plan
 from tilewright.errors import Diagnostic, Exit, TilewrightError, usage_error, with_fix
-from tilewright.fitting import Fitting
-from tilewright.graph import Graph, Tensor
-from tilewright.layer import Layers
-from tilewright.naming import Names, names_of
-from tilewright.options import Options
-from tilewright.pins import demand_ends, demand_groups, pinned_memories
-from tilewright.planner import Planner
-from tilewright.platform import Platform
+from tilewright.ir.allocation import Budget
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.graph import Graph, Tensor
+from tilewright.ir.layer import Layers
+from tilewright.ir.platform import Platform
+from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
+from tilewright.plan.kernel_fallback import Fitting
+from tilewright.plan.planner import Planner
+from tilewright.plan.remedies import settings_that_fit
+from tilewright.plan.slowdown import exchanged
 from tilewright.plugins import Registry, load_for
 from tilewright.plugins.offers import StageEvent
-from tilewright.pools import with_pools
-from tilewright.slower import exchanged
-from tilewright.stages import Allocated, Artifact, Bound, Scheduled, Tiled
-from tilewright.staging import staged_constants
-from tilewright.streams import State, beginnings, initial_constants, states_of, states_of_plan
-from tilewright.ways_out import taken
 
 if TYPE_CHECKING:
     from tilewright.emit import Vector
     from tilewright.frontend.load import Imported
-    from tilewright.program import Program
+    from tilewright.ir.program import Program
     from tilewright.rewrite import Rewritten
 
 PASSTHROUGH = "passthrough"  # the code pass that decides about memories, too
@@ -131,7 +131,7 @@ class Deployment:
             buffering=self.options.buffering,
             longest=self.options.groups,
             budget=Budget(work=self.options.effort, seed=self.options.seed),
-            stage_constants=self.options.stage_auto,
+            choose_constant_copies=self.options.choose_constant_copies,
             layers=Layers(operators=self.registry.operators),
         )
 
@@ -150,7 +150,9 @@ class Deployment:
         try:
             plan = self._plan()
         except TilewrightError as error:
-            roomier = tuple(self._roomier()) if error.exit_code is Exit.DOES_NOT_FIT and not self._given else ()
+            if error.exit_code is not Exit.DOES_NOT_FIT or self._given:
+                raise
+            roomier = settings_that_fit(self.platform.roomier, self._planned_with)
             raise with_fix(error, (*error.fix, *roomier)) from error.__cause__
         planned = plan.tiled.scheduled.bound
         if exchanged(planned, self.bound):
@@ -246,7 +248,7 @@ class Deployment:
     @property
     def prefix(self) -> str:
         """The C prefix of every external symbol."""
-        from tilewright.identifiers import prefix_from_file
+        from tilewright.c_text.identifiers import prefix_from_file
 
         if self.options.name:
             return self.options.name
@@ -258,19 +260,19 @@ class Deployment:
 
     def export_state(self, folder: Path, stage: str = "allocated") -> None:
         """Write one stage's value ("rewritten", "bound", "scheduled", "tiled", "allocated") as JSON and npz."""
-        from tilewright.state import export_state
+        from tilewright.snapshot.saved_stage import save_stage
 
         names = {"rewritten": "graph", "bound": "_settled"}
-        export_state(getattr(self, names.get(stage, stage)), folder)
+        save_stage(getattr(self, names.get(stage, stage)), folder)
 
     def import_state(self, folder: Path) -> Deployment:
         """The same deployment, continuing from a state that was exported (and perhaps edited). Verified again.
 
         TilewrightError TW1220 to TW1223 for a state that cannot be read, is not sound, or contradicts the options.
         """
-        from tilewright.state import import_state
+        from tilewright.snapshot.saved_stage import read_stage
 
-        value = import_state(folder, self.registry)
+        value = read_stage(folder, self.registry)
         if isinstance(value, Decisions):
             pinned = replace(self.options, pins=self.options.pins.pinned_by(value))
             return Deployment(self.model, self.target, pinned, self._registry)
@@ -293,8 +295,8 @@ class Deployment:
     def _vectors(self) -> tuple[Vector, ...]:
         """One set of random inputs and what the reference makes of it, for the self-test."""
         from tilewright.emit import Vector
-        from tilewright.reference import run
-        from tilewright.vectors import random_vectors
+        from tilewright.validate.reference import run
+        from tilewright.validate.vectors import random_vectors
 
         (drawn,) = random_vectors(self.inputs, 1, self.options.seed)
         values = run(self.graph, {**drawn.inputs, **beginnings(self.states)}, self.registry.operators)
@@ -315,10 +317,10 @@ class Deployment:
     def _decided(self) -> Decisions:
         """The same, and what patterns of names decide once the graph is bound."""
         pins, platform = self._pins, self.platform
-        if not self.options.memory_pins and not self.options.stages:
+        if not self.options.memory_pins and not self.options.constant_copies:
             return pins
         memories = pinned_memories(self.options.memory_pins, self._names, platform, pins.io)
-        staged = staged_constants(self.options.stages, self._names, platform)
+        staged = copied_constants(self.options.constant_copies, self._names, platform)
         return Decisions(memories=memories, staged=staged).pinned_by(pins)
 
     @cached_property
@@ -342,17 +344,10 @@ class Deployment:
         rebind = None if Bound in self._given else self._bound_with
         return Fitting(planner=planner, rebind=rebind).plan(self.bound)
 
-    def _roomier(self) -> Iterator[str]:
-        """Settings of the target with which the model was planned again, and fits."""
-        unheard = replace(self.registry, observers=())
-        for settings in self.platform.roomier:
-            options = replace(self.options, settings={**self.options.settings, **settings})
-            try:
-                plan = Deployment(self.model, self.target, options, unheard).allocated
-            except TilewrightError:
-                continue
-            flags = " ".join(f"--set {name}={value}" for name, value in settings.items())
-            yield f"{flags}     {taken(plan)}"
+    def _planned_with(self, settings: Mapping[str, str]) -> Allocated:
+        """The plan with other settings of the target, and nobody told."""
+        options = replace(self.options, settings={**self.options.settings, **settings})
+        return Deployment(self.model, self.target, options, replace(self.registry, observers=())).allocated
 
     def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
         """The graph bound, these kernels (node -> name) taken unless others are pinned."""

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tilewright.ir.runner import Level, Span, Timeline
 from tilewright.report.trace import ESTIMATE, MEASUREMENT, build_trace, estimated
-from tilewright.runners.runner import Level, Span, Timeline
 
 REPORT: dict[str, Any] = {
     "target": {"name": "toy"},

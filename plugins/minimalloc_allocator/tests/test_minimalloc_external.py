@@ -11,9 +11,9 @@ from random import Random
 
 import pytest
 
-from tilewright.allocate.check import peaks, violations
 from tilewright.allocate.solving import solved
 from tilewright.api import Block, Budget, Exit, Pool, Problem, TilewrightError
+from tilewright.check.allocation import peaks, violations
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.external import External
 from tilewright_minimalloc.greedy import height, quick

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from tilewright.allocate.check import violations
 from tilewright.allocate.solving import solved
 from tilewright.api import Block, Budget, Pool, Problem, Solution, Within
+from tilewright.check.allocation import violations
 from tilewright.testing.joined_problems import joined_problem
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.native import extension

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.allocate.check import peaks, violations
 from tilewright.allocate.problem_files import read_problem
 from tilewright.allocate.solving import solved
 from tilewright.api import Block, Budget, Pool, Problem
+from tilewright.check.allocation import peaks, violations
 from tilewright.cli.main import tilewright
 from tilewright.testing.joined_problems import joined_problem
 from tilewright_minimalloc.exact import Exact

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings, neighbours
-from tilewright.allocate.problem import Block, Pool, Problem
+from tilewright.ir.allocation import Block, Pool, Problem
 
 
 def lower_bounds(problem: Problem) -> dict[str, int]:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from tilewright.allocate.bound import pool_bound
 from tilewright.allocate.conflicts import neighbours
-from tilewright.allocate.problem import Place, Problem
+from tilewright.ir.allocation import Place, Problem
 
 Gap = Literal["first", "best"]
 

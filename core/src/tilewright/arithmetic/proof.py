@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tilewright.requant import Requant
+from tilewright.ir.requant import Requant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

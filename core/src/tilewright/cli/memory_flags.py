@@ -10,11 +10,11 @@ from typing import Any, Literal, cast
 
 import click
 
-from tilewright.boards import Board
-from tilewright.decisions import Decisions
+from tilewright.config.boards import Board
+from tilewright.config.copied_constants import AUTO, CopyRule, parse_copy
+from tilewright.config.memory_pools import PoolSpec, parse_names, parse_pool, with_details
 from tilewright.errors import usage_error
-from tilewright.pools import PoolSpec, parse_names, parse_pool, with_details
-from tilewright.staging import AUTO, StageRule, parse_stage
+from tilewright.ir.decisions import Decisions
 
 Io = Literal["pool", "user"]
 
@@ -131,10 +131,10 @@ def memory_pins_from(texts: Sequence[str], board: Board | None) -> tuple[tuple[s
     return (*(board.pins if board else ()), *typed)
 
 
-def stages_from(texts: Sequence[str], board: Board | None) -> tuple[StageRule, ...]:
+def copies_from(texts: Sequence[str], board: Board | None) -> tuple[CopyRule, ...]:
     """The copies of a board, then those of `--stage`: later ones overrule. `auto` is none of them."""
-    asked = [f"{pattern}={pool}" for pattern, pool in (board.stages if board else ())]
-    return tuple(parse_stage(text) for text in (*asked, *texts) if text != AUTO)
+    asked = [f"{pattern}={pool}" for pattern, pool in (board.constant_copies if board else ())]
+    return tuple(parse_copy(text) for text in (*asked, *texts) if text != AUTO)
 
 
 def decisions_from(texts: Sequence[str]) -> Decisions:
@@ -160,7 +160,7 @@ def pair_of(flag: str, text: str) -> tuple[str, str]:
 
 
 def _decisions(file: Path) -> Decisions:
-    from tilewright.state import decisions_from_json
+    from tilewright.snapshot.saved_stage import decisions_from_json
 
     try:
         return decisions_from_json(file.read_text(encoding="utf-8"))

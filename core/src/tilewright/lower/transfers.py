@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tilewright.ir.platform import CopyPath
+from tilewright.ir.statements import ByteRange, CopyStart, If, Loop, Statement
 from tilewright.lower.boxes import CSpan
 from tilewright.lower.sums import Sum, variable
-from tilewright.platform import CopyPath
-from tilewright.statements import ByteRange, CopyStart, If, Loop, Statement
 
 TRANSFER = "tw_transfer"
 

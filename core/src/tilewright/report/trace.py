@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tilewright.runners.runner import Level, Span, Timeline
+from tilewright.ir.runner import Level, Span, Timeline
 
 ESTIMATE, MEASUREMENT = 1, 2  # process numbers
 STEPS, CORES = "steps", "cores"

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from tilewright.platform import CopyPath, Engine, Memory, Platform
+from tilewright.ir.platform import CopyPath, Engine, Memory, Platform
 
 NEAR_BYTES = 64 << 10
 RUNTIME_BYTES = 256  # what the made-up runtime takes of the near memory

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.access import Loop
+from tilewright.ir.access import Loop
 from tilewright.tile.space import Space, sizes
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.access import Access
-from tilewright.kernel import Kernel, Matched, TileShape
-from tilewright.platform import Engine
+from tilewright.ir.access import Access
+from tilewright.ir.kernel import Kernel, Matched, TileShape
+from tilewright.ir.platform import Engine
 from tilewright.tile.share import Share, share
 from tilewright.tile.space import Space
 

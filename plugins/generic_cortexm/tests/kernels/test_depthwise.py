@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Site
-from tilewright.kernel import Kernel
-from tilewright.layer import layer_of
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import layer_of
 from tilewright.operators.qconv import QCONV
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.kernel_run import STRICT, run_kernel

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Site
-from tilewright.kernel import Kernel
-from tilewright.layout import Layout, channels_last, row_major
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layout import Layout, channels_last, row_major
 from tilewright.operators.qelementwise import QADD, QMUL
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.kernel_run import STRICT, run_kernel

@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Site
-from tilewright.operator import Operator
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.operator import Operator
+from tilewright.ir.requant import Requant
 from tilewright.operators.pool import MAX_POOL
 from tilewright.operators.qconv import QCONV
 from tilewright.operators.qelementwise import QADD, QMUL
@@ -24,8 +26,6 @@ from tilewright.operators.qlookup import QLOOKUP
 from tilewright.operators.qpool import QAVERAGE_POOL, QREDUCE_MEAN
 from tilewright.operators.qsoftmax import QSOFTMAX
 from tilewright.operators.quantize import QUANTIZE
-from tilewright.options import Options
-from tilewright.requant import Requant
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.operator_sites import site_of
 from tilewright.testing.side_by_side import SideBySide, side_by_side

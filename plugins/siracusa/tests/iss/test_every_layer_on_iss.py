@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from iss_run import run_on_iss
 
-from tilewright.kernel import Kernel
+from tilewright.ir.kernel import Kernel
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_layers import Layer, every_layer
 from tilewright.testing.operator_sites import refusal, result_errors, site_of

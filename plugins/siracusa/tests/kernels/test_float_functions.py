@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tilewright.graph import Attribute
+from tilewright.ir.graph import Attribute
 from tilewright.operators import binary, clip, layernorm, softmax, unary
 from tilewright.operators.c_source import c_source
 from tilewright.testing.kernel_checks import kernel_errors

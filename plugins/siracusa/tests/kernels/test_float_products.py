@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from tilewright.graph import Attribute, Site
-from tilewright.kernel import Kernel
-from tilewright.layer import layer_of
-from tilewright.operator import Operator
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import layer_of
+from tilewright.ir.operator import Operator
 from tilewright.operators.conv import CONV
 from tilewright.operators.gemm import GEMM, MATMUL
 from tilewright.testing.kernel_checks import random_cuts, random_layouts, random_parts

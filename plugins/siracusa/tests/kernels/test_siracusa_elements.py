@@ -10,11 +10,11 @@ import numpy.typing as npt
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Site
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.requant import Requant
 from tilewright.operators.qelementwise import QADD
 from tilewright.operators.qgemm import QMATMUL
-from tilewright.requant import Requant
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_siracusa.kernels import add, matmul

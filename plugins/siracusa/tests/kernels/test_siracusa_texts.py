@@ -8,9 +8,9 @@ import pytest
 from mako import parsetree
 from mako.lexer import Lexer
 
+from tilewright.c_text.rendering import render_source
+from tilewright.config.options import Options
 from tilewright.lower import parts
-from tilewright.options import Options
-from tilewright.rendering import render_source
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_layers import every_layer
 from tilewright.testing.operator_sites import site_of
