@@ -221,7 +221,7 @@ def test_settings_of_one_model(tmp_path: Path) -> None:
     assert (own.io, own.pin, own.state) == ({"x": "user"}, (("conv*", "dtcm"),), ("h2:h",))
     options = deployments(group, Options(states=("a:b",)), tmp_path)["kws"].options
     assert (options.states, options.io_of, options.states_folder) == (("a:b", "h2:h"), {"x": "user"}, tmp_path)
-    assert [rule.when for rule in options.stages] == ["use"]
+    assert [rule.when for rule in options.constant_copies] == ["use"]
 
 
 def test_a_soft_limit_of_a_group_is_a_warning() -> None:

@@ -23,7 +23,7 @@ from tilewright.tile.cost import HopCost, altogether, compute_cycles, hop_costs
 from tilewright.tile.floors import MOST_TRAFFIC
 from tilewright.tile.footprint import near_bytes
 from tilewright.tile.space import sizes
-from tilewright.tile.traffic import Traffic, traffic_of
+from tilewright.tile.traffic import Traffic, crossings_of, traffic_of
 
 _MOST_LOOPS = 2  # that are cut
 _MANY, _FEW = 10, 4  # sizes tried of the innermost loop, and of one around it
@@ -98,8 +98,8 @@ def room_of(chain: Chain, hop: int = -1) -> float:
 def _crosses(chain: Chain) -> bool:
     """Whether there is room on the way for what crosses the hops before the last."""
     boxes = boxes_of(chain, hops_with(chain, ()))
-    traffic = traffic_of(boxes)
-    return all(near_bytes(boxes, traffic, {}, hop) <= room_of(chain, hop) for hop in range(len(chain.ways) - 1))
+    crossings = crossings_of(boxes)
+    return all(near_bytes(boxes, crossings, {}, hop) <= room_of(chain, hop) for hop in range(len(chain.ways) - 1))
 
 
 @dataclass(slots=True)
@@ -130,8 +130,11 @@ class _Hunt:
         if compute_cycles(boxes).sum() >= worst:
             return True
         boxes = _copied(boxes)
-        traffic = traffic_of(boxes)
-        if near_bytes(boxes, traffic, {}, len(boxes.hops) - 1) > room or not _legal(traffic):
+        crossings = crossings_of(boxes)
+        if near_bytes(boxes, crossings, {}, len(boxes.hops) - 1) > room:
+            return False
+        traffic = traffic_of(boxes, crossings)
+        if not _legal(traffic):
             return False
         if self.buffering != "single":
             boxes, traffic = _doubled(boxes, traffic, room)
@@ -178,7 +181,7 @@ def _smallest_fits(chain: Chain, loops: Sequence[str]) -> bool:
     multiples = chain.sink.space.kernel.multiples
     nest = tuple(Cut(loop, multiples.get(loop, 1)) for loop in loops)
     boxes = _copied(boxes_of(chain, hops_with(chain, nest), dict.fromkeys(chain.inner, "rolling")))
-    return near_bytes(boxes, traffic_of(boxes), {}, len(boxes.hops) - 1) <= room_of(chain)
+    return near_bytes(boxes, crossings_of(boxes), {}, len(boxes.hops) - 1) <= room_of(chain)
 
 
 def _held_bytes(boxes: Boxes) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tilewright.check.plan import plan_faults
-from tilewright.config.copied_constants import StageRule, parse_stage
+from tilewright.config.copied_constants import CopyRule, parse_copy
 from tilewright.config.memory_pools import parse_pool
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.decisions import Decisions, Staging
@@ -26,14 +26,14 @@ POOLS = tuple(parse_pool(text) for text in ("dtcm:2K", "ram"))
 @pytest.mark.parametrize("when", ["init", "use"])
 @pytest.mark.parametrize("form", ["c", "incbin", "bin"])
 def test_copies_are_exact(bench: Any, when: str, form: Any) -> None:
-    rules = (parse_stage(f"conv*=ram,when={when}"), StageRule(pattern="fc.weight_quantized", memory="dtcm"))
-    deployment = bench.deployment(pools=POOLS, stages=rules, const_format=form)
+    rules = (parse_copy(f"conv*=ram,when={when}"), CopyRule(pattern="fc.weight_quantized", memory="dtcm"))
+    deployment = bench.deployment(pools=POOLS, constant_copies=rules, const_format=form)
     bench.demand_exact(deployment)
 
 
 def test_a_copy_made_once_lasts_and_one_made_before_use_does_not(bench: Any) -> None:
-    rules = (StageRule(pattern="conv2", memory="dtcm"), StageRule(pattern="fc", memory="dtcm", when="use"))
-    plan = bench.deployment(pools=POOLS, stages=rules).allocated
+    rules = (CopyRule(pattern="conv2", memory="dtcm"), CopyRule(pattern="fc", memory="dtcm", when="use"))
+    plan = bench.deployment(pools=POOLS, constant_copies=rules).allocated
     buffers = {buffer.name: buffer for buffer in plan.tiled.buffers}
     once, each = buffers["conv2.W@dtcm"], buffers["fc.B@dtcm#fc"]
     assert (once.kind, once.first, once.last) == ("resident", 0, len(plan.tiled.scheduled.steps) - 1)
@@ -45,7 +45,7 @@ def test_a_copy_made_once_lasts_and_one_made_before_use_does_not(bench: Any) -> 
 
 
 def test_the_function_with_memory_of_its_own_copies_once(bench: Any) -> None:
-    deployment = bench.deployment(pools=POOLS, stages=(StageRule(pattern="conv2", memory="dtcm"),))
+    deployment = bench.deployment(pools=POOLS, constant_copies=(CopyRule(pattern="conv2", memory="dtcm"),))
     main = """
 #include "digits_int8.h"
 #include <stdio.h>
@@ -73,7 +73,7 @@ def test_the_cost_model_copies_what_it_says_it_gains_from(bench: Any) -> None:
     pools = (parse_pool("dtcm:2200"), parse_pool("flash:1M,ro"))
     board = replace(load_for(target="generic").platforms["generic"])
     assert board.memory("ram").bytes_per_cycle == board.memory("flash").bytes_per_cycle
-    same = bench.deployment(pools=pools, stage_auto=True)
+    same = bench.deployment(pools=pools, choose_constant_copies=True)
     assert build_report(same, artifacts=False)["staged"] == []  # nothing is faster
 
 
@@ -92,7 +92,7 @@ kind = "const"
 bytes_per_cycle = 1
 latency_cycles = 20
 """
-        deployment = bench.deployment(board=parse_board(text.encode(), "board.toml"), stage_auto=True)
+        deployment = bench.deployment(board=parse_board(text.encode(), "board.toml"), choose_constant_copies=True)
         report = build_report(deployment, artifacts=False)
         assert next(pool for pool in report["levels"] if pool["name"] == "dtcm")["used_bytes"] <= size
         if size == 2200:
@@ -107,8 +107,8 @@ latency_cycles = 20
 
 
 def test_the_report_says_what_is_copied(bench: Any) -> None:
-    rules = (StageRule(pattern="fc.weight_quantized", memory="dtcm", when="use"),)
-    (one,) = build_report(bench.deployment(pools=POOLS, stages=rules), artifacts=False)["staged"]
+    rules = (CopyRule(pattern="fc.weight_quantized", memory="dtcm", when="use"),)
+    (one,) = build_report(bench.deployment(pools=POOLS, constant_copies=rules), artifacts=False)["staged"]
     assert (one["constant"], one["from"], one["to"], one["when"]) == ("fc.B", "flash", "dtcm", "use")
     assert (one["size_bytes"], one["steps"]) == (640, ["fc"])
     assert one["copy_cycles"] > 0
@@ -143,7 +143,7 @@ static void board_wait(uint32_t channel)
     from tilewright.deployment import Deployment
 
     for when in ("init", "use"):
-        options = Options(stages=(parse_stage(f"conv2=ram,when={when}"),))
+        options = Options(constant_copies=(parse_copy(f"conv2=ram,when={when}"),))
         model = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.onnx"
         deployment = Deployment(model, "generic", options, registry)
         text = deployment.artifact.files["digits_int8.c"].decode()
@@ -163,28 +163,28 @@ static void board_wait(uint32_t channel)
 )
 def test_what_cannot_be_copied_says_why(bench: Any, text: str, code: str) -> None:
     with pytest.raises(TilewrightError) as caught:
-        _ = bench.deployment(pools=POOLS, stages=(parse_stage(text),)).allocated
+        _ = bench.deployment(pools=POOLS, constant_copies=(parse_copy(text),)).allocated
     assert (caught.value.code, caught.value.exit_code) == (code, Exit.USAGE)
 
 
 @pytest.mark.parametrize("text", ["conv2", "conv2=", "=dtcm", "conv2=dtcm,when=later", "conv2=dtcm,fast"])
 def test_flags_that_cannot_be_read(text: str) -> None:
     with pytest.raises(TilewrightError, match="TW1101"):
-        parse_stage(text)
+        parse_copy(text)
 
 
 def test_copies_that_do_not_fit_are_an_error(bench: Any) -> None:
     for when in ("init", "use"):
         with pytest.raises(TilewrightError) as caught:
             pools = (parse_pool("dtcm:1K"), parse_pool("ram"))
-            _ = bench.deployment(pools=pools, stages=(parse_stage(f"conv2=dtcm,when={when}"),)).allocated
+            _ = bench.deployment(pools=pools, constant_copies=(parse_copy(f"conv2=dtcm,when={when}"),)).allocated
         assert (caught.value.code, caught.value.exit_code) == ("TW5001", Exit.DOES_NOT_FIT)
         assert "memory 'dtcm'" in caught.value.message
 
 
 def test_the_checker_sees_copies_that_are_gone_or_shared(bench: Any) -> None:
-    rules = (StageRule(pattern="conv2", memory="dtcm"), StageRule(pattern="fc", memory="ram", when="use"))
-    deployment = bench.deployment(pools=POOLS, stages=rules)
+    rules = (CopyRule(pattern="conv2", memory="dtcm"), CopyRule(pattern="fc", memory="ram", when="use"))
+    deployment = bench.deployment(pools=POOLS, constant_copies=rules)
     plan, operators = deployment.allocated, deployment.registry.operators
     assert plan_faults(plan, operators) == ()
 
@@ -203,7 +203,7 @@ def test_the_checker_sees_copies_that_are_gone_or_shared(bench: Any) -> None:
 
 
 def test_decisions_with_copies_are_kept(bench: Any, tmp_path: Path) -> None:
-    deployment = bench.deployment(pools=POOLS, stages=(StageRule(pattern="conv2", memory="dtcm"),))
+    deployment = bench.deployment(pools=POOLS, constant_copies=(CopyRule(pattern="conv2", memory="dtcm"),))
     deployment.export_state(tmp_path / "plan")
     assert deployment.import_state(tmp_path / "plan").artifact == deployment.artifact
     pins = Decisions(staged={"conv2.W": Staging(memory="dtcm", when="use")})
@@ -223,7 +223,9 @@ def test_a_team_of_cores_has_copies_in_its_home_memory(tmp_path: Path) -> None:
     registry = load_for(target="generic")
     registry = replace(registry, platforms={**registry.platforms, "cluster-test": cluster(4096)})
     model = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits_int8.onnx"
-    options = Options(stages=(StageRule(pattern="conv2", memory="l2"), StageRule(pattern="fc.bias*", memory="l2")))
+    options = Options(
+        constant_copies=(CopyRule(pattern="conv2", memory="l2"), CopyRule(pattern="fc.bias*", memory="l2"))
+    )
     deployment = Deployment(model, "cluster-test", options, registry)
     image = np.load(model.with_name("digits_test.npz"))["images"][0][None]
     job = Job(
@@ -237,8 +239,8 @@ def test_a_team_of_cores_has_copies_in_its_home_memory(tmp_path: Path) -> None:
         np.testing.assert_array_equal(got["scores"], known["scores"])
     for text in ("conv2=l2,when=use", "conv2=l1"):
         with pytest.raises(TilewrightError, match="TW5033"):
-            rules = (parse_stage(text),)
-            _ = Deployment(model, "cluster-test", Options(stages=rules), registry).allocated
+            rules = (parse_copy(text),)
+            _ = Deployment(model, "cluster-test", Options(constant_copies=rules), registry).allocated
 
 
 def test_a_memory_that_the_first_engine_cannot_write_gets_no_copy(bench: Any) -> None:
@@ -247,4 +249,4 @@ def test_a_memory_that_the_first_engine_cannot_write_gets_no_copy(bench: Any) ->
         name="private", size_bytes=4096, access={"cpu": "none"}
     )
     with pytest.raises(TilewrightError, match="TW5033"):
-        _ = bench.deployment(pools=pools, stages=(parse_stage("conv2=private"),)).allocated
+        _ = bench.deployment(pools=pools, constant_copies=(parse_copy("conv2=private"),)).allocated
