@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from tilewright.deployment import Deployment
+from tilewright.ir.runner import Job, RunResult
 from tilewright.plugins import Registry, load_for, load_named
-from tilewright.runners.runner import Job, RunResult
-from tilewright.validation import judge_steps
+from tilewright.validate.comparison import judge_steps
 
 CORES = ("m0plus", "m3", "m4", "m7", "m33", "m55")
 NETWORKS = ("kws_int8", "resnet8_int8", "vww_int8", "ad_int8", "resnet8_f32")

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.dtypes import DType
-from tilewright.graph import Site
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Site
+from tilewright.ir.requant import Requant
 from tilewright.plugins import Registry, load_for, load_named
-from tilewright.requant import Requant
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_sites import site_of
 from tilewright.testing.side_by_side import side_by_side

@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 from cortex_m_layers import Layer, conv, gemm, layer, matmul, mean, pair, pool, softmax
 
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.options import Options
+from tilewright.ir.runner import Job, RunResult
 from tilewright.report.tiles import work
-from tilewright.runners.runner import Job, RunResult
 from tilewright.testing.side_by_side import side_by_side
 from tilewright.tile.measure import step_costs
-from tilewright.vectors import random_vectors
+from tilewright.validate.vectors import random_vectors
 from tilewright_siracusa.runners.gvsoc import GvsocRunner
 
 HERE = Path(__file__).resolve()

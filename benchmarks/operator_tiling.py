@@ -17,14 +17,14 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
-from tilewright.access import MapAccess
+from tilewright.ir.access import MapAccess
+from tilewright.ir.tiler import Buffering
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.layer_programs import Case, layer_space, least_room, run_on_twin, two_hops
 from tilewright.testing.operator_layers import Sample, every_layer
 from tilewright.tile.pick import smallest_bytes
 from tilewright.tile.space import Space
-from tilewright.tile.tiler import Buffering
 
 MIDDLE_BYTES = 10 << 10
 SHARES = (0, 10, 3)  # the least; a tenth, a third of the inputs

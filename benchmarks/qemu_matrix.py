@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.options import Options
-from tilewright.runners.runner import Job, RunResult
-from tilewright.validation import judge_steps
-from tilewright.vectors import random_vectors
+from tilewright.ir.runner import Job, RunResult
+from tilewright.validate.comparison import judge_steps
+from tilewright.validate.vectors import random_vectors
 from tilewright_siracusa.runners import qemu_tools
 from tilewright_siracusa.runners.qemu import QemuRiscvRunner
 

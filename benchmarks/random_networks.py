@@ -264,10 +264,10 @@ def judged(file: Path, target: str, runner_name: str, options: Any) -> tuple[str
     import onnxruntime
 
     from tilewright.deployment import Deployment
+    from tilewright.ir.runner import Job
     from tilewright.plugins import load_named
-    from tilewright.runners.runner import Job
-    from tilewright.validation import judge_steps
-    from tilewright.vectors import random_vectors
+    from tilewright.validate.comparison import judge_steps
+    from tilewright.validate.vectors import random_vectors
 
     runner = load_named(("runner", runner_name)).runners[runner_name]
     plan = Deployment(file, target, options)
@@ -291,9 +291,9 @@ def judged(file: Path, target: str, runner_name: str, options: Any) -> tuple[str
 
 def main() -> int:
     """How many forms failed."""
+    from tilewright.config.memory_pools import parse_bytes
+    from tilewright.config.options import Options
     from tilewright.errors import TilewrightError
-    from tilewright.options import Options
-    from tilewright.pools import parse_bytes
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", default="generic")

@@ -19,14 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.arithmetic.rounding import align_up
 from tilewright.bind import bind
-from tilewright.decisions import Decisions
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
-from tilewright.graph import Graph, Node, Tensor
-from tilewright.options import Options
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node, Tensor
+from tilewright.ir.rounding import align_up
 from tilewright.plugins import load_for
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster

@@ -39,8 +39,8 @@ def measured(target: str, memory: str, nodes: int) -> str:
     """One line of the table."""
     from transformer import NODES_PER_BLOCK, stack
 
+    from tilewright.config.options import Options
     from tilewright.deployment import Deployment
-    from tilewright.options import Options
 
     count = max(1, round(nodes / NODES_PER_BLOCK)) * NODES_PER_BLOCK
     sizes = {name: int(size) for name, size in (pair.split("=") for pair in memory.split(","))}

@@ -19,16 +19,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.options import Options
+from tilewright.ir.runner import Job, RunResult
 from tilewright.plugins import load_for
 from tilewright.report.build import build_report
-from tilewright.runners.runner import Job, RunResult
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import CLUSTER
-from tilewright.validation import judge_steps
-from tilewright.vectors import random_vectors
+from tilewright.validate.comparison import judge_steps
+from tilewright.validate.vectors import random_vectors
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 SIZES = (256, 64, 32, 16, 8)

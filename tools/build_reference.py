@@ -18,9 +18,9 @@ from typing import Any
 import click
 from build_api import Layer, layers
 
-from tilewright.catalogue import EXITS, catalogue
 from tilewright.cli.main import COMMANDS, tilewright
 from tilewright.errors import Exit
+from tilewright.errors.catalogue import EXITS, catalogue
 from tilewright.plugins import hookspecs
 
 ROOT = Path(__file__).resolve().parent.parent

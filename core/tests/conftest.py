@@ -11,23 +11,23 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tilewright.access import whole
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.problem import Budget
 from tilewright.bind import bind
-from tilewright.decisions import Decisions
-from tilewright.dtypes import DType
 from tilewright.emit import EmitOptions, emit
-from tilewright.graph import Graph, Node, Quantization, Site, Tensor
-from tilewright.kernel import Kernel
+from tilewright.ir.access import whole
+from tilewright.ir.allocation import Budget
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node, Quantization, Site, Tensor
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.operator import Operator
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.program import Program
+from tilewright.ir.stages import Allocated, Artifact
 from tilewright.lower import lower
-from tilewright.operator import Operator
-from tilewright.platform import Memory, Platform
-from tilewright.program import Program
 from tilewright.runners.host import STRICT
 from tilewright.schedule import schedule
-from tilewright.stages import Allocated, Artifact
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 from tilewright.transform import HOOKS, LIFETIMES, CodePass, transform

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from onnx import TensorProto, helper
 
-from tilewright.decisions import Decisions
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.options import Options
+from tilewright.ir.decisions import Decisions
 from tilewright.plugins import load_for
 from tilewright.testing.cluster import CLUSTER
 

@@ -16,13 +16,13 @@ import onnxruntime
 
 from tilewright.cli.output import json_text
 from tilewright.deployment import Deployment
-from tilewright.folder import write_folder
+from tilewright.ir.runner import Job, Runner, RunResult
 from tilewright.plugins import load_named
-from tilewright.reference import run as run_reference
 from tilewright.report.build import build_report
 from tilewright.report.chart import report_svg
 from tilewright.report.text import layer_table, summary
-from tilewright.runners.runner import Job, Runner, RunResult
+from tilewright.snapshot.atomic_folder import write_folder
+from tilewright.validate.reference import run as run_reference
 
 EMULATED = 5  # images on the emulated core
 

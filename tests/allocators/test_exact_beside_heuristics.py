@@ -9,9 +9,9 @@ import pytest
 
 from tilewright.allocate.auto import Auto, chosen
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.check import peaks
-from tilewright.allocate.problem import Budget, Problem, Solution
 from tilewright.allocate.solving import solved
+from tilewright.check.allocation import peaks
+from tilewright.ir.allocation import Budget, Problem, Solution
 from tilewright.plugins import load_for, load_named
 from tilewright.testing.joined_problems import joined_problem
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tilewright.arithmetic.rounding import align_up
+from tilewright.config.memory_pools import parse_pool
+from tilewright.config.options import Options
 from tilewright.errors import Exit, TilewrightError
-from tilewright.folder import write_folder
-from tilewright.group import GroupFile, deployments, group_files, read_group, shared_pools
-from tilewright.group_pools import SharedPool, soft_warnings
-from tilewright.options import Options
-from tilewright.pools import parse_pool
-from tilewright.reference import run as run_reference
+from tilewright.ir.rounding import align_up
+from tilewright.multi_model.manifest import GroupFile, deployments, group_files, read_group, shared_pools
+from tilewright.multi_model.shared_pools import SharedPool, soft_warnings
+from tilewright.snapshot.atomic_folder import write_folder
+from tilewright.validate.reference import run as run_reference
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 STRICT = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.folder import write_folder
-from tilewright.options import Options
-from tilewright.reference import run
+from tilewright.ir.runner import Job
 from tilewright.runners.host import HostRunner
-from tilewright.runners.runner import Job
+from tilewright.snapshot.atomic_folder import write_folder
+from tilewright.validate.reference import run
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 Array = npt.NDArray[np.generic]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tilewright.decisions import Decisions
 from tilewright.errors import TilewrightError
+from tilewright.ir.decisions import Decisions
 
 MIXED = """
 #include "digits_int8.h"

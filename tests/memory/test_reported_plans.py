@@ -10,15 +10,15 @@ import jsonschema
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.problem import Budget, Place, Problem, Solution
-from tilewright.arithmetic.rounding import align_up
+from tilewright.config.copied_constants import StageRule
+from tilewright.config.memory_pools import parse_pool
 from tilewright.errors import TilewrightError
-from tilewright.pools import parse_pool
+from tilewright.ir.allocation import Budget, Place, Problem, Solution
+from tilewright.ir.rounding import align_up
 from tilewright.report.build import build_report
 from tilewright.report.compare import differences
 from tilewright.report.html import report_page
 from tilewright.report.text import summary
-from tilewright.staging import StageRule
 
 
 def reported(deployment: Any) -> dict[str, Any]:

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.check import plan_faults
-from tilewright.decisions import Decisions, Staging
+from tilewright.check.plan import plan_faults
+from tilewright.config.copied_constants import StageRule, parse_stage
+from tilewright.config.memory_pools import parse_pool
 from tilewright.errors import Exit, TilewrightError
-from tilewright.platform import CopyPath, Memory
+from tilewright.ir.decisions import Decisions, Staging
+from tilewright.ir.platform import CopyPath, Memory
+from tilewright.ir.stages import Placement
 from tilewright.plugins import load_for
-from tilewright.pools import parse_pool
 from tilewright.report.build import build_report
-from tilewright.stages import Placement
-from tilewright.staging import StageRule, parse_stage
 
 POOLS = tuple(parse_pool(text) for text in ("dtcm:2K", "ram"))
 
@@ -78,7 +78,7 @@ def test_the_cost_model_copies_what_it_says_it_gains_from(bench: Any) -> None:
 
 
 def test_auto_fills_what_is_left_of_a_faster_memory(bench: Any, tmp_path: Path) -> None:
-    from tilewright.boards import parse_board
+    from tilewright.config.boards import parse_board
 
     def staged(size: int) -> list[dict[str, Any]]:
         text = f"""
@@ -139,8 +139,8 @@ static void board_wait(uint32_t channel)
 """
     machine = replace(generic, copies=(path,), prelude=prelude)
     registry = replace(registry, platforms={**registry.platforms, "generic": machine})
+    from tilewright.config.options import Options
     from tilewright.deployment import Deployment
-    from tilewright.options import Options
 
     for when in ("init", "use"):
         options = Options(stages=(parse_stage(f"conv2=ram,when={when}"),))
@@ -213,12 +213,12 @@ def test_decisions_with_copies_are_kept(bench: Any, tmp_path: Path) -> None:
 
 def test_a_team_of_cores_has_copies_in_its_home_memory(tmp_path: Path) -> None:
     """Constants are copied to l2 once, and travel from there by tiles."""
+    from tilewright.config.options import Options
     from tilewright.deployment import Deployment
-    from tilewright.options import Options
-    from tilewright.reference import run
-    from tilewright.runners.runner import Job
+    from tilewright.ir.runner import Job
     from tilewright.runners.twin import TwinRunner
     from tilewright.testing.cluster import cluster
+    from tilewright.validate.reference import run
 
     registry = load_for(target="generic")
     registry = replace(registry, platforms={**registry.platforms, "cluster-test": cluster(4096)})

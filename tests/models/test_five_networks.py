@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from tilewright.deployment import Deployment
-from tilewright.folder import write_folder
+from tilewright.ir.runner import Job, RunResult
 from tilewright.plugins import load_named
-from tilewright.reference import run as run_reference
 from tilewright.report.build import build_report
-from tilewright.runners.runner import Job, RunResult
-from tilewright.validation import judge_steps
+from tilewright.snapshot.atomic_folder import write_folder
+from tilewright.validate.comparison import judge_steps
+from tilewright.validate.reference import run as run_reference
 
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 INT8 = ("kws_int8", "resnet8_int8", "vww_int8", "ad_int8")

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.options import Options
+from tilewright.ir.runner import Job, Runner
 from tilewright.plugins import load_named
-from tilewright.runners.runner import Job, Runner
-from tilewright.validation import judge_steps
+from tilewright.validate.comparison import judge_steps
 
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 NETWORKS = ("kws_int8", "resnet8_int8", "vww_int8", "ad_int8", "resnet8_f32")

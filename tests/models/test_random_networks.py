@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from tilewright.options import Options
+from tilewright.config.options import Options
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "random_networks.py"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from tilewright.folder import write_folder
-from tilewright.group import deployments, group_files, group_report, read_group, shared_pools
-from tilewright.options import Options
-from tilewright.pools import parse_pool
-from tilewright.reference import run
-from tilewright.streams import run_stream
+from tilewright.config.memory_pools import parse_pool
+from tilewright.config.options import Options
+from tilewright.config.recurrent_state import run_stream
+from tilewright.multi_model.manifest import deployments, group_files, group_report, read_group, shared_pools
+from tilewright.snapshot.atomic_folder import write_folder
+from tilewright.validate.reference import run
 
 FLAGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror", "-ffp-contract=off")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover")

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tilewright.config.options import Options
+from tilewright.config.recurrent_state import run_stream
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.options import Options
-from tilewright.reference import run
+from tilewright.ir.runner import Job, RunResult
 from tilewright.runners.host import HostRunner
-from tilewright.runners.runner import Job, RunResult
-from tilewright.streams import run_stream
+from tilewright.validate.reference import run
 
 Array = npt.NDArray[np.generic]
 FRAMES = 12
@@ -106,7 +106,7 @@ def test_the_selftest_resets_before_every_vector(streams: dict[str, Path], tmp_p
     deployment = Deployment(streams["window"], "generic", Options(states=STATES["window"], selftest=True))
     import subprocess
 
-    from tilewright.folder import write_folder
+    from tilewright.snapshot.atomic_folder import write_folder
 
     write_folder(tmp_path / "out", deployment.files)
     sources = sorted(str(path) for path in (tmp_path / "out").glob("*.c"))
@@ -115,7 +115,7 @@ def test_the_selftest_resets_before_every_vector(streams: dict[str, Path], tmp_p
 
 
 def test_state_is_in_the_memory_that_it_is_pinned_to(streams: dict[str, Path]) -> None:
-    from tilewright.pools import parse_pool
+    from tilewright.config.memory_pools import parse_pool
 
     pools = (parse_pool("dtcm:64"), parse_pool("sram:1K"))
     plain = Deployment(streams["window"], "generic", Options(states=STATES["window"], pools=pools))

@@ -11,21 +11,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tilewright.decisions import Decisions
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.runner import Job
 from tilewright.lower import lower
-from tilewright.options import Options
-from tilewright.platform import Memory, Platform
 from tilewright.plugins import load_for
-from tilewright.runners.runner import Job
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER, copy_path
 from tilewright.tile.chain import Chain, chain_of
 from tilewright.tile.group_search import best_groups
 from tilewright.tile.spaces import Machine
 from tilewright.transform import transform
-from tilewright.validation import judge_steps
+from tilewright.validate.comparison import judge_steps
 
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 MOST_STEPS = 4

@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.options import Options
-from tilewright.runners.runner import Job
-from tilewright.validation import judge_steps
+from tilewright.ir.runner import Job
+from tilewright.validate.comparison import judge_steps
 from tilewright_siracusa.runners.qemu import QemuRiscvRunner
 
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"

@@ -17,20 +17,20 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
 from tilewright.errors import TilewrightError
+from tilewright.ir.runner import Job, RunResult
+from tilewright.ir.stages import Artifact
 from tilewright.lower import lower
-from tilewright.options import Options
 from tilewright.plugins import load_for
 from tilewright.report.build import build_report
 from tilewright.report.trace import build_trace
-from tilewright.runners.runner import Job, RunResult
 from tilewright.runners.twin import RACE, TwinRunner
-from tilewright.stages import Artifact
 from tilewright.testing.cluster import CLUSTER
 from tilewright.transform import transform
-from tilewright.validation import judge_steps
+from tilewright.validate.comparison import judge_steps
 
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 Buffering = Literal["single", "double"]

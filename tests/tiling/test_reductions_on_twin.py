@@ -10,18 +10,18 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from tilewright.access import Access
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
 from tilewright.errors import TilewrightError
+from tilewright.ir.access import Access
+from tilewright.ir.runner import Job
 from tilewright.lower import lower
-from tilewright.options import Options
 from tilewright.plugins import load_for
-from tilewright.runners.runner import Job
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER
 from tilewright.transform import transform
-from tilewright.validation import judge_steps
+from tilewright.validate.comparison import judge_steps
 
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
+from tilewright.ir.runner import Job
 from tilewright.lower import lower
-from tilewright.options import Options
 from tilewright.plugins import load_for
-from tilewright.runners.runner import Job
 from tilewright.runners.twin import TwinRunner
 from tilewright.transform import transform
-from tilewright.validation import judge_steps
+from tilewright.validate.comparison import judge_steps
 
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 PORTABLE = {"QSoftmax"}  # operators of these networks that the cluster has no kernel for

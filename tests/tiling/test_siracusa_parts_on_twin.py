@@ -11,25 +11,25 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.decisions import Decisions
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.dtypes import DType
 from tilewright.emit import EmitOptions, emit
-from tilewright.graph import Attribute
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute
+from tilewright.ir.regions import Copy, Cut, Hop, Region, Sums, key_of
+from tilewright.ir.requant import Requant
+from tilewright.ir.runner import Job
 from tilewright.lower import lower
-from tilewright.options import Options
-from tilewright.planner import Planner
+from tilewright.plan.planner import Planner
 from tilewright.plugins import load_for
-from tilewright.regions import Copy, Cut, Hop, Region, Sums, key_of
-from tilewright.requant import Requant
-from tilewright.runners.runner import Job
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.layer_programs import Case, network
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_layers import Sample
 from tilewright.tile.strategies import StepTiler
 from tilewright.transform import HOOKS, LIFETIMES, transform
-from tilewright.validation import judge_steps
+from tilewright.validate.comparison import judge_steps
 
 Array = npt.NDArray[np.generic]
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"

@@ -8,17 +8,17 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tilewright.hook import hookimpl
+from tilewright.ir.hook import hookimpl
 
 if TYPE_CHECKING:
-    from tilewright.allocate.problem import Allocator
-    from tilewright.kernel import Kernel
-    from tilewright.operator import Operator
+    from tilewright.ir.allocation import Allocator
+    from tilewright.ir.code_pass import CodePass
+    from tilewright.ir.graph_pass import GraphPass
+    from tilewright.ir.kernel import Kernel
+    from tilewright.ir.operator import Operator
+    from tilewright.ir.runner import Runner
+    from tilewright.ir.tiler import Tiler
     from tilewright.plugins.offers import Exporter
-    from tilewright.rewrite.graph_pass import GraphPass
-    from tilewright.runners.runner import Runner
-    from tilewright.tile.tiler import Tiler
-    from tilewright.transform.code_pass import CodePass
 
 
 @hookimpl

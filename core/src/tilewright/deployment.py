@@ -14,30 +14,30 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes, soft_limit_warnings
-from tilewright.allocate.problem import Budget
-from tilewright.decisions import Decisions
+from tilewright.config.copied_constants import staged_constants
+from tilewright.config.memory_pools import with_pools
+from tilewright.config.name_patterns import Names, names_of
+from tilewright.config.options import Options
+from tilewright.config.pins import demand_ends, demand_groups, pinned_memories
+from tilewright.config.recurrent_state import State, beginnings, initial_constants, states_of, states_of_plan
 from tilewright.errors import Diagnostic, Exit, TilewrightError, usage_error, with_fix
-from tilewright.fitting import Fitting
-from tilewright.graph import Graph, Tensor
-from tilewright.layer import Layers
-from tilewright.naming import Names, names_of
-from tilewright.options import Options
-from tilewright.pins import demand_ends, demand_groups, pinned_memories
-from tilewright.planner import Planner
-from tilewright.platform import Platform
+from tilewright.ir.allocation import Budget
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.graph import Graph, Tensor
+from tilewright.ir.layer import Layers
+from tilewright.ir.platform import Platform
+from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
+from tilewright.plan.kernel_fallback import Fitting
+from tilewright.plan.planner import Planner
+from tilewright.plan.remedies import taken
+from tilewright.plan.slowdown import exchanged
 from tilewright.plugins import Registry, load_for
 from tilewright.plugins.offers import StageEvent
-from tilewright.pools import with_pools
-from tilewright.slower import exchanged
-from tilewright.stages import Allocated, Artifact, Bound, Scheduled, Tiled
-from tilewright.staging import staged_constants
-from tilewright.streams import State, beginnings, initial_constants, states_of, states_of_plan
-from tilewright.ways_out import taken
 
 if TYPE_CHECKING:
     from tilewright.emit import Vector
     from tilewright.frontend.load import Imported
-    from tilewright.program import Program
+    from tilewright.ir.program import Program
     from tilewright.rewrite import Rewritten
 
 PASSTHROUGH = "passthrough"  # the code pass that decides about memories, too
@@ -246,7 +246,7 @@ class Deployment:
     @property
     def prefix(self) -> str:
         """The C prefix of every external symbol."""
-        from tilewright.identifiers import prefix_from_file
+        from tilewright.c_text.identifiers import prefix_from_file
 
         if self.options.name:
             return self.options.name
@@ -258,7 +258,7 @@ class Deployment:
 
     def export_state(self, folder: Path, stage: str = "allocated") -> None:
         """Write one stage's value ("rewritten", "bound", "scheduled", "tiled", "allocated") as JSON and npz."""
-        from tilewright.state import export_state
+        from tilewright.snapshot.saved_stage import export_state
 
         names = {"rewritten": "graph", "bound": "_settled"}
         export_state(getattr(self, names.get(stage, stage)), folder)
@@ -268,7 +268,7 @@ class Deployment:
 
         TilewrightError TW1220 to TW1223 for a state that cannot be read, is not sound, or contradicts the options.
         """
-        from tilewright.state import import_state
+        from tilewright.snapshot.saved_stage import import_state
 
         value = import_state(folder, self.registry)
         if isinstance(value, Decisions):
@@ -293,8 +293,8 @@ class Deployment:
     def _vectors(self) -> tuple[Vector, ...]:
         """One set of random inputs and what the reference makes of it, for the self-test."""
         from tilewright.emit import Vector
-        from tilewright.reference import run
-        from tilewright.vectors import random_vectors
+        from tilewright.validate.reference import run
+        from tilewright.validate.vectors import random_vectors
 
         (drawn,) = random_vectors(self.inputs, 1, self.options.seed)
         values = run(self.graph, {**drawn.inputs, **beginnings(self.states)}, self.registry.operators)

@@ -12,21 +12,21 @@ import pytest
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.overflow import Overflow, _origin, does_not_fit
-from tilewright.allocate.problem import Budget, Place, Problem, Solution
 from tilewright.allocate.stage import attempt
-from tilewright.arithmetic.rounding import align_up
 from tilewright.bind import bind
-from tilewright.decisions import Decisions
-from tilewright.dtypes import DType
+from tilewright.check.stages import verify_allocated, verify_tiled
 from tilewright.errors import Exit, TilewrightError
-from tilewright.graph import Graph, Node, Tensor
-from tilewright.platform import Memory, Platform
+from tilewright.ir.allocation import Budget, Place, Problem, Solution
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node, Tensor
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.rounding import align_up
+from tilewright.ir.stages import Allocated, Placement, Tiled
 from tilewright.schedule import schedule
-from tilewright.stages import Allocated, Placement, Tiled
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
-from tilewright.verify import verify_allocated, verify_tiled
 
 WORLD = small_world()
 SRAM = Memory(name="sram", size_bytes=None)

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 from tilewright.allocate.auto import Auto, chosen
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.check import peaks, violations
 from tilewright.allocate.greedy import GreedyByConflicts, GreedyBySize
 from tilewright.allocate.hill_climb import HillClimb
 from tilewright.allocate.normalise import normalised
-from tilewright.allocate.problem import Allocator, Block, Budget, Place, Pool, Problem, Solution, Within
 from tilewright.allocate.solving import solved
 from tilewright.allocate.stacking import stack
 from tilewright.allocate.tetris import TetrisRandom
+from tilewright.check.allocation import peaks, violations
 from tilewright.errors import TilewrightError
+from tilewright.ir.allocation import Allocator, Block, Budget, Place, Pool, Problem, Solution, Within
 from tilewright.testing.allocation_problems import block, ram
 from tilewright.testing.joined_problems import joined_problem
 

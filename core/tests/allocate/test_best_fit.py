@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.bound import lower_bounds
-from tilewright.allocate.check import peaks, violations
-from tilewright.allocate.problem import Block, Budget, Place, Pool, Problem, Solution
+from tilewright.check.allocation import peaks, violations
+from tilewright.ir.allocation import Block, Budget, Place, Pool, Problem, Solution
 from tilewright.testing.allocation_problems import block, ram, random_problem
 
 SMALL = Budget(work=3_000)

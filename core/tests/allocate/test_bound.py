@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilewright.allocate.bound import lower_bounds
-from tilewright.allocate.problem import Block, Pool, Problem
+from tilewright.ir.allocation import Block, Pool, Problem
 from tilewright.testing.allocation_problems import block, ram
 
 

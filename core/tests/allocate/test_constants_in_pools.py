@@ -8,13 +8,13 @@ import pytest
 
 from tilewright.allocate.auto import Auto
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.check import peaks, violations
-from tilewright.allocate.problem import Block, Budget, Pool, Problem, Solution
 from tilewright.allocate.stage import _placed_constants
 from tilewright.bind import bind
-from tilewright.decisions import Decisions
+from tilewright.check.allocation import peaks, violations
+from tilewright.ir.allocation import Block, Budget, Pool, Problem, Solution
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.stages import Tiled
 from tilewright.schedule import schedule
-from tilewright.stages import Tiled
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler

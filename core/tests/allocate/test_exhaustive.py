@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.check import peaks, violations
 from tilewright.allocate.exhaustive import finish_pool
 from tilewright.allocate.packing import Packing, pack, prepare
-from tilewright.allocate.problem import Block, Budget, Problem, Solution
+from tilewright.check.allocation import peaks, violations
+from tilewright.ir.allocation import Block, Budget, Problem, Solution
 from tilewright.testing.allocation_problems import block, ram, random_problem
 
 

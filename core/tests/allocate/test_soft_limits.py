@@ -11,18 +11,18 @@ import pytest
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.limits import exceeded_bytes, memory_bytes, soft_limit_warnings
-from tilewright.allocate.problem import Budget
 from tilewright.allocate.stage import attempt
 from tilewright.bind import bind
-from tilewright.decisions import Decisions
+from tilewright.check.stages import verify_allocated
 from tilewright.errors import TilewrightError
-from tilewright.platform import Memory, Platform
+from tilewright.ir.allocation import Budget
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.stages import Allocated, Tiled
 from tilewright.schedule import schedule
-from tilewright.stages import Allocated, Tiled
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
-from tilewright.verify import verify_allocated
 
 WORLD = small_world()
 BUDGET = Budget(work=2000)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.arithmetic.bounds import AccumulatorBounds, accumulator_bits, dot_bounds, product_bounds, value_range
-from tilewright.dtypes import DType
 from tilewright.errors import Exit, TilewrightError
-from tilewright.requant import Requant
+from tilewright.ir.dtypes import DType
+from tilewright.ir.requant import Requant
 
 small = st.integers(-5, 5)
 

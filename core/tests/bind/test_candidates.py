@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from tilewright.bind.candidates import choices
-from tilewright.graph import Site
-from tilewright.kernel import Kernel
-from tilewright.layer import Layers, layer_key
-from tilewright.platform import Engine, Memory, Platform
+from tilewright.ir.graph import Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import Layers, layer_key
+from tilewright.ir.platform import Engine, Memory, Platform
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_sites import site_of
 

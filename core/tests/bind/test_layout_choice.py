@@ -9,15 +9,15 @@ import pytest
 
 from tilewright.bind import bind
 from tilewright.bind.candidates import choices
-from tilewright.decisions import Decisions
-from tilewright.dtypes import DType
 from tilewright.errors import Exit, TilewrightError
-from tilewright.graph import Graph
-from tilewright.kernel import Kernel
-from tilewright.layer import Layers, layer_key
-from tilewright.layout import channels_last, row_major
-from tilewright.platform import Memory, Platform
-from tilewright.stages import Bound
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import Layers, layer_key
+from tilewright.ir.layout import channels_last, row_major
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.stages import Bound
 from tilewright.testing.sketch import Sketch
 
 FAMILIES = [

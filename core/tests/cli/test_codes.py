@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import tilewright
-from tilewright.catalogue import catalogue
+from tilewright.errors.catalogue import catalogue
 
 SOURCES = Path(tilewright.__file__).parent
 PLUGINS = Path(__file__).parents[3] / "plugins"  # those of this repository raise the core's codes
@@ -37,7 +37,7 @@ def test_every_code_that_is_raised_is_explained_and_the_other_way_round() -> Non
 
 
 def test_no_code_is_explained_twice() -> None:
-    lines = (files("tilewright") / "codes.txt").read_text(encoding="utf-8").splitlines()
+    lines = (files("tilewright.errors") / "codes.txt").read_text(encoding="utf-8").splitlines()
     codes = [line.split(" ")[0] for line in lines if line]
     assert len(codes) == len(set(codes))
 

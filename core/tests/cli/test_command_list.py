@@ -97,8 +97,8 @@ def test_no_command_shows_the_help_and_is_an_error() -> None:
 
 
 def test_an_unexpected_exception_asks_for_a_report() -> None:
-    finished = run("explain", before="import tilewright.catalogue as c\ndef broken(): raise ZeroDivisionError('boo')\n"
-                   "c.catalogue = broken")  # fmt: skip
+    finished = run("explain", before="import tilewright.errors.catalogue as c\n"
+                   "def broken(): raise ZeroDivisionError('boo')\nc.catalogue = broken")  # fmt: skip
     assert finished.returncode == 1
     assert "Traceback" in finished.stderr
     *_, error, _, step = finished.stderr.rstrip().split("\n")

@@ -9,8 +9,8 @@ from tilewright.cli.check_command import command
 from tilewright.cli.flags import typed_again
 from tilewright.cli.memory_flags import decisions_from, io_from, memory_pins_from
 from tilewright.cli.tvm_words import spelled_out
+from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import TilewrightError
-from tilewright.pools import parse_bytes
 
 
 @pytest.mark.parametrize(

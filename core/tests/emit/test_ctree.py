@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tilewright.emit.ctree import print_body, print_step, wrap_call
-from tilewright.program import Parameter, StepCode
-from tilewright.statements import (
+from tilewright.ir.program import Parameter, StepCode
+from tilewright.ir.statements import (
     ByteRange,
     Comment,
     CopyStart,

@@ -8,8 +8,8 @@ import pytest
 
 from tilewright.errors import Exit, TilewrightError
 from tilewright.exporters.export import export
+from tilewright.ir.stages import Artifact
 from tilewright.plugins.offers import Exporter
-from tilewright.stages import Artifact
 
 ARTIFACT = Artifact(files={"kws.c": b"int kws;\n", "CMakeLists.txt": b"# cmake\n"})
 PLAN: Any = None  # these exporters do not read it

@@ -14,7 +14,7 @@ from onnx import TensorProto, helper
 from tilewright.errors import Exit, TilewrightError
 from tilewright.frontend.load import Imported, load
 from tilewright.frontend.options import ImportOptions
-from tilewright.operator import Operator
+from tilewright.ir.operator import Operator
 from tilewright.operators.families import FAMILIES
 
 SCREEN_LINES = 24

@@ -14,9 +14,9 @@ from onnx.backend.test.loader import load_model_tests
 
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.operator import Operator
+from tilewright.ir.operator import Operator
 from tilewright.operators.families import FAMILIES
-from tilewright.reference import run
+from tilewright.validate.reference import run
 
 OPERATORS = (
     "DepthToSpace", "Expand", "Mean", "PRelu", "Pow", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceSumSquare",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.access import MapAccess, Span, parse_map
+from tilewright.ir.access import MapAccess, Span, parse_map
 from tilewright.lower.boxes import CBox, lows, whole_box, window
 from tilewright.lower.sums import Sum, variable
 

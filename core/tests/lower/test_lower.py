@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
-from tilewright.graph import Graph, Node, Tensor
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node, Tensor
+from tilewright.ir.program import Program
+from tilewright.ir.statements import KernelCall, StepCall
 from tilewright.lower import lower
-from tilewright.program import Program
-from tilewright.statements import KernelCall, StepCall
 
 
 def calls(program: Program) -> list[KernelCall]:

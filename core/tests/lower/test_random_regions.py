@@ -17,22 +17,22 @@ import numpy.typing as npt
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tilewright.access import MapAccess
 from tilewright.allocate.best_fit import BestFit
 from tilewright.builtin import tilewright_kernels, tilewright_operators
-from tilewright.decisions import Decisions
-from tilewright.dtypes import DType
 from tilewright.emit import EmitOptions, emit
 from tilewright.errors import TilewrightError
-from tilewright.graph import Graph
-from tilewright.kernel import PartialSums
+from tilewright.ir.access import MapAccess
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph
+from tilewright.ir.kernel import PartialSums
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.program import Program
+from tilewright.ir.regions import Copy, Cut, Form, Held, Hop, Region, Sums, key_of
+from tilewright.ir.stages import Artifact, Group
+from tilewright.ir.tiler import TilingRequest
 from tilewright.lower import lower
-from tilewright.planner import Planner
-from tilewright.platform import Memory, Platform
-from tilewright.program import Program
-from tilewright.reference import run
-from tilewright.regions import Copy, Cut, Form, Held, Hop, Region, Sums, key_of
-from tilewright.stages import Artifact, Group
+from tilewright.plan.planner import Planner
 from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.sketch import Sketch
 from tilewright.testing.team_run import run_team
@@ -40,9 +40,9 @@ from tilewright.tile.boxes import Boxes, boxes_of, roll_along
 from tilewright.tile.chain import Chain, Lookout, Member, chain_of
 from tilewright.tile.space import Traveller, cuttable
 from tilewright.tile.spaces import Machine
-from tilewright.tile.tiler import TilingRequest
 from tilewright.tile.traffic import traffic_of
 from tilewright.transform import HOOKS, LIFETIMES, transform
+from tilewright.validate.reference import run
 
 OPERATORS = {operator.name: operator for operator in tilewright_operators()}
 KERNELS = {kernel.name: kernel for kernel in tilewright_kernels()}

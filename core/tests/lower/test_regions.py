@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.decisions import Decisions
-from tilewright.dtypes import DType
 from tilewright.emit import EmitOptions, emit
 from tilewright.errors import TilewrightError
-from tilewright.graph import Graph
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph
+from tilewright.ir.regions import Copy, Cut, Held, Hop, Region
+from tilewright.ir.stages import Allocated, Group
+from tilewright.ir.tiler import TilingRequest
 from tilewright.lower import lower
-from tilewright.planner import Planner
-from tilewright.regions import Copy, Cut, Held, Hop, Region
-from tilewright.stages import Allocated, Group
+from tilewright.plan.planner import Planner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.tiler import TilingRequest
 
 WINDOW = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
 

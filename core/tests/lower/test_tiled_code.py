@@ -13,18 +13,18 @@ import numpy as np
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.builtin import tilewright_kernels, tilewright_operators
-from tilewright.decisions import Decisions
-from tilewright.dtypes import DType
 from tilewright.emit import EmitOptions, emit
-from tilewright.graph import Graph
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph
+from tilewright.ir.program import Program
+from tilewright.ir.regions import Copy, Cut, Hop, Region
+from tilewright.ir.stages import Group
+from tilewright.ir.tiler import TilingRequest
 from tilewright.lower import lower
-from tilewright.planner import Planner
-from tilewright.program import Program
-from tilewright.regions import Copy, Cut, Hop, Region
-from tilewright.stages import Group
+from tilewright.plan.planner import Planner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.tiler import TilingRequest
 from tilewright.transform import HOOKS, LIFETIMES, transform
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "tiled"

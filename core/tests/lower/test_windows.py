@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tilewright.access import parse_map
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.problem import Budget
 from tilewright.bind import bind
-from tilewright.decisions import Decisions
-from tilewright.dtypes import DType
-from tilewright.graph import Graph, Node, Tensor
-from tilewright.kernel import Kernel
+from tilewright.ir.access import parse_map
+from tilewright.ir.allocation import Budget
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node, Tensor
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.statements import KernelCall
 from tilewright.lower import lower
 from tilewright.schedule import schedule
-from tilewright.statements import KernelCall
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
-from tilewright.graph import Site
-from tilewright.layer import layer_of
+from tilewright.ir.access import MapAccess
+from tilewright.ir.graph import Site
+from tilewright.ir.layer import layer_of
 from tilewright.operators.batchnorm import BATCH_NORMALIZATION, BATCH_NORMALIZATION_F32
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
-from tilewright.layer import layer_of
+from tilewright.ir.dtypes import DType
+from tilewright.ir.layer import layer_of
 from tilewright.operators.binary import KERNELS, OPERATORS
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.kernel_run import run_kernel

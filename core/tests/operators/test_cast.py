@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tilewright.dtypes import DType
+from tilewright.ir.dtypes import DType
 from tilewright.operators.cast import CAST, CAST_PORTABLE, convert
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import refusal, site_of

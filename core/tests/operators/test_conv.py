@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
-from tilewright.graph import Attribute, Site
-from tilewright.layer import layer_of
+from tilewright.ir.access import MapAccess
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.layer import layer_of
 from tilewright.operators.conv import CONV, CONV_COMPUTED_F32, CONV_F32
 from tilewright.testing.kernel_run import STRICT, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled

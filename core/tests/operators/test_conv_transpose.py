@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
-from tilewright.graph import Attribute, Site
+from tilewright.ir.access import MapAccess
+from tilewright.ir.graph import Attribute, Site
 from tilewright.operators.conv_transpose import CONV_TRANSPOSE, CONV_TRANSPOSE_F32
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.kernel_tiles import run_tiled

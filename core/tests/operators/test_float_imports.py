@@ -13,9 +13,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.graph import Graph
+from tilewright.ir.graph import Graph
 from tilewright.operators.families import FAMILIES
-from tilewright.reference import run
+from tilewright.validate.reference import run
 
 Array = npt.NDArray[Any]
 OPERATORS = {operator.name: operator for family in FAMILIES for operator in import_module(family).OPERATORS}

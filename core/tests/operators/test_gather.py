@@ -11,15 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.graph import Graph
+from tilewright.ir.access import MapAccess
+from tilewright.ir.graph import Graph
 from tilewright.operators import gather, reshape, slice
 from tilewright.operators.gather import GATHER, GATHER_COPY
-from tilewright.reference import run
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import site_of
+from tilewright.validate.reference import run
 
 few = settings(
     max_examples=12,

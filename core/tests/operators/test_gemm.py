@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
-from tilewright.graph import Attribute, Site
-from tilewright.kernel import Kernel
-from tilewright.layer import layer_of
-from tilewright.operator import Operator
+from tilewright.ir.access import MapAccess
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import layer_of
+from tilewright.ir.operator import Operator
 from tilewright.operators.gemm import GEMM, GEMM_F32, GEMM_WEIGHTS_F32, MATMUL, MATMUL_F32, MATMUL_WEIGHTS_F32
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled

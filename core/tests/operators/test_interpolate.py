@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx.backend.test.loader import load_model_tests
 
-from tilewright.access import MapAccess
 from tilewright.builtin import tilewright_operators
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.graph import Attribute, Site
+from tilewright.ir.access import MapAccess
+from tilewright.ir.graph import Attribute, Site
 from tilewright.operators.interpolate import RESIZE_LINEAR, RESIZE_LINEAR_F32
-from tilewright.reference import run
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import site_of, window_errors
+from tilewright.validate.reference import run
 
 Floats = npt.NDArray[np.float32]
 OPERATORS = {operator.name: operator for operator in tilewright_operators()}

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.graph import Site
-from tilewright.operator import Operator
+from tilewright.ir.access import MapAccess
+from tilewright.ir.graph import Site
+from tilewright.ir.operator import Operator
 from tilewright.operators.families import FAMILIES
 from tilewright.operators.layernorm import KERNELS, LAYER_NORMALIZATION, RMS_NORMALIZATION
-from tilewright.reference import run
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import result_errors, site_of, window_errors
+from tilewright.validate.reference import run
 
 Floats = npt.NDArray[np.float32]
 Case = tuple[Operator, Site, list[Floats | None]]

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
-from tilewright.layer import layer_of
+from tilewright.ir.layer import layer_of
 from tilewright.operators.logic import KERNELS, OPERATORS
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import site_of

@@ -19,9 +19,9 @@ from onnx.backend.test.loader import load_model_tests
 
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.operator import Operator
+from tilewright.ir.operator import Operator
 from tilewright.operators.families import FAMILIES
-from tilewright.reference import run
+from tilewright.validate.reference import run
 
 TIERS = Path(__file__).parents[4] / "shared" / "tools" / "onnx" / "tiers.json"
 OPERATORS = (

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
-from tilewright.graph import Site
+from tilewright.ir.access import MapAccess
+from tilewright.ir.graph import Site
 from tilewright.operators.pad import KERNELS, PAD
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import points, position, site_of, window_errors

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
-from tilewright.graph import Attribute, Site
-from tilewright.layer import layer_of
-from tilewright.operator import Operator
+from tilewright.ir.access import MapAccess
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.layer import layer_of
+from tilewright.ir.operator import Operator
 from tilewright.operators.pool import AVERAGE_POOL, AVERAGE_POOL_F32, MAX_POOL, MAX_POOL_PORTABLE
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled

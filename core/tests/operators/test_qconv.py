@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from tilewright.access import MapAccess
-from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
-from tilewright.graph import Attribute, Site
-from tilewright.layer import layer_of
+from tilewright.ir.access import MapAccess
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.layer import layer_of
+from tilewright.ir.requant import Requant
 from tilewright.operators.qconv import QCONV, QCONV_PORTABLE, conv_bounds, conv_requant_form
-from tilewright.requant import Requant
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.kernel_run import STRICT, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
-from tilewright.graph import Attribute, Site
-from tilewright.kernel import Kernel
-from tilewright.operator import Operator
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.operator import Operator
 from tilewright.operators.qelementwise import QADD, QADD_PORTABLE, QMUL, QMUL_PORTABLE
 from tilewright.operators.qlookup import QLOOKUP, QLOOKUP_PORTABLE
 from tilewright.testing.integer_values import byte_array, make_requant

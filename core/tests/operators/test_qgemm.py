@@ -10,9 +10,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
-from tilewright.graph import Attribute, Site
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.requant import Requant
 from tilewright.operators.qgemm import (
     QGEMM,
     QGEMM_PORTABLE,
@@ -21,7 +22,6 @@ from tilewright.operators.qgemm import (
     gemm_bounds,
     matmul_bounds,
 )
-from tilewright.requant import Requant
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.kernel_run import STRICT, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
-from tilewright.graph import Attribute, Site
-from tilewright.kernel import Kernel
-from tilewright.layer import layer_of
-from tilewright.operator import Operator
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import layer_of
+from tilewright.ir.operator import Operator
+from tilewright.ir.requant import Requant
 from tilewright.operators.qpool import (
     QAVERAGE_POOL,
     QAVERAGE_POOL_PORTABLE,
@@ -25,7 +26,6 @@ from tilewright.operators.qpool import (
     pool_requant_form,
 )
 from tilewright.operators.windows import Windows
-from tilewright.requant import Requant
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.kernel_run import STRICT, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
-from tilewright.graph import Attribute, Site
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site
 from tilewright.operators.qsoftmax import QSOFTMAX, QSOFTMAX_PORTABLE, exponentials
 from tilewright.testing.integer_values import byte_array
 from tilewright.testing.kernel_run import STRICT, run_kernel

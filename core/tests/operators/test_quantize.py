@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
+from tilewright.ir.access import MapAccess
 from tilewright.operators.quantize import DEQUANTIZE, KERNELS, QUANTIZE
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import site_of

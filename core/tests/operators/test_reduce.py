@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError
-from tilewright.graph import Site
-from tilewright.operator import Operator
+from tilewright.ir.access import MapAccess
+from tilewright.ir.graph import Site
+from tilewright.ir.operator import Operator
 from tilewright.operators.reduce import KERNELS, OPERATORS
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tilewright.graph import Node
+from tilewright.ir.graph import Node
 from tilewright.operators.c_functions import c_functions
 from tilewright.operators.c_source import c_source
 from tilewright.operators.unary import FUNCTIONS, KERNELS, OPERATORS, UNARY, evaluate

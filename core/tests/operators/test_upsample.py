@@ -15,13 +15,13 @@ from onnx.reference import ReferenceEvaluator
 
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.graph import Site
+from tilewright.ir.graph import Site
 from tilewright.operators.families import FAMILIES
 from tilewright.operators.upsample import UPSAMPLE, UPSAMPLE_COPY
-from tilewright.reference import run
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import result_errors, site_of, window_errors
+from tilewright.validate.reference import run
 
 Array = npt.NDArray[np.generic]
 compiled = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

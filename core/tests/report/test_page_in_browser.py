@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.problem import Budget
 from tilewright.allocate.solving import solved
+from tilewright.ir.allocation import Budget
 from tilewright.report.chart import plan_svg
 from tilewright.report.html import plan_page, report_page
 from tilewright.report.panels import panels_of_plan

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tilewright.ir.runner import Level, Timeline, TimeSpan
 from tilewright.report.trace import ESTIMATE, MEASUREMENT, build_trace, estimated
-from tilewright.runners.runner import Level, Timeline, TimeSpan
 
 REPORT: dict[str, Any] = {
     "target": {"name": "toy"},

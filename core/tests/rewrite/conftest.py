@@ -9,14 +9,14 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.builtin import tilewright_operators
-from tilewright.dtypes import DType
 from tilewright.errors import Diagnostic
-from tilewright.graph import Graph
-from tilewright.operator import Operator
-from tilewright.reference import run
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph
+from tilewright.ir.graph_pass import GraphPass
+from tilewright.ir.operator import Operator
 from tilewright.rewrite import rewrite
-from tilewright.rewrite.graph_pass import GraphPass
 from tilewright.testing.sketch import Sketch
+from tilewright.validate.reference import run
 
 Array = npt.NDArray[np.generic]
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tilewright.dtypes import DType
-from tilewright.graph import Graph
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph
 from tilewright.rewrite.edit import Draft, fresh, origins, without_dead
 from tilewright.testing.sketch import Sketch
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.dtypes import DType
-from tilewright.graph import Graph, Node
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node
 from tilewright.rewrite.fold_batch_norm import PASS as FOLD_BATCH_NORM
 from tilewright.rewrite.fuse_activation import PASS as FUSE_ACTIVATION
 from tilewright.rewrite.fuse_activation import composed

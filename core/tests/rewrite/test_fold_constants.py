@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.dtypes import DType
+from tilewright.ir.dtypes import DType
 from tilewright.rewrite.fold_constants import PASS
 from tilewright.rewrite.fold_dequantised import PASS as FOLD_DEQUANTISED
 from tilewright.testing.sketch import Sketch

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.dtypes import DType
+from tilewright.ir.dtypes import DType
 from tilewright.rewrite.merge_duplicates import PASS
 from tilewright.testing.sketch import Sketch
 

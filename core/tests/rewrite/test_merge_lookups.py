@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute
-from tilewright.requant import Requant
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute
+from tilewright.ir.requant import Requant
 from tilewright.rewrite.bound_inputs import PASS as BOUND
 from tilewright.rewrite.merge_lookups import PASS
 from tilewright.testing.sketch import Sketch

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.dtypes import DType
+from tilewright.ir.dtypes import DType
 from tilewright.rewrite.flatten_into_weights import PASS as FLATTEN
 from tilewright.rewrite.merge_transposes import PASS as MERGE
 from tilewright.testing.sketch import Sketch

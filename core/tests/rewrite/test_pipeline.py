@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
-from tilewright.graph import Graph, Node
-from tilewright.operator import Operator
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.operator import Operator
 from tilewright.rewrite import rewrite
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.passes import PASSES
 from tilewright.rewrite.pipeline import ordered
 from tilewright.testing.sketch import Sketch

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tilewright.frontend.load import load
-from tilewright.graph import Graph
+from tilewright.ir.graph import Graph
 from tilewright.rewrite import Rewritten, rewrite
 from tilewright.rewrite.passes import PASSES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tilewright.dtypes import DType
+from tilewright.ir.dtypes import DType
 from tilewright.rewrite.passes import PASSES
 from tilewright.rewrite.recognise_fake_quantisation import PASS
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Graph
-from tilewright.requant import Requant
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Graph
+from tilewright.ir.requant import Requant
 from tilewright.rewrite.fold_zero_points import PASS as FOLD
 from tilewright.rewrite.remove_dead_channels import PASS
 from tilewright.testing.sketch import Sketch

@@ -13,10 +13,10 @@ import pytest
 
 from tilewright.emit import EmitOptions
 from tilewright.errors import Exit, TilewrightError
-from tilewright.program import Program
+from tilewright.ir.program import Program
+from tilewright.ir.runner import Job, Runner, RunResult
+from tilewright.ir.statements import KernelCall
 from tilewright.runners.host import HostRunner
-from tilewright.runners.runner import Job, Runner, RunResult
-from tilewright.statements import KernelCall
 from tilewright.transform import CodePass
 
 RANDOM = np.random.default_rng(7)

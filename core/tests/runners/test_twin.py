@@ -12,11 +12,11 @@ import pytest
 
 from tilewright.emit import EmitOptions
 from tilewright.errors import TilewrightError
-from tilewright.program import Program
-from tilewright.runners.runner import Job, Runner, RunResult
+from tilewright.ir.program import Program
+from tilewright.ir.runner import Job, Runner, RunResult
+from tilewright.ir.statements import KernelCall
 from tilewright.runners.twin import RACE, Execution, TwinRunner
 from tilewright.runners.twin_machine import engine_names, machine_of
-from tilewright.statements import KernelCall
 from tilewright.testing.cluster import CLUSTER
 from tilewright.transform import CodePass
 

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.problem import Budget
 from tilewright.bind import bind
-from tilewright.decisions import Decisions
-from tilewright.planner import Planner, ram_bytes
+from tilewright.ir.allocation import Budget
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.stages import Bound
+from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.schedule import schedule
 from tilewright.schedule.order_search import search_order
 from tilewright.schedule.order_task import OrderTask, order_task
-from tilewright.stages import Bound
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.whole import WholeTiler
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from tilewright.bind import bind
-from tilewright.decisions import Decisions
-from tilewright.dtypes import DType
 from tilewright.errors import TilewrightError
-from tilewright.graph import Graph
-from tilewright.platform import Memory, Platform
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.stages import Buffer, Scheduled
 from tilewright.schedule import schedule
 from tilewright.schedule.order import frugal_order, given_order
-from tilewright.stages import Buffer, Scheduled
 from tilewright.testing.sketch import Sketch
 
 NAMES = ("clip", "conv", "reshape", "transpose", "concat", "slice", "binary")

@@ -7,13 +7,13 @@ import random
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.problem import Budget
-from tilewright.decisions import Decisions
-from tilewright.dtypes import DType
-from tilewright.graph import Graph, Node, Tensor
-from tilewright.planner import Planner
+from tilewright.ir.allocation import Budget
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node, Tensor
+from tilewright.ir.stages import Scheduled
+from tilewright.plan.planner import Planner
 from tilewright.schedule import schedule
-from tilewright.stages import Scheduled
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.whole import WholeTiler
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from tilewright.errors import Exit, TilewrightError
-from tilewright.regions import key_of
+from tilewright.ir.regions import key_of
+from tilewright.ir.tiler import Buffering
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.layer_programs import Case, layer_space, least_room, run_on_twin, tiles_of, two_hops
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_layers import Sample, every_layer
-from tilewright.tile.tiler import Buffering
 
 LAYERS = {layer.name: layer for layer in every_layer()}
 MIDDLE_BYTES = 10 << 10  # of the memory between home and near; reductions must be whole there

@@ -10,22 +10,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.arithmetic.rounding import align_up
 from tilewright.bind import bind
-from tilewright.decisions import Decisions
-from tilewright.dtypes import DType
+from tilewright.check.tiling import check_tiles
 from tilewright.errors import TilewrightError
-from tilewright.graph import Graph
-from tilewright.platform import Memory, Platform
-from tilewright.regions import Copy, Cut, Form, Held, Hop, Region
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.regions import Copy, Cut, Form, Held, Hop, Region
+from tilewright.ir.rounding import align_up
+from tilewright.ir.stages import Group, Scheduled, Tiled
+from tilewright.ir.tiler import TilingRequest
 from tilewright.schedule import schedule
-from tilewright.stages import Group, Scheduled, Tiled
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.boxes import boxes_of
 from tilewright.tile.chain import Chain, Lookout, chain_of
-from tilewright.tile.check import check_tiles
 from tilewright.tile.cost import altogether, region_costs
 from tilewright.tile.group_search import best_groups, hops_with, region_with
 from tilewright.tile.grouping import Fuser, nothing_kept
@@ -33,7 +34,6 @@ from tilewright.tile.keep import Plan
 from tilewright.tile.spaces import Machine
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import StepTiler
-from tilewright.tile.tiler import TilingRequest
 
 COST = StepTiler(name="cost", summary="")
 SQUARE = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}

@@ -10,15 +10,16 @@ from itertools import combinations
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.problem import Budget
 from tilewright.bind import bind
-from tilewright.decisions import Decisions
 from tilewright.errors import TilewrightError
-from tilewright.planner import Planner
-from tilewright.platform import Memory, Platform
-from tilewright.regions import key_of
+from tilewright.ir.allocation import Budget
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.regions import key_of
+from tilewright.ir.stages import Allocated, Bound
+from tilewright.ir.tiler import TilingRequest
+from tilewright.plan.planner import Planner
 from tilewright.schedule import schedule
-from tilewright.stages import Allocated, Bound
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.random_graphs import random_graph
@@ -26,7 +27,6 @@ from tilewright.tile.keep import Choice, Plan, keepable
 from tilewright.tile.measure import step_costs
 from tilewright.tile.spaces import Machine
 from tilewright.tile.strategies import TILERS
-from tilewright.tile.tiler import TilingRequest
 
 COST = next(tiler for tiler in TILERS if tiler.name == "cost")
 SEEDS = range(14)

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.arithmetic.rounding import align_up
-from tilewright.decisions import Decisions
-from tilewright.regions import Copy, Cut, Hop, key_of
-from tilewright.stages import Tiled
+from tilewright.check.stages import verify_tiled
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.regions import Copy, Cut, Hop, key_of
+from tilewright.ir.rounding import align_up
+from tilewright.ir.stages import Tiled
+from tilewright.ir.tiler import TilingRequest
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import schedule_on
@@ -27,8 +29,6 @@ from tilewright.tile.spaces import Machine
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import TILERS, StepTiler
 from tilewright.tile.sums import in_parts, splits, sums_bytes_of
-from tilewright.tile.tiler import TilingRequest
-from tilewright.verify import verify_tiled
 
 BY_NAME = {tiler.name: tiler for tiler in TILERS}
 

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.decisions import Decisions
-from tilewright.platform import CopyPath
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.platform import CopyPath
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import layers, schedule_on

@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.access import MapAccess
-from tilewright.decisions import Decisions
+from tilewright.ir.access import MapAccess
+from tilewright.ir.decisions import Decisions
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import layers, schedule_on

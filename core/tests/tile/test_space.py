@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.access import Access, MapAccess, parse_map
-from tilewright.arithmetic.rounding import ceil_div
-from tilewright.decisions import Decisions
-from tilewright.regions import key_of
+from tilewright.ir.access import Access, MapAccess, parse_map
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.regions import key_of
+from tilewright.ir.rounding import ceil_div
 from tilewright.testing.cluster import cluster
 from tilewright.testing.kernel_tiles import tile_boxes
 from tilewright.testing.one_step import vocabulary

@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.arithmetic.rounding import align_up, ceil_div
-from tilewright.decisions import Decisions
+from tilewright.check.stages import verify_tiled
+from tilewright.check.tiling import check_tiles
 from tilewright.errors import Exit, TilewrightError
-from tilewright.regions import Copy, Cut, Hop, key_of
-from tilewright.stages import Tiled
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.regions import Copy, Cut, Hop, key_of
+from tilewright.ir.rounding import align_up, ceil_div
+from tilewright.ir.stages import Tiled
+from tilewright.ir.tiler import Buffering
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.testing.space_costs import space_cost
-from tilewright.tile.check import check_tiles
 from tilewright.tile.search import Search
 from tilewright.tile.spaces import Machine
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import TILERS, StepTiler
-from tilewright.tile.tiler import Buffering
-from tilewright.verify import verify_tiled
 
 BY_NAME = {tiler.name: tiler for tiler in TILERS}
 CONV: dict[str, Any] = {

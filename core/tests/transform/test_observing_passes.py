@@ -12,15 +12,15 @@ import pytest
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.builtin import tilewright_kernels, tilewright_operators, tilewright_tilers
-from tilewright.decisions import Decisions
-from tilewright.dtypes import DType
 from tilewright.emit import EmitOptions, emit
 from tilewright.errors import TilewrightError
-from tilewright.graph import Graph
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph
+from tilewright.ir.platform import Platform
+from tilewright.ir.program import Program
 from tilewright.lower import lower
-from tilewright.planner import Planner
-from tilewright.platform import Platform
-from tilewright.program import Program
+from tilewright.plan.planner import Planner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.sketch import Sketch
 from tilewright.testing.team_run import build_team

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tilewright.errors import TilewrightError
-from tilewright.program import Program
-from tilewright.statements import Dead, Hook, Live, Raw, StepCall
+from tilewright.ir.program import Program
+from tilewright.ir.statements import Dead, Hook, Live, Raw, StepCall
 from tilewright.transform import HOOKS, LIFETIMES, CodePass, CodePassContext, transform
 from tilewright.transform.stage import in_order
 

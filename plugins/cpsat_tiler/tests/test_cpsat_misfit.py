@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from tilewright.api.testing import cluster, portable_kernels, vocabulary
 from tilewright.bind import bind
-from tilewright.decisions import Decisions
-from tilewright.dtypes import DType
 from tilewright.errors import Exit, TilewrightError
-from tilewright.graph import Graph, Node, Tensor
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node, Tensor
+from tilewright.ir.stages import Scheduled
 from tilewright.schedule import schedule
-from tilewright.stages import Scheduled
 from tilewright.tile.stage import tile
 from tilewright_cpsat.misfit import Demand, fits, minimal
 from tilewright_cpsat.tiler import CpsatTiler

@@ -16,24 +16,24 @@ from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.api.testing import CLUSTER, RUNTIME_BYTES, cluster, copy_path, portable_kernels, vocabulary
 from tilewright.bind import bind
-from tilewright.decisions import Decisions
+from tilewright.check.stages import verify_allocated, verify_tiled
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.dtypes import DType
 from tilewright.errors import Exit, TilewrightError
-from tilewright.graph import Graph, Node, Tensor
-from tilewright.options import Options
-from tilewright.platform import Memory, Platform
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node, Tensor
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.runner import Job
+from tilewright.ir.stages import Scheduled, Tiled
+from tilewright.ir.tiler import Buffering
 from tilewright.plugins import load_for
-from tilewright.runners.runner import Job
 from tilewright.runners.twin import TwinRunner
 from tilewright.schedule import schedule
-from tilewright.stages import Scheduled, Tiled
 from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import TILERS
-from tilewright.tile.tiler import Buffering
-from tilewright.validation import judge_steps
-from tilewright.verify import verify_allocated, verify_tiled
+from tilewright.validate.comparison import judge_steps
 from tilewright_cpsat.tiler import CpsatTiler
 
 CPSAT = CpsatTiler()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tilewright.errors import Exit, TilewrightError
-from tilewright.platform import Platform
+from tilewright.ir.platform import Platform
 from tilewright.plugins import discover, load_named
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tilewright.allocate.check import violations
 from tilewright.api.allocator import Block, Budget, Place, Pool, Problem
+from tilewright.check.allocation import violations
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.native import extension
 

@@ -14,11 +14,11 @@ from click.testing import CliRunner, Result
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.cli.main import tilewright
-from tilewright.decisions import Decisions
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.options import Options
-from tilewright.regions import Cut, Hop
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.regions import Cut, Hop
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits" / "digits_int8.onnx"
 TOGETHER = ("conv1", "pool1", "conv2", "pool2")

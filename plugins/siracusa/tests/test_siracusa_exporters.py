@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from tilewright.cli.main import tilewright
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.options import Options
 from tilewright.plugins import load_named
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits"

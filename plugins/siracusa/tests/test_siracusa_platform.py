@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from tilewright.cli.main import tilewright
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.options import Options
-from tilewright.platform import Platform
+from tilewright.ir.platform import Platform
 from tilewright.plugins import load_named
 from tilewright.tile.transfers import route
 from tilewright_siracusa.machine import CODE_BYTES, L2_BYTES, MAX_COPY_BYTES, cluster_copy_cycles

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.check import peaks, violations
-from tilewright.allocate.problem import Allocator, Budget, Problem, Solution
+from tilewright.check.allocation import peaks, violations
+from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
 
 EXACT = "minimalloc"  # the allocator that `auto` asks for proofs, when it is installed
 _QUICK_SHARE = 10  # of the budget goes into heuristics before an exact search

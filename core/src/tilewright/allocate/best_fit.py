@@ -14,9 +14,9 @@ from tilewright.allocate.exhaustive import MOST_BLOCKS, finish_pool
 from tilewright.allocate.orders import cheap_orders
 from tilewright.allocate.packing import Gap, Packing, Yard, pack, pack_at_hints, prepare
 from tilewright.allocate.parts import independent_parts
-from tilewright.allocate.problem import Budget, Place, Problem, Solution
 from tilewright.allocate.stacking import stack
 from tilewright.allocate.verdict import unaligned, verdict
+from tilewright.ir.allocation import Budget, Place, Problem, Solution
 
 _EXHAUSTIVE_SHARE = 4  # a quarter of the budget may go into the exhaustive search
 _MOST_IDLE_ATTEMPTS = 600  # in a row without improvement

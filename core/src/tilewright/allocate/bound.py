@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings, neighbours
-from tilewright.allocate.problem import Block, Pool, Problem
-from tilewright.arithmetic.rounding import align_up
+from tilewright.ir.allocation import Block, Pool, Problem
+from tilewright.ir.rounding import align_up
 
 
 def lower_bounds(problem: Problem) -> dict[str, int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from tilewright.allocate.problem import Problem
+from tilewright.ir.allocation import Problem
 
 MOST_MEETINGS = 1_000_000  # pairs of blocks alive at once, above which the core does not list them
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tilewright.allocate.packing import Yard, pack, prepare
-from tilewright.allocate.problem import Budget, Problem, Solution
 from tilewright.allocate.verdict import unaligned, verdict
+from tilewright.ir.allocation import Budget, Problem, Solution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

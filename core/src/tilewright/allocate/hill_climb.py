@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from tilewright.allocate.greedy import by_size
 from tilewright.allocate.packing import Packing, Yard, pack, prepare
-from tilewright.allocate.problem import Budget, Problem, Solution
 from tilewright.allocate.verdict import unaligned, verdict
+from tilewright.ir.allocation import Budget, Problem, Solution
 
 _ATTEMPTS = 500
 

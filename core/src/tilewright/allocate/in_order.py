@@ -4,8 +4,8 @@ Does not know lifetimes, and does not look for the best order.
 
 from __future__ import annotations
 
-from tilewright.allocate.problem import Block, Place, Pool, Problem
-from tilewright.arithmetic.rounding import align_up
+from tilewright.ir.allocation import Block, Place, Pool, Problem
+from tilewright.ir.rounding import align_up
 
 
 def pack_in_order(problem: Problem) -> dict[str, Place]:

@@ -4,10 +4,10 @@ Does not know how it was found.
 
 from __future__ import annotations
 
-from tilewright.arithmetic.rounding import align_up
 from tilewright.errors import Diagnostic
-from tilewright.platform import Platform
-from tilewright.stages import Allocated
+from tilewright.ir.platform import Platform
+from tilewright.ir.rounding import align_up
+from tilewright.ir.stages import Allocated
 
 
 def memory_bytes(allocated: Allocated, memory: str) -> int:

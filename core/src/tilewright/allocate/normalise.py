@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from tilewright.allocate.problem import Block, Place, Pool, Problem, Solution
+from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.errors import TilewrightError, memory_error
-from tilewright.graph import Node
-from tilewright.stages import Buffer, Tiled
+from tilewright.ir.graph import Node
+from tilewright.ir.stages import Buffer, Tiled
 
 MIGHT_FIT = "a better placement might fit"  # said where the buffers' lower bound is inside the limit
 _MOST_SHOWN = 8

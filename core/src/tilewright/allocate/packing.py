@@ -10,8 +10,8 @@ from typing import Literal
 
 from tilewright.allocate.bound import pool_bound
 from tilewright.allocate.conflicts import neighbours
-from tilewright.allocate.problem import Place, Problem
-from tilewright.arithmetic.rounding import align_up
+from tilewright.ir.allocation import Place, Problem
+from tilewright.ir.rounding import align_up
 
 Gap = Literal["first", "best"]
 

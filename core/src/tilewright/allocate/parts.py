@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tilewright.allocate.problem import Problem
+from tilewright.ir.allocation import Problem
 
 
 def independent_parts(problem: Problem) -> tuple[Problem, ...]:

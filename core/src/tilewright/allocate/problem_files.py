@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tilewright.allocate.problem import Block, Pool, Problem, Solution
-from tilewright.codec import Codec
 from tilewright.errors import TilewrightError, usage_error
+from tilewright.ir.allocation import Block, Pool, Problem, Solution
+from tilewright.ir.codec import Codec
 
 SCHEMA = "https://tilewright.dev/schema/problem-1.json"
 _POOL = "memory"  # the only pool of a CSV

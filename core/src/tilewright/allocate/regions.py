@@ -10,9 +10,9 @@ from itertools import product
 from typing import Literal
 
 from tilewright.allocate.in_order import pack_in_order
-from tilewright.allocate.problem import Block, Place, Pool, Problem
-from tilewright.arithmetic.rounding import align_up
-from tilewright.platform import Memory, Platform
+from tilewright.ir.allocation import Block, Place, Pool, Problem
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.rounding import align_up
 
 LASTING = ("state", "resident")  # kinds of buffers that nothing else ever shares bytes with
 

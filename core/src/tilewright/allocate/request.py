@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tilewright.allocate.problem import Block, Pool, Problem
 from tilewright.allocate.regions import LASTING, Region
-from tilewright.decisions import Decisions
 from tilewright.errors import usage_error
-from tilewright.platform import Memory, Platform
-from tilewright.stages import CONSTANTS_HEADER_BYTES, Buffer, Tiled
+from tilewright.ir.allocation import Block, Pool, Problem
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.stages import CONSTANTS_HEADER_BYTES, Buffer, Tiled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tilewright.allocate.check import peaks, violations
 from tilewright.allocate.in_order import pack_in_order
-from tilewright.allocate.problem import Allocator, Budget, Problem, Solution
 from tilewright.allocate.regions import arrangements, beside, taken_bytes
 from tilewright.allocate.request import Request
 from tilewright.allocate.solving import solved
-from tilewright.platform import Platform
+from tilewright.check.allocation import peaks, violations
+from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
+from tilewright.ir.platform import Platform
 
 ROUNDS = 12  # halvings of the excess
 ENOUGH = 16  # bytes between the largest excess that does not do and the smallest that does

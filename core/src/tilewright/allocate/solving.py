@@ -7,12 +7,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tilewright.allocate.bound import lower_bounds
-from tilewright.allocate.check import peaks, violations
 from tilewright.allocate.normalise import Normal, normalised
-from tilewright.allocate.problem import Allocator, Budget, Problem, Solution
 from tilewright.allocate.wellformed import demand_wellformed
-from tilewright.arithmetic.rounding import ceil_div
+from tilewright.check.allocation import peaks, violations
 from tilewright.errors import TilewrightError, plugin_error
+from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
+from tilewright.ir.rounding import ceil_div
 
 
 def solved(problem: Problem, allocator: Allocator, budget: Budget) -> Solution:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from itertools import chain
 
 from tilewright.allocate.bound import lower_bounds
-from tilewright.allocate.problem import Block, Place, Pool, Problem, Solution
-from tilewright.arithmetic.rounding import align_up
+from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
+from tilewright.ir.rounding import align_up
 
 _PATIENCE = 30  # looks per block, on average, before the lowest of a few has to do
 _LOOKS = 24  # those few

@@ -9,19 +9,19 @@ from dataclasses import replace
 
 from tilewright.allocate.auto import cost
 from tilewright.allocate.bound import lower_bounds
-from tilewright.allocate.check import peaks, violations
-from tilewright.allocate.identity import plan_id
 from tilewright.allocate.in_order import pack_in_order
 from tilewright.allocate.overflow import Overflow, does_not_fit, overflow_of
-from tilewright.allocate.problem import Allocator, Budget, Place, Problem, Solution
 from tilewright.allocate.regions import Laid, arrangements, beside, taken_bytes
 from tilewright.allocate.request import Request, relaxed, request
 from tilewright.allocate.soft import raised_limits
 from tilewright.allocate.solving import solved
-from tilewright.decisions import Decisions
+from tilewright.check.allocation import peaks, violations
 from tilewright.errors import TilewrightError, memory_error
-from tilewright.platform import Platform
-from tilewright.stages import Allocated, Buffer, Placement, PoolUse, Tiled
+from tilewright.ir.allocation import Allocator, Budget, Place, Problem, Solution
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.plan_id import plan_id
+from tilewright.ir.platform import Platform
+from tilewright.ir.stages import Allocated, Buffer, Placement, PoolUse, Tiled
 
 _DEFAULT_BUDGET = Budget()
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tilewright.allocate.packing import Packing, Yard, lowest_offset, pack_where, prepare
-from tilewright.allocate.problem import Budget, Problem, Solution
 from tilewright.allocate.verdict import unaligned, verdict
+from tilewright.ir.allocation import Budget, Problem, Solution
 
 _ATTEMPTS = 32
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from tilewright.allocate.bound import lower_bounds
 from tilewright.allocate.packing import Packing, Yard
-from tilewright.allocate.problem import Problem, Solution
+from tilewright.ir.allocation import Problem, Solution
 
 
 def unaligned(problem: Problem) -> Solution | None:

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from tilewright.allocate.problem import Problem
 from tilewright.errors import usage_error
+from tilewright.ir.allocation import Problem
 
 
 def demand_wellformed(problem: Problem) -> None:

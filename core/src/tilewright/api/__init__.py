@@ -6,7 +6,6 @@ own: a plugin imports the layers that it needs, and nothing else of tilewright.
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.arithmetic.rounding import align_down, align_up, ceil_div
 from tilewright.errors import (
     Diagnostic,
     Exit,
@@ -19,7 +18,8 @@ from tilewright.errors import (
     unsupported_error,
     usage_error,
 )
-from tilewright.hook import hookimpl
+from tilewright.ir.hook import hookimpl
+from tilewright.ir.rounding import align_down, align_up, ceil_div
 
 __all__ = [
     "Diagnostic",

@@ -6,7 +6,7 @@ Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
 from tilewright.allocate.bound import lower_bounds
-from tilewright.allocate.problem import Allocator, Block, Budget, Place, Pool, Problem, Solution, Within
 from tilewright.allocate.stacking import stack
+from tilewright.ir.allocation import Allocator, Block, Budget, Place, Pool, Problem, Solution, Within
 
 __all__ = ["Allocator", "Block", "Budget", "Place", "Pool", "Problem", "Solution", "Within", "lower_bounds", "stack"]

@@ -6,7 +6,7 @@ the function that needs it: all of tilewright comes with it.
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.options import Options
 
 __all__ = ["Deployment", "Options"]

@@ -9,9 +9,9 @@ Made by tools/build_api.py: change tools/api.toml, not this file.
 from tilewright.arithmetic.bounds import AccumulatorBounds
 from tilewright.arithmetic.requant_form import ChannelRange, RequantForm
 from tilewright.arithmetic.scaled_sum import SumForm
-from tilewright.integer_layers import refused_softmax, scaled_sum_form, softmax_table, sum_bounds, sum_requant
-from tilewright.kernel import Call, Kernel, Matched, Operand, PartialSums, TileShape
+from tilewright.ir.kernel import Call, Kernel, Matched, Operand, PartialSums, TileShape
 from tilewright.operators.c_functions import c_functions
+from tilewright.operators.integer_layers import refused_softmax, scaled_sum_form, softmax_table, sum_bounds, sum_requant
 from tilewright.operators.nest import Nest, nest
 from tilewright.operators.walk import Walk, broadcast_steps, elementwise_walk, walk
 from tilewright.operators.windows import Windows, windows_of

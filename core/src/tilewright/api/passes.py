@@ -6,9 +6,10 @@ program is a tree; its statements are all here.
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.program import Beginning, KernelLicence, Parameter, Part, Port, Program, ProgramPool, StepCode
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.statements import (
+from tilewright.ir.code_pass import CodePass, CodePassContext
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.program import Beginning, KernelLicence, Parameter, Part, Port, Program, ProgramPool, StepCode
+from tilewright.ir.statements import (
     Barrier,
     ByteRange,
     Charge,
@@ -32,7 +33,6 @@ from tilewright.statements import (
     statements_in,
     touched,
 )
-from tilewright.transform.code_pass import CodePass, CodePassContext
 
 __all__ = [
     "Barrier",

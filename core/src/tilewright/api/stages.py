@@ -6,11 +6,10 @@ runners are given them; an observer is told of each.
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.decisions import Decisions, Staging
-from tilewright.layer import Layer
-from tilewright.operands import OperandSource
-from tilewright.plugins.offers import StageEvent
-from tilewright.stages import (
+from tilewright.ir.decisions import Decisions, Staging
+from tilewright.ir.layer import Layer
+from tilewright.ir.operands import OperandSource
+from tilewright.ir.stages import (
     Allocated,
     Artifact,
     Binding,
@@ -24,6 +23,7 @@ from tilewright.stages import (
     Storage,
     Tiled,
 )
+from tilewright.plugins.offers import StageEvent
 
 __all__ = [
     "Allocated",

@@ -5,11 +5,11 @@ How steps are cut into groups and tiles: the question, the answer, and a list of
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.regions import Copy, Cut, Held, Hop, Region, Sums
-from tilewright.stages import Group
+from tilewright.ir.regions import Copy, Cut, Held, Hop, Region, Sums
+from tilewright.ir.stages import Group
+from tilewright.ir.tiler import Tiler, TilingRequest
 from tilewright.tile.choices import TileChoices, Tiling
 from tilewright.tile.misfit import Needs
-from tilewright.tile.tiler import Tiler, TilingRequest
 
 __all__ = [
     "Copy",

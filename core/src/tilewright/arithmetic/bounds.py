@@ -7,9 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tilewright.dtypes import DType
 from tilewright.errors import unsupported_error
-from tilewright.requant import Requant
+from tilewright.ir.dtypes import DType
+from tilewright.ir.requant import Requant
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
+from tilewright.bind.work import operations
 from tilewright.errors import Refusal
-from tilewright.graph import Site
-from tilewright.kernel import Kernel
-from tilewright.layer import Layer, Layers
-from tilewright.platform import Engine, Platform
-from tilewright.stages import Candidate
-from tilewright.work import operations
+from tilewright.ir.graph import Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import Layer, Layers
+from tilewright.ir.platform import Engine, Platform
+from tilewright.ir.stages import Candidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

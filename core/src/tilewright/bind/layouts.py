@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.graph import Graph, Node, Site
-from tilewright.layer import Layer
-from tilewright.layout import Layout, reshaped, row_major, transposed
-from tilewright.operator import Operator
+from tilewright.ir.graph import Graph, Node, Site
+from tilewright.ir.layer import Layer
+from tilewright.ir.layout import Layout, reshaped, row_major, transposed
+from tilewright.ir.operator import Operator
 
 
 def choose_layouts(

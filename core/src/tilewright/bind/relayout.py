@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tilewright.graph import Graph, Node, Site
-from tilewright.layer import Layer
-from tilewright.layout import Layout, row_major, same_bytes
-from tilewright.operands import input_names
-from tilewright.operator import Operator
+from tilewright.ir.graph import Graph, Node, Site
+from tilewright.ir.layer import Layer
+from tilewright.ir.layout import Layout, row_major, same_bytes
+from tilewright.ir.operands import input_names
+from tilewright.ir.operator import Operator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

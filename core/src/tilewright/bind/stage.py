@@ -10,14 +10,14 @@ from tilewright.bind.candidates import Choices, choices, engine_of, kernels_by_o
 from tilewright.bind.constants import store_constants
 from tilewright.bind.layouts import choose_layouts
 from tilewright.bind.relayout import insert_relayouts
-from tilewright.decisions import Decisions
 from tilewright.errors import Diagnostic, unsupported_error, usage_error
-from tilewright.graph import Graph, Site
-from tilewright.kernel import Kernel
-from tilewright.layer import Layer, Layers, layer_key
-from tilewright.operator import Operator
-from tilewright.platform import Platform
-from tilewright.stages import Binding, Bound
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.graph import Graph, Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import Layer, Layers, layer_key
+from tilewright.ir.operator import Operator
+from tilewright.ir.platform import Platform
+from tilewright.ir.stages import Binding, Bound
 
 
 def bind(

@@ -18,7 +18,7 @@ from tilewright.report.text import align
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
-    from tilewright.runners.runner import Runner, RunResult
+    from tilewright.ir.runner import Runner, RunResult
 
 TOGETHER = "-"  # in the place of counts that only the whole group has
 
@@ -57,8 +57,8 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
 
 def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -> RunResult:
     """One inference on the inputs that the seed gives."""
-    from tilewright.runners.runner import Job
-    from tilewright.vectors import random_vectors
+    from tilewright.ir.runner import Job
+    from tilewright.validate.vectors import random_vectors
 
     (drawn,) = random_vectors(deployment.inputs, 1, deployment.options.seed)
     job = Job(

@@ -13,8 +13,8 @@ from tilewright.cli.output import json_text, progress, say, send_json, show_diag
 from tilewright.errors import usage_error
 
 if TYPE_CHECKING:
+    from tilewright.config.options import Options
     from tilewright.deployment import Deployment
-    from tilewright.options import Options
 
 STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "program")
 
@@ -71,10 +71,10 @@ def command(
     from dataclasses import replace
 
     from tilewright.deployment import Deployment
-    from tilewright.folder import demand_writable, demand_writable_file, write_folder
     from tilewright.report.build import build_report
     from tilewright.report.html import report_page
     from tilewright.report.text import layer_table, summary
+    from tilewright.snapshot.atomic_folder import demand_writable, demand_writable_file, write_folder
 
     exports = _exports(export_state)
     for wanted in (folder, *exports.values()):
@@ -125,10 +125,10 @@ def _compile_group(
     file: Path, options: Options, folder: Path, json_target: str | None, *, quiet: bool, strict: bool
 ) -> None:
     """Every model in a folder of its own, and the memory they share."""
-    from tilewright.folder import write_folder
-    from tilewright.group import deployments, group_files, group_report, read_group, shared_pools
-    from tilewright.group_pools import soft_warnings
+    from tilewright.multi_model.manifest import deployments, group_files, group_report, read_group, shared_pools
+    from tilewright.multi_model.shared_pools import soft_warnings
     from tilewright.report.text import align
+    from tilewright.snapshot.atomic_folder import write_folder
 
     group = read_group(file)
     members = deployments(group, options, file.parent)
@@ -159,7 +159,7 @@ def _dump(deployment: Deployment, stages: tuple[str, ...]) -> None:
 
 
 def _text_of(deployment: Deployment, stage: str) -> str:
-    from tilewright.dump import dump_text
+    from tilewright.snapshot.dump import dump_text
 
     if stage == "program":
         return deployment.artifact.files[f"{deployment.prefix}.c"].decode()

@@ -15,7 +15,7 @@ from tilewright.errors import usage_error
 @click.argument("code", required=False)
 def command(code: str | None) -> None:
     """Explain CODE at length, or list every code."""
-    from tilewright.catalogue import catalogue
+    from tilewright.errors.catalogue import catalogue
 
     known = catalogue()
     if code is None:

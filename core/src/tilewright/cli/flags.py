@@ -12,7 +12,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from tilewright.boards import read_board
 from tilewright.cli.memory_flags import (
     decisions_from,
     io_from,
@@ -21,10 +20,11 @@ from tilewright.cli.memory_flags import (
     pools_from,
     stages_from,
 )
+from tilewright.config.boards import read_board
+from tilewright.config.copied_constants import AUTO
+from tilewright.config.memory_pools import parse_bytes
+from tilewright.config.options import Options
 from tilewright.errors import usage_error
-from tilewright.options import Options
-from tilewright.pools import parse_bytes
-from tilewright.staging import AUTO
 
 
 def model_flags(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ import click
 from tilewright import __version__
 from tilewright.cli.tvm_words import spelled_out
 from tilewright.errors import Exit, TilewrightError, usage_error
-from tilewright.plugins.near import did_you_mean
+from tilewright.errors.suggestions import did_you_mean
 
 COMMANDS = {
     "check": "Will it compile, will it fit, what will it cost? Writes nothing.",

@@ -10,11 +10,11 @@ from typing import Any, Literal, cast
 
 import click
 
-from tilewright.boards import Board
-from tilewright.decisions import Decisions
+from tilewright.config.boards import Board
+from tilewright.config.copied_constants import AUTO, StageRule, parse_stage
+from tilewright.config.memory_pools import PoolSpec, parse_names, parse_pool, with_details
 from tilewright.errors import usage_error
-from tilewright.pools import PoolSpec, parse_names, parse_pool, with_details
-from tilewright.staging import AUTO, StageRule, parse_stage
+from tilewright.ir.decisions import Decisions
 
 Io = Literal["pool", "user"]
 
@@ -160,7 +160,7 @@ def pair_of(flag: str, text: str) -> tuple[str, str]:
 
 
 def _decisions(file: Path) -> Decisions:
-    from tilewright.state import decisions_from_json
+    from tilewright.snapshot.saved_stage import decisions_from_json
 
     try:
         return decisions_from_json(file.read_text(encoding="utf-8"))

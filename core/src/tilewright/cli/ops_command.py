@@ -10,9 +10,9 @@ from tilewright.cli.output import say, send_json
 from tilewright.report.text import align
 
 if TYPE_CHECKING:
-    from tilewright.kernel import Kernel
-    from tilewright.operator import Operator
-    from tilewright.platform import Platform
+    from tilewright.ir.kernel import Kernel
+    from tilewright.ir.operator import Operator
+    from tilewright.ir.platform import Platform
 
 
 @click.command("ops")

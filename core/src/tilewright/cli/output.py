@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from tilewright.errors import Diagnostic, usage_error
-from tilewright.folder import write_file
+from tilewright.snapshot.atomic_folder import write_file
 
 
 def say(text: str = "") -> None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tilewright.cli.output import progress, say, send_json
+from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import Exit, TilewrightError, memory_error, usage_error
-from tilewright.pools import parse_bytes
 
 if TYPE_CHECKING:
-    from tilewright.allocate.problem import Problem, Solution
+    from tilewright.ir.allocation import Problem, Solution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +58,9 @@ def command(
 
     Exit 5 when it is proved that no plan fits, 10 when none was found within the budget.
     """
-    from tilewright.allocate.problem import Budget
     from tilewright.allocate.problem_files import problem_json, read_problem, solution_csv
-    from tilewright.folder import write_file
+    from tilewright.ir.allocation import Budget
+    from tilewright.snapshot.atomic_folder import write_file
 
     if plot is not None and plot.suffix not in (".html", ".svg"):
         raise usage_error("TW1101", f"'--plot {plot.name}' must end in .html or .svg")
@@ -136,7 +136,7 @@ def as_json(name: str, problem: Problem, attempts: Sequence[Attempt]) -> dict[st
 
 def _row(problem: Problem, attempt: Attempt, attempts: Sequence[Attempt]) -> dict[str, Any]:
     """What is printed of one attempt. A bound that any allocator proved counts for all."""
-    from tilewright.allocate.check import peaks
+    from tilewright.check.allocation import peaks
 
     solution = attempt.solution
     bounds = dict(solution.bounds)
@@ -195,10 +195,10 @@ def _nothing_found(attempts: Sequence[Attempt]) -> TilewrightError:
 
 
 def _draw(file: Path, name: str, problem: Problem, attempt: Attempt) -> None:
-    from tilewright.folder import write_file
     from tilewright.report.chart import plan_svg
     from tilewright.report.html import plan_page
     from tilewright.report.panels import panels_of_plan
+    from tilewright.snapshot.atomic_folder import write_file
 
     panels = panels_of_plan(problem, attempt.solution)
     row: Mapping[str, Any] = _row(problem, attempt, ())

@@ -13,7 +13,7 @@ from tilewright.errors import toolchain_error
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
-    from tilewright.runners.runner import Runner, RunResult
+    from tilewright.ir.runner import Runner, RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -54,9 +54,9 @@ def full_name(name: str, runners: Sequence[str]) -> str:
 
 def write_trace(deployment: Deployment, result: RunResult, file: Path) -> None:
     """The estimate and the measurement in one file. TilewrightError (exit 2) when it cannot be written."""
-    from tilewright.folder import write_file
     from tilewright.report.build import build_report
     from tilewright.report.trace import build_trace
+    from tilewright.snapshot.atomic_folder import write_file
 
     if result.timeline is None:
         progress("the runner has no clock: the trace holds the plan's estimate only")

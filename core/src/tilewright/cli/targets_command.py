@@ -10,7 +10,7 @@ from tilewright.cli.output import say, send_json
 from tilewright.report.text import align
 
 if TYPE_CHECKING:
-    from tilewright.platform import Platform
+    from tilewright.ir.platform import Platform
 
 
 @click.command("targets")

@@ -18,9 +18,9 @@ from tilewright.report.text import align
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
-    from tilewright.runners.runner import Runner, RunResult
-    from tilewright.validation import Verdict
-    from tilewright.vectors import VectorSet
+    from tilewright.ir.runner import Runner, RunResult
+    from tilewright.validate.comparison import Verdict
+    from tilewright.validate.vectors import VectorSet
 
 
 @click.command("validate")
@@ -49,7 +49,7 @@ def command(
 ) -> None:
     """Build MODEL's generated code, run it, and compare it with the exact numpy reference, step by step."""
     from tilewright.deployment import Deployment
-    from tilewright.folder import demand_writable_file
+    from tilewright.snapshot.atomic_folder import demand_writable_file
 
     if json_target and json_target != "-":
         demand_writable_file(Path(json_target))
@@ -74,7 +74,7 @@ def command(
 
 
 def _vectors(deployment: Deployment, file: Path | None, sets: int) -> tuple[VectorSet, ...]:
-    from tilewright.vectors import random_vectors, read_vectors
+    from tilewright.validate.vectors import random_vectors, read_vectors
 
     if file is not None:
         return read_vectors(file, deployment.inputs, deployment.outputs)
@@ -83,9 +83,9 @@ def _vectors(deployment: Deployment, file: Path | None, sets: int) -> tuple[Vect
 
 def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResult) -> Verdict:
     """With state the sets are frames of one stream; its steps are judged on the state that the run itself has made."""
-    from tilewright.reference import run
-    from tilewright.streams import run_stream
-    from tilewright.validation import Verdict, judge_outputs, judge_steps
+    from tilewright.config.recurrent_state import run_stream
+    from tilewright.validate.comparison import Verdict, judge_outputs, judge_steps
+    from tilewright.validate.reference import run
 
     graph, operators = deployment.scheduled.bound.graph, deployment.registry.operators
     frames, known = run_stream(
@@ -107,7 +107,7 @@ def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResu
 def _run(
     deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...], *, sanitize: bool, timeline: bool
 ) -> RunResult:
-    from tilewright.runners.runner import Job
+    from tilewright.ir.runner import Job
 
     job = Job(
         artifact=deployment.artifact,

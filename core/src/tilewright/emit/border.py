@@ -8,10 +8,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilewright.graph import Tensor
-from tilewright.identifiers import comment_text
-from tilewright.program import Port, Program
-from tilewright.reach import reachable
+from tilewright.c_text.identifiers import comment_text
+from tilewright.ir.addressable import reachable
+from tilewright.ir.graph import Tensor
+from tilewright.ir.program import Port, Program
 
 _TYPE_WORDS = {"f32": "float32", "bool": "bool"}
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from inspect import cleandoc
 
-from tilewright.program import Part, StepCode
-from tilewright.statements import (
+from tilewright.ir.program import Part, StepCode
+from tilewright.ir.statements import (
     Barrier,
     Charge,
     Comment,

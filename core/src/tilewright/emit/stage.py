@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
-from tilewright.arithmetic.rounding import align_down
+from tilewright.c_text.identifiers import comment_text
+from tilewright.c_text.rendering import template
 from tilewright.emit.border import PortText, far_bases, port_texts
 from tilewright.emit.ctree import print_body, print_step
 from tilewright.emit.options import EmitOptions
 from tilewright.emit.weights import blob, byte_array, initialiser
-from tilewright.identifiers import comment_text
+from tilewright.ir.program import Program
+from tilewright.ir.rounding import align_down
+from tilewright.ir.stages import Artifact
+from tilewright.ir.statements import Dead, Hook, Live, statements_in
 from tilewright.operators.c_source import c_source
-from tilewright.program import Program
-from tilewright.rendering import template
-from tilewright.stages import Artifact
-from tilewright.statements import Dead, Hook, Live, statements_in
 
 INCBIN_FROM_BYTES = 64 * 1024
 

@@ -8,8 +8,8 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tilewright.operators.c_literals import c_float, c_int
-from tilewright.program import Program, ProgramPool
+from tilewright.c_text.literals import c_float, c_int
+from tilewright.ir.program import Program, ProgramPool
 
 if TYPE_CHECKING:
     import numpy as np

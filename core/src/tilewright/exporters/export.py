@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from tilewright.errors import TilewrightError, plugin_error
 
 if TYPE_CHECKING:
+    from tilewright.ir.stages import Allocated, Artifact
     from tilewright.plugins.offers import Exporter
-    from tilewright.stages import Allocated, Artifact
 
 ASKED_FOR = "CMakeLists.txt"  # generated beside the sources, written only where an exporter returns it
 

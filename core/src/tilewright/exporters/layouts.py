@@ -10,12 +10,12 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from tilewright.c_text.rendering import template
 from tilewright.exporters.library import Library, library_of
 from tilewright.plugins.offers import Exporter
-from tilewright.rendering import template
 
 if TYPE_CHECKING:
-    from tilewright.stages import Allocated, Artifact
+    from tilewright.ir.stages import Allocated, Artifact
 
 CMAKE_FILE = "CMakeLists.txt"
 SITE = "https://tilewright.dev"

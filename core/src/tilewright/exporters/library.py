@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tilewright import __version__
 
 if TYPE_CHECKING:
-    from tilewright.stages import Artifact
+    from tilewright.ir.stages import Artifact
 
 SHARED_HEADERS = ("tw_runtime.h", "tw_rt.h")  # the same in every model
 PARAMETER = re.compile(r"(const )?(\w+) (\w+)\[(\w+)\]")

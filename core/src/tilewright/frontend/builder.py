@@ -8,12 +8,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tilewright.dtypes import DType
 from tilewright.frontend.names import Names, show
 from tilewright.frontend.refusals import InvalidNode, RefusedNode
 from tilewright.frontend.values import checked_size
-from tilewright.graph import Graph, Node, Site, Tensor
-from tilewright.operator import Operator
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node, Site, Tensor
+from tilewright.ir.operator import Operator
 
 if TYPE_CHECKING:
     import numpy as np

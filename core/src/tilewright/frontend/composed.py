@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from tilewright.frontend.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode
 
 _POWERS: Mapping[float, tuple[str, ...]] = {  # exponent -> operators, first to last; Mul is with what went in
     1.0: (),

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 
 from tilewright.frontend.attributes import typed_attributes, unknown_attributes
 from tilewright.frontend.builder import GraphBuilder
-from tilewright.frontend.element_types import type_name
 from tilewright.frontend.external import ExternalFiles
 from tilewright.frontend.file_model import FileNode, FileTensor
 from tilewright.frontend.fold import fold
-from tilewright.frontend.importing import Import, OnnxNode
 from tilewright.frontend.names import show, show_all
 from tilewright.frontend.options import Limits
 from tilewright.frontend.reader import over_limit
@@ -23,7 +21,9 @@ from tilewright.frontend.refusals import InvalidNode, RefusedNode
 from tilewright.frontend.scales import check_scales
 from tilewright.frontend.sorting import label
 from tilewright.frontend.values import is_known, to_array
-from tilewright.graph import Attribute, Node, Tensor
+from tilewright.ir.element_types import type_name
+from tilewright.ir.graph import Attribute, Node, Tensor
+from tilewright.ir.importing import Import, OnnxNode
 
 if TYPE_CHECKING:
     import numpy as np

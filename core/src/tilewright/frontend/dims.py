@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tilewright.errors import TilewrightError, model_error, unsupported_error, usage_error
-from tilewright.frontend.element_types import ELEMENT_TYPES, type_name
 from tilewright.frontend.file_model import FileValue
 from tilewright.frontend.names import show, show_all
 from tilewright.frontend.values import checked_size
-from tilewright.graph import Tensor
+from tilewright.ir.element_types import ELEMENT_TYPES, type_name
+from tilewright.ir.graph import Tensor
 
 
 def symbol_of(value: FileValue, axis: int) -> str:

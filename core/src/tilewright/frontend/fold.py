@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.arithmetic.rounding import ceil_div
-from tilewright.frontend.element_types import ELEMENT_TYPES, type_name
-from tilewright.frontend.importing import OnnxNode
 from tilewright.frontend.refusals import InvalidNode, RefusedNode
+from tilewright.ir.element_types import ELEMENT_TYPES, type_name
+from tilewright.ir.importing import OnnxNode
+from tilewright.ir.rounding import ceil_div
 
 Array = npt.NDArray[np.generic]
 Values = Sequence[Any]  # arrays, None where an optional input is absent

@@ -25,8 +25,8 @@ from tilewright.frontend.refusals import refusal_error
 from tilewright.frontend.sorting import check_unique
 from tilewright.frontend.values import not_finite
 from tilewright.frontend.walk import Scope, Walk
-from tilewright.graph import Graph, Tensor
-from tilewright.operator import Operator
+from tilewright.ir.graph import Graph, Tensor
+from tilewright.ir.operator import Operator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

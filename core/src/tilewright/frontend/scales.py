@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.errors import TilewrightError, model_error
-from tilewright.frontend.importing import OnnxNode
 from tilewright.frontend.names import show
-from tilewright.graph import Tensor
+from tilewright.ir.graph import Tensor
+from tilewright.ir.importing import OnnxNode
 
 Array = npt.NDArray[np.generic]
 

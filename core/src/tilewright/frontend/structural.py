@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tilewright.frontend.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode
 
 _MANY = 1 << 16  # inputs of a variadic operator
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.errors import Diagnostic, TilewrightError, model_error
-from tilewright.frontend.element_types import ELEMENT_TYPES, type_name
 from tilewright.frontend.names import show, show_all
+from tilewright.ir.element_types import ELEMENT_TYPES, type_name
 
 if TYPE_CHECKING:
     from tilewright.frontend.external import ExternalFiles

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.errors import memory_error
-from tilewright.graph import Graph
-from tilewright.identifiers import unique_identifiers
-from tilewright.program import Parameter, Port, ProgramPool
-from tilewright.stages import Allocated, Buffer, Placement, Scheduled
+from tilewright.ir.graph import Graph
+from tilewright.ir.program import Parameter, Port, ProgramPool
+from tilewright.ir.stages import Allocated, Buffer, Placement, Scheduled
 
 RUN_LOCALS = ("ctx", "inputs", "outputs", "state", "hooks", "status")  # names the run function has already
 EXTERNAL_NAMES = (

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tilewright.copies import read_as
-from tilewright.dtypes import DType
-from tilewright.graph import Site
-from tilewright.kernel import Operand
-from tilewright.layout import Layout, row_major
+from tilewright.ir.constant_copies import read_as
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Site
+from tilewright.ir.kernel import Operand
+from tilewright.ir.layout import Layout, row_major
+from tilewright.ir.operator import Operator
+from tilewright.ir.stages import Binding, Step
+from tilewright.ir.statements import ByteRange
 from tilewright.lower.addresses import AddressBook, Place
-from tilewright.operator import Operator
-from tilewright.stages import Binding, Step
-from tilewright.statements import ByteRange
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 

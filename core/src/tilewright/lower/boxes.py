@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tilewright.access import Access, MapAccess
-from tilewright.index import Axis, Box, Index, Span, Term
+from tilewright.ir.access import Access, MapAccess
+from tilewright.ir.index import Axis, Box, Index, Span, Term
 from tilewright.lower.sums import Sum, variable
 
 Bounds = tuple[Sum, Sum]  # first trip, and one after the last

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tilewright.graph import Site
-from tilewright.identifiers import comment_text
-from tilewright.layout import Layout, row_major, same_bytes
+from tilewright.c_text.identifiers import comment_text
+from tilewright.ir.graph import Site
+from tilewright.ir.layout import Layout, row_major, same_bytes
+from tilewright.ir.stages import Binding, Step
 from tilewright.lower.addresses import AddressBook, Place
 from tilewright.lower.bonds import Bond, scratch_name
-from tilewright.stages import Binding, Step
 
 Row = tuple[str, str, str, str]  # operand, type, where, what
 

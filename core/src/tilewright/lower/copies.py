@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilewright.arithmetic.rounding import align_down
-from tilewright.copies import copies_of, copy_name, copying, path_to
+from tilewright.c_text.rendering import template
 from tilewright.errors import usage_error
+from tilewright.ir.constant_copies import copies_of, copy_name, copying, path_to
+from tilewright.ir.platform import CopyPath
+from tilewright.ir.program import Parameter
+from tilewright.ir.rounding import align_down
+from tilewright.ir.stages import Step
+from tilewright.ir.statements import ByteRange, CopyStart, CopyWait, Declare, Statement
 from tilewright.lower.addresses import AddressBook, Place
-from tilewright.platform import CopyPath
-from tilewright.program import Parameter
-from tilewright.rendering import template
-from tilewright.stages import Step
-from tilewright.statements import ByteRange, CopyStart, CopyWait, Declare, Statement
 
 CHANNEL = "tw_channel"
 

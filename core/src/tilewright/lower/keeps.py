@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from tilewright.ir.program import Part
+from tilewright.ir.statements import Charge, If, KernelCall, Statement
 from tilewright.lower.boxes import window
 from tilewright.lower.parts import boxes_declared, declared, named, scope, span_names, spans_declared, used
 from tilewright.lower.region_box import BEFORE
 from tilewright.lower.rolling import rolling_window, rows_text
 from tilewright.lower.slots import Held, Slot, Tiling
 from tilewright.lower.sums import Sum, factor, variable
-from tilewright.program import Part
-from tilewright.statements import Charge, If, KernelCall, Statement
 from tilewright.tile.boxes import new_rows
 from tilewright.tile.cost import moved_cycles
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tilewright.copies import initial_name
+from tilewright.ir.constant_copies import initial_name
+from tilewright.ir.program import Beginning
+from tilewright.ir.stages import Allocated
+from tilewright.ir.statements import Barrier, ByteRange, Comment, CopyStart, If, Statement
 from tilewright.lower.addresses import AddressBook
-from tilewright.program import Beginning
-from tilewright.stages import Allocated
-from tilewright.statements import Barrier, ByteRange, Comment, CopyStart, If, Statement
 
 
 def beginnings(allocated: Allocated, book: AddressBook) -> tuple[Beginning, ...]:

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from tilewright.access import Access
-from tilewright.arithmetic.rounding import ceil_div
-from tilewright.identifiers import unique_identifiers
-from tilewright.index import Box
+from tilewright.c_text.identifiers import unique_identifiers
+from tilewright.ir.access import Access
+from tilewright.ir.index import Box
+from tilewright.ir.regions import Hop
+from tilewright.ir.rounding import ceil_div
 from tilewright.lower.boxes import CBox, fixed, whole_box
 from tilewright.lower.sums import Sum, factor, variable
-from tilewright.regions import Hop
 
 Ranges = Mapping[str, tuple[tuple[int, int], ...]]  # loop -> every range of trips that a tile may have
 

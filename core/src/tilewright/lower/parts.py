@@ -8,21 +8,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from tilewright.dtypes import DType
-from tilewright.kernel import Call, Operand
-from tilewright.lower.bonds import Bond
-from tilewright.lower.boxes import CBox, CSpan, lows, whole_box, window
-from tilewright.lower.nest import Level, extents_of
-from tilewright.lower.rolling import NEW, rolling_window
-from tilewright.lower.slots import Held, Slot, Tiling, extent_ranges, unsupported_tile
-from tilewright.lower.split import Portion, portion
-from tilewright.lower.sums import Sum
-from tilewright.lower.transfers import Side, window_copy
-from tilewright.lower.transfers import extents_of as copy_extents
-from tilewright.platform import CopyPath
-from tilewright.program import Parameter, Part
-from tilewright.rendering import render_call, render_source, render_wait
-from tilewright.statements import (
+from tilewright.bind.work import operations
+from tilewright.c_text.rendering import render_call, render_source, render_wait
+from tilewright.ir.dtypes import DType
+from tilewright.ir.kernel import Call, Operand
+from tilewright.ir.platform import CopyPath
+from tilewright.ir.program import Parameter, Part
+from tilewright.ir.statements import (
     ByteRange,
     Charge,
     Declare,
@@ -33,11 +25,19 @@ from tilewright.statements import (
     Statement,
     statements_in,
 )
+from tilewright.lower.bonds import Bond
+from tilewright.lower.boxes import CBox, CSpan, lows, whole_box, window
+from tilewright.lower.nest import Level, extents_of
+from tilewright.lower.rolling import NEW, rolling_window
+from tilewright.lower.slots import Held, Slot, Tiling, extent_ranges, unsupported_tile
+from tilewright.lower.split import Portion, portion
+from tilewright.lower.sums import Sum
+from tilewright.lower.transfers import Side, window_copy
+from tilewright.lower.transfers import extents_of as copy_extents
 from tilewright.tile.boxes import new_rows
 from tilewright.tile.footprint import SUMS
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.transfers import lattice
-from tilewright.work import operations
 
 SLOT = Parameter(type="tw_slot *", name="slot", argument="slot")
 

@@ -16,15 +16,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from tilewright.ir.program import Parameter, Part
+from tilewright.ir.regions import Region
+from tilewright.ir.statements import Barrier, CopyWait, Declare, For, If, Mark, PartCall, Statement
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.keeps import keep_held_part, keep_window_part
 from tilewright.lower.nest import Level
 from tilewright.lower.parts import call_part, compute_part, declared, move_part, used
 from tilewright.lower.slots import Held, Slot, Tiling
 from tilewright.lower.sums import factor
-from tilewright.program import Parameter, Part
-from tilewright.regions import Region
-from tilewright.statements import Barrier, CopyWait, Declare, For, If, Mark, PartCall, Statement
 
 MOVER = "tw_rt_is_mover()"
 NEVER = "never"  # a condition known not to hold

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.identifiers import unique_identifiers
+from tilewright.c_text.identifiers import unique_identifiers
+from tilewright.ir.program import Parameter, Part
+from tilewright.ir.regions import Region
+from tilewright.ir.statements import Declare, Statement
 from tilewright.lower.boxes import Bounds, CBox, bounds, whole_box
 from tilewright.lower.nest import Level, Nest, Ranges, box_value, nest_of
 from tilewright.lower.sums import Sum, variable
-from tilewright.program import Parameter, Part
-from tilewright.regions import Region
-from tilewright.statements import Declare, Statement
 from tilewright.tile.boxes import Boxes, boxes_of
 from tilewright.tile.chain import Chain
 

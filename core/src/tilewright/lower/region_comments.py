@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tilewright.identifiers import comment_text
+from tilewright.c_text.identifiers import comment_text
+from tilewright.ir.regions import Region
 from tilewright.lower.comments import Row, type_text
 from tilewright.lower.nest import Level
 from tilewright.lower.slots import Slot, Tiling
-from tilewright.regions import Region
 from tilewright.tile.footprint import SUMS
 
 

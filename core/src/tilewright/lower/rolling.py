@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from tilewright.layout import Layout
+from tilewright.ir.layout import Layout
+from tilewright.ir.statements import Declare, Statement
 from tilewright.lower.boxes import CBox, CSpan, window
 from tilewright.lower.nest import Level
 from tilewright.lower.region_box import BEFORE
 from tilewright.lower.slots import Slot, Tiling
 from tilewright.lower.sums import Sum, variable
-from tilewright.statements import Declare, Statement
 
 NEW = "_new"  # ends the name of the part of a window that is new
 

@@ -8,25 +8,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from tilewright.access import MapAccess
-from tilewright.dtypes import DType
+from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.errors import Exit, TilewrightError
-from tilewright.identifiers import unique_identifiers
-from tilewright.index import Axis, Box, mentions
-from tilewright.kernel import Kernel, Matched
-from tilewright.layout import strides
+from tilewright.ir.access import MapAccess
+from tilewright.ir.dtypes import DType
+from tilewright.ir.index import Axis, Box, mentions
+from tilewright.ir.kernel import Kernel, Matched
+from tilewright.ir.layout import strides
+from tilewright.ir.operator import Operator
+from tilewright.ir.platform import Platform
+from tilewright.ir.program import Parameter
+from tilewright.ir.regions import Copy
+from tilewright.ir.stages import Step
+from tilewright.ir.statements import ByteRange
 from tilewright.lower.addresses import RUN_LOCALS, AddressBook
 from tilewright.lower.bonds import Bond
 from tilewright.lower.boxes import lows, whole_box
 from tilewright.lower.nest import COUNTERS, Level, Nest, Ranges, boxes
 from tilewright.lower.region_box import RegionBox
 from tilewright.lower.sums import Sum, factor
-from tilewright.operator import Operator
-from tilewright.platform import Platform
-from tilewright.program import Parameter
-from tilewright.regions import Copy
-from tilewright.stages import Step
-from tilewright.statements import ByteRange
 from tilewright.tile.boxes import Roll
 
 STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *"ijklmnop", "mine", "slot", "near", "far", "box", "copies")

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tilewright.access import MapAccess
+from tilewright.ir.access import MapAccess
+from tilewright.ir.platform import Engine, Platform
+from tilewright.ir.statements import Charge, Declare, Statement
 from tilewright.lower.boxes import CBox
 from tilewright.lower.nest import Nest, extents_of
 from tilewright.lower.sums import variable
-from tilewright.platform import Engine, Platform
-from tilewright.statements import Charge, Declare, Statement
 from tilewright.tile.share import Share, share
 
 if TYPE_CHECKING:

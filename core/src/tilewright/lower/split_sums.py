@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from tilewright.layout import strides
+from tilewright.ir.layout import strides
+from tilewright.ir.regions import Region
+from tilewright.ir.statements import ByteRange
 from tilewright.lower.boxes import lows, whole_box
 from tilewright.lower.nest import Nest
 from tilewright.lower.slots import Held, Sums, Tiling, extent_ranges
-from tilewright.regions import Region
-from tilewright.statements import ByteRange
 from tilewright.tile.footprint import SUMS, tile_buffer_name
 
 

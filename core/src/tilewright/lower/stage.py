@@ -7,17 +7,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.resources import files
 
+from tilewright.c_text.identifiers import comment_text, prefix_problem
 from tilewright.errors import usage_error
-from tilewright.identifiers import comment_text, prefix_problem
+from tilewright.ir.operator import Operator
+from tilewright.ir.program import KernelLicence, Program
+from tilewright.ir.stages import Allocated
+from tilewright.ir.statements import StepCall
 from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
 from tilewright.lower.copies import copies_at_start
 from tilewright.lower.lasting import beginnings, going_on
 from tilewright.lower.regions import is_team, keeps_rows, lower_region, lowering, rows_text
 from tilewright.lower.steps import Lowered, lower_step
-from tilewright.operator import Operator
-from tilewright.program import KernelLicence, Program
-from tilewright.stages import Allocated
-from tilewright.statements import StepCall
 
 MOST_TRANSFERS = 16  # that one hop has in flight at once; further ones wait for the oldest
 ALWAYS_INCLUDED = ("<limits.h>", "<stdint.h>", "<string.h>")

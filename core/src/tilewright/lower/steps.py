@@ -7,19 +7,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tilewright.access import Access, Window
-from tilewright.identifiers import safe_identifier
-from tilewright.kernel import Call, Kernel, Matched, Operand
-from tilewright.layout import strides
+from tilewright.c_text.identifiers import safe_identifier
+from tilewright.c_text.rendering import render_call, render_source, render_wait
+from tilewright.ir.access import Access, Window
+from tilewright.ir.kernel import Call, Kernel, Matched, Operand
+from tilewright.ir.layout import strides
+from tilewright.ir.operator import Operator
+from tilewright.ir.program import Parameter, StepCode
+from tilewright.ir.stages import Step
+from tilewright.ir.statements import ByteRange, KernelCall, KernelWait, Statement
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.bonds import Bond, bonds_of, scratch_name, scratch_operand
 from tilewright.lower.comments import step_comment
 from tilewright.lower.copies import copies_before
-from tilewright.operator import Operator
-from tilewright.program import Parameter, StepCode
-from tilewright.rendering import render_call, render_source, render_wait
-from tilewright.stages import Step
-from tilewright.statements import ByteRange, KernelCall, KernelWait, Statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tilewright.arithmetic.rounding import align_down, ceil_div
+from tilewright.ir.platform import CopyPath
+from tilewright.ir.rounding import align_down, ceil_div
+from tilewright.ir.statements import ByteRange, CopyStart, For, If, Statement
 from tilewright.lower.boxes import CSpan
 from tilewright.lower.sums import Sum, variable
-from tilewright.platform import CopyPath
-from tilewright.statements import ByteRange, CopyStart, For, If, Statement
 
 TRANSFER = "tw_transfer"
 

@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, parse_map
-from tilewright.dtypes import DType
-from tilewright.frontend.element_types import ELEMENT_TYPES, type_name
-from tilewright.frontend.importing import Conversion, Import, OnnxNode
-from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel
-from tilewright.operator import Operator
-from tilewright.operators.c_literals import c_float
+from tilewright.c_text.literals import c_float
+from tilewright.ir.access import Access, parse_map
+from tilewright.ir.dtypes import DType
+from tilewright.ir.element_types import ELEMENT_TYPES, type_name
+from tilewright.ir.graph import Site, Tensor
+from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.kernel import Call, Kernel
+from tilewright.ir.operator import Operator
 from tilewright.operators.c_source import c_source
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
 

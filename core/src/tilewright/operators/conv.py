@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, parse_map
-from tilewright.dtypes import DType
-from tilewright.frontend.importing import Conversion, Import, OnnxNode
-from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel, PartialSums
-from tilewright.layout import Layout, channels_last
-from tilewright.operator import Operator
+from tilewright.ir.access import Access, parse_map
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Site, Tensor
+from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.kernel import Call, Kernel, PartialSums
+from tilewright.ir.layout import Layout, channels_last
+from tilewright.ir.operator import Operator
 from tilewright.operators.c_source import c_source
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tilewright.dtypes import DType
+from tilewright.ir.dtypes import DType
 from tilewright.operators.c_source import c_source
 from tilewright.operators.walk import Walk, walk
 

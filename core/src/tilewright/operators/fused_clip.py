@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.graph import Node
-from tilewright.operators.c_literals import c_float
+from tilewright.c_text.literals import c_float
+from tilewright.ir.graph import Node
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tilewright.dtypes import DType
-from tilewright.frontend.importing import Conversion, OnnxNode
+from tilewright.ir.dtypes import DType
+from tilewright.ir.importing import Conversion, OnnxNode
 
 
 def need_types(node: OnnxNode, graph: Conversion, *allowed: DType, first: int | None = None) -> None:

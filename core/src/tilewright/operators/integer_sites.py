@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.arithmetic.requant_form import RequantForm
-from tilewright.dtypes import DType
-from tilewright.graph import Node, Site
-from tilewright.requant import Requant
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Node, Site
+from tilewright.ir.requant import Requant
 
 if TYPE_CHECKING:
     import numpy.typing as npt

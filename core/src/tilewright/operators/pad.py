@@ -14,14 +14,14 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, Box, Footprint, Loop, Span, Window, parse_map
-from tilewright.dtypes import DType
-from tilewright.frontend.importing import Conversion, Import, OnnxNode
-from tilewright.graph import Attribute, Site, Tensor
-from tilewright.kernel import Call, Kernel
-from tilewright.operator import Operator
+from tilewright.c_text.literals import c_float, c_int
+from tilewright.ir.access import Access, Box, Footprint, Loop, Span, Window, parse_map
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site, Tensor
+from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.kernel import Call, Kernel
+from tilewright.ir.operator import Operator
 from tilewright.operators.c_index import c_sum
-from tilewright.operators.c_literals import c_float, c_int
 from tilewright.operators.c_source import c_source
 from tilewright.operators.shape_errors import shape_error
 

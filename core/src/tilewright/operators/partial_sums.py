@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from tilewright.kernel import Call
+from tilewright.ir.kernel import Call
 from tilewright.operators.windows import C_AXES, MAX_SPATIAL
 
 

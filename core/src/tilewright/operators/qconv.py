@@ -11,14 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, parse_map
 from tilewright.arithmetic.bounds import AccumulatorBounds, accumulator_bits, dot_bounds
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
-from tilewright.dtypes import DType
-from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel, Matched, PartialSums
-from tilewright.layout import Layout, channels_last
-from tilewright.operator import Operator
+from tilewright.ir.access import Access, parse_map
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Site, Tensor
+from tilewright.ir.kernel import Call, Kernel, Matched, PartialSums
+from tilewright.ir.layout import Layout, channels_last
+from tilewright.ir.operator import Operator
+from tilewright.ir.requant import requantise
 from tilewright.operators.c_source import c_source
 from tilewright.operators.integer_sites import (
     c_requant,
@@ -33,7 +34,6 @@ from tilewright.operators.integer_sites import (
 from tilewright.operators.partial_sums import either, is_part, sums_argument, window_part_fields
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.windows import Windows, c_axes, inferred_outputs, tap_views, windows_of
-from tilewright.requant import requantise
 
 Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]

@@ -9,15 +9,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, parse_map
 from tilewright.arithmetic.bounds import AccumulatorBounds, product_bounds
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
 from tilewright.arithmetic.scaled_sum import ScaledSum, SumForm, scaled_sum, sum_form
-from tilewright.dtypes import DType
-from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel, Matched
-from tilewright.operator import Operator
-from tilewright.operators.c_literals import c_int
+from tilewright.c_text.literals import c_int
+from tilewright.ir.access import Access, parse_map
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Site, Tensor
+from tilewright.ir.kernel import Call, Kernel, Matched
+from tilewright.ir.operator import Operator
+from tilewright.ir.requant import requantise
 from tilewright.operators.c_source import c_source
 from tilewright.operators.integer_sites import (
     c_requant,
@@ -30,7 +31,6 @@ from tilewright.operators.integer_sites import (
 )
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
-from tilewright.requant import requantise
 
 Array = npt.NDArray[np.generic]
 

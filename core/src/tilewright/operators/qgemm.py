@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, parse_map
 from tilewright.arithmetic.bounds import AccumulatorBounds, accumulator_bits, dot_bounds, product_bounds
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
-from tilewright.dtypes import DType
-from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel, Matched, PartialSums
-from tilewright.operator import Operator
+from tilewright.ir.access import Access, parse_map
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Site, Tensor
+from tilewright.ir.kernel import Call, Kernel, Matched, PartialSums
+from tilewright.ir.operator import Operator
+from tilewright.ir.requant import requantise
 from tilewright.operators.c_source import c_source
 from tilewright.operators.integer_sites import (
     c_requant,
@@ -34,7 +35,6 @@ from tilewright.operators.nest import NEST, innermost, nest
 from tilewright.operators.partial_sums import either, is_part, part_fields, sums_argument
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import broadcast_steps, walk
-from tilewright.requant import requantise
 
 Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]

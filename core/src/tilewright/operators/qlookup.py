@@ -10,11 +10,11 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, parse_map
-from tilewright.dtypes import DType
-from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel
-from tilewright.operator import Operator
+from tilewright.ir.access import Access, parse_map
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Site, Tensor
+from tilewright.ir.kernel import Call, Kernel
+from tilewright.ir.operator import Operator
 from tilewright.operators.c_source import c_source
 from tilewright.operators.integer_sites import centred, not_bytes
 from tilewright.operators.shape_errors import shape_error

@@ -14,15 +14,16 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, parse_map
 from tilewright.arithmetic.bounds import AccumulatorBounds, product_bounds
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
-from tilewright.dtypes import DType
-from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel, PartialSums
-from tilewright.layout import Layout, channels_last
-from tilewright.operator import Operator
-from tilewright.operators.c_literals import c_int
+from tilewright.c_text.literals import c_int
+from tilewright.ir.access import Access, parse_map
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Site, Tensor
+from tilewright.ir.kernel import Call, Kernel, PartialSums
+from tilewright.ir.layout import Layout, channels_last
+from tilewright.ir.operator import Operator
+from tilewright.ir.requant import Requant, requantise
 from tilewright.operators.c_source import c_source
 from tilewright.operators.integer_sites import c_requant, centred, described, input_range, not_bytes, requant_dtype
 from tilewright.operators.partial_sums import either, is_part
@@ -30,7 +31,6 @@ from tilewright.operators.pool import is_global, window_counts
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import walk
 from tilewright.operators.windows import c_axes, inferred_outputs, tap_views, windows_of
-from tilewright.requant import Requant, requantise
 
 Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]

@@ -22,10 +22,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, parse_map
-from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel
-from tilewright.operator import Operator
+from tilewright.ir.access import Access, parse_map
+from tilewright.ir.graph import Site, Tensor
+from tilewright.ir.kernel import Call, Kernel
+from tilewright.ir.operator import Operator
 from tilewright.operators.c_source import c_source
 from tilewright.operators.integer_sites import centred, not_bytes, output_dtype
 from tilewright.operators.nest import NEST, nest

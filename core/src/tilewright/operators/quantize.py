@@ -15,15 +15,15 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, parse_map
-from tilewright.dtypes import DType
-from tilewright.frontend.element_types import ELEMENT_TYPES, type_name
-from tilewright.frontend.importing import Conversion, Import, OnnxNode
-from tilewright.graph import Attribute, Site, Tensor
-from tilewright.kernel import Call, Kernel, Operand
-from tilewright.operator import Operator
+from tilewright.c_text.literals import c_int
+from tilewright.ir.access import Access, parse_map
+from tilewright.ir.dtypes import DType
+from tilewright.ir.element_types import ELEMENT_TYPES, type_name
+from tilewright.ir.graph import Attribute, Site, Tensor
+from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.kernel import Call, Kernel, Operand
+from tilewright.ir.operator import Operator
 from tilewright.operators.c_functions import c_functions
-from tilewright.operators.c_literals import c_int
 from tilewright.operators.c_source import c_source
 from tilewright.operators.float_error import ulp_tolerance
 from tilewright.operators.shape_errors import shape_error

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tilewright.kernel import Call
+from tilewright.ir.kernel import Call
 from tilewright.operators.c_source import c_source
 from tilewright.operators.nest import NEST, innermost, nest
 from tilewright.operators.partial_sums import is_part

@@ -13,12 +13,12 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, parse_map
-from tilewright.frontend.importing import Conversion, Import, OnnxNode
-from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel, Operand
-from tilewright.layout import Layout, merge_loops, row_major, same_walk, split_loops
-from tilewright.operator import Alias, Operator
+from tilewright.ir.access import Access, parse_map
+from tilewright.ir.graph import Site, Tensor
+from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.kernel import Call, Kernel, Operand
+from tilewright.ir.layout import Layout, merge_loops, row_major, same_walk, split_loops
+from tilewright.ir.operator import Alias, Operator
 from tilewright.operators.c_source import c_source
 from tilewright.operators.copying import Move, copy_values
 from tilewright.operators.shape_errors import shape_error

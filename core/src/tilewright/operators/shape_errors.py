@@ -4,7 +4,7 @@ Does not know any operator's rule."""
 from __future__ import annotations
 
 from tilewright.errors import TilewrightError, model_error
-from tilewright.graph import Site
+from tilewright.ir.graph import Site
 
 
 def shape_error(site: Site, reason: str) -> TilewrightError:

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, parse_map
-from tilewright.frontend.importing import Conversion, Import, OnnxNode
-from tilewright.graph import Site, Tensor
-from tilewright.kernel import Call, Kernel
-from tilewright.layout import Layout, row_major, same_bytes, transposed
-from tilewright.operator import Alias, Operator
+from tilewright.ir.access import Access, parse_map
+from tilewright.ir.graph import Site, Tensor
+from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.kernel import Call, Kernel
+from tilewright.ir.layout import Layout, row_major, same_bytes, transposed
+from tilewright.ir.operator import Alias, Operator
 from tilewright.operators.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
 from tilewright.operators.shape_errors import shape_error
 

@@ -15,14 +15,14 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.access import Access, parse_map
-from tilewright.dtypes import DType
-from tilewright.frontend.importing import Conversion, Import, OnnxNode
-from tilewright.graph import Attribute, Node, Site, Tensor
-from tilewright.kernel import Call, Kernel
-from tilewright.operator import Operator
+from tilewright.c_text.literals import c_float
+from tilewright.ir.access import Access, parse_map
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Node, Site, Tensor
+from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.kernel import Call, Kernel
+from tilewright.ir.operator import Operator
 from tilewright.operators.c_functions import c_functions
-from tilewright.operators.c_literals import c_float
 from tilewright.operators.c_source import c_source
 from tilewright.operators.float_error import TINY, UNIT, ulp_tolerance
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values

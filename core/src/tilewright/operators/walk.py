@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tilewright.kernel import Call, Operand
+    from tilewright.ir.kernel import Call, Operand
 
 NO_SCALARS: Mapping[str, tuple[str, str]] = MappingProxyType({})
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, TypeVar
 
-from tilewright.arithmetic.rounding import ceil_div
-from tilewright.frontend.importing import Conversion, OnnxNode
-from tilewright.graph import Attribute, Node, Site
-from tilewright.kernel import Operand
+from tilewright.ir.graph import Attribute, Node, Site
+from tilewright.ir.importing import Conversion, OnnxNode
+from tilewright.ir.kernel import Operand
+from tilewright.ir.rounding import ceil_div
 from tilewright.operators.shape_errors import shape_error
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from packaging.utils import canonicalize_name
 
 from tilewright import __version__
 from tilewright.errors import Diagnostic, TilewrightError, plugin_error
+from tilewright.errors.suggestions import did_you_mean
 from tilewright.plugins.faults import Fault, clash_fault
 from tilewright.plugins.kinds import GROUP, KIND_NAMES, OBSERVER, PACKS, kind_named
 from tilewright.plugins.known import PACKAGE_OF, known_names
-from tilewright.plugins.near import did_you_mean
 
 CORE = "tilewright"
 BLOCK = "TILEWRIGHT_BLOCK"

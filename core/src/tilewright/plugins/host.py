@@ -13,12 +13,12 @@ from typing import Any
 import importlib_metadata
 import pluggy
 
-from tilewright.hook import PROJECT
+from tilewright.errors.suggestions import did_you_mean
+from tilewright.ir.hook import PROJECT
 from tilewright.plugins import hookspecs
 from tilewright.plugins.catalogue import Package
 from tilewright.plugins.faults import Fault, one_line
 from tilewright.plugins.kinds import GROUP, KIND_NAMES, KINDS, OBSERVER, PACKS, Kind
-from tilewright.plugins.near import did_you_mean
 from tilewright.plugins.offers import StageEvent
 
 OBSERVE = "tilewright_stage_finished"

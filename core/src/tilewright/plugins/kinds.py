@@ -35,32 +35,32 @@ class Kind:
 
 
 KINDS = (
-    Kind(name="platform", plural="platforms", word="target", home="tilewright.platform:Platform"),
+    Kind(name="platform", plural="platforms", word="target", home="tilewright.ir.platform:Platform"),
     Kind(
         name="memory_hierarchy",
         plural="memory_hierarchies",
         word="memory hierarchy",
-        home="tilewright.platform:MemoryHierarchy",
+        home="tilewright.ir.platform:MemoryHierarchy",
     ),
-    Kind(name="operator", plural="operators", word="operator", home="tilewright.operator:Operator", pack=True),
-    Kind(name="kernel", plural="kernels", word="kernel", home="tilewright.kernel:Kernel", pack=True),
+    Kind(name="operator", plural="operators", word="operator", home="tilewright.ir.operator:Operator", pack=True),
+    Kind(name="kernel", plural="kernels", word="kernel", home="tilewright.ir.kernel:Kernel", pack=True),
     Kind(
         name="graph_pass",
         plural="graph_passes",
         word="graph pass",
-        home="tilewright.rewrite.graph_pass:GraphPass",
+        home="tilewright.ir.graph_pass:GraphPass",
         pack=True,
     ),
-    Kind(name="tiler", plural="tilers", word="tiler", home="tilewright.tile.tiler:Tiler"),
-    Kind(name="allocator", plural="allocators", word="allocator", home="tilewright.allocate.problem:Allocator"),
+    Kind(name="tiler", plural="tilers", word="tiler", home="tilewright.ir.tiler:Tiler"),
+    Kind(name="allocator", plural="allocators", word="allocator", home="tilewright.ir.allocation:Allocator"),
     Kind(
         name="code_pass",
         plural="code_passes",
         word="code pass",
-        home="tilewright.transform.code_pass:CodePass",
+        home="tilewright.ir.code_pass:CodePass",
         pack=True,
     ),
-    Kind(name="runner", plural="runners", word="runner", home="tilewright.runners.runner:Runner"),
+    Kind(name="runner", plural="runners", word="runner", home="tilewright.ir.runner:Runner"),
     Kind(name="exporter", plural="exporters", word="exporter", home="tilewright.plugins.offers:Exporter"),
     Kind(name="command", plural="commands", word="command", home="tilewright.plugins.offers:Command"),
 )

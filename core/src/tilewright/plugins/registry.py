@@ -15,15 +15,15 @@ from tilewright.plugins.kinds import KINDS
 from tilewright.plugins.offers import Command, Exporter, StageEvent
 
 if TYPE_CHECKING:
-    from tilewright.allocate.problem import Allocator
-    from tilewright.kernel import Kernel
-    from tilewright.operator import Operator
-    from tilewright.platform import MemoryHierarchy, Platform
+    from tilewright.ir.allocation import Allocator
+    from tilewright.ir.code_pass import CodePass
+    from tilewright.ir.graph_pass import GraphPass
+    from tilewright.ir.kernel import Kernel
+    from tilewright.ir.operator import Operator
+    from tilewright.ir.platform import MemoryHierarchy, Platform
+    from tilewright.ir.runner import Runner
+    from tilewright.ir.tiler import Tiler
     from tilewright.plugins.host import Loaded
-    from tilewright.rewrite.graph_pass import GraphPass
-    from tilewright.runners.runner import Runner
-    from tilewright.tile.tiler import Tiler
-    from tilewright.transform.code_pass import CodePass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,13 @@ from typing import Any
 from tilewright import __version__
 from tilewright.allocate.auto import EXACT
 from tilewright.allocate.limits import exceeded_bytes
-from tilewright.copies import copies_of
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic
-from tilewright.operator import Operator
+from tilewright.ir.constant_copies import copies_of
+from tilewright.ir.operator import Operator
+from tilewright.ir.stages import Allocated, Bound, Buffer, Group, PoolUse
+from tilewright.plan.constant_copy_costs import copy_cycles
 from tilewright.report.tiles import level, traffic_ratio, work
-from tilewright.stages import Allocated, Bound, Buffer, Group, PoolUse
-from tilewright.staging_costs import copy_cycles
 from tilewright.tile.measure import step_costs
 
 SCHEMA = "https://tilewright.dev/schema/report-1.json"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from tilewright.arithmetic.rounding import ceil_div
+from tilewright.ir.rounding import ceil_div
 from tilewright.report.labels import CHARACTER, label
 from tilewright.report.panels import Box, Panel, panels_of_report
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tilewright.report.text import LASTING
 
 if TYPE_CHECKING:
-    from tilewright.allocate.problem import Problem, Solution
+    from tilewright.ir.allocation import Problem, Solution
 
 _MOST, _LONGEST = 3, 80  # ONNX nodes named for a box, and characters of each
 
@@ -95,7 +95,7 @@ def panels_of_report(report: Mapping[str, Any]) -> tuple[Panel, ...]:
 
 def panels_of_plan(problem: Problem, solution: Solution) -> tuple[Panel, ...]:
     """Every pool of an allocation problem that holds anything. Columns are the moments at which anything changes."""
-    from tilewright.allocate.check import peaks
+    from tilewright.check.allocation import peaks
 
     moments = sorted(
         {time for block in problem.blocks for first, last in block.lifetimes for time in (first, last + 1)}

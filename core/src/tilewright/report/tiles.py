@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tilewright.platform import Memory
-from tilewright.stages import Allocated, Group
+from tilewright.ir.platform import Memory
+from tilewright.ir.stages import Allocated, Group
 from tilewright.tile.cost import HopCost
 
 

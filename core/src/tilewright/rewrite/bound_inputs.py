@@ -4,10 +4,10 @@ Does not use it: accumulators are bounded, and requantisations proved, in `arith
 
 from __future__ import annotations
 
-from tilewright.graph import Graph, Node
-from tilewright.requant import Requant
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.requant import Requant
 from tilewright.rewrite.edit import Draft, with_attributes
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 
 Range = tuple[int, int]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.graph import Graph, Node
+from tilewright.ir.graph import Graph, Node
 from tilewright.operators.unary import UNARY
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tilewright.graph import Graph
+from tilewright.ir.graph import Graph
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.edit import without_dead
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 
 
 def _apply(graph: Graph, context: PassContext) -> PassResult:

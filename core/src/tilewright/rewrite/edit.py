@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Graph, Node, Tensor
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Graph, Node, Tensor
 
 if TYPE_CHECKING:
     import numpy as np

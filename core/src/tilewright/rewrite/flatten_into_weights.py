@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from tilewright.graph import Graph, Node
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.edit import Draft, origins
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.view import GraphView
 
 _IMAGE = ("AveragePool", "Conv", "MaxPool", "QAveragePool", "QConv")

@@ -4,9 +4,9 @@ Does not know how to fold; `folding` does. DequantizeLinear stays: it is what te
 
 from __future__ import annotations
 
-from tilewright.graph import Graph
+from tilewright.ir.graph import Graph
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.folding import fold
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 
 
 def _apply(graph: Graph, context: PassContext) -> PassResult:

@@ -11,11 +11,11 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.dtypes import DType
-from tilewright.graph import Graph, Node
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.operators.integer_sites import zero_points
 from tilewright.rewrite.edit import Draft
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 
 Integers = npt.NDArray[np.int64]
 

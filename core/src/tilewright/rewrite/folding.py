@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from tilewright.graph import Graph, Node
-from tilewright.reference import run_site
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graph_pass import PassContext
 from tilewright.rewrite.edit import Draft
-from tilewright.rewrite.graph_pass import PassContext
+from tilewright.validate.reference import run_site
 
 if TYPE_CHECKING:
     import numpy as np

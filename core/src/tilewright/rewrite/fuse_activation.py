@@ -7,10 +7,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Graph, Node
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Graph, Node
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.edit import Draft, origins
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.view import GraphView
 
 FUSES_CLIP = ("Conv", "Gemm", "MatMul", "Add", "Sub", "Mul", "Div", "AveragePool")

@@ -5,8 +5,8 @@ The integer formula (docs/architecture.md, section 4) is the one that tilewright
 
 from __future__ import annotations
 
-from tilewright.graph import Graph
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.graph import Graph
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.qdq.lowering import lower_islands
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from tilewright.graph import Graph, Node
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.edit import Draft
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 
 _SMALL_ELEMENTS = 64  # constants up to here are compared by content: scales and zero points, often stored many times
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.dtypes import DType
-from tilewright.graph import Graph, Node
-from tilewright.requant import Requant
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.requant import Requant
 from tilewright.rewrite.edit import Draft, origins, with_attributes
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.view import GraphView
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tilewright.graph import Graph, Node
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.edit import Draft, origins
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.view import GraphView
 
 

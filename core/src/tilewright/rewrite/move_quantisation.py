@@ -4,9 +4,9 @@ Does not know the moves; `qdq.movement` does.
 
 from __future__ import annotations
 
-from tilewright.graph import Graph
+from tilewright.ir.graph import Graph
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.folding import fold
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.qdq.movement import dequantise_after_constants, hoist_quantise, sink_dequantise
 
 

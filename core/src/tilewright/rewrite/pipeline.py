@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.errors import Diagnostic, Exit, TilewrightError
-from tilewright.graph import Graph, Node
-from tilewright.operator import Operator
-from tilewright.rewrite.graph_pass import GraphPass, PassContext
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graph_pass import GraphPass, PassContext
+from tilewright.ir.operator import Operator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.dtypes import DType
-from tilewright.graph import Graph, Node
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.edit import Draft, origins
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.view import GraphView
 
 if TYPE_CHECKING:

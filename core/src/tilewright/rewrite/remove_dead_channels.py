@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tilewright.graph import Attribute, Graph, Node
-from tilewright.requant import Requant
+from tilewright.ir.graph import Attribute, Graph, Node
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.requant import Requant
 from tilewright.rewrite.channels import (
     CHANNEL_AXIS,
     CONVOLUTIONS,
@@ -21,7 +22,6 @@ from tilewright.rewrite.channels import (
     needed_channels,
 )
 from tilewright.rewrite.edit import Draft
-from tilewright.rewrite.graph_pass import GraphPass, PassContext, PassResult
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,13 +10,13 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
 
+from tilewright.c_text.rendering import template
 from tilewright.errors import toolchain_error, usage_error
-from tilewright.graph import Tensor
-from tilewright.layout import Layout, row_major
-from tilewright.program import Port
-from tilewright.reach import caller_memory
-from tilewright.rendering import template
-from tilewright.runners.runner import Job
+from tilewright.ir.addressable import caller_memory
+from tilewright.ir.graph import Tensor
+from tilewright.ir.layout import Layout, row_major
+from tilewright.ir.program import Port
+from tilewright.ir.runner import Job
 
 if TYPE_CHECKING:
     import numpy as np

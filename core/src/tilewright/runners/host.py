@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tilewright.errors import toolchain_error
+from tilewright.ir.runner import Job, RunResult
 from tilewright.runners.harness import decode_outputs, decode_trace, make_harness
-from tilewright.runners.runner import Job, RunResult
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler
 
 TEAM_HEADER = "tw_rt.h"  # is among the files of a program for a team

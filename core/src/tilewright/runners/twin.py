@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 
 from tilewright.emit.stage import text as emitted_text
 from tilewright.errors import TilewrightError, toolchain_error
-from tilewright.platform import Platform
+from tilewright.ir.platform import Platform
+from tilewright.ir.runner import Job, Level, RunResult, Timeline, TimeSpan
 from tilewright.runners.harness import Harness, decode_outputs, decode_trace, make_harness
 from tilewright.runners.host import SANITIZER_OPTIONS, STRICT
-from tilewright.runners.runner import Job, Level, RunResult, Timeline, TimeSpan
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler
 from tilewright.runners.twin_machine import TEAM_HEADER, Machine, machine_of
 

@@ -4,7 +4,7 @@ Does not know views or in-place pairs; the planner compares what really comes ou
 
 from __future__ import annotations
 
-from tilewright.graph import Graph, Node
+from tilewright.ir.graph import Graph, Node
 
 
 def given_order(graph: Graph) -> tuple[str, ...]:

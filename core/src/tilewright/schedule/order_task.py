@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from tilewright.operands import input_names
-from tilewright.operator import Operator
+from tilewright.ir.operands import input_names
+from tilewright.ir.operator import Operator
+from tilewright.ir.stages import Bound
 from tilewright.schedule.storage import Sharing, view_aliases
-from tilewright.stages import Bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

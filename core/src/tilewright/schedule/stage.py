@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tilewright.decisions import Decisions
 from tilewright.errors import usage_error
-from tilewright.graph import Graph, Node
-from tilewright.operator import Operator
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.operator import Operator
+from tilewright.ir.stages import Bound, Buffer, BufferKind, Scheduled, Step, Storage
 from tilewright.schedule.order import given_order
 from tilewright.schedule.states import join_states
 from tilewright.schedule.storage import Sharing, in_place_pair, view_aliases
-from tilewright.stages import Bound, Buffer, BufferKind, Scheduled, Step, Storage
 
 
 def schedule(bound: Bound, operators: Mapping[str, Operator], decisions: Decisions) -> Scheduled:

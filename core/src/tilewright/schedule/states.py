@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tilewright.decisions import Decisions
-from tilewright.graph import Node
-from tilewright.layout import same_bytes
-from tilewright.operands import input_names
-from tilewright.operator import Operator
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.graph import Node
+from tilewright.ir.layout import same_bytes
+from tilewright.ir.operands import input_names
+from tilewright.ir.operator import Operator
+from tilewright.ir.stages import Bound
 from tilewright.schedule.storage import Sharing
-from tilewright.stages import Bound
 
 
 def join_states(

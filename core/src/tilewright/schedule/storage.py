@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tilewright.graph import Graph, Node
-from tilewright.layout import same_bytes
-from tilewright.operands import input_names
-from tilewright.operator import Alias, Operator
-from tilewright.stages import Bound
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.layout import same_bytes
+from tilewright.ir.operands import input_names
+from tilewright.ir.operator import Alias, Operator
+from tilewright.ir.stages import Bound
 
 
 @dataclass(slots=True)

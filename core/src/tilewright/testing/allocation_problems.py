@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 
-from tilewright.allocate.problem import Block, Pool, Problem
+from tilewright.ir.allocation import Block, Pool, Problem
 
 
 def block(

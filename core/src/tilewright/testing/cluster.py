@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tilewright.arithmetic.rounding import ceil_div
-from tilewright.platform import CopyPath, Engine, Memory, Platform
+from tilewright.ir.platform import CopyPath, Engine, Memory, Platform
+from tilewright.ir.rounding import ceil_div
 
 NEAR_BYTES = 64 << 10
 RUNTIME_BYTES = 256  # what the made-up runtime takes of the near memory

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tilewright.dtypes import DType
-from tilewright.requant import Requant
+from tilewright.ir.dtypes import DType
+from tilewright.ir.requant import Requant
 
 if TYPE_CHECKING:
     import numpy as np

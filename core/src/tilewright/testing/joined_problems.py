@@ -7,8 +7,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from tilewright.allocate.problem import Problem, Within
-from tilewright.arithmetic.rounding import align_down
+from tilewright.ir.allocation import Problem, Within
+from tilewright.ir.rounding import align_down
 from tilewright.testing.allocation_problems import random_problem
 
 

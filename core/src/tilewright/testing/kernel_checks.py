@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.access import Access
-from tilewright.arithmetic.rounding import align_up
-from tilewright.graph import Site
-from tilewright.kernel import Kernel
-from tilewright.layer import Layer, matched
-from tilewright.layout import Layout
-from tilewright.operands import input_names
-from tilewright.operator import Operator
+from tilewright.ir.access import Access
+from tilewright.ir.graph import Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import Layer, matched
+from tilewright.ir.layout import Layout
+from tilewright.ir.operands import input_names
+from tilewright.ir.operator import Operator
+from tilewright.ir.rounding import align_up
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import result_errors

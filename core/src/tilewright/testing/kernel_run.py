@@ -13,14 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tilewright.access import Window
-from tilewright.graph import Site
-from tilewright.kernel import Call, Kernel, Operand
-from tilewright.layer import layer_of
-from tilewright.layout import Layout, row_major, strides
-from tilewright.operator import Operator
+from tilewright.c_text.rendering import render_call, render_source
+from tilewright.ir.access import Window
+from tilewright.ir.graph import Site
+from tilewright.ir.kernel import Call, Kernel, Operand
+from tilewright.ir.layer import layer_of
+from tilewright.ir.layout import Layout, row_major, strides
+from tilewright.ir.operator import Operator
 from tilewright.operators.c_source import c_source
-from tilewright.rendering import render_call, render_source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,7 +89,7 @@ def run_kernel(
 def _operand(name: str, shape: Sequence[int], dtype: object, layout: Layout, index: int, const: str) -> Operand:
     import numpy as np
 
-    from tilewright.dtypes import DType
+    from tilewright.ir.dtypes import DType
 
     element = DType.from_numpy(np.dtype(dtype))  # type: ignore[call-overload]  # any numpy type
     return Operand(

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.access import Access, Box, Loop, Window
-from tilewright.dtypes import DType
-from tilewright.graph import Site
-from tilewright.kernel import Call, Kernel, Matched, Operand, TileShape
-from tilewright.layer import Layer, layer_of
-from tilewright.layout import Layout, row_major, strides
-from tilewright.operator import Operator
+from tilewright.ir.access import Access, Box, Loop, Window
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Site
+from tilewright.ir.kernel import Call, Kernel, Matched, Operand, TileShape
+from tilewright.ir.layer import Layer, layer_of
+from tilewright.ir.layout import Layout, row_major, strides
+from tilewright.ir.operator import Operator
 from tilewright.testing.kernel_run import STRICT, build_library
 
 if TYPE_CHECKING:

@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.decisions import Decisions
 from tilewright.emit import EmitOptions, emit
-from tilewright.graph import Graph
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.graph import Graph
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.runner import Job
+from tilewright.ir.stages import Allocated
+from tilewright.ir.tiler import Buffering
 from tilewright.lower import lower
-from tilewright.planner import Planner
-from tilewright.platform import Memory, Platform
-from tilewright.runners.runner import Job
+from tilewright.plan.planner import Planner
 from tilewright.runners.twin import TwinRunner
-from tilewright.stages import Allocated
 from tilewright.testing.cluster import NEAR_BYTES, cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.operator_layers import Sample
@@ -30,9 +31,8 @@ from tilewright.tile.pick import smallest_bytes
 from tilewright.tile.space import Space
 from tilewright.tile.spaces import Machine
 from tilewright.tile.strategies import StepTiler
-from tilewright.tile.tiler import Buffering
 from tilewright.transform import HOOKS, LIFETIMES, transform
-from tilewright.validation import judge_steps
+from tilewright.validate.comparison import judge_steps
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.bind import bind
 from tilewright.builtin import tilewright_kernels, tilewright_operators
-from tilewright.decisions import Decisions
-from tilewright.graph import Attribute, Graph
-from tilewright.kernel import Kernel
-from tilewright.operator import Operator
-from tilewright.platform import Platform
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.graph import Attribute, Graph
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.operator import Operator
+from tilewright.ir.platform import Platform
+from tilewright.ir.stages import Bound, Scheduled
 from tilewright.schedule import schedule
-from tilewright.stages import Bound, Scheduled
 from tilewright.testing.operator_sites import site_of
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute
-from tilewright.requant import Requant
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute
+from tilewright.ir.requant import Requant
 from tilewright.testing.integer_values import byte_array
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from tilewright.access import Access, Box, MapAccess
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Node, Site, Tensor
-from tilewright.kernel import Kernel
-from tilewright.operator import Operator
+from tilewright.ir.access import Access, Box, MapAccess
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Node, Site, Tensor
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.operator import Operator
 
 if TYPE_CHECKING:
     import numpy as np

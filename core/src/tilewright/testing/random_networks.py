@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Graph
-from tilewright.operator import Operator
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Graph
+from tilewright.ir.operator import Operator
 from tilewright.testing.sketch import Sketch
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Graph, Node, Tensor
-from tilewright.operator import Operator
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Graph, Node, Tensor
+from tilewright.ir.operator import Operator
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,9 +4,9 @@ Does not know how tilings are found.
 
 from __future__ import annotations
 
-from tilewright.index import mentions
-from tilewright.regions import Hop, Region, Sums
-from tilewright.stages import Step
+from tilewright.ir.index import mentions
+from tilewright.ir.regions import Hop, Region, Sums
+from tilewright.ir.stages import Step
 from tilewright.tile.chain import Chain, Member
 from tilewright.tile.cost import HopCost, region_costs
 from tilewright.tile.space import Space

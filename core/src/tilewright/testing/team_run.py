@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.program import Port, Program
+from tilewright.ir.program import Port, Program
+from tilewright.ir.stages import Artifact
 from tilewright.runners.host import STRICT
-from tilewright.stages import Artifact
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tilewright.access import MapAccess
-from tilewright.arithmetic.rounding import ceil_div
-from tilewright.index import Axis, Index
-from tilewright.regions import Form, Hop
+from tilewright.ir.access import MapAccess
+from tilewright.ir.index import Axis, Index
+from tilewright.ir.regions import Form, Hop
+from tilewright.ir.rounding import ceil_div
 from tilewright.tile.chain import Chain, Member, rises
 from tilewright.tile.spans import spans
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tilewright.errors import Exit, TilewrightError
-from tilewright.regions import Region
-from tilewright.stages import Buffer, Step
+from tilewright.ir.regions import Region
+from tilewright.ir.stages import Buffer, Step
 from tilewright.tile.boxes import boxes_of
 from tilewright.tile.chain import Chain, Lookout, chain_of
 from tilewright.tile.footprint import near_buffers

@@ -8,11 +8,11 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from tilewright.access import Access, MapAccess
-from tilewright.graph import Node
-from tilewright.index import Index, bare_loop, mentions
-from tilewright.regions import Copy, Hop, key_of
-from tilewright.stages import Step
+from tilewright.ir.access import Access, MapAccess
+from tilewright.ir.graph import Node
+from tilewright.ir.index import Index, bare_loop, mentions
+from tilewright.ir.regions import Copy, Hop, key_of
+from tilewright.ir.stages import Step
 from tilewright.tile.space import Space, Traveller, touched_bytes
 from tilewright.tile.spaces import NOTHING, Machine, OperandOf, Way, structural_key
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tilewright.regions import Hop
-from tilewright.stages import Buffer, Group
+from tilewright.ir.regions import Hop
+from tilewright.ir.stages import Buffer, Group
+from tilewright.ir.tiler import Buffering, TilingRequest
 from tilewright.tile.buffers import region_buffers
 from tilewright.tile.cutter import Cut, Cutter, Parts
 from tilewright.tile.keep import Plan, decided, keepable, kept_values
@@ -21,7 +22,6 @@ from tilewright.tile.space import Space, WindowTable
 from tilewright.tile.spaces import NOTHING, Machine
 from tilewright.tile.stage import listed
 from tilewright.tile.strategies import StepTiler, grouped
-from tilewright.tile.tiler import Buffering, TilingRequest
 
 _MOST = 20  # tilings of one step over the only hop
 _MOST_NESTED = 6  # over each of several: their combinations are listed

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilewright.copies import copies_of, copy_name
-from tilewright.stages import Buffer
+from tilewright.ir.constant_copies import copies_of, copy_name
+from tilewright.ir.stages import Buffer
 from tilewright.tile.spaces import Machine
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.regions import Region
+from tilewright.ir.regions import Region
 from tilewright.tile.boxes import Boxes, boxes_of
 from tilewright.tile.chain import Chain, Member
 from tilewright.tile.footprint import near_bytes

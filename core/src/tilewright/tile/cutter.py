@@ -8,7 +8,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from tilewright.regions import Copy, Hop, Region
+from tilewright.ir.regions import Copy, Hop, Region
+from tilewright.ir.tiler import Buffering, TilingRequest
 from tilewright.tile.chain import chain_of_one
 from tilewright.tile.cost import HopCost, altogether, region_costs
 from tilewright.tile.floors import MUCH_TRAFFIC, NEAR_THE_LEAST, least_score
@@ -17,7 +18,6 @@ from tilewright.tile.problem import Tables
 from tilewright.tile.space import Space, bound_bytes, rolling_loops
 from tilewright.tile.spaces import NOTHING, Machine, Way, structural_key
 from tilewright.tile.sums import splits
-from tilewright.tile.tiler import Buffering, TilingRequest
 
 UNTAKEN: Mapping[str, int] = MappingProxyType({})
 # The tilings of a space that are worth having, the smallest first; the number is the step's. Where the space has sums,

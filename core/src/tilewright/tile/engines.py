@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from tilewright.copies import copies_of, copy_name, copying, read_as
 from tilewright.errors import unsupported_error
-from tilewright.platform import Platform
-from tilewright.regions import Region, key_of
-from tilewright.stages import Buffer
+from tilewright.ir.constant_copies import copies_of, copy_name, copying, read_as
+from tilewright.ir.platform import Platform
+from tilewright.ir.regions import Region, key_of
+from tilewright.ir.stages import Buffer
 from tilewright.tile.spaces import Machine
 
 Use = Literal["ro", "rw"]

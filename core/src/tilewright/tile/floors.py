@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.platform import CopyPath
+from tilewright.ir.platform import CopyPath
 from tilewright.tile.grid import tile_counts, trip_counts
 from tilewright.tile.kernel_costs import least_cycles
 from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes, touched_bytes

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from tilewright.arithmetic.rounding import align_up
-from tilewright.regions import Held, Sums
-from tilewright.stages import BufferKind
+from tilewright.ir.regions import Held, Sums
+from tilewright.ir.rounding import align_up
+from tilewright.ir.stages import BufferKind
 from tilewright.tile.boxes import Boxes
 from tilewright.tile.kernel_costs import scratch_bytes
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.access import Loop
-from tilewright.arithmetic.rounding import ceil_div
+from tilewright.ir.access import Loop
+from tilewright.ir.rounding import ceil_div
 from tilewright.tile.space import Space, sizes
 
 if TYPE_CHECKING:

@@ -12,17 +12,17 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations, product
 from math import prod
 
-from tilewright.access import Box
-from tilewright.arithmetic.rounding import align_up
-from tilewright.index import mentions
-from tilewright.regions import Copy, Cut, Form, Held, Hop, Region, key_of
+from tilewright.ir.access import Box
+from tilewright.ir.index import mentions
+from tilewright.ir.regions import Copy, Cut, Form, Held, Hop, Region, key_of
+from tilewright.ir.rounding import align_up
+from tilewright.ir.tiler import Buffering
 from tilewright.tile.boxes import Boxes, boxes_of
 from tilewright.tile.chain import Chain, Member, whole_hops
 from tilewright.tile.cost import HopCost, altogether, compute_cycles, hop_costs
 from tilewright.tile.floors import MOST_TRAFFIC
 from tilewright.tile.footprint import near_bytes
 from tilewright.tile.space import sizes
-from tilewright.tile.tiler import Buffering
 from tilewright.tile.traffic import Traffic, traffic_of
 
 _MOST_LOOPS = 2  # that are cut

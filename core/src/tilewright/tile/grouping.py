@@ -12,9 +12,10 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tilewright.arithmetic.rounding import align_up
-from tilewright.regions import Region
-from tilewright.stages import Buffer, Group, Step
+from tilewright.ir.regions import Region
+from tilewright.ir.rounding import align_up
+from tilewright.ir.stages import Buffer, Group, Step
+from tilewright.ir.tiler import Buffering
 from tilewright.tile.buffers import not_together
 from tilewright.tile.chain import Chain, Lookout, chain_of, whole_hops
 from tilewright.tile.cost import altogether, region_costs
@@ -24,7 +25,6 @@ from tilewright.tile.group_search import FoundGroup, best_groups
 from tilewright.tile.keep import Plan, kept_values
 from tilewright.tile.kernel_costs import scratch_bytes
 from tilewright.tile.spaces import Machine
-from tilewright.tile.tiler import Buffering
 
 MOST_STEPS = 8  # of a group that is looked for
 _SHORT = 4  # up to so many, every segment is looked at; longer ones only where one step fewer is worth having

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
-from tilewright.decisions import Decisions
-from tilewright.regions import Region
-from tilewright.stages import Buffer
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.regions import Region
+from tilewright.ir.stages import Buffer
 from tilewright.tile.cutter import Cut, Cutter
 from tilewright.tile.floors import MOST_TRAFFIC
 from tilewright.tile.spaces import Machine

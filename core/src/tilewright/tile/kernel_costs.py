@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.access import Access
-from tilewright.arithmetic.rounding import align_up, ceil_div
-from tilewright.kernel import Kernel, Matched, TileShape
-from tilewright.platform import Engine
+from tilewright.ir.access import Access
+from tilewright.ir.kernel import Kernel, Matched, TileShape
+from tilewright.ir.platform import Engine
+from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.tile.share import Share, share
 from tilewright.tile.space import Space
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
-from tilewright.decisions import Decisions
-from tilewright.operator import Operator
-from tilewright.regions import Region, key_of
-from tilewright.stages import Tiled
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.operator import Operator
+from tilewright.ir.regions import Region, key_of
+from tilewright.ir.stages import Tiled
 from tilewright.tile.buffers import region_chain
 from tilewright.tile.chain import Chain
 from tilewright.tile.cost import HopCost, region_costs

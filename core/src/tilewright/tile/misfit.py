@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.access import MapAccess
 from tilewright.errors import TilewrightError, memory_error
-from tilewright.stages import Step
+from tilewright.ir.access import MapAccess
+from tilewright.ir.stages import Step
 from tilewright.tile.cutter import Blocked
 from tilewright.tile.pick import at_least, smallest_bytes
 from tilewright.tile.search import Search

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.index import mentions
-from tilewright.regions import Copy, Cut, Hop, key_of
+from tilewright.ir.index import mentions
+from tilewright.ir.regions import Copy, Cut, Hop, key_of
 from tilewright.tile.floors import MOST_TRAFFIC, TRAFFIC
 from tilewright.tile.grid import trip_counts
 from tilewright.tile.problem import Problem

@@ -11,11 +11,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tilewright.ir.tiler import Buffering
 from tilewright.tile.grid import tile_counts
 from tilewright.tile.order import Found
 from tilewright.tile.search import Search
 from tilewright.tile.space import Space
-from tilewright.tile.tiler import Buffering
 
 
 def pick(

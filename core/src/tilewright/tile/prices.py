@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.access import MapAccess
-from tilewright.arithmetic.rounding import align_up, ceil_div
-from tilewright.index import mentions
-from tilewright.layout import strides
-from tilewright.platform import CopyPath
+from tilewright.ir.access import MapAccess
+from tilewright.ir.index import mentions
+from tilewright.ir.layout import strides
+from tilewright.ir.platform import CopyPath
+from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.tile.space import Traveller, WindowTable
 from tilewright.tile.spans import unique_rows
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.arithmetic.rounding import align_up
-from tilewright.kernel import TileShape
+from tilewright.ir.kernel import TileShape
+from tilewright.ir.rounding import align_up
+from tilewright.ir.tiler import Buffering
 from tilewright.tile.grid import grid
 from tilewright.tile.kernel_costs import scratch_bytes, tile_cycles
 from tilewright.tile.prices import Prices
 from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes
 from tilewright.tile.sums import sums_bytes_of
-from tilewright.tile.tiler import Buffering
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tilewright.access import Access, MapAccess
-from tilewright.arithmetic.rounding import ceil_div
-from tilewright.kernel import Kernel
+from tilewright.ir.access import Access, MapAccess
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.rounding import ceil_div
 
 _ABOUT = 1.1  # what a loop that is named earlier may cost more than the best
 ANY = "*"  # in `Kernel.parallel`: every parallel loop of the access, outermost first

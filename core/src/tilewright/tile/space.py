@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.access import Access, Box, Loop, MapAccess
-from tilewright.arithmetic.rounding import align_up, ceil_div
-from tilewright.index import Axis, bare_loop, mentions
-from tilewright.kernel import Kernel, Matched, PartialSums
-from tilewright.layout import Layout
-from tilewright.platform import CopyPath, Engine
+from tilewright.ir.access import Access, Box, Loop, MapAccess
+from tilewright.ir.index import Axis, bare_loop, mentions
+from tilewright.ir.kernel import Kernel, Matched, PartialSums
+from tilewright.ir.layout import Layout
+from tilewright.ir.platform import CopyPath, Engine
+from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.tile.spans import ranges, spans, tile_ranges, unique_rows
 from tilewright.tile.transfers import Transfers, transfers
 

@@ -9,23 +9,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
-from tilewright.access import Access, Loop, MapAccess
-from tilewright.arithmetic.rounding import align_up
-from tilewright.decisions import Decisions
-from tilewright.dtypes import DType
-from tilewright.graph import Node
-from tilewright.index import mentions
-from tilewright.kernel import Kernel, Matched, TileShape
-from tilewright.layout import Layout, row_major
-from tilewright.operator import Operator
-from tilewright.platform import CopyPath, Engine, Platform
-from tilewright.reach import reachable
-from tilewright.regions import Hop, Order, Region, Sums, key_of
-from tilewright.stages import Buffer, Scheduled, Step
+from tilewright.bind.work import operations
+from tilewright.ir.access import Access, Loop, MapAccess
+from tilewright.ir.addressable import reachable
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Node
+from tilewright.ir.index import mentions
+from tilewright.ir.kernel import Kernel, Matched, TileShape
+from tilewright.ir.layout import Layout, row_major
+from tilewright.ir.operator import Operator
+from tilewright.ir.platform import CopyPath, Engine, Platform
+from tilewright.ir.regions import Hop, Order, Region, Sums, key_of
+from tilewright.ir.rounding import align_up
+from tilewright.ir.stages import Buffer, Scheduled, Step
 from tilewright.tile.space import Space, Traveller, WindowTable, cuttable, touched_bytes
 from tilewright.tile.sums import cut_reductions
 from tilewright.tile.transfers import lattice, path_between, route
-from tilewright.work import operations
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 

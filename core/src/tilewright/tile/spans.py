@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.access import Box
-from tilewright.index import Axis, Index
+from tilewright.ir.access import Box
+from tilewright.ir.index import Axis, Index
 
 if TYPE_CHECKING:
     import numpy.typing as npt

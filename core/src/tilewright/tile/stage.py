@@ -8,15 +8,15 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tilewright.decisions import Decisions
-from tilewright.operator import Operator
-from tilewright.regions import Region, key_of
-from tilewright.stages import Buffer, Group, Scheduled, Tiled
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.operator import Operator
+from tilewright.ir.regions import Region, key_of
+from tilewright.ir.stages import Buffer, Group, Scheduled, Tiled
+from tilewright.ir.tiler import Buffering, Tiler, TilingRequest
 from tilewright.tile.buffers import lasting, region_buffers
 from tilewright.tile.copies import constant_copies
 from tilewright.tile.engines import demand_near, engine_uses, reachable
 from tilewright.tile.spaces import Machine
-from tilewright.tile.tiler import Buffering, Tiler, TilingRequest
 
 
 def tile(

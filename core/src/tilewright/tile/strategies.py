@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tilewright.errors import TilewrightError
-from tilewright.stages import Group
+from tilewright.ir.stages import Group
+from tilewright.ir.tiler import Buffering, TilingRequest
 from tilewright.tile.chain import Lookout
 from tilewright.tile.cutter import Cutter
 from tilewright.tile.grouping import Fuser, nothing_kept
@@ -21,7 +22,6 @@ from tilewright.tile.problem import Tables
 from tilewright.tile.search import Search
 from tilewright.tile.space import Space
 from tilewright.tile.spaces import Machine
-from tilewright.tile.tiler import Buffering, TilingRequest
 from tilewright.tile.whole import WholeTiler
 
 Strategy = Literal["auto", "cost", "min", "max", "random-max"]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.access import Access
-from tilewright.index import mentions
+from tilewright.ir.access import Access
+from tilewright.ir.index import mentions
 from tilewright.tile.space import Space, WindowTable
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.regions import Copy, key_of
+from tilewright.ir.regions import Copy, key_of
 from tilewright.tile.boxes import Boxes, Roll, most, new_rows, roll_along
 from tilewright.tile.chain import Member
 from tilewright.tile.space import Traveller

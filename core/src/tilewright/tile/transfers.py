@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilewright.access import Window
-from tilewright.arithmetic.rounding import ceil_div
-from tilewright.layout import Layout, merge_loops, strides
-from tilewright.platform import CopyPath, Platform
+from tilewright.ir.access import Window
+from tilewright.ir.layout import Layout, merge_loops, strides
+from tilewright.ir.platform import CopyPath, Platform
+from tilewright.ir.rounding import ceil_div
 
 _LONG_ROW_BYTES = 64  # leaving out less than this costs more than it saves
 

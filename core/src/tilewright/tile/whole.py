@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.regions import Region
-from tilewright.stages import Group
+from tilewright.ir.regions import Region
+from tilewright.ir.stages import Group
+from tilewright.ir.tiler import TilingRequest
 from tilewright.tile.buffers import not_together
-from tilewright.tile.tiler import TilingRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

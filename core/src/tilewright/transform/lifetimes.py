@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from tilewright.program import Program, StepCode
-from tilewright.stages import comes_and_goes
-from tilewright.statements import Dead, If, Live, Mark, Statement, StepCall, replaced
-from tilewright.transform.code_pass import CodePass, CodePassContext
+from tilewright.ir.code_pass import CodePass, CodePassContext
+from tilewright.ir.program import Program, StepCode
+from tilewright.ir.stages import comes_and_goes
+from tilewright.ir.statements import Dead, If, Live, Mark, Statement, StepCall, replaced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,13 +14,13 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from graphlib import CycleError, TopologicalSorter
 
+from tilewright.c_text.identifiers import comment_text
 from tilewright.errors import plugin_error, usage_error
-from tilewright.identifiers import comment_text
-from tilewright.platform import Platform
-from tilewright.program import Program
-from tilewright.stages import Buffer, Scheduled
-from tilewright.statements import Comment, Dead, If, Live, Statement, StepCall
-from tilewright.transform.code_pass import CodePass, CodePassContext
+from tilewright.ir.code_pass import CodePass, CodePassContext
+from tilewright.ir.platform import Platform
+from tilewright.ir.program import Program
+from tilewright.ir.stages import Buffer, Scheduled
+from tilewright.ir.statements import Comment, Dead, If, Live, Statement, StepCall
 
 NAME = "passthrough"
 

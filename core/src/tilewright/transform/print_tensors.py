@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
 
-from tilewright.dtypes import DType
+from tilewright.c_text.identifiers import comment_text
 from tilewright.errors import usage_error
-from tilewright.identifiers import comment_text
-from tilewright.program import Program, StepCode
-from tilewright.statements import (
+from tilewright.ir.code_pass import CodePass, CodePassContext
+from tilewright.ir.dtypes import DType
+from tilewright.ir.program import Program, StepCode
+from tilewright.ir.statements import (
     Barrier,
     ByteRange,
     CopyStart,
@@ -31,7 +32,6 @@ from tilewright.statements import (
     replaced,
     statements_in,
 )
-from tilewright.transform.code_pass import CodePass, CodePassContext
 
 KINDS = ("inputs", "outputs", "constants")
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib.resources import files
 
-from tilewright.program import Program, StepCode
-from tilewright.statements import (
+from tilewright.ir.code_pass import CodePass, CodePassContext
+from tilewright.ir.program import Program, StepCode
+from tilewright.ir.statements import (
     Barrier,
     CopyWait,
     Declare,
@@ -24,7 +25,6 @@ from tilewright.statements import (
     Raw,
     Statement,
 )
-from tilewright.transform.code_pass import CodePass, CodePassContext
 
 _OF_ROLE = {"fetch": "TW_COPY_IN", "compute": "TW_COMPUTE", "pipeline": "TW_COMPUTE", "store": "TW_COPY_OUT"}
 _TEAM = "((i) == TW_COPY_IN || (i) == TW_COPY_OUT ? tw_rt_is_mover() : tw_rt_core() == 0u)"

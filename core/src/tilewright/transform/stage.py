@@ -10,8 +10,8 @@ from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 
 from tilewright.errors import plugin_error, usage_error
-from tilewright.program import Program
-from tilewright.transform.code_pass import CodePass, CodePassContext
+from tilewright.ir.code_pass import CodePass, CodePassContext
+from tilewright.ir.program import Program
 
 
 def transform(

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Graph
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Graph
 from tilewright.rewrite.lower_quantised import PASS as LOWER
 from tilewright.rewrite.move_quantisation import PASS as MOVE
 from tilewright.testing.sketch import Sketch

@@ -13,10 +13,12 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.api.testing import SideBySide, byte_array, make_requant, side_by_side, site_of
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Site
-from tilewright.operator import Operator
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.operator import Operator
+from tilewright.ir.requant import Requant
 from tilewright.operators.pool import MAX_POOL
 from tilewright.operators.qconv import QCONV
 from tilewright.operators.qelementwise import QADD, QMUL
@@ -25,8 +27,6 @@ from tilewright.operators.qlookup import QLOOKUP
 from tilewright.operators.qpool import QAVERAGE_POOL, QREDUCE_MEAN
 from tilewright.operators.qsoftmax import QSOFTMAX
 from tilewright.operators.quantize import QUANTIZE
-from tilewright.options import Options
-from tilewright.requant import Requant
 from tilewright_cortexm.kernels import KERNELS
 from tilewright_cortexm.qemu.runner import STRICT, QemuRunner
 from tilewright_cortexm.qemu.tools import OTHER_COMPILER, arm_compiler

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import STRICT, byte_array, make_requant, refusal, run_kernel, site_of
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Site
-from tilewright.kernel import Kernel
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.kernel import Kernel
 from tilewright.operators.qgemm import QMATMUL
 from tilewright_cortexm.kernels import dsp_matmul, mve_matmul
 

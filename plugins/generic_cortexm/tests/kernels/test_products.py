@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import STRICT, byte_array, make_requant, refusal, run_kernel, site_of
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Site
-from tilewright.kernel import Kernel
-from tilewright.layer import layer_of
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import layer_of
+from tilewright.ir.requant import Requant
 from tilewright.operators.qconv import QCONV
 from tilewright.operators.qgemm import QGEMM
-from tilewright.requant import Requant
 from tilewright_cortexm.kernels import dsp_products, mve_products
 
 Array = npt.NDArray[np.generic]

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import STRICT, byte_array, refusal, run_kernel, site_of
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Site
-from tilewright.kernel import Kernel
-from tilewright.operator import Operator
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.operator import Operator
 from tilewright.operators.qlookup import QLOOKUP
 from tilewright.operators.qsoftmax import QSOFTMAX
 from tilewright.operators.quantize import QUANTIZE

@@ -15,11 +15,11 @@ from click.testing import CliRunner
 from tilewright.cli.main import tilewright
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.reference import run as run_reference
-from tilewright.runners.runner import Job, RunResult
-from tilewright.stages import Artifact
-from tilewright.validation import judge_steps
-from tilewright.vectors import random_vectors
+from tilewright.ir.runner import Job, RunResult
+from tilewright.ir.stages import Artifact
+from tilewright.validate.comparison import judge_steps
+from tilewright.validate.reference import run as run_reference
+from tilewright.validate.vectors import random_vectors
 from tilewright_cortexm.cores import CORES
 from tilewright_cortexm.qemu.runner import QemuRunner
 from tilewright_cortexm.qemu.tools import counter_plugin, missing_tools

@@ -17,15 +17,15 @@ import pytest
 from click.testing import CliRunner
 
 from tilewright.cli.main import tilewright
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit.stage import text as emitted_text
 from tilewright.errors import Exit, TilewrightError
-from tilewright.options import Options
-from tilewright.reference import run as run_reference
-from tilewright.runners.runner import Job, RunResult
-from tilewright.stages import Artifact
-from tilewright.validation import StepVerdict, judge_steps
-from tilewright.vectors import random_vectors
+from tilewright.ir.runner import Job, RunResult
+from tilewright.ir.stages import Artifact
+from tilewright.validate.comparison import StepVerdict, judge_steps
+from tilewright.validate.reference import run as run_reference
+from tilewright.validate.vectors import random_vectors
 from tilewright_siracusa import baremetal
 from tilewright_siracusa.platform import SIRACUSA
 from tilewright_siracusa.runners.gvsoc import GvsocRunner, simulator

@@ -13,14 +13,14 @@ import numpy.typing as npt
 from xpulp_iss import Machine
 
 from tilewright.api import align_up
-from tilewright.dtypes import DType
-from tilewright.graph import Site
-from tilewright.kernel import Call, Kernel, Operand
-from tilewright.layer import Layer, layer_of
-from tilewright.layout import row_major, strides
-from tilewright.operator import Operator
+from tilewright.c_text.rendering import render_call, render_source
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Site
+from tilewright.ir.kernel import Call, Kernel, Operand
+from tilewright.ir.layer import Layer, layer_of
+from tilewright.ir.layout import row_major, strides
+from tilewright.ir.operator import Operator
 from tilewright.operators.c_source import c_source
-from tilewright.rendering import render_call, render_source
 
 Array = npt.NDArray[np.generic]
 CODE, DATA, SIZE = 0x1000, 0x40000, 0x400000

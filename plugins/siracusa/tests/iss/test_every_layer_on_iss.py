@@ -9,7 +9,7 @@ import pytest
 from iss_run import run_on_iss
 
 from tilewright.api.testing import Sample, every_layer, refusal, result_errors, site_of, vocabulary
-from tilewright.kernel import Kernel
+from tilewright.ir.kernel import Kernel
 from tilewright_siracusa.kernels import KERNELS
 
 OPERATORS = vocabulary()

@@ -12,10 +12,10 @@ import pytest
 from iss_run import run_on_iss
 
 from tilewright.api.testing import refusal, result_errors, site_of
-from tilewright.graph import Attribute, Site
-from tilewright.kernel import Kernel
-from tilewright.layer import layer_of
-from tilewright.operator import Operator
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import layer_of
+from tilewright.ir.operator import Operator
 from tilewright.operators import binary
 from tilewright.operators.conv import CONV, CONV_F32
 from tilewright.operators.gemm import GEMM, GEMM_WEIGHTS_F32, MATMUL, MATMUL_F32

@@ -10,10 +10,10 @@ import pytest
 
 from tilewright.api import align_up
 from tilewright.api.testing import STRICT, random_cuts, random_layouts, random_parts, run_kernel, run_tiled
-from tilewright.graph import Site
-from tilewright.kernel import Kernel
-from tilewright.layer import layer_of
-from tilewright.operator import Operator
+from tilewright.ir.graph import Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import layer_of
+from tilewright.ir.operator import Operator
 
 Array = npt.NDArray[np.generic]
 Check = Callable[[Operator, Kernel, Site, Sequence[Array | None], np.random.Generator], None]

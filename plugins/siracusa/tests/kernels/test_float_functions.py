@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import STRICT, kernel_errors, refusal, result_errors, run_kernel, site_of
-from tilewright.graph import Attribute
+from tilewright.ir.graph import Attribute
 from tilewright.operators import binary, clip, layernorm, softmax, unary
 from tilewright.operators.c_source import c_source
 from tilewright_siracusa.kernels import float_elements, float_functions, float_norm, float_softmax, float_unary

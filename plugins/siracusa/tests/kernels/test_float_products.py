@@ -22,10 +22,10 @@ from tilewright.api.testing import (
     run_tiled,
     site_of,
 )
-from tilewright.graph import Attribute, Site
-from tilewright.kernel import Kernel
-from tilewright.layer import layer_of
-from tilewright.operator import Operator
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import layer_of
+from tilewright.ir.operator import Operator
 from tilewright.operators.conv import CONV
 from tilewright.operators.gemm import GEMM, MATMUL
 from tilewright_siracusa.kernels import float_conv, float_depthwise, float_matmul

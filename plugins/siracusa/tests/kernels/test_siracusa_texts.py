@@ -9,9 +9,9 @@ from mako import parsetree
 from mako.lexer import Lexer
 
 from tilewright.api.testing import every_layer, side_by_side, site_of, vocabulary
+from tilewright.c_text.rendering import render_source
+from tilewright.config.options import Options
 from tilewright.lower import parts
-from tilewright.options import Options
-from tilewright.rendering import render_source
 
 
 def assigned(text: str) -> set[str]:

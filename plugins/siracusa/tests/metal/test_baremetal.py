@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from tilewright.api.runner import elf_symbols
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.options import Options
-from tilewright.runners.runner import Job
-from tilewright.vectors import random_vectors
+from tilewright.ir.runner import Job
+from tilewright.validate.vectors import random_vectors
 from tilewright_siracusa.baremetal import (
     C_FILES,
     COMMON,

@@ -15,15 +15,15 @@ from click.testing import CliRunner
 
 from tilewright.api.testing import CLUSTER
 from tilewright.cli.main import tilewright
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.options import Options
-from tilewright.platform import Memory, Platform
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.runner import Job, RunResult
+from tilewright.ir.stages import Artifact
 from tilewright.plugins import load_for
-from tilewright.runners.runner import Job, RunResult
-from tilewright.stages import Artifact
-from tilewright.validation import judge_steps
-from tilewright.vectors import random_vectors
+from tilewright.validate.comparison import judge_steps
+from tilewright.validate.vectors import random_vectors
 from tilewright_siracusa.runners import qemu_tools
 from tilewright_siracusa.runners.qemu import QemuRiscvRunner
 

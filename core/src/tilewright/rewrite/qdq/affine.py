@@ -11,8 +11,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.dtypes import DType
-from tilewright.graph import Graph, Node
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node
 
 Array = npt.NDArray[np.generic]
 Floats = npt.NDArray[np.float32]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.graph import Node
+from tilewright.ir.graph import Node
 from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.weights import bias_of, scale_ratio, weight_of
 from tilewright.rewrite.qdq.work import Work

@@ -16,9 +16,9 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.arithmetic.rounding import ceil_div
-from tilewright.graph import Attribute, Node
-from tilewright.requant import Requant
+from tilewright.ir.graph import Attribute, Node
+from tilewright.ir.requant import Requant
+from tilewright.ir.rounding import ceil_div
 from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.weights import Weight, bias_of, scale_ratio, weight_of
 from tilewright.rewrite.qdq.work import Work

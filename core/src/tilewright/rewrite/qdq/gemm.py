@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tilewright.graph import Attribute, Node
-from tilewright.requant import Requant
+from tilewright.ir.graph import Attribute, Node
+from tilewright.ir.requant import Requant
 from tilewright.rewrite.qdq.island import Island, Lowered, Stored
 from tilewright.rewrite.qdq.weights import Weight, bias_of, scale_ratio, weight_of
 from tilewright.rewrite.qdq.work import Work

@@ -7,9 +7,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Graph, Node
-from tilewright.requant import Requant
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Graph, Node
+from tilewright.ir.requant import Requant
 from tilewright.rewrite.edit import origins
 from tilewright.rewrite.fuse_activation import composed
 from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, read

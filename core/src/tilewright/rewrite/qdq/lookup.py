@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.graph import Node
+from tilewright.ir.graph import Node
 from tilewright.operators.unary import UNARY
 from tilewright.rewrite.edit import origins
 from tilewright.rewrite.qdq.island import Island, Lowered, Stored, dequantised

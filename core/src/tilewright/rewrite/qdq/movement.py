@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tilewright.dtypes import DType
-from tilewright.graph import Attribute, Graph, Node
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Graph, Node
 from tilewright.rewrite.edit import Draft, origins, with_attributes
 from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, read
 from tilewright.rewrite.view import GraphView

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.graph import Attribute, Node
+from tilewright.ir.graph import Attribute, Node
 from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.work import Work
 

@@ -14,8 +14,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.dtypes import DType
-from tilewright.graph import Graph, Node
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node
 from tilewright.rewrite.edit import Draft
 from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine
 from tilewright.rewrite.qdq.island import dequantised

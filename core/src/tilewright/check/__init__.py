@@ -1,0 +1,1 @@
+"""Independent checkers of what stages promise. They know definitions, and believe no stage, tiler or solver."""

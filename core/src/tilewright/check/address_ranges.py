@@ -1,0 +1,40 @@
+"""Knows where the bytes of a plan's buffers are: spots of regions, which are the arrays that the program will have.
+Does not know what the bytes hold, nor whether a spot is allowed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilewright.ir.stages import Allocated, Buffer, Placement
+
+LASTING = ("constant", "state", "resident")  # kinds of buffers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """Half-open range of bytes. Memories that the plan does not lay out have one region for each buffer."""
+
+    region: str
+    low: int
+    high: int
+
+    def overlaps(self, other: Spot) -> bool:
+        return self.region == other.region and self.low < other.high and other.low < self.high
+
+
+def region(buffer: Buffer, place: Placement) -> str:
+    """The array of the program that a buffer is in: what lasts is apart from the pool of its memory."""
+    if buffer.kind == "state":
+        return "the state"
+    return f"copies in {place.memory}" if buffer.kind == "resident" else f"memory {place.memory}"
+
+
+def spot_of(buffer: Buffer, allocated: Allocated) -> Spot:
+    """Where a buffer is. One in memory that the plan does not lay out has a region of its own."""
+    place = allocated.placements.get(buffer.name)
+    platform = allocated.tiled.scheduled.bound.platform
+    if place is None or platform.memory(place.memory).managed_by == "application":
+        return Spot(region=f"buffer {buffer.name}", low=0, high=buffer.size_bytes)
+    low = place.offset_bytes
+    return Spot(region=region(buffer, place), low=low, high=low + buffer.size_bytes)

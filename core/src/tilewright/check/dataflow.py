@@ -1,0 +1,212 @@
+"""Knows whether a plan keeps every byte that somebody still reads, by playing the steps over the memories' bytes.
+Does not know lifetimes, schedulers or solvers, and believes nothing that they say about values.
+
+Every element of every value that a step computes gets a number of its own. Writing a value puts its numbers at the
+bytes where the plan stores it; reading one demands that exactly its numbers are there. What a view holds is worked
+out by the operator's own reference on the numbers of its inputs, so a view that is no view is seen too.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from tilewright.check.address_ranges import Spot, spot_of
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.layout import Layout
+from tilewright.ir.operands import input_names
+from tilewright.ir.operator import Operator
+from tilewright.ir.stages import Allocated, Buffer, Step
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.int64]
+
+_WIDEST = 8  # bytes of the largest element: numbers are spaced so that each of an element's bytes has its own
+
+
+@dataclass(slots=True)
+class _Contents:
+    """The number at every byte of every region: 0 where nothing of use is."""
+
+    regions: dict[str, Numbers] = field(default_factory=dict)
+
+    def at(self, spot: Spot) -> Numbers:
+        import numpy as np
+
+        have = self.regions.get(spot.region, np.zeros(0, np.int64))
+        if have.size < spot.high:
+            have = np.concatenate([have, np.zeros(spot.high - have.size, np.int64)])
+            self.regions[spot.region] = have
+        return have[spot.low : spot.high]
+
+
+class _Numbers:
+    """A number for every element that is an input or computed; views have those of what they show."""
+
+    def __init__(self, graph: Graph, layouts: Mapping[str, Layout]) -> None:
+        self.graph, self.layouts = graph, layouts
+        self.first: dict[str, int] = {}  # value -> number of its first element; ascending
+        self.moved: dict[str, Numbers] = {}  # views
+        self.following = 1
+
+    def give(self, executed: set[str], operators: Mapping[str, Operator]) -> Iterator[str]:
+        """Number everything; a node that is not executed may only move elements."""
+        import numpy as np
+
+        for name in self.graph.inputs:
+            self._fresh(name)
+        for node in self.graph.nodes:
+            results = (None,) * len(node.outputs) if node.name in executed else self._view(node, operators)
+            for name, result in zip(node.outputs, results, strict=True):
+                if result is not None and result.dtype == np.int64 and result.shape == self.graph.tensors[name].shape:
+                    self.moved[name] = result
+                    continue
+                self._fresh(name)
+                if result is not None:
+                    yield f"node '{node.name}' is not executed, but does more than move elements"
+
+    def of(self, name: str) -> Numbers:
+        """The numbers of a value's elements, in its shape."""
+        import numpy as np
+
+        if name in self.moved:
+            return self.moved[name]
+        tensor, first = self.graph.tensors[name], self.first[name]
+        return np.arange(first, first + tensor.elements).reshape(tensor.shape)
+
+    def stored(self, name: str) -> Numbers:
+        """The number of each byte of a value, in its layout."""
+        import numpy as np
+
+        ordered = np.transpose(self.of(name), self.layouts[name]).reshape(-1, 1)
+        return (ordered * _WIDEST + np.arange(self.graph.tensors[name].dtype.size_bytes)).reshape(-1)
+
+    def owner(self, number: int) -> str:
+        """Whose byte it is."""
+        if number == 0:
+            return "nothing, or scratch"
+        last = bisect_right(list(self.first.values()), number // _WIDEST) - 1
+        return f"part of '{list(self.first)[last]}'"
+
+    def _fresh(self, name: str) -> None:
+        self.first[name] = self.following
+        self.following += self.graph.tensors[name].elements
+
+    def _view(self, node: Node, operators: Mapping[str, Operator]) -> tuple[Numbers, ...]:
+        site = self.graph.site(node)
+        known = {*self.first, *self.moved}
+        inputs = [self.of(name) if name in known else site.constants.get(name) for name in node.inputs]
+        return operators[node.op].reference(site, inputs)  # type: ignore[return-value]  # it moves what it gets
+
+
+class Replay:
+    """One run of all steps over numbers instead of data."""
+
+    def __init__(self, allocated: Allocated, operators: Mapping[str, Operator]) -> None:
+        self.allocated, self.operators = allocated, operators
+        self.scheduled = allocated.tiled.scheduled
+        self.graph = self.scheduled.bound.graph
+        self.nodes = {node.name: node for node in self.graph.nodes}
+        self.buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
+        self.readers = self.graph.consumers()
+        self.contents = _Contents()
+        self.numbers = _Numbers(self.graph, self.scheduled.bound.layouts)
+
+    def faults(self) -> Iterator[str]:
+        """What is wrong, in the order of the steps."""
+        executed = {name for step in self.scheduled.steps if step.copies for name in step.nodes}
+        yield from self.numbers.give(executed, self.operators)
+        for name in self.graph.inputs:
+            self._write(name)
+        yield from (fault for name in self.graph.inputs for fault in self._holds(name, "before the first step"))
+        several = [group for group in self.allocated.tiled.groups if len(group.steps) > 1]
+        together = {name: group for group in several for name in group.steps}
+        for index, step in enumerate(self.scheduled.steps):
+            group = together.get(step.name)
+            if group is None and step.copies:
+                yield from self._run(index, [step])
+            elif group is not None and step.name == group.name:
+                yield from self._run(index, [one for one in self.scheduled.steps if one.name in group.steps])
+        yield from (fault for name in self.graph.outputs for fault in self._holds(name, "after the last step"))
+        for name in self.graph.inputs:
+            if self._buffer(name).name not in self.allocated.placements:
+                yield from self._holds(name, "in the caller's memory, after the last step")
+
+    def _run(self, index: int, steps: list[Step]) -> Iterator[str]:
+        """Steps that are tiled together run as one, where the last of them stands."""
+        step = steps[-1]
+        at = f"at step {index} '{step.name}'"
+        reads, writes = self._touched([name for one in steps for name in one.nodes])
+        scratch = [
+            spot_of(buffer, self.allocated)
+            for buffer in self.buffers.values()
+            if buffer.kind in ("scratch", "tile", "staged") and buffer.first <= index <= buffer.last
+        ]
+        for spot in scratch:
+            self.contents.at(spot)[:] = 0
+        for name in reads:
+            yield from self._holds(name, at)
+        for written in writes:
+            for read in reads:
+                if self._spot(written).overlaps(self._spot(read)) and not self._in_place(step, read, written, reads):
+                    yield f"{at} '{written}' overwrites '{read}' while it is read"
+        for name in writes:
+            self._write(name)
+        for spot in scratch:
+            self.contents.at(spot)[:] = 0
+        for name in writes:
+            yield from self._holds(name, f"{at}, having been written,")
+
+    def _touched(self, names: list[str]) -> tuple[list[str], list[str]]:
+        """Values these nodes read from and write to memory; what stays inside a pattern or a group is neither."""
+        nodes = [self.nodes[name] for name in names]
+        made = {name for node in nodes for name in node.outputs}
+        reads = {name: None for node in nodes for name in node.inputs if name and name not in self.graph.constants}
+        writes = [name for node in nodes for name in node.outputs if node is nodes[-1] or self._leaves(name, names)]
+        return [name for name in reads if name not in made], writes
+
+    def _leaves(self, name: str, inside: list[str]) -> bool:
+        return name in self.graph.outputs or any(node.name not in inside for node in self.readers[name])
+
+    def _in_place(self, step: Step, read: str, written: str, reads: list[str]) -> bool:
+        """Whether the kernel may write `written` over `read`: declared, exactly on top of it, element by element."""
+        source = self.scheduled.in_place.get(written, "")
+        if source not in reads or self._spot(source) != self._spot(written) or self._spot(read) != self._spot(written):
+            return False
+        if read != source and (self.numbers.stored(read) != self.numbers.stored(source)).any():
+            return False
+        node = self.nodes[step.name]
+        site, operator = self.graph.site(node), self.operators[node.op]
+        operand = dict(zip(input_names(operator, site), node.inputs, strict=True))
+        result = dict(zip(operator.outputs, node.outputs, strict=False))
+        pairs = self.scheduled.bound.layers[step.name].in_place
+        return any(operand.get(one) == source and result.get(other) == written for one, other in pairs)
+
+    def _is_stored(self, name: str) -> bool:
+        return name in self.scheduled.storage
+
+    def _buffer(self, name: str) -> Buffer:
+        return self.buffers[self.scheduled.storage[name].buffer]
+
+    def _spot(self, name: str) -> Spot:
+        whole, low = spot_of(self._buffer(name), self.allocated), self.scheduled.storage[name].offset_bytes
+        return replace(whole, low=whole.low + low, high=whole.low + low + self.graph.tensors[name].size_bytes)
+
+    def _write(self, name: str) -> None:
+        self.contents.at(self._spot(name))[:] = self.numbers.stored(name)
+
+    def _holds(self, name: str, when: str) -> Iterator[str]:
+        if not self._is_stored(name):
+            yield f"{when} '{name}' is read, but stored nowhere"
+            return
+        found = self.contents.at(self._spot(name))
+        wrong = (found != self.numbers.stored(name)).nonzero()[0]
+        if wrong.size:
+            first = int(wrong[0])
+            owner = self.numbers.owner(int(found[first]))
+            yield f"{when} {wrong.size} B of '{name}' are lost: byte {first} holds {owner}"

@@ -1,0 +1,81 @@
+"""Knows whether buffers are where they may be: memory by memory, alignment, limits, and what shares bytes.
+Does not know steps, nor what anybody reads.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from tilewright.check.address_ranges import LASTING, region, spot_of
+from tilewright.ir.rounding import align_up
+from tilewright.ir.stages import CONSTANTS_HEADER_BYTES, Allocated
+
+
+def placement_faults(allocated: Allocated) -> Iterator[str]:
+    """Everything that is wrong with single buffers, with the arrays of a memory, and with pairs that share bytes."""
+    yield from _buffer_faults(allocated)
+    yield from _crowding_faults(allocated)
+    yield from _sharing_faults(allocated)
+
+
+def _buffer_faults(allocated: Allocated) -> Iterator[str]:
+    """Buffers one by one: memory, alignment, limit."""
+    platform = allocated.tiled.scheduled.bound.platform
+    memories = {memory.name: memory for memory in platform.memories}
+    for buffer in allocated.tiled.buffers:
+        place = allocated.placements.get(buffer.name)
+        if place is None:
+            if buffer.memories:
+                yield f"buffer '{buffer.name}' has no place"
+            continue
+        if place.memory not in buffer.memories or place.memory not in memories:
+            yield f"buffer '{buffer.name}' may not be in memory '{place.memory}'"
+            continue
+        memory, low, high = memories[place.memory], place.offset_bytes, place.offset_bytes + buffer.size_bytes
+        if memory.managed_by == "application":
+            continue
+        if low < (CONSTANTS_HEADER_BYTES if memory.kind == "const" and buffer.size_bytes else 0):
+            yield f"buffer '{buffer.name}' starts at {low} of memory '{memory.name}'"
+        if low % buffer.align or memory.align % buffer.align:
+            yield f"buffer '{buffer.name}' at {low} of memory '{memory.name}' is not aligned to {buffer.align}"
+        limit = platform.hard_bytes(memory.name)
+        if limit is not None and high > limit:
+            yield f"buffer '{buffer.name}' ends at {high}, memory '{memory.name}' at {limit}"
+
+
+def _crowding_faults(allocated: Allocated) -> Iterator[str]:
+    """All arrays of a memory together are inside its limit; state is one array, in one memory."""
+    platform = allocated.tiled.scheduled.bound.platform
+    ends: dict[str, dict[str, int]] = {memory.name: {} for memory in platform.memories}
+    for buffer in allocated.tiled.buffers:
+        place = allocated.placements.get(buffer.name)
+        if place is not None and place.memory in ends and platform.memory(place.memory).managed_by == "tilewright":
+            arrays, name = ends[place.memory], region(buffer, place)
+            arrays[name] = max(arrays.get(name, 0), place.offset_bytes + buffer.size_bytes)
+    for memory in platform.memories:
+        limit, sizes = platform.hard_bytes(memory.name), list(ends[memory.name].values())
+        total = sum(align_up(size, memory.align) for size in sizes) - max(
+            (-size % memory.align for size in sizes), default=0
+        )
+        if limit is not None and total > limit:
+            yield f"memory '{memory.name}' has arrays of {total} B together, and {limit} B"
+    if sum("the state" in arrays for arrays in ends.values()) > 1:
+        yield "the state is in several memories"
+
+
+def _sharing_faults(allocated: Allocated) -> Iterator[str]:
+    """Constants, their copies and state keep their bytes from one run to the next: nothing else is ever there."""
+    platform = allocated.tiled.scheduled.bound.platform
+    ours = {memory.name for memory in platform.memories if memory.managed_by == "tilewright"}
+    spots = [
+        (buffer, spot_of(buffer, allocated))
+        for buffer in allocated.tiled.buffers
+        if (place := allocated.placements.get(buffer.name)) is not None and place.memory in ours
+    ]
+    lasting = [index for index, (buffer, _) in enumerate(spots) if buffer.kind in LASTING]
+    for index, (one, there) in enumerate(spots):
+        later = range(index + 1, len(spots)) if one.kind in LASTING else lasting[bisect_right(lasting, index) :]
+        for other, here in (spots[number] for number in later):
+            if there.overlaps(here):
+                yield f"buffers '{one.name}' and '{other.name}' share bytes of {here.region}"

@@ -1,0 +1,106 @@
+"""Knows everything that can be wrong with a plan: where buffers are, what steps need there, and what they would read.
+Does not know lifetimes, schedulers or solvers, and believes nothing that they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tilewright.check.dataflow import Replay
+from tilewright.check.placement import placement_faults
+from tilewright.ir.layout import same_bytes
+from tilewright.ir.operands import input_names
+from tilewright.ir.operator import Operator
+from tilewright.ir.stages import Allocated
+
+
+def plan_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> tuple[str, ...]:
+    """Everything that is wrong with where buffers are and with what steps would read there; empty when nothing is."""
+    placed = tuple(placement_faults(allocated))
+    if placed:
+        return placed  # bytes outside a memory cannot be played
+    return (
+        *_layout_faults(allocated, operators),
+        *_scratch_faults(allocated),
+        *_access_faults(allocated),
+        *_copy_faults(allocated),
+        *Replay(allocated, operators).faults(),
+    )
+
+
+def _layout_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[str]:
+    """Kernels that take only one layout get it."""
+    bound = allocated.tiled.scheduled.bound
+    nodes = {node.name: node for node in bound.graph.nodes}
+    for step in allocated.tiled.scheduled.steps:
+        site, kernel = bound.graph.site(nodes[step.name]), bound.bindings[step.name].kernel
+        operator = operators[site.node.op]
+        values = dict(zip(input_names(operator, site), site.inputs, strict=True))
+        values |= dict(zip(operator.outputs, site.outputs, strict=False))
+        for operand, required in bound.layers[step.name].required.items():
+            tensor = values.get(operand)
+            if tensor is None or tensor.name in bound.graph.constants:
+                continue
+            if not same_bytes(tensor.shape, required, bound.layouts[tensor.name]):
+                yield f"kernel '{kernel.name}' of '{step.name}' takes {operand} only as {required}"
+
+
+def _scratch_faults(allocated: Allocated) -> Iterator[str]:
+    """Steps computed in one piece have the scratch that their kernel asks for."""
+    tiled = allocated.tiled
+    bound = tiled.scheduled.bound
+    whole = {name for group in tiled.groups if not group.region.hops for name in group.steps}
+    for index, step in enumerate(tiled.scheduled.steps):
+        if step.name not in whole:
+            continue
+        layer = bound.layers[step.name]
+        needed = layer.kernel.scratch_bytes(layer.whole)
+        given = max(
+            (b.size_bytes for b in tiled.buffers if b.kind == "scratch" and b.first <= index <= b.last), default=0
+        )
+        if given < needed:
+            yield f"step '{step.name}' needs {needed} B of scratch and has {given}"
+
+
+def _stored(constant: str, step: str, allocated: Allocated) -> str:
+    """The buffer from which a step reads a constant."""
+    staging = allocated.decisions.staged.get(constant)
+    if staging is None:
+        return constant
+    return f"{constant}@{staging.memory}" + (f"#{step}" if staging.when == "use" else "")
+
+
+def _copy_faults(allocated: Allocated) -> Iterator[str]:
+    """Every copy of a constant that a step reads is there: as large, alive then, and in the memory that was decided."""
+    bound, buffers = allocated.tiled.scheduled.bound, {buffer.name: buffer for buffer in allocated.tiled.buffers}
+    for index, step in enumerate(allocated.tiled.scheduled.steps):
+        for constant in bound.bindings[step.name].constants.values():
+            name = _stored(constant, step.name, allocated)
+            buffer, place = buffers.get(name), allocated.placements.get(name)
+            if buffer is None or place is None:
+                yield f"constant '{name}' of '{step.name}' is nowhere"
+            elif buffer.size_bytes != bound.constants[constant].nbytes or not buffer.first <= index <= buffer.last:
+                yield f"constant '{name}' of '{step.name}' is not all there at step {index}"
+            elif name != constant and place.memory != allocated.decisions.staged[constant].memory:
+                yield f"copy '{name}' is in '{place.memory}'"
+
+
+def _access_faults(allocated: Allocated) -> Iterator[str]:
+    """Engines compute where they can: on operands of steps in one piece, on scratch, in the tiles' near memory."""
+    tiled = allocated.tiled
+    bound, platform = tiled.scheduled.bound, tiled.scheduled.bound.platform
+    nodes = {node.name: node for node in bound.graph.nodes}
+    near = {name: group.region.hops[-1].near for group in tiled.groups if group.region.hops for name in group.steps}
+    for step in tiled.scheduled.steps:
+        engine, node = bound.bindings[step.name].engine, nodes[step.name]
+        if step.name in near:
+            if not platform.memory(near[step.name]).lets(engine, "rw"):
+                yield f"engine '{engine}' of '{step.name}' cannot use memory '{near[step.name]}'"
+            continue
+        read = [tiled.scheduled.storage[name].buffer for name in node.inputs if name in tiled.scheduled.storage]
+        written = [tiled.scheduled.storage[name].buffer for name in node.outputs if name]
+        constants = [_stored(name, step.name, allocated) for name in bound.bindings[step.name].constants.values()]
+        for name, use in (*((name, "ro") for name in (*read, *constants)), *((name, "rw") for name in written)):
+            place = allocated.placements.get(name)
+            if place is not None and platform.memory(place.memory).access_by(engine) not in ("rw", use):
+                yield f"engine '{engine}' of '{step.name}' cannot use '{name}' in memory '{place.memory}'"

@@ -1,0 +1,76 @@
+"""Knows whether tilings are sound, by going through every tile: what it reads, writes, holds and copies.
+Does not know any tiler, and trusts none: sizes, windows and limits are worked out here again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tilewright.check.tiling_calls import Part, calls_of, run_faults
+from tilewright.check.tiling_copies import Copies
+from tilewright.check.tiling_form import Form
+from tilewright.check.tiling_operands import Plan, operands_of
+from tilewright.check.tiling_overwriting import overwriting_faults
+from tilewright.ir.operator import Operator
+from tilewright.ir.regions import Region
+from tilewright.ir.stages import Tiled
+
+
+def check_tiles(tiled: Tiled, operators: Mapping[str, Operator]) -> tuple[str, ...]:
+    """Everything that is wrong with the tilings of `tiled`; empty when nothing is."""
+    plan = Plan(
+        tiled=tiled,
+        operators=operators,
+        nodes={node.name: node for node in tiled.scheduled.bound.graph.nodes},
+        buffers={buffer.name: buffer for buffer in tiled.buffers},
+        numbers={step.name: number for number, step in enumerate(tiled.scheduled.steps)},
+    )
+    found: list[str] = []
+    for region in tiled.regions:
+        where = "step" if len(region.steps) == 1 else "group"
+        found.extend(f"{where} '{region.name}': {fault}" for fault in dict.fromkeys(_region_faults(plan, region)))
+    return (*found, *_limit_faults(tiled))
+
+
+def _region_faults(plan: Plan, region: Region) -> Iterator[str]:
+    """What is wrong with a region, cheap things first: what makes no sense cannot be gone through."""
+    parts = tuple(_part(plan, name) for name in region.steps)
+    form = tuple(Form(plan=plan, region=region, parts=parts).faults())
+    yield from form
+    if form or not region.hops:
+        return
+    calls = calls_of(region, parts)
+    runs = tuple(run_faults(region, calls))
+    yield from runs
+    copies = Copies(plan=plan, region=region, calls=calls)
+    yield from copies.faults()
+    if not runs:
+        yield from overwriting_faults(copies)
+
+
+def _part(plan: Plan, name: str) -> Part:
+    bound, node = plan.tiled.scheduled.bound, plan.nodes[name]
+    site, binding, layer = bound.site(node), bound.bindings[name], bound.layers[name]
+    return Part(
+        name=name,
+        number=plan.numbers[name],
+        engine=binding.engine,
+        site=site,
+        kernel=binding.kernel,
+        access=layer.access,
+        operands=operands_of(plan, site),
+    )
+
+
+def _limit_faults(tiled: Tiled) -> Iterator[str]:
+    """Everything that can only be in a memory, and lives together, fits there beside the runtime."""
+    platform = tiled.scheduled.bound.platform
+    for memory in platform.memories:
+        if memory.size_bytes is None or memory.managed_by == "application" or memory.kind == "const":
+            continue
+        room = memory.size_bytes - platform.runtime_bytes.get(memory.name, 0)
+        confined = [buffer for buffer in tiled.buffers if buffer.memories == (memory.name,) and buffer.kind == "tile"]
+        for step in sorted({buffer.first for buffer in confined}):
+            used = sum(buffer.size_bytes for buffer in confined if buffer.first <= step <= buffer.last)
+            if used > room:
+                yield f"tiles of step {step} take {used} B of memory '{memory.name}', which has {room} B for them"

@@ -1,0 +1,250 @@
+"""Knows whether what a region copies can arrive and leave: windows, buffers, transfers, rows that stay.
+Does not know what is computed, nor when home buffers are read and written (`tiling_overwriting`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from tilewright.check.tiling_calls import Calls, Ends, Windows, everything, once_faults, rolled
+from tilewright.check.tiling_operands import HomeOperand, Plan, copy_path_of, transfer_fault
+from tilewright.ir.layout import strides
+from tilewright.ir.platform import CopyPath
+from tilewright.ir.regions import Copy, Hop, Region, key_of
+
+Travel = tuple[Windows, Windows]  # what is there of an operand, by axis, and what of it is copied
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """Where an operand's bytes are at one end of a hop: an array of `room`, whose first element is at `low`."""
+
+    memories: tuple[str, ...]
+    room: tuple[int, ...]
+    window: Windows
+    offset_bytes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copies:
+    """The copies of a region."""
+
+    plan: Plan
+    region: Region
+    calls: Sequence[Calls]
+
+    @property
+    def number(self) -> int:
+        """The step of the schedule where all of it is executed."""
+        return self.calls[-1].part.number
+
+    @cached_property
+    def trips(self) -> tuple[int, ...]:
+        """Of every cut of the flat nest."""
+        return np.broadcast_shapes(*(ends.low.shape for ends in self.calls[-1].runs.values()))
+
+    @cached_property
+    def inner(self) -> set[str]:
+        """Values that pass between its steps."""
+        return {item.value for one in self.calls[:-1] for item in one.part.outputs}
+
+    @cached_property
+    def outside(self) -> tuple[tuple[Calls, HomeOperand], ...]:
+        """Operands that come from outside, or leave."""
+        leaving = {key for hop in self.region.hops for key in hop.copies}
+        return tuple(
+            (one, item)
+            for one in self.calls for item in one.part.operands
+            if 0 not in item.shape
+            and (item.value not in self.inner or (item.written and key_of(one.part.name, item.name) in leaving))
+        )  # fmt: skip
+
+    def crosses(self, hop: Hop) -> bool:
+        """Whether what goes over a hop does so for all that read it."""
+        return not hop.nest and hop is not self.region.hops[-1]
+
+    def crossing(self, hop: Hop, value: str) -> tuple[Calls, HomeOperand] | None:
+        """The operand under which a value crosses a hop, for all that read it."""
+        users = self._users(value) if self.crosses(hop) else ()
+        return next(((one, item) for one, item in users if key_of(one.part.name, item.name) in hop.copies), None)
+
+    def _users(self, value: str) -> Iterator[tuple[Calls, HomeOperand]]:
+        return ((one, item) for one, item in self.outside if item.value == value and not item.written)
+
+    def level(self, at: int, copy: Copy) -> int:
+        """How many cuts of the flat nest are around the transfers of a copy."""
+        return sum(len(hop.nest) for hop in self.region.hops[:at]) + copy.level
+
+    def travel(self, one: Calls, item: HomeOperand, at: int) -> Travel:
+        """What is there of an operand in the buffers of a hop, and what of that every transfer brings or takes."""
+        hop = self.region.hops[at]
+        copy = hop.copies[key_of(one.part.name, item.name)]
+        if item.value in self.inner and hop is self.region.hops[-1]:
+            return one.need, one.touched(item)
+        found = _window(one, item, self.level(at, copy))
+        if self.crosses(hop):
+            found = self._crossed(hop, (one, item), found)
+        cut = self.rolling_cut(at, copy, found)
+        if cut is None:
+            return found, found
+        axis, _ = rolled(found, cut)
+        return found, (*found[:axis], found[axis].later(cut), *found[axis + 1 :])
+
+    def _crossed(self, hop: Hop, brought: tuple[Calls, HomeOperand], found: Windows) -> Windows:
+        """What crosses: at least all that anyone reads of it, and the whole where there is room for that."""
+        one, item = brought
+        buffer = self.plan.buffers.get(f"{key_of(one.part.name, item.name)}@{hop.near}#0")
+        if buffer is not None and buffer.size_bytes >= item.bytes_in(item.shape):
+            return tuple(everything(extent) for extent in item.shape)
+        depth = sum(len(outer.nest) for outer in self.region.hops[: self.region.hops.index(hop)])
+        for other, same in () if item.written else self._users(item.value):
+            found = tuple(map(Ends.joined, found, _window(other, same, depth)))
+        return found
+
+    def rolling_cut(self, at: int, copy: Copy, windows: Windows) -> int | None:
+        """The innermost cut of a hop that moves a rolling window; None where none does."""
+        depth = self.level(at, copy)
+        moved = {cut for ends in windows for cut in ends.moved_by()}
+        return max(moved & set(range(depth - copy.level, depth)), default=None) if copy.window == "rolling" else None
+
+    # --- faults
+
+    def faults(self) -> Iterator[str]:
+        """Everything that is wrong with buffers and transfers."""
+        yield from self._held_faults()
+        for one, item in self.outside:
+            prefix = f"step '{one.part.name}': " if len(self.calls) > 1 else ""
+            yield from (prefix + fault for fault in self._alive(item))
+            yield from (prefix + fault for fault in self._way(one, item))
+        yield from self._sums_faults()
+        yield from self._scratch_faults()
+
+    def _alive(self, item: HomeOperand) -> Iterator[str]:
+        buffer = self.plan.buffers.get(item.buffer)
+        if buffer is None or not buffer.first <= self.number <= buffer.last:
+            yield f"'{item.value}' is not alive where the region runs"
+
+    def _way(self, one: Calls, item: HomeOperand) -> Iterator[str]:
+        """From home to the last buffer."""
+        whole = tuple(everything(extent) for extent in item.shape)
+        side = Side(memories=item.memories, room=item.shape, window=whole, offset_bytes=item.offset_bytes)
+        for at, hop in enumerate(self.region.hops):
+            copy = hop.copies.get(key_of(one.part.name, item.name))
+            shared = None if copy or item.written else self.crossing(hop, item.value)
+            if shared is not None:
+                side = _side(hop, self.travel(*shared, at)[0])
+            if copy is not None:
+                there, moved = self.travel(one, item, at)
+                near = _side(hop, there)
+                yield from self._rolling_faults(one, item, self.rolling_cut(at, copy, there), there)
+                yield from self._buffers(one, item, hop, near)
+                yield from self._transfers(item, hop, moved, (side, near))
+                if item.written:
+                    yield from once_faults(item, moved, self._times(one, item, at), f"stored from '{hop.near}'")
+                side = near
+
+    def _times(self, one: Calls, item: HomeOperand, at: int) -> set[int]:
+        """The cuts in each of whose trips an output leaves."""
+        depth = self.level(at, self.region.hops[at].copies[key_of(one.part.name, item.name)])
+        if item.value in self.inner and at == len(self.region.hops) - 1:
+            depth = 1 + max(one.moved_by(), default=-1)
+        return self.calls[-1].moved_by() & set(range(depth))
+
+    def _rolling_faults(self, one: Calls, item: HomeOperand, cut: int | None, there: Windows) -> Iterator[str]:
+        if cut is None:
+            return
+        axis, fault = rolled(there, cut)
+        whole = one.part.access.window(item.name, {loop.name: (0, loop.extent) for loop in one.part.access.loops})
+        if fault or whole[axis].step > 1:
+            yield f"{item.name} cannot keep rows: {fault or f'of axis {axis} not every position is copied'}"
+
+    def _buffers(self, one: Calls, item: HomeOperand, hop: Hop, near: Side) -> Iterator[str]:
+        key = key_of(one.part.name, item.name)
+        if item.value in self.inner and hop is self.region.hops[-1]:  # it leaves from where it is held
+            if max(one.moved_by(), default=-1) >= self.level(len(self.region.hops) - 1, hop.copies[key]):
+                yield f"'{item.value}' leaves at level {hop.copies[key].level}, and loops inside move it"
+            return
+        for number in range(hop.copies[key].buffers):
+            name = f"{key}@{hop.near}#{number}"
+            yield from self.plan.buffer_faults(name, hop.near, item.bytes_in(near.room), self.number)
+
+    def _transfers(self, item: HomeOperand, hop: Hop, moved: Windows, sides: tuple[Side, Side]) -> Iterator[str]:
+        """Every transfer within the limits of its path, wherever the operand may be placed."""
+        far, near = sides
+        for memory in far.memories:
+            path = copy_path_of(self.plan.platform, memory, hop.near, item.written)
+            if path is None:
+                yield f"nothing copies {item.name} between '{memory}' and '{hop.near}'"
+                continue
+            rooms = (far.room, near.room)
+            for extents, starts in _kinds(item, moved, sides, path):
+                fault = transfer_fault(item, extents, starts, rooms, path)
+                if fault:
+                    yield fault
+                    break
+
+    def _held_faults(self) -> Iterator[str]:
+        """The buffers of values that are held: their own, or those whose bytes they take."""
+        writers = {item.value: (one, item) for one in self.calls[:-1] for item in one.part.outputs}
+        for one, item in writers.values():
+            held, value = self.region.held[item.value], item.value
+            while self.region.held[value].over:
+                value = self.region.held[value].over
+            root, first = writers[value]
+            name = f"{key_of(root.part.name, first.name)}@{held.memory}#0"
+            needed = item.bytes_in([ends.most for ends in one.need])
+            yield from self.plan.buffer_faults(name, held.memory, needed, self.number)
+
+    def _sums_faults(self) -> Iterator[str]:
+        """The sums of a split reduction have room."""
+        sink, hop = self.calls[-1], self.region.hops[-1]
+        split = {cut.loop for cut in hop.nest if sink.runs[cut.loop].moved_by()}
+        for step, sums in self.region.sums.items():
+            if split.isdisjoint(sums.loops) or sums.in_output:
+                continue
+            room = [ends.most for ends in sink.touched(sink.part.outputs[0])]
+            needed = sums.dtype.size_bytes * prod(room)
+            yield from self.plan.buffer_faults(f"{step}.acc@{hop.near}#0", hop.near, needed, self.number)
+
+    def _scratch_faults(self) -> Iterator[str]:
+        """Scratch is where the region computes. How much cores need of it together is not known here."""
+        name, near = f"{self.region.name}.scratch", self.region.hops[-1].near
+        buffer = self.plan.buffers.get(name)
+        if buffer is not None and (buffer.memories != (near,) or not buffer.first <= self.number <= buffer.last):
+            yield f"'{name}' is not alive in memory '{near}' where the region runs"
+
+
+def _window(one: Calls, item: HomeOperand, depth: int) -> Windows:
+    """What is reached of an operand in all tiles that share their first trips."""
+    runs = {loop: ends.hull(depth) for loop, ends in one.runs.items()}
+    return tuple(ends.clipped(extent) for ends, extent in zip(one.part.windows(item, runs), item.shape, strict=True))
+
+
+def _side(hop: Hop, window: Windows) -> Side:
+    return Side(memories=(hop.near,), room=tuple(ends.most for ends in window), window=window)
+
+
+def _kinds(
+    item: HomeOperand, moved: Windows, sides: tuple[Side, Side], path: CopyPath
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Extents, and where both sides begin: one of all transfers that the path takes or refuses alike."""
+    if path.align == 1:
+        yield [1] * len(moved), [0, 0]  # all alike
+        return
+    steps = [[step * item.item_bytes for step in strides(side.room, item.layout)] for side in sides]
+    by_axis = []
+    for axis, (low, high) in enumerate(moved):
+        begins = [
+            (low - side.window[axis].low) * one[axis] % path.align for side, one in zip(sides, steps, strict=True)
+        ]
+        rows = np.broadcast_arrays(np.maximum(high - low, 0), *begins)
+        by_axis.append(np.unique(np.stack([row.reshape(-1) for row in rows], axis=1), axis=0).tolist())
+    for chosen in product(*by_axis):
+        far = sides[0].offset_bytes + sum(row[1] for row in chosen)
+        yield [row[0] for row in chosen], [far, sum(row[2] for row in chosen)]

@@ -1,0 +1,60 @@
+"""Knows how `--stage PATTERN=POOL` and the `[stage]` table of a board become decisions about copies of constants.
+Does not know where anything is placed, nor the code that copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from tilewright.config.name_patterns import Names
+from tilewright.config.pins import demand_meaning, demand_memory
+from tilewright.errors import usage_error
+from tilewright.ir.constant_copies import refusal
+from tilewright.ir.decisions import Staging
+from tilewright.ir.platform import Platform
+
+FORM = "--stage PATTERN=POOL[,when=init|use]     or --stage auto"
+AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRule:
+    """Copy the constants that `pattern` names to `memory`."""
+
+    pattern: str
+    memory: str
+    when: Literal["init", "use"] = "init"
+
+
+def parse_stage(text: str) -> StageRule:
+    """`fc.weight=dtcm,when=use`. TilewrightError TW1101 (exit 2) for anything else."""
+    pattern, equals, rest = text.rpartition("=")
+    when = "init"
+    if equals and rest in ("init", "use") and pattern.endswith(",when"):
+        when = rest
+        pattern, equals, rest = pattern.removesuffix(",when").rpartition("=")
+    if not pattern or not equals or not rest or "," in rest or pattern.endswith(",when"):
+        raise usage_error("TW1101", f"'--stage {text}' cannot be read", fix=(f"write it as {FORM}",))
+    return StageRule(pattern=pattern, memory=rest, when=cast(Literal["init", "use"], when))
+
+
+def staged_constants(rules: Sequence[StageRule], names: Names, platform: Platform) -> dict[str, Staging]:
+    """Constant -> its copy. Later rules overrule earlier ones.
+
+    Raises TilewrightError (exit 2): TW1103 for a memory that is not there, TW1116 for a pattern that names no constant,
+    TW5033 for a copy that the platform cannot make.
+    """
+    staged: dict[str, Staging] = {}
+    for rule in rules:
+        where = f"--stage {rule.pattern}={rule.memory}"
+        memory = demand_memory(rule.memory, platform, where)
+        meaning = demand_meaning(rule.pattern, names, where)
+        if not meaning.constants:
+            raise usage_error("TW1116", f"'{rule.pattern}' names no constant", where=where, fix=(FORM,))
+        reason = refusal(platform, memory, rule.when)
+        if reason:
+            raise usage_error("TW5033", f"'{rule.pattern}' cannot be copied to '{rule.memory}': {reason}", where=where)
+        staged.update(dict.fromkeys(meaning.constants, Staging(memory=rule.memory, when=rule.when)))
+    return staged

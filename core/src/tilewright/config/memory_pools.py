@@ -1,0 +1,204 @@
+"""Knows pools that a user names one by one, `--pool dtcm:96K`, and the lists of names that TVM's users are used to.
+Does not know any target. The order in which pools are named is the order of preference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Literal, cast
+
+from tilewright.errors import TilewrightError, usage_error
+from tilewright.ir.platform import Memory, Platform
+
+Access = Literal["rw", "ro", "none"]
+UNITS = {"": 1, "B": 1, "K": 1 << 10, "KB": 1 << 10, "KIB": 1 << 10, "M": 1 << 20, "MB": 1 << 20, "MIB": 1 << 20}
+FORM = "--pool NAME:SIZE[,ro][,soft][,section=.NAME][,base=0x...][,align=N][,ENGINE=rw|ro|none]"
+SECTION = re.compile(r"[A-Za-z0-9_.$]+")
+RAM_OF_TVM = "c"  # what TVM calls the machine's own processor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSpec:
+    """A pool as it was asked for. None and "" take what the target's memory of that name has."""
+
+    name: str
+    size_bytes: int | None = None
+    kind: Literal["ram", "const", ""] = ""
+    soft: bool = False
+    section: str = ""
+    base: int | None = None
+    align: int | None = None
+    access: Mapping[str, Access] = field(default_factory=dict)  # by engine
+    only: bool = False  # engines that are not named have no access, as in TVM
+
+    def on(self, platform: Platform) -> Memory:
+        """The memory that it makes of the target's. TilewrightError TW1103 (exit 2) for engines there are none of."""
+        known = {memory.name: memory for memory in platform.memories}
+        memory = known.get(self.name, Memory(name=self.name, size_bytes=None, kind=self.kind or "ram"))
+        return replace(
+            memory,
+            kind=self.kind or memory.kind,
+            size_bytes=memory.size_bytes if self.size_bytes is None else self.size_bytes,
+            soft=self.soft or memory.soft,
+            section=self.section or memory.section,
+            base=memory.base if self.base is None else self.base,
+            align=self.align or memory.align,
+            access={**memory.access, **self._access(platform)},
+        )
+
+    def _access(self, platform: Platform) -> dict[str, Access]:
+        engines = [engine.name for engine in platform.engines]
+        named = dict(self.access)
+        if RAM_OF_TVM in named and RAM_OF_TVM not in engines:
+            named[engines[0]] = named.pop(RAM_OF_TVM)
+        for name in named:
+            if name not in engines:
+                raise usage_error(
+                    "TW1103",
+                    f"pool '{self.name}' names engine '{name}'; target '{platform.name}' has {', '.join(engines)}",
+                    fix=(FORM,),
+                )
+        return {**dict.fromkeys(engines, "none"), **named} if self.only else named
+
+
+def with_pools(platform: Platform, pools: Sequence[PoolSpec]) -> Platform:
+    """`platform` with these pools instead of its memories of the same kind.
+
+    Raises TilewrightError TW1103 (exit 2) for engines that are not there, TW1115 where a pool is named twice or the
+    target's copies need a memory that would be gone.
+    """
+    if not pools:
+        return platform
+    names = [pool.name for pool in pools]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise _wrong(f"pool '{twice[0]}' is given twice")
+    made = [pool.on(platform) for pool in pools]
+    kinds = {memory.kind for memory in made}
+    kept = [memory for memory in platform.memories if memory.kind not in kinds and memory.name not in names]
+    memories = (*made, *kept) if "ram" in kinds else (*kept, *made)
+    if not any(memory.kind == "ram" for memory in memories):
+        raise _wrong("no pool is left that can be written")
+    fault = overlap(memories) or _crooked(memories)
+    if fault:
+        raise _wrong(fault)
+    there = {memory.name for memory in memories}
+    gone = sorted({end for path in platform.copies for end in (path.source, path.target)} - there)
+    if gone:
+        raise _wrong(
+            f"target '{platform.name}' copies from or to {', '.join(gone)}: --pool {gone[0]} keeps it as it is"
+        )
+    return replace(platform, memories=memories)
+
+
+def _crooked(memories: Iterable[Memory]) -> str:
+    for memory in memories:
+        if memory.base is not None and memory.base % memory.align:
+            return f"the base of '{memory.name}', {memory.base:#x}, is not aligned to {memory.align} bytes"
+    return ""
+
+
+def parse_pool(text: str, *, kind: Literal["ram", "const", ""] = "") -> PoolSpec:
+    """`dtcm:96K,section=.dtcm`. TilewrightError TW1101 (exit 2) for anything that cannot be read."""
+    head, *rest = text.split(",")
+    name, _, size = head.partition(":")
+    if not (name.isascii() and name.isidentifier()):
+        raise _unreadable(text, f"'{name}' is no name that C can use")
+    spec = PoolSpec(name=name, size_bytes=parse_bytes(size) if size else None, kind=kind)
+    for item in rest:
+        spec = _with_item(spec, item, text)
+    return spec
+
+
+def parse_names(text: str, kind: Literal["ram", "const"]) -> tuple[PoolSpec, ...]:
+    """`dtcm,sram` of `--workspace-pools` and `--parameter-pools`; a name may have a size, `dtcm:64K`."""
+    return tuple(parse_pool(item.strip(), kind=kind) for item in text.split(","))
+
+
+def with_details(pools: Iterable[PoolSpec], details: Iterable[tuple[str, str]]) -> tuple[PoolSpec, ...]:
+    """The pools with what `--workspace-pool-NAME "target=c:rw,accel:ro;size=1000"` says of them.
+
+    Raises TilewrightError TW1101 (exit 2) for a pool that was not named, or a detail that cannot be read.
+    """
+    found = {pool.name: pool for pool in pools}
+    for name, text in details:
+        if name not in found:
+            raise _unreadable(f"{name}={text}", f"there is no pool '{name}' in --workspace-pools or --parameter-pools")
+        for item in filter(None, (part.strip() for part in text.split(";"))):
+            found[name] = _with_detail(found[name], item)
+    return tuple(found.values())
+
+
+def parse_bytes(text: str) -> int:
+    """65536, 64K, 64KiB, 1M: bytes. TilewrightError TW1101 (exit 2) for anything else."""
+    found = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", text.strip())
+    if not found or found[2].upper() not in UNITS:
+        raise usage_error("TW1101", f"'{text}' is no size in bytes", fix=("write 65536, 64K or 1M",))
+    return int(found[1]) * UNITS[found[2].upper()]
+
+
+def overlap(memories: Iterable[Memory]) -> str:
+    """Which two memories of known address share bytes; "" where none do."""
+    known = sorted(
+        (one.base, one.base + one.size_bytes, one.name)
+        for one in memories
+        if one.base is not None and one.size_bytes is not None
+    )
+    for (_, end, first), (start, _, second) in pairwise(known):
+        if start < end:
+            return f"'{first}' and '{second}' overlap from {start:#x}"
+    return ""
+
+
+def _with_item(spec: PoolSpec, item: str, text: str) -> PoolSpec:
+    key, equals, value = item.strip().partition("=")
+    if not equals:
+        if key == "soft":
+            return replace(spec, soft=True)
+        if key in ("ro", "rw"):
+            return replace(spec, kind="const" if key == "ro" else "ram")
+        raise _unreadable(text, f"'{key}' says nothing about a pool")
+    if key == "section" and SECTION.fullmatch(value):
+        return replace(spec, section=value)
+    if key == "base":
+        return replace(spec, base=_number(value, text))
+    if key == "align":
+        align = _number(value, text)
+        if align < 4 or align & (align - 1):  # the alignment of a word
+            raise _unreadable(text, "align is a power of two, 4 or more")
+        return replace(spec, align=align)
+    if value in ("rw", "ro", "none"):
+        return replace(spec, access={**spec.access, key: cast(Access, value)})
+    raise _unreadable(text, f"'{item}' says nothing about a pool")
+
+
+def _with_detail(spec: PoolSpec, item: str) -> PoolSpec:
+    key, _, value = item.partition("=")
+    if key.strip() == "size":
+        return replace(spec, size_bytes=parse_bytes(value))
+    if key.strip() == "target":
+        pairs = (part.strip().partition(":") for part in value.split(","))
+        access = {name: access or "rw" for name, _, access in pairs}
+        if all(one in ("rw", "ro", "none") for one in access.values()):
+            return replace(spec, access=cast(Mapping[str, Access], access), only=True)
+    raise _unreadable(item, 'a detail is "target=c:rw,accel:ro" or "size=1000"')
+
+
+def _number(value: str, text: str) -> int:
+    try:
+        return int(value, 0)
+    except ValueError:
+        raise _unreadable(text, f"'{value}' is no number") from None
+
+
+def _unreadable(text: str, reason: str) -> TilewrightError:
+    return usage_error("TW1101", f"pool '{text}' cannot be read: {reason}", fix=(f"write it as {FORM}",))
+
+
+def _wrong(reason: str) -> TilewrightError:
+    return usage_error(
+        "TW1115", f"the pools cannot be used: {reason}", fix=("tilewright targets NAME     shows what a target has",)
+    )

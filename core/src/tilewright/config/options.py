@@ -1,0 +1,45 @@
+"""Knows every option of a compilation, as one frozen value with defaults. Does not know where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from tilewright.config.boards import Board
+from tilewright.config.copied_constants import StageRule
+from tilewright.config.memory_pools import PoolSpec
+from tilewright.ir.decisions import Decisions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line and the Python API can ask for. Sizes are bytes."""
+
+    name: str = ""  # C prefix; "" derives it from the model's file name
+    dims: Mapping[str, int] = field(default_factory=dict)  # symbolic dimension -> extent
+    allow_external: bool = False  # read external data files beside the model
+    board: Board | None = None  # memories instead of the target's own
+    memory_hierarchy: str = ""  # the same from an installed package, by name
+    pools: tuple[PoolSpec, ...] = ()  # memories instead of the target's own of the same kind, best first
+    memory: Mapping[str, int] = field(default_factory=dict)  # memory -> hard limit
+    settings: Mapping[str, str] = field(default_factory=dict)  # target settings
+    io: Literal["pool", "user"] = "pool"  # where graph inputs and outputs live
+    io_of: Mapping[str, Literal["pool", "user"]] = field(default_factory=dict)  # the same for single ones
+    memory_pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors, layers or weights -> memory; the last counts
+    stages: tuple[StageRule, ...] = ()  # constants that are copied to another memory; the last rule counts
+    stage_auto: bool = False  # the cost model chooses further ones
+    states: tuple[str, ...] = ()  # OUTPUT:INPUT[=BEGINNING]: outputs that are inputs of the next run
+    states_folder: Path = Path()  # where files named there are
+    allocator: str = "auto"
+    tiler: str = "auto"
+    buffering: Literal["single", "double", "auto"] = "auto"  # tile buffers of an operand that travels more than once
+    groups: int | None = None  # longest chain of steps joined through the near memory; 1: layer by layer; None: any
+    effort: int = 200_000  # allocator work units
+    code_passes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # beside the default ones -> settings
+    seed: int = 0
+    const_format: Literal["auto", "incbin", "c", "bin"] = "auto"
+    emit: tuple[str, ...] = ("cmake",)  # exporters: build systems, and what plugins bring
+    selftest: bool = False  # also write NAME_selftest.c with embedded vectors
+    pins: Decisions = field(default_factory=Decisions)

@@ -1,0 +1,104 @@
+"""Knows how `--pin PATTERN=POOL` and the `[pin]` table of a board become decisions about memories.
+Does not know whether a pin can be kept; `allocate` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tilewright.config.name_patterns import Meaning, Names
+from tilewright.errors import TilewrightError, usage_error
+from tilewright.errors.suggestions import did_you_mean
+from tilewright.ir.platform import Memory, Platform
+
+LIST_NAMES = "tilewright compile ... --dump-after rewritten     lists layers and tensors"
+
+
+def pinned_memories(
+    rules: Sequence[tuple[str, str]], names: Names, platform: Platform, io: Mapping[str, str]
+) -> dict[str, str]:
+    """Value, scratch buffer or constant -> memory. Later rules overrule earlier ones.
+
+    A pool of constants takes the constants of what a pattern names, any other pool everything else.
+    Raises TilewrightError (exit 2): TW1103 for a memory that is not there, TW1116 for a pattern that names nothing,
+    TW5002 for a tensor that stays in the caller's memory.
+    """
+    pins: dict[str, str] = {}
+    for pattern, pool in rules:
+        memory = demand_memory(pool, platform, f"--pin {pattern}={pool}")
+        meaning = demand_meaning(pattern, names, f"--pin {pattern}={pool}")
+        chosen = _chosen(meaning, memory)
+        if not chosen:
+            raise _wrong_kind(pattern, memory)
+        theirs = [name for name in chosen if io.get(name) == "user"]
+        if pattern in theirs:
+            raise usage_error(
+                "TW5002",
+                f"'{pattern}' cannot be pinned to '{pool}': it stays in the caller's memory",
+                fix=(f"--io {pattern}=pool     keeps it in the plan",),
+            )
+        pins.update({name: pool for name in chosen if name not in theirs})
+    return pins
+
+
+def demand_ends(named: Iterable[str], ends: Sequence[str]) -> None:
+    """Every name is a graph input or output. TilewrightError TW1113 (exit 2) for the first that is not."""
+    for name in named:
+        if name not in ends:
+            raise usage_error(
+                "TW1113",
+                f"the model has no input or output '{name}'",
+                details=(*did_you_mean(name, ends), f"it has: {', '.join(ends)}"),
+            )
+
+
+def demand_memory(name: str, platform: Platform, where: str) -> Memory:
+    """The platform's memory of that name. TilewrightError TW1103 (exit 2) when there is none."""
+    names = [memory.name for memory in platform.memories]
+    if name in names:
+        return platform.memory(name)
+    raise usage_error(
+        "TW1103",
+        f"target '{platform.name}' has no memory '{name}'",
+        where=where,
+        details=(*did_you_mean(name, names), f"it has: {', '.join(names)}"),
+        fix=(f"tilewright targets {platform.name}",),
+    )
+
+
+def demand_meaning(pattern: str, names: Names, where: str) -> Meaning:
+    """What the pattern names. TilewrightError TW1116 (exit 2) when that is nothing."""
+    meaning = names.matching(pattern)
+    if meaning is not None:
+        return meaning
+    raise usage_error(
+        "TW1116",
+        f"no tensor, layer or constant is named '{pattern}'",
+        where=where,
+        details=did_you_mean(pattern, names.meanings),
+        fix=(LIST_NAMES,),
+    )
+
+
+def _chosen(meaning: Meaning, memory: Memory) -> tuple[str, ...]:
+    return meaning.constants if memory.kind == "const" else (*meaning.values, *meaning.scratch)
+
+
+def _wrong_kind(pattern: str, memory: Memory) -> TilewrightError:
+    if memory.kind == "const":
+        reason, fix = "names no constant, and only constants can be there", "pin it to a memory that can be written"
+    else:
+        reason = "names only constants, which are linked into the program and cannot be there"
+        fix = f"--stage '{pattern}={memory.name}'     copies them there"
+    return usage_error("TW1116", f"'{pattern}' cannot be pinned to '{memory.name}': it {reason}", fix=(fix,))
+
+
+def demand_groups(longest: int | None, platform: Platform) -> None:
+    """Steps are joined in a near memory. TilewrightError TW1117 (exit 2) where there is none to join them in."""
+    if (longest or 1) > 1 and not platform.near:
+        raise usage_error(
+            "TW1117",
+            f"--groups {longest}: target '{platform.name}' has no near memory in which steps are joined",
+            details=("every step reads and writes the memory where values live",),
+            fix=("leave --groups out",),
+        )

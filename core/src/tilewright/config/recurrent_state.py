@@ -1,0 +1,163 @@
+"""Knows `--state OUT:IN`: outputs whose values are inputs of the next run, and what those inputs are at the beginning.
+Does not know where they are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilewright.errors import TilewrightError, usage_error
+from tilewright.errors.suggestions import did_you_mean
+from tilewright.ir.constant_copies import initial_name
+from tilewright.ir.graph import Graph
+from tilewright.ir.stages import Allocated
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+FORM = "--state OUTPUT:INPUT     or --state OUTPUT:INPUT=0.5, or =FILE.npy, for another beginning than zero"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """An input that has the value of `output` of the run before; `initial` in the first run."""
+
+    input: str
+    output: str
+    initial: Array = field(compare=False)  # of the input's shape and type
+
+
+def states_of(texts: Iterable[str], graph: Graph, folder: Path = Path()) -> tuple[State, ...]:
+    """What the flags mean for `graph`; files are looked for in `folder`.
+
+    Raises TilewrightError TW1114 (exit 2) for one that cannot be read, names tensors that the model does not have, or
+    joins tensors of different shape or type.
+    """
+    states = tuple(_state(text, graph, folder) for text in texts)
+    inputs = [state.input for state in states]
+    for name in inputs:
+        if inputs.count(name) > 1:
+            raise _wrong(f"input '{name}' is given a value twice")
+    return states
+
+
+def states_of_plan(allocated: Allocated) -> tuple[State, ...]:
+    """The states that a finished plan keeps."""
+    import numpy as np
+
+    bound = allocated.tiled.scheduled.bound
+    states = []
+    for name, output in allocated.decisions.state.items():
+        tensor = bound.graph.tensors[name]
+        zeros: Array = np.zeros(tensor.shape, tensor.dtype.numpy)
+        states.append(State(input=name, output=output, initial=bound.constants.get(initial_name(name), zeros)))
+    return tuple(states)
+
+
+def initial_constants(states: Sequence[State]) -> dict[str, Array]:
+    """The beginnings that are not zeros, by name."""
+    return {initial_name(state.input): state.initial for state in states if any(state.initial.tobytes())}
+
+
+def beginnings(states: Sequence[State]) -> dict[str, Array]:
+    """What a reference is given for the inputs that are state, before the first run."""
+    return {state.input: state.initial for state in states}
+
+
+def following(states: Sequence[State], values: Mapping[str, Array]) -> dict[str, Array]:
+    """The same before the next run, when the last one computed `values`."""
+    return {state.input: values[state.output] for state in states}
+
+
+def run_stream(
+    frames: Iterable[Mapping[str, Array]],
+    states: Sequence[State],
+    run: Callable[[Mapping[str, Array]], dict[str, Array]],
+) -> tuple[list[dict[str, Array]], list[dict[str, Array]]]:
+    """`run` (a graph's reference) frame after frame: what every frame was given, state included, and what came out."""
+    given: list[dict[str, Array]] = []
+    found: list[dict[str, Array]] = []
+    present = beginnings(states)
+    for frame in frames:
+        given.append({**frame, **present})
+        found.append(run(given[-1]))
+        present = following(states, found[-1])
+    return given, found
+
+
+def _state(text: str, graph: Graph, folder: Path) -> State:
+    output, name, beginning = _parts(text, graph)
+    written, read = graph.tensors[output], graph.tensors[name]
+    if output == name or output in graph.inputs or output in graph.constants:
+        raise _wrong(f"output '{output}' is never computed", text)
+    if written.shape != read.shape or written.dtype is not read.dtype:
+        raise _wrong(
+            f"output '{output}' is {written.dtype.value}{list(written.shape)}, input '{name}' is "
+            f"{read.dtype.value}{list(read.shape)}",
+            text,
+        )
+    return State(input=name, output=output, initial=_initial(beginning, name, graph, folder, text))
+
+
+def _parts(text: str, graph: Graph) -> tuple[str, str, str]:
+    """Output, input and beginning. Names of tensors may hold colons and equals signs: those that exist decide."""
+    for pair, _, beginning in ((text, "", ""), text.rpartition("=")):
+        for at, letter in enumerate(pair):
+            if letter == ":" and pair[:at] in graph.outputs and pair[at + 1 :] in graph.inputs:
+                return pair[:at], pair[at + 1 :], beginning
+    pair = text.rpartition("=")[0] or text
+    output, colon, name = pair.partition(":")
+    if not colon or not output or not name:
+        raise _wrong(f"'{text}' cannot be read")
+    if output not in graph.outputs:
+        raise _wrong(f"the model has no output '{output}'", text, _known(output, graph.outputs))
+    raise _wrong(f"the model has no input '{name}'", text, _known(name, graph.inputs))
+
+
+def _known(name: str, names: Sequence[str]) -> tuple[str, ...]:
+    return (*did_you_mean(name, names), f"it has: {', '.join(names)}")
+
+
+def _initial(beginning: str, name: str, graph: Graph, folder: Path, text: str) -> Array:
+    import numpy as np
+
+    tensor = graph.tensors[name]
+    if not beginning:
+        return np.zeros(tensor.shape, tensor.dtype.numpy)
+    if beginning.endswith(".npy"):
+        return _read(folder / beginning, name, graph, text)
+    try:
+        value = float(beginning)
+        filled = np.full(tensor.shape, value).astype(tensor.dtype.numpy)
+    except (ValueError, OverflowError):
+        raise _wrong(f"'{beginning}' is no number and no .npy file", text) from None
+    if not tensor.dtype.is_float and not np.array_equal(filled.astype(np.float64), np.full(tensor.shape, value)):
+        raise _wrong(f"input '{name}' is {tensor.dtype.value} and cannot be {beginning}", text)
+    return filled
+
+
+def _read(file: Path, name: str, graph: Graph, text: str) -> Array:
+    import numpy as np
+
+    tensor = graph.tensors[name]
+    try:
+        array: Array = np.load(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise _wrong(f"cannot read '{file}': {str(error).splitlines()[0]}", text) from None
+    if array.shape != tensor.shape or array.dtype != tensor.dtype.numpy:
+        raise _wrong(
+            f"'{file}' is {array.dtype}{list(array.shape)}, input '{name}' is {tensor.dtype.numpy}{list(tensor.shape)}",
+            text,
+        )
+    return np.ascontiguousarray(array)
+
+
+def _wrong(reason: str, text: str = "", details: tuple[str, ...] = ()) -> TilewrightError:
+    where = f"--state {text}" if text else ""
+    return usage_error("TW1114", f"the state cannot be kept: {reason}", where=where, details=details, fix=(FORM,))

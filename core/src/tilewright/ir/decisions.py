@@ -1,0 +1,50 @@
+"""Knows everything that is chosen rather than derived, in one frozen value beside the stages.
+Does not know how anything is chosen: the planner proposes, users and files pin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal
+
+from tilewright.ir.layout import Layout
+from tilewright.ir.regions import Region
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staging:
+    """A copy of a constant in another memory: made once, by `NAME_init`, or by every step that reads it."""
+
+    memory: str
+    when: Literal["init", "use"] = "init"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decisions:
+    """Partial or complete: what is absent is still open. Keys are names of the rewritten graph."""
+
+    kernels: Mapping[str, str] = field(default_factory=dict)  # node -> kernel
+    engines: Mapping[str, str] = field(default_factory=dict)  # node -> engine
+    layouts: Mapping[str, Layout] = field(default_factory=dict)  # value -> storage order
+    order: tuple[str, ...] = ()  # nodes; () is open
+    groups: tuple[tuple[str, ...], ...] = ()  # nodes tiled together; a node in none is a group of its own
+    in_place: Mapping[str, str] = field(
+        default_factory=dict
+    )  # output value -> input value whose bytes it takes; "" forbids
+    io: Mapping[str, Literal["pool", "user"]] = field(default_factory=dict)  # graph input or output -> whose memory
+    memories: Mapping[str, str] = field(default_factory=dict)  # value -> memory
+    staged: Mapping[str, Staging] = field(default_factory=dict)  # constant -> where and when it is copied
+    state: Mapping[str, str] = field(default_factory=dict)  # graph input -> graph output of the run before
+    tiles: Mapping[str, Region] = field(default_factory=dict)  # last step of a region -> how it is tiled
+    offsets: Mapping[str, int] = field(default_factory=dict)  # buffer -> bytes from the pool's start
+    allocator: str = ""
+    tiler: str = ""
+
+    def pinned_by(self, pins: Decisions) -> Decisions:
+        """The same decisions, overruled by whatever `pins` decides."""
+        changes: dict[str, object] = {}
+        for item in fields(self):
+            mine, theirs = getattr(self, item.name), getattr(pins, item.name)
+            changes[item.name] = {**mine, **theirs} if isinstance(mine, Mapping) else (theirs or mine)
+        return replace(self, **changes)  # type: ignore[arg-type]  # every field keeps its own type

@@ -1,0 +1,198 @@
+"""Knows the program as a tree: steps, their parts, and the memories and tensors at its border.
+Does not know how it was lowered from a plan, nor how it is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from tilewright.ir.graph import Tensor
+from tilewright.ir.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer
+from tilewright.ir.statements import ByteRange, Role, Statement, StepCall, statements_in, touched
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A parameter of a step function: the base of a memory, or a tensor of the caller's. Of a part: anything."""
+
+    type: str  # with its `*`
+    name: str
+    argument: str  # the expression that `run` passes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A function that only one step uses. `result` is its value, an expression over what `body` declares."""
+
+    role: Role
+    function: str
+    comment: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    body: tuple[Statement, ...]
+    type: str = "void"
+    result: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepCode:
+    """One step of the schedule as a C function."""
+
+    step: str  # name in the schedule
+    function: str  # C identifier
+    comment: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    body: tuple[Statement, ...]
+    declarations: tuple[str, ...] = ()  # C at file scope, before the parts
+    parts: tuple[Part, ...] = ()  # in the order in which they are defined
+
+    @property
+    def statements(self) -> Iterator[Statement]:
+        """Every statement of the parts and of the step itself."""
+        for part in self.parts:
+            yield from statements_in(part.body)
+        yield from statements_in(self.body)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramPool:
+    """A memory that the program uses, as its C sees it. `base` is the local variable that holds its address.
+
+    Where the application manages a memory, each buffer in it is a pool of its own: `buffer`.
+    """
+
+    memory: str
+    base: str  # C identifier, also the member in `pools` or `constants`
+    size_bytes: int
+    align: int
+    section: str = ""  # "" takes the default
+    buffer: str = ""
+    copies: tuple[str, ...] = ()  # buffers with copies of constants: a pool that keeps its bytes from run to run
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """The only buffers that it has; () in the pool of a memory, which has all others."""
+        return (self.buffer,) if self.buffer else self.copies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port:
+    """A graph input or output. `pool` "" means that the tensor stays in the caller's memory."""
+
+    value: str
+    member: str  # C identifier, unique among the inputs or among the outputs
+    tensor: Tensor
+    align: int
+    pool: str = ""  # base of the pool it lives in
+    offset_bytes: int = 0
+    copied_from: str = ""  # outputs only: the expression to copy from where nothing writes the caller's tensor itself
+    private: bool = True  # no other graph input or output shares its bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelLicence:
+    """A kernel that came from another package, and its SPDX identifier."""
+
+    kernel: str
+    licence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """Bytes of the state that `NAME_reset_state` copies from a constant; all others become zero."""
+
+    offset_bytes: int  # in the state
+    size_bytes: int
+    pool: str  # base of the pool of constants
+    source_bytes: int  # in that pool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """Everything that is printed. Code passes return a changed one; the plan it came from never changes."""
+
+    allocated: Allocated
+    prefix: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    pools: tuple[ProgramPool, ...]  # RAM
+    constants: tuple[ProgramPool, ...]
+    state_bytes: int
+    beginnings: tuple[Beginning, ...] = ()  # of the state
+    initial: tuple[Statement, ...] = ()  # of the init function: constants that are copied once
+    includes: tuple[str, ...]  # "<stdint.h>"
+    sources: tuple[str, ...]  # C at file scope, each once, in the order of first use
+    steps: tuple[StepCode, ...]
+    body: tuple[Statement, ...]  # of the run function
+    licences: tuple[KernelLicence, ...] = ()
+    team: bool = False  # several cores or memories: every core calls the run function, `tw_rt.h` is needed
+    passes: tuple[str, ...] = field(default=())  # code passes applied, in order
+
+    @property
+    def uses_float(self) -> bool:
+        """Whether any tensor of the network is a float."""
+        return any(tensor.dtype.is_float for tensor in self.graph_tensors.values())
+
+    @property
+    def graph_tensors(self) -> Mapping[str, Tensor]:
+        """The tensors of the graph that was compiled."""
+        return self.allocated.tiled.scheduled.bound.graph.tensors
+
+    def address(self, buffer: str) -> str:
+        """The C expression for a buffer's first byte in the run function; empty for one in the caller's memory."""
+        place = self.allocated.placements.get(buffer)
+        if place is None:
+            return ""
+        kinds = {one.name: one.kind for one in self.allocated.tiled.buffers}
+        bases = {pool.memory: pool.base for pool in (*self.pools, *self.constants) if not pool.holds}
+        alone = {name: pool.base for pool in self.pools for name in pool.holds}
+        base = "state" if kinds[buffer] == "state" else alone.get(buffer) or bases[place.memory]
+        return f"{base} + {place.offset_bytes}" if place.offset_bytes else base
+
+    def verify(self) -> Program:
+        """Return self, or raise ValueError naming the first statement that the memory map does not allow."""
+        names = [step.function for step in self.steps]
+        if len(set(names)) != len(names):
+            raise ValueError("two steps have the same function")
+        called = [statement.step for statement in statements_in(self.body) if isinstance(statement, StepCall)]
+        if called != list(range(len(self.steps))):
+            raise ValueError("the run function does not call every step once, in order")
+        plan = self.allocated
+        buffers = {buffer.name: buffer for buffer in plan.tiled.buffers}
+        order = {step.name: index for index, step in enumerate(plan.tiled.scheduled.steps)}
+        for step in self.steps:
+            for region, written in touched(step.statements):
+                _check_region(region, written, step.step, order[step.step], buffers, plan)
+        _check_pools(self, buffers)
+        return self
+
+
+def _check_region(
+    region: ByteRange, written: bool, step: str, index: int, buffers: Mapping[str, Buffer], plan: Allocated
+) -> None:
+    if region.buffer not in buffers:
+        raise ValueError(f"step {step!r} uses buffer {region.buffer!r}, which is not in the plan")
+    buffer = buffers[region.buffer]
+    if region.offset_bytes < 0 or region.offset_bytes + region.size_bytes > buffer.size_bytes:
+        raise ValueError(f"step {step!r} leaves buffer {buffer.name!r}")
+    if not buffer.first <= index <= buffer.last:
+        raise ValueError(f"step {step!r} uses buffer {buffer.name!r}, which is not alive then")
+    if written and buffer.kind == "constant":
+        raise ValueError(f"step {step!r} writes constant {buffer.name!r}")
+    if written and buffer.kind == "input" and buffer.name not in plan.placements:
+        raise ValueError(f"step {step!r} writes input {buffer.name!r}, which is in the caller's memory")
+
+
+def _check_pools(program: Program, buffers: Mapping[str, Buffer]) -> None:
+    sizes = {pool.memory: pool.size_bytes for pool in (*program.pools, *program.constants) if not pool.holds}
+    alone = {name: pool.size_bytes for pool in program.pools for name in pool.holds}
+    constant = {pool.memory for pool in program.constants}
+    for name, placement in program.allocated.placements.items():
+        end = placement.offset_bytes + buffers[name].size_bytes
+        limit = (
+            program.state_bytes if buffers[name].kind == "state" else alone.get(name, sizes.get(placement.memory, 0))
+        )
+        if end > limit:
+            raise ValueError(f"buffer {name!r} ends at byte {end} of {placement.memory!r}, which has {limit}")
+        if placement.memory in constant and placement.offset_bytes < CONSTANTS_HEADER_BYTES:
+            raise ValueError(f"constant {name!r} is placed in the header of {placement.memory!r}")

@@ -1,0 +1,196 @@
+"""Knows the values that the back end's stages pass on: Bound, Scheduled, Tiled, Allocated, Program, Artifact.
+Does not know how any of them is made. Each refers to the one before it and can verify itself.
+
+    Graph -> Bound -> Scheduled -> Tiled -> Allocated -> Program -> Artifact
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from tilewright.errors import Diagnostic, Refusal
+from tilewright.ir.codec import DERIVED
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.graph import Graph, Node
+from tilewright.ir.kernel import Kernel, Matched
+from tilewright.ir.layer import Layer
+from tilewright.ir.layout import Layout
+from tilewright.ir.platform import Platform
+from tilewright.ir.regions import Region
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+CONSTANTS_HEADER_BYTES = 16  # at the start of every const pool: plan id and length; nothing is placed there
+
+BufferKind = Literal["input", "output", "activation", "scratch", "state", "constant", "tile", "staged", "resident"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A kernel that can compute a node, and what it is estimated to cost."""
+
+    kernel: Kernel
+    cycles: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """A node, the kernel that computes it, and everything that could have."""
+
+    node: str
+    kernel: Kernel
+    engine: str
+    candidates: tuple[Candidate, ...]
+    refusals: tuple[Refusal, ...]
+    constants: Mapping[str, str]  # operand -> name in Bound.constants
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """Every node has a kernel, every value a layout, every constant its stored form."""
+
+    graph: Graph  # may hold relayout nodes that the rewritten graph did not
+    platform: Platform
+    bindings: Mapping[str, Binding]  # by node
+    layouts: Mapping[str, Layout]  # by value
+    constants: Mapping[str, Array] = field(compare=False)  # packed, as stored; equal arrays are stored once
+    diagnostics: tuple[Diagnostic, ...] = ()
+    layers: Mapping[str, Layer] = field(  # by node, as its kernel computes it; worked out again where it is read back
+        default_factory=dict, compare=False, repr=False, metadata=DERIVED
+    )
+
+    def site(self, node: Node) -> Matched:
+        """`node` with its tensors and its kernel's analysis."""
+        return self.layers[node.name].at(self.graph.site(node))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One entry of the schedule. `nodes` is one node, or a pattern that one kernel computes."""
+
+    name: str  # the last node's
+    nodes: tuple[str, ...]
+    copies: bool = True  # False: the step's outputs are aliases and nothing is executed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """Where a value lives: inside a buffer, `offset_bytes` from its start, dense in the value's layout."""
+
+    buffer: str
+    offset_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Buffer:
+    """Bytes that need a place. Alive from step `first` to step `last`, both included."""
+
+    name: str
+    kind: BufferKind
+    size_bytes: int
+    align: int
+    first: int
+    last: int
+    memories: tuple[str, ...] = ()  # candidates, best first, filled in by `tile`; none: the caller's own memory
+    values: tuple[str, ...] = ()  # tensors that live in it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduled:
+    """Steps in order; every value has a buffer; views and in-place pairs share one."""
+
+    bound: Bound
+    steps: tuple[Step, ...]  # only those that execute something
+    storage: Mapping[str, Storage]  # by value, constants excluded
+    buffers: tuple[Buffer, ...]
+    in_place: Mapping[str, str]  # output value -> input value it overwrites
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """What a tiler answers: steps that are tiled together, how, and what it says of them."""
+
+    region: Region
+    cycles: float = 0.0  # estimate
+    offsets: Mapping[str, int] = field(default_factory=dict)  # buffer -> bytes from the pool's start, where it settles
+    claim: str = ""  # what the tiler has proved of its choice: "optimal", how far from it at most; "" nothing
+
+    @property
+    def name(self) -> str:
+        """The last step's."""
+        return self.region.name
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Its steps, in order."""
+        return self.region.steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tiled:
+    """Every buffer that will ever exist, with its final size and its candidate memories."""
+
+    scheduled: Scheduled
+    groups: tuple[Group, ...]
+    buffers: tuple[Buffer, ...]  # Scheduled.buffers with candidates, and scratch, tiles, constants
+
+    @property
+    def regions(self) -> tuple[Region, ...]:
+        """They cover every step once, in order."""
+        return tuple(group.region for group in self.groups)
+
+    @property
+    def executed(self) -> Mapping[str, int]:
+        """By step the number of the step in whose function it is computed: of a region with hops, the last one's."""
+        numbers = {step.name: number for number, step in enumerate(self.scheduled.steps)}
+        return {name: numbers[region.name if region.hops else name] for region in self.regions for name in region.steps}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """The place of a buffer."""
+
+    memory: str
+    offset_bytes: int
+
+
+def comes_and_goes(buffer: Buffer, place: Placement, platform: Platform) -> bool:
+    """Whether a buffer shares bytes of the near memory, over time, with tiles; a tile buffer always does."""
+    return buffer.kind == "tile" or (place.memory == platform.near and buffer.kind in ("activation", "scratch"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolUse:
+    """What the plan takes of one memory."""
+
+    memory: str
+    kind: Literal["ram", "const", "state", "resident"]  # the last two: what lasts from run to run, apart from the pool
+    used_bytes: int
+    limit_bytes: int | None  # what the runtime leaves of the memory, for all its uses together; None: no limit
+    lower_bound_bytes: int
+    optimal: bool  # proved: used equals the lower bound, or an exact search finished
+    soft: bool = False  # the limit may be exceeded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocated:
+    """Every buffer has a memory and an offset, checked by `check`."""
+
+    tiled: Tiled
+    placements: Mapping[str, Placement]  # by buffer
+    pools: tuple[PoolUse, ...]
+    decisions: Decisions  # complete
+    plan_id: int  # 32 bits: changes whenever anything that the constants blob depends on does
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """What is written: relative path -> bytes."""
+
+    files: Mapping[str, bytes]

@@ -1,0 +1,1 @@
+"""How decisions are found: proposals, other kernels where memory is short, and what to try when nothing fits."""

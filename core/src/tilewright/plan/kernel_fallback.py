@@ -1,0 +1,260 @@
+"""Knows how a plan is found where memory is short: with other kernels than the fastest; and what to type if none fit.
+Does not know tiles, nor how kernels are bound.
+
+One loop: bind, plan, take back why it does not fit, refuse the kernels that are in the way, and bind again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from tilewright.allocate.overflow import MIGHT_FIT
+from tilewright.errors import TilewrightError, with_fix
+from tilewright.ir.graph import Graph
+from tilewright.ir.stages import Allocated, Bound
+from tilewright.plan.planner import Planner
+from tilewright.plan.remedies import Change, ways_out, with_memories
+from tilewright.plan.shortage import Misfit, Refused, choice_of, joined, least_scratch, refusals, regained
+from tilewright.plan.slowdown import exchanged, extra_cycles, slower_kernels
+
+Rebind = Callable[[Mapping[str, str]], Bound]  # with these kernels, node -> name, where no others are pinned
+Answer = Allocated | tuple[Misfit, ...]
+Kernels = tuple[tuple[str, str], ...]  # node and kernel, sorted
+_MOST_LIMITS = 40  # that are tried: each is what one more step needs, whatever its kernel
+_MOST_TRIES = 4  # to make scratch smaller just where it is in the way, before it is made as small as it can be
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Proposal:
+    """Kernels instead of the fastest, and why."""
+
+    kernels: Mapping[str, str] = field(default_factory=dict)  # node -> name
+    refused: Refused = field(default_factory=dict)
+    memories: tuple[str, ...] = ()  # that were short
+    extra_cycles: float = 0.0
+    last: bool = False  # of least scratch: there is nothing else to propose
+
+
+@dataclass(slots=True)
+class _Queue:
+    """Proposals that were not tried yet."""
+
+    waiting: list[_Proposal] = field(default_factory=list)
+    seen: list[Mapping[str, str]] = field(default_factory=list)
+    tries: int = 0  # that overflowed
+
+    def add(self, proposals: Iterable[_Proposal]) -> None:
+        """All that are new."""
+        for proposal in proposals:
+            if proposal.kernels not in self.seen:
+                self.seen.append(proposal.kernels)
+                self.waiting.append(proposal)
+
+    def cheapest(self) -> _Proposal | None:
+        """The first of the cheapest, taken out; None where there is none, or enough were tried."""
+        if not self.waiting or self.tries > _MOST_TRIES:
+            return None
+        found = min(self.waiting, key=lambda one: one.extra_cycles)
+        self.waiting.remove(found)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """What became of the last proposal, and why those before it did not fit."""
+
+    proposal: _Proposal
+    plan: Allocated | None
+    misfits: tuple[Misfit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitting:
+    """One model on one platform."""
+
+    planner: Planner
+    rebind: Rebind | None = None  # None: kernels are settled
+    bindings: dict[Kernels, Bound] = field(default_factory=dict, compare=False, repr=False)  # that were made before
+
+    def plan(self, bound: Bound) -> Allocated:
+        """The best plan with the fastest kernels; with others where it does not fit, which a note TW5035 then tells.
+
+        Raises a TilewrightError (exit 5) where none fits. Its `try:` lines have been planned with; of a memory that is
+        too small, the size in them is the least that was found to do.
+        """
+        answer = self.found(bound)
+        if isinstance(answer, Allocated):
+            return answer
+        raise self._told(bound, answer) from None
+
+    def found(self, bound: Bound) -> Answer:
+        """The plan, or why each of the proposals did not fit."""
+        search = self._searched(bound, self.planner.best)
+        if search.plan is None:
+            return search.misfits
+        return _settled(self._regained(bound, search, search.plan), bound) if search.misfits else search.plan
+
+    def _searched(self, first: Bound, plan: Callable[[Bound], Answer]) -> _Search:
+        """Propose, plan, take the reasons back, propose again."""
+        proposal, queue = _Proposal(), _Queue()
+        misfits: tuple[Misfit, ...] = ()
+        while True:
+            bound = self._bound(first, proposal)
+            answer = plan(bound)
+            if isinstance(answer, Allocated):
+                return _Search(proposal=proposal, plan=answer, misfits=misfits)
+            misfits = (*misfits, *answer)
+            following = self._following(bound, proposal, answer, misfits, queue)
+            if following is None:
+                return _Search(proposal=proposal, plan=None, misfits=misfits)
+            proposal = following
+
+    def _following(
+        self, bound: Bound, proposal: _Proposal, answer: Sequence[Misfit], misfits: Sequence[Misfit], queue: _Queue
+    ) -> _Proposal | None:
+        """The cheapest of everything that could be done so far; at last the one of least scratch."""
+        if self.rebind is None or proposal.last:
+            return None
+        queue.tries += answer[0].overflow is not None
+        queue.add(self._ways(bound, proposal, answer))
+        return queue.cheapest() or self._least_scratch(bound, proposal, misfits)
+
+    def _ways(self, bound: Bound, proposal: _Proposal, answer: Sequence[Misfit]) -> Iterator[_Proposal]:
+        """For each reason, the cheapest kernels without those that are in the way; none where a step has none left.
+
+        Orders differ in what is alive when. A step that no tile fits is in the way whatever the order is.
+        """
+        choice = choice_of(bound, self.planner.operators, self.planner.pins)
+        for misfit in answer if answer[0].overflow is not None else answer[:1]:
+            more = refusals(misfit, choice, proposal.refused)
+            if not more:
+                continue
+            refused = joined(proposal.refused, more)
+            other = {step: choice.candidates(step, refused)[0].kernel.name for step in more}
+            kernels = {**proposal.kernels, **other}
+            yield _Proposal(
+                kernels=kernels,
+                refused=refused,
+                memories=tuple(dict.fromkeys((*proposal.memories, misfit.memory))),
+                extra_cycles=extra_cycles(bound, kernels),
+            )
+
+    def _least_scratch(self, bound: Bound, proposal: _Proposal, misfits: Sequence[Misfit]) -> _Proposal | None:
+        """Everything that any overflow so far could be cured with."""
+        choice = choice_of(bound, self.planner.operators, self.planner.pins)
+        kernels: dict[str, str] = {}
+        for misfit in misfits:
+            kernels |= least_scratch(misfit, choice, proposal.refused)
+        if not kernels:
+            return None
+        short = dict.fromkeys(misfit.memory for misfit in misfits)
+        return replace(proposal, kernels={**proposal.kernels, **kernels}, memories=tuple(short), last=True)
+
+    def _regained(self, first: Bound, search: _Search, plan: Allocated) -> Allocated:
+        """The same with faster kernels where the plan has room for their scratch, if one is found with them."""
+        choice = choice_of(plan.tiled.scheduled.bound, self.planner.operators, self.planner.pins)
+        faster = regained(plan, search.misfits[0], choice)
+        if not faster:
+            return plan
+        kernels = {**search.proposal.kernels, **faster}
+        answer = self.planner.best(self._bound(first, replace(search.proposal, kernels=kernels)))
+        return answer if isinstance(answer, Allocated) else plan
+
+    def _bound(self, first: Bound, proposal: _Proposal) -> Bound:
+        """The proposal's binding, with a note about what is slower."""
+        if self.rebind is None or not proposal.kernels:
+            return first
+        kernels = tuple(sorted(proposal.kernels.items()))
+        if kernels not in self.bindings:
+            self.bindings[kernels] = self.rebind(proposal.kernels)
+        bound = replace(self.bindings[kernels], platform=first.platform)
+        return replace(bound, diagnostics=(*bound.diagnostics, *slower_kernels(bound, first, proposal.memories)))
+
+    def _told(self, first: Bound, misfits: Sequence[Misfit]) -> TilewrightError:
+        """The reason that is nearest to fitting, with what to change."""
+        crowded = [misfit for misfit in misfits if misfit.overflow is not None]
+        if crowded:
+            told = min(crowded, key=lambda misfit: misfit.excess_bytes)
+            return with_fix(told.error, self._ways_out(first, told))
+        error = misfits[0].error
+        least = self._least(first, misfits) if self.rebind is not None else None
+        if least is not None:
+            memory, size_bytes = least
+            return replace(error, fix=(f"--memory {memory}={size_bytes}     is the least that does for all steps",))
+        return error if error.fix else with_fix(error, self._ways_out(first, misfits[0]))
+
+    def _least(self, first: Bound, misfits: Sequence[Misfit]) -> tuple[str, int] | None:
+        """The least size of the memory that no tile fits with which a plan is found; None where none is known.
+
+        Nothing smaller does than what the last step needs that had no other kernel. What that leaves open is the next
+        such step, so sizes rise to the least one.
+        """
+        planner = replace(self.planner, longest=1)
+        least = _needed(misfits)
+        for _ in range(_MOST_LIMITS):
+            if least is None:
+                return None
+            search = replace(self, planner=planner)._searched(with_memories(first, dict([least])), planner.first)
+            if search.plan is not None:
+                return least
+            before, least = least, _needed(search.misfits)
+            if least is not None and (least[0] != before[0] or least[1] <= before[1]):
+                return None
+        return None
+
+    def _ways_out(self, first: Bound, told: Misfit) -> tuple[str, ...]:
+        """Changes after which the model fits, each proved by planning with it."""
+
+        def plan(changed: Bound, change: Change) -> Allocated | None:
+            fitting = replace(self, planner=_changed(self.planner, first.graph, change))
+            try:
+                if change.settled:
+                    answer = fitting.planner.best(changed)
+                else:
+                    answer = fitting.found(replace(first, platform=changed.platform))
+            except TilewrightError:
+                return None  # the change itself is not possible
+            return answer if isinstance(answer, Allocated) else None
+
+        kernels = exchanged(told.tiled.scheduled.bound, first) if told.tiled else {}
+        return ways_out(
+            self._bound(first, _Proposal(kernels=kernels)),
+            plan,
+            placeable=any(MIGHT_FIT in detail for detail in told.error.details),
+            effort=self.planner.budget.work,
+            pinned=bool(self.planner.pins.memories),
+            staged=bool(self.planner.pins.staged),
+        )
+
+
+def _settled(plan: Allocated, first: Bound) -> Allocated:
+    """The same plan, its other kernels among its decisions: pinned, these give it again."""
+    kernels = exchanged(plan.tiled.scheduled.bound, first)
+    return replace(plan, decisions=replace(plan.decisions, kernels={**plan.decisions.kernels, **kernels}))
+
+
+def _changed(planner: Planner, graph: Graph, change: Change) -> Planner:
+    """The same planner with other pins, or a larger budget."""
+    pins = planner.pins
+    kept = {*pins.state, *pins.state.values()}
+    ends: dict[str, Literal["pool", "user"]] = dict.fromkeys(
+        (name for name in (*graph.inputs, *graph.outputs) if name not in kept), "user"
+    )
+    pins = replace(
+        pins,
+        io=ends if change.users else pins.io,
+        memories={} if change.unpinned else pins.memories,
+        staged={} if change.unstaged else pins.staged,
+    )
+    return replace(planner, pins=pins, budget=replace(planner.budget, work=planner.budget.work * change.effort))
+
+
+def _needed(misfits: Sequence[Misfit]) -> tuple[str, int] | None:
+    """A memory, and the least size of it that the last error's step needs, whichever of its kernels is taken."""
+    about = [misfit.error for misfit in misfits if misfit.error.subject == misfits[-1].error.subject]
+    found = [error.needs for error in about if error.needs is not None]
+    if len(found) < len(about):
+        return None
+    return min(found, key=lambda one: one[1])

@@ -1,0 +1,236 @@
+"""Knows how decisions about one binding are proposed: run the stages for each, keep the plan that needs least memory.
+Does not know how any stage works, nor any target, nor which other binding would fit: that is `kernel_fallback`.
+
+Memory, layout, order and tiles depend on each other, and a chain of stages cannot go back. So a proposal is a
+`Decisions` value, the stages are pure functions of it, and what does not fit comes back as a reason, a `Misfit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tilewright.allocate import allocate
+from tilewright.allocate.overflow import Overflow, does_not_fit
+from tilewright.allocate.stage import attempt
+from tilewright.bind import bind
+from tilewright.check.stages import verify_allocated, verify_bound, verify_scheduled, verify_tiled
+from tilewright.errors import Diagnostic, Exit, TilewrightError, memory_error
+from tilewright.ir.allocation import Allocator, Budget
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.graph import Graph
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import Layers
+from tilewright.ir.operator import Operator
+from tilewright.ir.platform import Platform
+from tilewright.ir.stages import Allocated, Bound, Scheduled, Tiled
+from tilewright.ir.tiler import Buffering, Tiler
+from tilewright.plan.constant_copy_costs import proposals
+from tilewright.plan.shortage import Misfit
+from tilewright.schedule import schedule
+from tilewright.schedule.order import frugal_order, given_order
+from tilewright.schedule.order_search import FoundOrder, search_order
+from tilewright.schedule.order_task import OrderTask, order_task
+from tilewright.tile.stage import tile
+
+_FEWEST_TO_ORDER = 3  # nodes, below which there is nothing to choose
+_ORDER_SHARE = 10  # of the budget goes into the search for an order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planner:
+    """Everything that stays the same while proposals change. `pins` overrule every proposal."""
+
+    operators: Mapping[str, Operator]
+    kernels: Mapping[str, Kernel]
+    tiler: Tiler
+    allocator: Allocator
+    pins: Decisions = field(default_factory=Decisions)
+    buffering: Buffering = "auto"
+    longest: int | None = None  # chain of steps joined by values that stay in the near memory
+    budget: Budget = field(default_factory=Budget)
+    stage_constants: bool = False  # copy constants where the memories' speeds favour it
+    layers: Layers | None = None  # what is known of them from binding before
+    known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers
+
+    def bind(self, graph: Graph, platform: Platform, diagnostics: tuple[Diagnostic, ...] = ()) -> Bound:
+        """Kernels and layouts; the same for every proposal of this planner."""
+        return verify_bound(bind(graph, platform, self.operators, self.kernels, self.pins, diagnostics, self.layers))
+
+    def plan(self, bound: Bound) -> Allocated:
+        """The best plan over all proposals. Raises TilewrightError (exit 5) when none fits: the first one's reason."""
+        return _demanded(self.best(bound))
+
+    def best(self, bound: Bound) -> Allocated | tuple[Misfit, ...]:
+        """The same, where not fitting is an answer: why each of the proposals does not."""
+        plans, misfits = self._attempts(bound)
+        if not plans:
+            return tuple(misfits)
+        best = min(plans, key=merit)  # the first of equals
+        return self._with_copies(bound, best) if self.stage_constants else best
+
+    def first(self, bound: Bound) -> Allocated | tuple[Misfit, ...]:
+        """The plan of the first proposal, whether or not others are better."""
+        answer = self._attempt(bound, next(self.proposals(bound)))
+        return answer if isinstance(answer, Allocated) else (answer,)
+
+    def _with_copies(self, bound: Bound, plan: Allocated) -> Allocated:
+        """The plan with the best set of copies of constants that fits; itself where none does."""
+        for staged in proposals(plan, self.operators):
+            wanted = replace(self.pins, order=plan.decisions.order, staged={**self.pins.staged, **staged})
+            answer = replace(self, pins=wanted)._attempt(bound, wanted)
+            if isinstance(answer, Allocated):
+                return answer
+        return plan
+
+    def proposals(self, bound: Bound) -> Iterator[Decisions]:
+        """Orders worth trying, the graph's own first."""
+        seen = set()
+        for order in self._orders(bound):
+            proposal = Decisions(order=order).pinned_by(self.pins)
+            if proposal.order not in seen:
+                seen.add(proposal.order)
+                yield proposal
+
+    def _orders(self, bound: Bound) -> Iterator[tuple[str, ...]]:
+        """The given order, a frugal one, and the best one of a search."""
+        given, frugal = given_order(bound.graph), frugal_order(bound.graph)
+        yield given
+        if self.pins.order or len(given) < _FEWEST_TO_ORDER:
+            return
+        yield frugal
+        theirs = [*self.pins.state, *(value for value, whose in self.pins.io.items() if whose == "user")]
+        task = order_task(bound, self.operators, theirs)
+        position = {name: index for index, name in enumerate(task.nodes)}
+        found = self._searched(task, [position[name] for name in frugal])
+        yield tuple(task.nodes[index] for index in found.order)
+
+    def _searched(self, task: OrderTask, frugal: list[int]) -> FoundOrder:
+        """The best order found. Other limits, and kernels that only differ in scratch, ask for the same one again."""
+        budget = self.budget.work // _ORDER_SHARE
+        key = "order", task, budget
+        if key not in self.known:
+            self.known[key] = search_order(task, budget, (frugal,))
+        found: FoundOrder = self.known[key]
+        return found
+
+    def carry_out(self, bound: Bound, decisions: Decisions) -> Allocated:
+        """Schedule, tile and allocate as decided. Raises TilewrightError (exit 5) when that does not fit."""
+        return _demanded(self._carried_out(bound, decisions))
+
+    def _attempt(self, bound: Bound, decisions: Decisions) -> Allocated | Misfit:
+        """The same, where not fitting is an answer, whichever stage gives it."""
+        try:
+            return self._carried_out(bound, decisions)
+        except TilewrightError as error:
+            if error.exit_code is not Exit.DOES_NOT_FIT:
+                raise
+            return Misfit(error=error)
+
+    def _carried_out(self, bound: Bound, decisions: Decisions) -> Allocated | Misfit:
+        """What was to stay in the near memory but finds no place travels."""
+        scheduled = verify_scheduled(schedule(bound, self.operators, decisions))
+        travelling: dict[str, str] = {}
+        while True:
+            proposal = replace(decisions, memories={**decisions.memories, **travelling})
+            tiled = self.tile(scheduled, proposal)
+            answer = attempt(tiled, proposal, self.allocator, self.budget)
+            if isinstance(answer, Allocated):
+                return verify_allocated(answer, self.operators)
+            sent = least_useful(tiled, answer)
+            if not sent:
+                return Misfit(error=does_not_fit(tiled, answer), tiled=tiled, overflow=answer)
+            travelling |= dict.fromkeys(sent, bound.platform.home_memory().name)
+
+    def tile(self, scheduled: Scheduled, decisions: Decisions) -> Tiled:
+        """The `tile` stage with this planner's tiler. TilewrightError TW4043 (exit 5): pinned tiles cannot be kept."""
+        unknown = sorted(self.pins.tiles.keys() - {step.name for step in scheduled.steps})
+        if unknown:
+            raise _tiles_not_kept(f"there is no step '{unknown[0]}'")
+        try:
+            tiled = tile(
+                scheduled,
+                self.operators,
+                self.tiler,
+                decisions,
+                self.buffering,
+                self.budget.seed,
+                self.longest,
+                self.known,
+            )
+            return verify_tiled(tiled, self.operators)
+        except TilewrightError as error:
+            if not self.pins.tiles or error.exit_code is not Exit.INTERNAL:
+                raise
+            raise _tiles_not_kept(error.message, *error.details) from error
+        except (KeyError, IndexError, ValueError, ArithmeticError) as error:
+            if not self.pins.tiles:
+                raise
+            raise _tiles_not_kept(f"no such loop, operand, memory or size: {error}") from error
+
+    def allocate(self, tiled: Tiled, decisions: Decisions) -> Allocated:
+        """The `allocate` stage with this planner's allocator, checked by something that trusts neither."""
+        return verify_allocated(allocate(tiled, decisions, self.allocator, self.budget), self.operators)
+
+    def _attempts(self, bound: Bound) -> tuple[list[Allocated], list[Misfit]]:
+        """Every proposal that fits, and why the others do not."""
+        answers = [self._attempt(bound, proposal) for proposal in self.proposals(bound)]
+        plans = _plans(answers)
+        if plans and bound.platform.near:
+            answers.extend(self._attempt(bound, proposal) for proposal in self._apart(bound, min(plans, key=merit)))
+        return _plans(answers), [answer for answer in answers if isinstance(answer, Misfit)]
+
+    def _apart(self, bound: Bound, best: Allocated) -> Iterator[Decisions]:
+        """The best order again with no value in another's bytes: in a near memory those would have to stay together."""
+        scheduled = best.tiled.scheduled
+        kept = {scheduled.storage[value].buffer for group in best.tiled.groups for value in group.region.resident}
+        pairs = [value for value in scheduled.in_place if scheduled.storage[value].buffer not in kept]
+        if pairs and self.longest != 1 and not self.pins.in_place:
+            order = best.decisions.order
+            yield Decisions(order=order, in_place=dict.fromkeys(pairs, "")).pinned_by(self.pins)
+
+
+def _tiles_not_kept(*reasons: str) -> TilewrightError:
+    return memory_error(
+        "TW4043",
+        "pinned tiles cannot be kept",
+        details=reasons,
+        fix=(
+            "remove `tiles` of that step from the pinned decisions, or take them from a state saved with these flags",
+        ),
+    )
+
+
+def _demanded(answer: Allocated | Misfit | tuple[Misfit, ...]) -> Allocated:
+    """The plan; where there is none, the first reason is raised."""
+    if isinstance(answer, Allocated):
+        return answer
+    raise (answer if isinstance(answer, Misfit) else answer[0]).error
+
+
+def _plans(answers: list[Allocated | Misfit]) -> list[Allocated]:
+    return [answer for answer in answers if isinstance(answer, Allocated)]
+
+
+def merit(allocated: Allocated) -> tuple[float, int]:
+    """Smaller is better: time first where tiles travel between memories, then bytes."""
+    tiled = allocated.tiled
+    near = tiled.scheduled.bound.platform.near
+    return (sum(group.cycles for group in tiled.groups) if near else 0.0), ram_bytes(allocated)
+
+
+def least_useful(tiled: Tiled, overflow: Overflow) -> tuple[str, ...]:
+    """The values of a buffer that stays in the memory which is too small: of those there at the step, the one whose
+    absence costs least. () where none does.
+    """
+    kept = {value for group in tiled.groups for value in group.region.resident}
+    staying = [buffer for buffer in overflow.live if not kept.isdisjoint(buffer.values)]
+    enough = [buffer for buffer in staying if buffer.size_bytes >= overflow.excess_bytes]
+    chosen = min(enough, key=lambda buffer: buffer.size_bytes, default=None) or (staying[0] if staying else None)
+    return chosen.values if chosen else ()
+
+
+def ram_bytes(allocated: Allocated) -> int:
+    """Bytes that the plan takes of all memories that are written."""
+    return sum(pool.used_bytes for pool in allocated.pools if pool.kind != "const")

@@ -1,0 +1,50 @@
+"""Knows what it costs that steps run with other kernels than the fastest, and how that is told.
+Does not know why they do, beyond the memories that were short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tilewright.errors import Diagnostic
+from tilewright.ir.stages import Binding, Bound, Candidate
+
+
+def extra_cycles(bound: Bound, kernels: Mapping[str, str]) -> float:
+    """What these kernels (node -> name) take longer than the fastest of their nodes, together: an estimate."""
+    bindings = (bound.bindings[node] for node in kernels if node in bound.bindings)
+    return sum(_candidate(one, kernels[one.node]).cycles - one.candidates[0].cycles for one in bindings)
+
+
+def exchanged(bound: Bound, first: Bound) -> dict[str, str]:
+    """Node -> kernel, where it is another than in `first`."""
+    before = {name: one.kernel.name for name, one in first.bindings.items()}
+    return {
+        name: one.kernel.name for name, one in bound.bindings.items() if before.get(name) not in (None, one.kernel.name)
+    }
+
+
+def slower_kernels(bound: Bound, first: Bound, memories: Sequence[str]) -> Iterator[Diagnostic]:
+    """The note TW5035 for steps of `bound` that had faster kernels in `first`, which `memories` have no room for."""
+    changed = exchanged(bound, first)
+    if not changed:
+        return
+    extra = extra_cycles(bound, changed)
+    total = sum(one.candidates[0].cycles for one in bound.bindings.values())
+    more = f", {100 * extra / total:.1f} % of what all nodes take" if total else ""
+    yield Diagnostic(
+        code="TW5035",
+        severity="note",
+        message=f"memory is short ({', '.join(memories)}): {len(changed)} of {len(bound.bindings)} nodes have slower "
+        f"kernels, {extra:,.0f} cycles more on one core (estimate{more})",
+        details=tuple(_line(bound.bindings[name], first.bindings[name]) for name in changed),
+    )
+
+
+def _line(binding: Binding, before: Binding) -> str:
+    extra = _candidate(binding, binding.kernel.name).cycles - _candidate(binding, before.kernel.name).cycles
+    return f"'{binding.node}': {binding.kernel.name} instead of {before.kernel.name}, {extra:,.0f} cycles more"
+
+
+def _candidate(binding: Binding, kernel: str) -> Candidate:
+    return next(one for one in binding.candidates if one.kernel.name == kernel)

@@ -1,0 +1,1 @@
+"""What results must be: references, test vectors, comparisons. Does not know how anything is run."""

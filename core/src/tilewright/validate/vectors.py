@@ -1,0 +1,109 @@
+"""Knows test vectors: npz files with keys `setK/in/TENSOR` and `setK/out/TENSOR`, and random ones.
+Does not know what is compared with them.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilewright.errors import usage_error
+from tilewright.ir.graph import Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorSet:
+    """One inference: inputs by tensor name, and what is expected, where that is known."""
+
+    inputs: Mapping[str, Array] = field(compare=False)
+    outputs: Mapping[str, Array] = field(compare=False)
+
+
+def read_vectors(file: Path, inputs: Mapping[str, Tensor], outputs: Mapping[str, Tensor]) -> tuple[VectorSet, ...]:
+    """The sets of an npz file, checked against the model's inputs and outputs.
+
+    Raises TilewrightError TW6001 (exit 2) that says which key, type or shape is wrong.
+    """
+    import numpy as np
+
+    try:
+        archive = np.load(file, allow_pickle=False)
+        arrays = {key: archive[key] for key in archive.files}
+    except (OSError, ValueError, EOFError, AttributeError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise usage_error(
+            "TW6001",
+            "cannot read the test vectors",
+            where=str(file),
+            details=(str(error).splitlines()[0] if str(error) else type(error).__name__,),
+            fix=("make them with numpy.savez: keys setK/in/TENSOR and setK/out/TENSOR",),
+        ) from None
+    names = sorted({key.split("/", 1)[0] for key in arrays if "/in/" in key})
+    if not names:
+        raise usage_error(
+            "TW6001",
+            "the file has no test vectors",
+            where=str(file),
+            details=(f"its keys are: {', '.join(sorted(arrays)[:6]) or 'none'}",),
+            fix=("name the arrays setK/in/TENSOR and setK/out/TENSOR, K = 0, 1, ...",),
+        )
+    return tuple(
+        VectorSet(
+            inputs={key: _fitting(arrays, f"{name}/in/{key}", tensor, file) for key, tensor in inputs.items()},
+            outputs={
+                key: _fitting(arrays, f"{name}/out/{key}", tensor, file)
+                for key, tensor in outputs.items()
+                if f"{name}/out/{key}" in arrays
+            },
+        )
+        for name in names
+    )
+
+
+def random_vectors(inputs: Mapping[str, Tensor], count: int, seed: int) -> tuple[VectorSet, ...]:
+    """Uniform integers over the whole type, standard normal floats; the same for the same seed."""
+    import numpy as np
+
+    generator = np.random.default_rng(seed)
+
+    def draw(tensor: Tensor) -> Array:
+        if tensor.dtype.is_float:
+            return generator.standard_normal(tensor.shape).astype(tensor.dtype.numpy)
+        low, high = tensor.dtype.limits
+        return generator.integers(low, high, tensor.shape, tensor.dtype.numpy, endpoint=True)
+
+    return tuple(
+        VectorSet(inputs={name: draw(tensor) for name, tensor in inputs.items()}, outputs={}) for _ in range(count)
+    )
+
+
+def _fitting(arrays: Mapping[str, Array], key: str, tensor: Tensor, file: Path) -> Array:
+    if key not in arrays:
+        raise usage_error(
+            "TW6001",
+            f"the test vectors lack '{key}'",
+            where=str(file),
+            details=(f"their keys are: {', '.join(sorted(arrays)[:6])}",),
+            fix=("name the arrays setK/in/TENSOR and setK/out/TENSOR, as the model does",),
+        )
+    array = arrays[key]
+    if array.size != tensor.elements or array.dtype != tensor.dtype.numpy:
+        raise usage_error(
+            "TW6001",
+            f"'{key}' does not fit the model",
+            where=str(file),
+            details=(
+                f"it is {array.dtype}{list(array.shape)}, '{tensor.name}' is {tensor.dtype.numpy}{list(tensor.shape)}",
+            ),
+            fix=(f"save it as {tensor.dtype.numpy}{list(tensor.shape)}, or check --dim",),
+        )
+    return array.reshape(tensor.shape)

@@ -1,0 +1,78 @@
+"""The checker of solutions sees every way in which one can be wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilewright.check.allocation import peaks, violations
+from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
+from tilewright.testing.allocation_problems import block
+
+PROBLEM = Problem(
+    blocks=(
+        block("a", 16, 0, 1, align=4),
+        block("b", 8, 1, 2, align=4),
+        block("c", 8, 2, 3, align=4),
+        block("fixed", 4, 0, 3, fixed=40),
+        block("none", 0, 0, 3),
+        Block(name="gap", size_bytes=8, lifetimes=((0, 0), (3, 3)), pools=("ram",)),
+        block("x", 4, 5, 6, pools=("other",)),
+        block("y", 4, 5, 6, pools=("other",)),
+        block("z", 4, 8, 8, pools=("other",)),
+    ),
+    pools=(
+        Pool(name="ram", capacity_bytes=64, align=8, reserved=((56, 64),)),
+        Pool(name="other", capacity_bytes=None),
+    ),
+    conflicts=(("z", "y"),),
+    compatible=(("y", "x"),),
+)
+GOOD = {
+    "a": ("ram", 0),
+    "b": ("ram", 16),
+    "c": ("ram", 0),
+    "fixed": ("ram", 40),
+    "none": ("ram", 0),
+    "gap": ("ram", 24),
+    "x": ("other", 0),
+    "y": ("other", 0),
+    "z": ("other", 4),
+}
+
+
+def _solution(**changes: tuple[str, int] | None) -> Solution:
+    places = {name: Place(pool=at[0], offset_bytes=at[1]) for name, at in {**GOOD, **changes}.items() if at}
+    return Solution(status="feasible", places=places)
+
+
+def test_a_right_solution_has_no_violations() -> None:
+    assert violations(PROBLEM, _solution()) == ()
+    assert peaks(PROBLEM, _solution()) == {"ram": 44, "other": 8}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"b": None}, "'b' has no place"),
+        ({"stranger": ("ram", 0)}, "'stranger' is placed but not in the problem"),
+        ({"b": ("nowhere", 0)}, "which is no pool"),
+        ({"b": ("other", 100)}, "may not be in pool 'other'"),
+        ({"b": ("ram", -4)}, "starts at -4"),
+        ({"b": ("ram", 18)}, "not aligned to 4"),
+        ({"b": ("ram", 60)}, "ends at 68"),
+        ({"b": ("ram", 52)}, "reserved"),
+        ({"fixed": ("ram", 44)}, "not at 40 as demanded"),
+        ({"b": ("ram", 12)}, "'a' and 'b' share bytes"),
+        ({"b": ("ram", 0)}, "'a' and 'b' share bytes"),
+        ({"gap": ("ram", 4)}, "'a' and 'gap' share bytes"),
+        ({"z": ("other", 2)}, "'y' and 'z' share bytes"),
+    ],
+)
+def test_every_fault_is_seen(changes: dict[str, tuple[str, int] | None], words: str) -> None:
+    assert any(words in fault for fault in violations(PROBLEM, _solution(**changes)))
+
+
+def test_a_block_that_needs_more_alignment_than_its_pool_has_is_seen() -> None:
+    problem = Problem(blocks=(block("a", 4, 0, 0, align=32),), pools=(Pool(name="ram", capacity_bytes=None),))
+    solution = Solution(status="feasible", places={"a": Place(pool="ram", offset_bytes=0)})
+    assert any("needs alignment 32" in fault for fault in violations(problem, solution))

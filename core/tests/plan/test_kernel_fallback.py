@@ -1,0 +1,82 @@
+"""The memory that an error asks for: planning with it succeeds, with a grain less it does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from tilewright.config.options import Options
+from tilewright.deployment import Deployment
+from tilewright.errors import TilewrightError
+from tilewright.plugins import load_for
+from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES
+
+GRAIN = 8  # of the made-up cluster's near memory
+MODELS = Path(__file__).resolve().parents[4] / "shared" / "models"
+
+
+def saved(folder: Path, seed: int) -> Path:
+    """A convolution, a pool, a matrix product whose rows go through a softmax: extents drawn."""
+    numbers = np.random.default_rng(seed)
+    channels, outputs, side, classes = (
+        int(numbers.integers(low, high)) for low, high in ((3, 60), (2, 20), (6, 12), (5, 90))
+    )
+    flat = outputs * (side // 2) ** 2
+
+    def constant(name: str, *shape: int) -> onnx.TensorProto:
+        return numpy_helper.from_array(numbers.standard_normal(shape).astype(np.float32), name)
+
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("MaxPool", ["c"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Flatten", ["p"], ["f"]),
+        helper.make_node("Gemm", ["f", "m"], ["g"], transB=1),
+        helper.make_node("Softmax", ["g"], ["y"], axis=1),
+    ]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, channels, side, side])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, classes])
+    values = [constant("w", outputs, channels, 3, 3), constant("m", classes, flat)]
+    graph = helper.make_graph(nodes, "drawn", [x], [y], values)
+    path = folder / f"drawn{seed}.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), str(path))
+    return path
+
+
+def refusal(model: Path, near_bytes: int, tiler: str = "auto") -> TilewrightError | None:
+    """Why there is no plan; None where there is one."""
+    registry = replace(load_for(target="generic", tiler=tiler), platforms={CLUSTER.name: CLUSTER})
+    options = Options(memory={"l1": near_bytes}, tiler=tiler)
+    try:
+        _ = Deployment(model, CLUSTER.name, options, registry).allocated
+    except TilewrightError as error:
+        return error
+    return None
+
+
+def asked_for(error: TilewrightError | None) -> int:
+    assert error is not None and error.code == "TW5101"
+    (line,) = error.fix
+    return int(line.split("=")[1].split()[0])
+
+
+@pytest.mark.parametrize("tiler", ["auto", "min"])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_asked_for_is_the_least_that_does(tmp_path: Path, seed: int, tiler: str) -> None:
+    model = saved(tmp_path, seed)
+    least = asked_for(refusal(model, RUNTIME_BYTES + 16, tiler))
+    assert refusal(model, least, tiler) is None
+    assert asked_for(refusal(model, least - GRAIN, tiler)) == least
+
+
+@pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
+@pytest.mark.parametrize("network", ["ad_int8", "resnet8_int8"])
+def test_of_trained_networks_as_well(network: str) -> None:
+    model = MODELS / f"{network}.onnx"
+    least = asked_for(refusal(model, RUNTIME_BYTES + 40))
+    assert refusal(model, least) is None
+    assert refusal(model, least - GRAIN) is not None

@@ -1,0 +1,121 @@
+"""What an error suggests when a model does not fit works when it is typed, and says what it gives."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+import pytest
+
+from tilewright.allocate.best_fit import BestFit
+from tilewright.bind import bind
+from tilewright.errors import TilewrightError
+from tilewright.ir.allocation import Budget
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.platform import Memory
+from tilewright.ir.stages import Bound
+from tilewright.plan.kernel_fallback import Fitting
+from tilewright.plan.planner import Planner
+from tilewright.plan.remedies import with_memories
+from tilewright.testing.random_graphs import random_graph, small_world
+from tilewright.tile.whole import WholeTiler
+
+WORLD = small_world()
+
+
+def _fitting(
+    io: Mapping[str, Literal["pool", "user"]] | None = None, effort: int = 2_000, pins: Decisions | None = None
+) -> Fitting:
+    planner = Planner(
+        operators=WORLD.operators,
+        kernels=WORLD.kernels,
+        tiler=WholeTiler(),
+        allocator=BestFit(),
+        pins=pins or Decisions(io=io or {}),
+        budget=Budget(work=effort),
+    )
+    return Fitting(planner=planner)
+
+
+def _bound(seed: int) -> Bound:
+    graph = random_graph(random.Random(seed), WORLD.operators)
+    return bind(graph, WORLD.platform, WORLD.operators, WORLD.kernels, Decisions())
+
+
+def _typed(line: str, bound: Bound) -> tuple[Bound, Fitting]:
+    """What the flags of a `try:` line do."""
+    io = dict.fromkeys((*bound.graph.inputs, *bound.graph.outputs), "user") if "--io user" in line else {}
+    sizes = {name: int(size) for name, size in re.findall(r"--memory (\w+)=(\d+)", line)}
+    effort = re.search(r"--effort (\d+)", line)
+    return with_memories(bound, sizes), _fitting(io, int(effort[1]) if effort else 2_000)  # type: ignore[arg-type]
+
+
+def test_every_line_works_when_it_is_typed() -> None:
+    lines = 0
+    for seed in range(30):
+        boundless = _fitting().plan(_bound(seed))
+        used = boundless.pools[0].used_bytes
+        for limit in (used - 1, used // 2):
+            small = with_memories(_bound(seed), {"sram": limit})
+            with pytest.raises(TilewrightError) as caught:
+                _fitting().plan(small)
+            for line in caught.value.fix:
+                lines += 1
+                plan = _typed(line, small)[1].plan(_typed(line, small)[0])
+                said = re.search(r"sram ([\d,]+) of", line)
+                assert said is None or int(said[1].replace(",", "")) == plan.pools[0].used_bytes
+            assert any("--memory" in line and "larger -> fits" in line for line in caught.value.fix)
+    assert lines > 80
+
+
+def test_nothing_is_promised_that_was_not_planned() -> None:
+    """Pinned offsets that exclude each other: no flag helps, none is shown."""
+    bound = _bound(3)
+    plan = _fitting().plan(bound)
+    placed = [b for b in plan.tiled.buffers if b.name in plan.placements and b.kind != "constant" and b.size_bytes]
+    first = next(
+        b for b in placed for other in placed if b != other and b.first <= other.last and other.first <= b.last
+    )
+    clash = dict.fromkeys((item.name for item in placed), plan.placements[first.name].offset_bytes)
+    stuck = _fitting(pins=Decisions(offsets=clash, order=plan.decisions.order))
+    with pytest.raises(TilewrightError) as caught:
+        stuck.plan(bound)
+    assert not any("--memory" in line or "--io" in line for line in caught.value.fix)
+
+
+def test_several_memories_and_pins_are_tried() -> None:
+    """Every line about two memories works; pins are suspected; what is told is what the plan takes."""
+    lines = 0
+    for seed in range(12):
+        bound = _bound(seed)
+        used = _fitting().plan(bound).pools[0].used_bytes
+        small = Memory(name="dtcm", size_bytes=used // 3), Memory(name="sram", size_bytes=used // 3)
+        two = replace(bound, platform=replace(bound.platform, memories=(*small, *bound.platform.of_kind("const"))))
+        try:
+            _fitting().plan(two)
+            continue
+        except TilewrightError as error:
+            told = error
+        assert "dtcm" in str(told)
+        for line in told.fix:
+            lines += 1
+            changed, fitting = _typed(line, two)
+            fitting.plan(changed)
+    assert lines > 10
+
+
+def test_pins_that_are_in_the_way() -> None:
+    bound = _bound(3)
+    used = _fitting().plan(bound).pools[0].used_bytes
+    memories = Memory(name="dtcm", size_bytes=used // 2), Memory(name="sram", size_bytes=None)
+    two = replace(bound, platform=replace(bound.platform, memories=(*memories, *bound.platform.of_kind("const"))))
+    values = dict.fromkeys((name for name in bound.layouts if name not in bound.graph.constants), "dtcm")
+    fitting = _fitting(pins=Decisions(memories=values))
+    with pytest.raises(TilewrightError) as caught:
+        fitting.plan(two)
+    assert any(line.startswith("without --pin") and "fits" in line for line in caught.value.fix)
+    assert any("pinned)" in detail for detail in caught.value.details)
+    assert _fitting().plan(two)

@@ -1,0 +1,148 @@
+"""A verdict is right about right results, wrong ones, and ones that are nearly right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tilewright.ir.access import whole
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node, Tensor
+from tilewright.ir.operator import Operator
+from tilewright.validate.comparison import judge_outputs, judge_steps
+
+Array = npt.NDArray[np.generic]
+
+
+def operator(name: str, compute: Callable[[Array], Array], slack: float | None = None) -> Operator:
+    return Operator(
+        name=name,
+        inputs=("X",),
+        outputs=("Y",),
+        infer=lambda site: (site.input(0),),
+        reference=lambda site, arrays: (compute(np.asarray(arrays[0])),),
+        access=lambda site: whole({"X": site.input(0).shape}, {"Y": site.output.shape}),
+        tolerance=None if slack is None else lambda site, arrays: (np.full(3, slack),),
+    )
+
+
+OPERATORS = {"Negate": operator("Negate", lambda x: -x), "Half": operator("Half", lambda x: x / 2, 0.125)}
+
+
+def graph(dtype: DType, *ops: str) -> Graph:
+    values = [f"v{index}" for index in range(len(ops) + 1)]
+    nodes = tuple(
+        Node(name=f"n{index}", op=op, inputs=(values[index],), outputs=(values[index + 1],))
+        for index, op in enumerate(ops)
+    )
+    tensors = {name: Tensor(name=name, dtype=dtype, shape=(3,)) for name in values}
+    return Graph(name="g", inputs=("v0",), outputs=(values[-1],), nodes=nodes, tensors=tensors, constants={})
+
+
+def test_every_step_is_judged_on_what_the_step_before_it_really_wrote() -> None:
+    given, wrong = np.array([1, 2, 3], np.int32), np.array([-1, -2, -4], np.int32)
+    after = -wrong  # a wrong first step, and a second one that is right
+    steps = judge_steps(
+        graph(DType.I32, "Negate", "Negate"), ["n0", "n1"], OPERATORS, [{"v0": given}], [{"v1": wrong, "v2": after}]
+    )
+    assert [(step.exact, step.different, step.max_difference) for step in steps] == [(False, 1, 1.0), (True, 0, 0.0)]
+
+
+def test_a_step_that_is_a_view_is_computed_and_not_judged() -> None:
+    given = np.array([1, 2, 3], np.int32)
+    steps = judge_steps(graph(DType.I32, "Negate", "Negate"), ["n1"], OPERATORS, [{"v0": given}], [{"v2": given}])
+    assert [(step.name, step.exact) for step in steps] == [("n1", True)]
+
+
+@pytest.mark.parametrize(("error", "exact"), [(0.0, True), (0.125, True), (0.126, False), (math.nan, False)])
+def test_floats_are_held_to_the_error_model(error: float, exact: bool) -> None:
+    given = np.array([1.0, 2.0, 3.0], np.float32)
+    written = (given / 2 + np.array([0, 0, error])).astype(np.float64)
+    (step,) = judge_steps(graph(DType.F32, "Half"), ["n0"], OPERATORS, [{"v0": given}], [{"v1": written}])
+    assert step.exact is exact
+
+
+def test_what_is_not_a_number_has_no_limit_and_needs_none() -> None:
+    """The error model of NaN is NaN: right where the reference has it as well, wrong where only one of them has it."""
+    operators = {"Half": operator("Half", lambda x: x / 2, slack=math.nan)}
+    given = np.array([math.nan, math.inf, 2.0], np.float32)
+    for third, exact in ((1.0, True), (1.1, False), (math.nan, False)):
+        written = np.array([math.nan, math.inf, third], np.float32)
+        (step,) = judge_steps(graph(DType.F32, "Half"), ["n0"], operators, [{"v0": given}], [{"v1": written}])
+        assert step.exact is exact
+
+
+def test_the_worst_of_all_sets_counts() -> None:
+    given, wrong = np.array([1, 2, 3], np.int32), np.array([-1, 0, 0], np.int32)
+    (step,) = judge_steps(
+        graph(DType.I32, "Negate"),
+        ["n0"],
+        OPERATORS,
+        [{"v0": given}] * 3,
+        [{"v1": -given}, {"v1": wrong}, {"v1": wrong}],
+    )
+    assert (step.exact, step.different, step.max_difference) == (False, 4, 3.0)
+
+
+def output(dtype: DType, got: list[float], expected: list[float]) -> tuple[int, float, bool, bool]:
+    net = graph(dtype, "Negate")
+    arrays = [{"v1": np.array(values, dtype.numpy)} for values in (got, expected)]
+    (found,) = judge_outputs(net, [arrays[0]], [arrays[1]])
+    return found.different, found.max_difference, found.argmax_equal, found.within
+
+
+def test_outputs_of_integers_may_be_one_step_away() -> None:
+    assert output(DType.I8, [1, 2, 3], [1, 2, 3]) == (0, 0.0, True, True)
+    assert output(DType.I8, [1, 2, 4], [1, 2, 3]) == (1, 1.0, True, True)
+    assert output(DType.I8, [1, 9, 3], [1, 2, 3]) == (1, 7.0, False, False)
+
+
+def test_outputs_of_floats_are_held_to_the_largest_value() -> None:
+    assert output(DType.F32, [0, 0, 100.0], [0, 0, 100.001])[3]
+    assert not output(DType.F32, [0, 0, 1.0], [0, 0, 1.001])[3]
+    assert not output(DType.F32, [0, 0, math.nan], [0, 0, 1.0])[3]
+    assert output(DType.F32, [0, 0, math.inf], [0, 0, math.inf])[3]
+
+
+def test_outputs_without_expectation_are_left_out() -> None:
+    assert judge_outputs(graph(DType.I8, "Negate"), [{"v1": np.zeros(3)}], [{}]) == ()
+
+
+def test_errors_of_a_step_that_is_not_seen_are_carried_on() -> None:
+    """Half is allowed 0.125, and Negate of it as much: twice what a drawn error does."""
+    operators, exact = OPERATORS, np.array([-0.5, -1.0, -1.5], np.float32)
+    for wrong, right in ((0.1, True), (0.2, True), (0.3, False)):
+        (verdict,) = judge_steps(
+            graph(DType.F32, "Half", "Negate"), ["n0", "n1"], operators,
+            [{"v0": np.array([1, 2, 3], np.float32)}], [{"v2": (exact + wrong).astype(np.float32)}],
+        )  # fmt: skip
+        assert (verdict.name, verdict.exact) == ("n1", right)
+
+
+def test_a_step_after_one_that_is_not_seen_is_exact_where_that_one_is() -> None:
+    (verdict,) = judge_steps(
+        graph(DType.I32, "Negate", "Negate"), ["n0", "n1"], OPERATORS,
+        [{"v0": np.array([1, 2, 3], np.int32)}], [{"v2": np.array([1, 2, 4], np.int32)}],
+    )  # fmt: skip
+    assert verdict.different == 1
+
+
+def test_what_lies_between_two_steps_may_go_either_way() -> None:
+    """Halves are rounded after a step that is not seen; every one of thousands may lie on either side."""
+    shape = (4000,)
+    half = operator("Half", lambda x: x / 2)
+    half = replace(half, tolerance=lambda site, arrays: (np.full(shape, 1e-3),))
+    operators = {"Half": half, "Round": operator("Round", np.rint)}
+    plain = graph(DType.F32, "Half", "Round")
+    plain = replace(plain, tensors={name: replace(one, shape=shape) for name, one in plain.tensors.items()})
+    x = np.arange(1, 8001, 2).astype(np.float32)
+    for rounded in (np.floor(x / 2), np.ceil(x / 2)):
+        (verdict,) = judge_steps(plain, ["n0", "n1"], operators, [{"v0": x}], [{"v2": rounded}])
+        assert verdict.exact
+    (verdict,) = judge_steps(plain, ["n0", "n1"], operators, [{"v0": x}], [{"v2": np.ceil(x / 2) + 2}])
+    assert not verdict.exact

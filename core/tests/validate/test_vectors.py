@@ -1,0 +1,60 @@
+"""Test vectors: what can be read, what cannot, and random ones that are the same everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilewright.errors import TilewrightError
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Tensor
+from tilewright.validate.vectors import random_vectors, read_vectors
+
+X = Tensor(name="x:0", dtype=DType.I8, shape=(1, 4))
+Y = Tensor(name="y", dtype=DType.F32, shape=(2,))
+
+
+def test_sets_are_read_in_order_and_given_their_shape(tmp_path: Path) -> None:
+    arrays = {f"set{k}/in/x:0": np.full(4, k, np.int8) for k in (1, 0)}
+    np.savez(tmp_path / "v.npz", **arrays, **{"set1/out/y": np.ones(2, np.float32), "set0/other/z": np.zeros(1)})
+    first, second = read_vectors(tmp_path / "v.npz", {"x:0": X}, {"y": Y})
+    assert first.inputs["x:0"].tolist() == [[0, 0, 0, 0]]
+    assert second.inputs["x:0"].tolist() == [[1, 1, 1, 1]]
+    assert list(first.outputs) == []
+    assert second.outputs["y"].tolist() == [1.0, 1.0]
+
+
+def test_a_pickle_is_not_opened(tmp_path: Path) -> None:
+    np.savez(tmp_path / "v.npz", **{"set0/in/x:0": np.array([print], dtype=object)})
+    with pytest.raises(TilewrightError, match="TW6001"):
+        read_vectors(tmp_path / "v.npz", {"x:0": X}, {})
+
+
+def test_a_damaged_member_is_an_error_of_the_file(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "v.npz", **{"set0/in/x:0": np.arange(4, dtype=np.int8)})
+    whole = bytearray((tmp_path / "v.npz").read_bytes())
+    for place in range(50, 110):
+        damaged = bytes(whole[:place]) + bytes([whole[place] ^ 0xFF]) + bytes(whole[place + 1 :])
+        (tmp_path / "v.npz").write_bytes(damaged)
+        try:
+            read_vectors(tmp_path / "v.npz", {"x:0": X}, {})
+        except TilewrightError as error:
+            assert error.code == "TW6001"
+
+
+def test_random_vectors_depend_on_the_seed_alone() -> None:
+    one, two = random_vectors({"x": X, "y": Y}, 2, 7), random_vectors({"x": X, "y": Y}, 2, 7)
+    for left, right in zip(one, two, strict=True):
+        assert all(np.array_equal(left.inputs[name], right.inputs[name]) for name in ("x", "y"))
+    assert one[0].inputs["x"].dtype == np.int8
+    assert one[0].inputs["y"].shape == (2,)
+    assert not np.array_equal(one[0].inputs["y"], one[1].inputs["y"])
+    assert not np.array_equal(one[0].inputs["y"], random_vectors({"x": X, "y": Y}, 1, 8)[0].inputs["y"])
+
+
+def test_random_integers_reach_both_ends() -> None:
+    many = Tensor(name="m", dtype=DType.I8, shape=(10_000,))
+    (drawn,) = random_vectors({"m": many}, 1, 0)
+    assert (drawn.inputs["m"].min(), drawn.inputs["m"].max()) == (-128, 127)
