@@ -36,6 +36,7 @@ FAMILIES = {
     "TW9": "Internal",
 }
 MADE = "<!-- Made by tools/build_reference.py: change the sources, not this page. -->\n"
+COLUMNS = 120
 EXAMPLES = ROOT / "docs" / "api"  # for every layer a program, cut into cells: `# %% NAME, NAME`
 HOME = re.compile(r"\b(?:tilewright\.[a-z_.]+|collections\.abc)\.(?=[A-Z])")  # which module of the core a class is from
 FIELD = re.compile(r"^ {4}(\w+): .*?(?:  # (.*))?$")
@@ -150,9 +151,12 @@ def _function(name: str, function: Any) -> Iterator[str]:
 
 def _constant(name: str, value: object) -> str:
     """A type, a number or a short tuple in full; of any other constant what it is."""
-    text = f"{name} = {HOME.sub('', str(value))}"
-    in_full = isinstance(value, int | str | tuple) or type(value).__module__ == "typing"
-    return text if in_full or isinstance(value, UnionType | GenericAlias) else f"{name}: {type(value).__name__}"
+    text = HOME.sub("", str(value))
+    if isinstance(value, UnionType) and len(text) > COLUMNS:
+        return "\n".join((f"{name} = (", "    " + text.replace(" | ", "\n    | "), ")"))
+    is_short = isinstance(value, int | str | tuple) and len(text) < COLUMNS // 2
+    is_type = isinstance(value, UnionType | GenericAlias) or type(value).__module__ == "typing"
+    return f"{name} = {text}" if is_short or is_type else f"{name}: {type(value).__name__}"
 
 
 class _Bare(str):
