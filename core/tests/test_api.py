@@ -28,7 +28,6 @@ WHERE = re.compile(r"\btilewright\.[a-z_.]+\.(?=[A-Z])")  # which module of the 
 STAGES = {f"tilewright.{stage}" for stage in ("bind", "schedule", "tile", "allocate", "lower", "transform", "emit")}
 MINE = {  # the stages whose packages a layer needs
     "tilewright.api.allocator": {"tilewright.allocate"},
-    "tilewright.api.passes": {"tilewright.transform"},
 }
 
 
