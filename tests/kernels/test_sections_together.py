@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tilewright.config.options import Options
+from tilewright.ir.sections import definitions, ordered
 from tilewright.plugins.loading import load_for
-from tilewright.sections import definitions, ordered
 from tilewright.testing.operator_layers import every_layer
 from tilewright.testing.operator_sites import site_of
 from tilewright.testing.section_checks import compile_together, sections_of

@@ -11,12 +11,12 @@ from tilewright.ir.statements import (
     CopyWait,
     Dead,
     Declare,
+    For,
     Hook,
     If,
     KernelCall,
     KernelWait,
     Live,
-    Loop,
     Raw,
     StepCall,
 )
@@ -32,7 +32,7 @@ def test_a_tiled_step_reads_like_a_hand_written_one() -> None:
         comment=("Step 0 of 1: Conv", "  tiled"),
         parameters=(Parameter(type="uint8_t *", name="far", argument="far"),),
         body=(
-            Loop(
+            For(
                 variable="h",
                 start="0",
                 stop="64",
@@ -50,7 +50,7 @@ def test_a_tiled_step_reads_like_a_hand_written_one() -> None:
                     KernelWait(kernel="k", text="join();"),
                 ),
             ),
-            Loop(variable="i", start="0", stop="4", step="1", body=()),
+            For(variable="i", start="0", stop="4", step="1", body=()),
             Live(buffer="b", pointer="far + 8", size_bytes=8),
             Dead(buffer="b", pointer="far", size_bytes=8),
         ),

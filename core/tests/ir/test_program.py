@@ -10,13 +10,13 @@ import pytest
 
 from tilewright.ir.program import Program
 from tilewright.ir.stages import Placement
-from tilewright.ir.statements import ByteRange, CopyStart, KernelCall, Loop, StepCall
+from tilewright.ir.statements import ByteRange, CopyStart, For, KernelCall, StepCall
 
 
 def with_write(program: Program, step: int, region: ByteRange) -> Program:
     """The same program with another access, hidden in a loop."""
     call = KernelCall(kernel="k", text="f();", reads=(), writes=(region,))
-    loop = Loop(variable="i", start="0", stop="2", step="1", body=(call,))
+    loop = For(variable="i", start="0", stop="2", step="1", body=(call,))
     steps = list(program.steps)
     steps[step] = replace(steps[step], body=(*steps[step].body, loop))
     return replace(program, steps=tuple(steps))

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tilewright.ir.sections import ordered
 from tilewright.operators.c_functions import c_functions
 from tilewright.operators.c_source import c_section
-from tilewright.sections import ordered
 from tilewright.testing.kernel_run import STRICT
 
 Vector = npt.NDArray[np.float32]

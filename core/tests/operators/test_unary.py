@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.ir.graph import Node
+from tilewright.ir.sections import ordered
 from tilewright.operators import c_source
 from tilewright.operators.c_functions import c_functions
 from tilewright.operators.unary import FUNCTIONS, KERNELS, OPERATORS, UNARY, evaluate
-from tilewright.sections import ordered
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.operator_sites import refusal, result_errors, site_of

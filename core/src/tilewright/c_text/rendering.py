@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tilewright.ir.kernel import Call, Kernel
-from tilewright.sections import Section, SectionTemplate
+from tilewright.ir.sections import Section, SectionTemplate
 
 if TYPE_CHECKING:
     from mako.template import Template

@@ -16,12 +16,12 @@ from tilewright.ir.statements import (
     CopyWait,
     Dead,
     Declare,
+    For,
     Hook,
     If,
     KernelCall,
     KernelWait,
     Live,
-    Loop,
     Mark,
     PartCall,
     Raw,
@@ -142,7 +142,7 @@ def _print(statement: Statement, steps: Sequence[StepCode]) -> list[str]:
             return []
         case Declare(type=kind, name=name, value=value):
             return _wrap_list(f"{_declarator(kind, name)} = {value};")
-        case Loop(variable=variable, start=start, stop=stop, step=step, body=body):
+        case For(variable=variable, start=start, stop=stop, step=step, body=body):
             advance = f"++{variable}" if step == "1" else f"{variable} += {step}"
             head = f"for (int32_t {variable} = {start}; {variable} < {stop}; {advance}) {{"
             return [head, *print_body(body, 1, steps), "}"]

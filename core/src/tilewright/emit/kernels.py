@@ -5,8 +5,8 @@ Does not know which file that becomes part of.
 from __future__ import annotations
 
 from tilewright.ir.program import Program
+from tilewright.ir.sections import Section, ordered
 from tilewright.operators.c_source import c_section
-from tilewright.sections import Section, ordered
 
 
 def kernel_sections(program: Program) -> tuple[Section, ...]:

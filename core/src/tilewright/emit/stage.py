@@ -18,8 +18,9 @@ from tilewright.emit.kernels import kernel_sections
 from tilewright.emit.options import EmitOptions
 from tilewright.emit.weights import blob, byte_array, initialiser
 from tilewright.ir.program import Program
+from tilewright.ir.rounding import align_down
 from tilewright.ir.stages import Artifact
-from tilewright.ir.statements import Dead, Hook, Live, walk
+from tilewright.ir.statements import Dead, Hook, Live, statements_in
 
 INCBIN_FROM_BYTES = 64 * 1024
 
@@ -137,7 +138,7 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
 
 
 def _code_names(program: Program, *, split: bool) -> Names:
-    statements = [*walk(program.body), *(one for step in program.steps for one in step.statements)]
+    statements = [*statements_in(program.body), *(one for step in program.steps for one in step.statements)]
     body = "\n".join(print_body(program.body, 1, program.steps))
     kernels = kernel_sections(program)
     includes = {*program.includes, "<stddef.h>", *(["<float.h>"] if program.uses_float else [])}
@@ -208,7 +209,7 @@ def _crossings(program: Program, ports: list[PortText]) -> Iterator[tuple[str, s
 def _most_bytes(program: Program) -> int:
     """What one transfer between the caller's memory and the plan's may carry."""
     limits = [path.max_bytes for path in program.allocated.tiled.scheduled.bound.platform.copies if path.max_bytes]
-    return min([1 << 16, *limits]) // 16 * 16
+    return align_down(min([1 << 16, *limits]), 16)
 
 
 def _licences(program: Program) -> str:

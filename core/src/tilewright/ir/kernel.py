@@ -12,7 +12,7 @@ from tilewright.ir.access import Access, Box
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site
 from tilewright.ir.layout import Layout
-from tilewright.sections import Section, SectionTemplate
+from tilewright.ir.sections import Section, SectionTemplate
 
 if TYPE_CHECKING:
     import numpy as np

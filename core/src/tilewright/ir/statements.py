@@ -1,4 +1,4 @@
-"""Knows the statements that a program is made of: loops, copies, kernel calls, marks; and how to walk over them.
+"""Knows the statements that a program is made of: loops, copies, kernel calls, marks; and how to go through them.
 Does not know programs, steps or plans, nor how anything is printed.
 
 Text in a statement is C expressions and whole kernel calls; structure is never text.
@@ -47,7 +47,7 @@ class Declare:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loop:
+class For:
     """`for (int32_t variable = start; variable < stop; variable += step)`."""
 
     variable: str
@@ -176,7 +176,7 @@ Statement = (
     Comment
     | Raw
     | Declare
-    | Loop
+    | For
     | If
     | KernelCall
     | KernelWait
@@ -193,14 +193,14 @@ Statement = (
 )
 
 
-def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
+def statements_in(body: tuple[Statement, ...]) -> Iterator[Statement]:
     """Every statement of `body`, those inside loops and branches included, in order of text."""
     for statement in body:
         yield statement
-        if isinstance(statement, (Loop, If)):
-            yield from walk(statement.body)
+        if isinstance(statement, (For, If)):
+            yield from statements_in(statement.body)
         if isinstance(statement, If):
-            yield from walk(statement.otherwise)
+            yield from statements_in(statement.otherwise)
 
 
 def replaced(
@@ -210,7 +210,7 @@ def replaced(
     made: list[Statement] = []
     for statement in body:
         inner = statement
-        if isinstance(inner, (Loop, If)):
+        if isinstance(inner, (For, If)):
             inner = replace(inner, body=replaced(inner.body, change))
         if isinstance(inner, If):
             inner = replace(inner, otherwise=replaced(inner.otherwise, change))

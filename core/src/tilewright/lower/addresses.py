@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.errors import memory_error
 from tilewright.ir.graph import Graph
-from tilewright.ir.program import Parameter, Pool, Port
+from tilewright.ir.program import Parameter, Port, ProgramPool
 from tilewright.ir.stages import Allocated, Buffer, Placement, Scheduled
 
 RUN_LOCALS = ("ctx", "inputs", "outputs", "state", "hooks", "status")  # names the run function has already
@@ -41,11 +41,11 @@ class AddressBook:
     """Where everything is. `owners`: buffer in the caller's memory -> graph input or output that is that memory."""
 
     allocated: Allocated
-    pools: tuple[Pool, ...]
-    constants: tuple[Pool, ...]
+    pools: tuple[ProgramPool, ...]
+    constants: tuple[ProgramPool, ...]
     buffers: Mapping[str, Buffer]
     memories: Mapping[str, Parameter]  # by memory
-    alone: Mapping[str, Pool]  # by buffer that is in no memory's pool: placed by the application, or a lasting copy
+    alone: Mapping[str, ProgramPool]  # by buffer in no memory's pool: placed by the application, or a lasting copy
     callers: Mapping[str, Parameter]  # by buffer in the caller's memory
     owners: Mapping[str, str]
 
@@ -66,7 +66,7 @@ class AddressBook:
         storage = self.allocated.tiled.scheduled.storage[name]
         return self.of_buffer(storage.buffer, storage.offset_bytes)
 
-    def pool_of(self, buffer: str) -> Pool | None:
+    def pool_of(self, buffer: str) -> ProgramPool | None:
         """The RAM pool that a buffer is placed in; None in the caller's memory."""
         placement = self.allocated.placements.get(buffer)
         if placement is None or buffer in self.alone:
@@ -115,7 +115,7 @@ def address_book(allocated: Allocated, members: Mapping[str, str]) -> AddressBoo
     )
 
 
-def _parameter(pool: Pool) -> Parameter:
+def _parameter(pool: ProgramPool) -> Parameter:
     return Parameter(type="uint8_t *", name=pool.base, argument=pool.base)
 
 
@@ -133,7 +133,9 @@ def _callers(
     return parameters
 
 
-def _pools(allocated: Allocated, buffers: Mapping[str, Buffer]) -> tuple[tuple[Pool, ...], tuple[Pool, ...]]:
+def _pools(
+    allocated: Allocated, buffers: Mapping[str, Buffer]
+) -> tuple[tuple[ProgramPool, ...], tuple[ProgramPool, ...]]:
     platform = allocated.tiled.scheduled.bound.platform
     lasting = ("state", "resident")
     used = {place.memory for name, place in allocated.placements.items() if buffers[name].kind not in lasting}
@@ -145,7 +147,7 @@ def _pools(allocated: Allocated, buffers: Mapping[str, Buffer]) -> tuple[tuple[P
     named = (*(memory.name for memory in present), *alone, *map(copies_base, copies))
     bases = unique_identifiers(named, taken=RUN_LOCALS, fallback="m")
     made = {
-        memory.name: Pool(
+        memory.name: ProgramPool(
             memory=memory.name,
             base=bases[memory.name],
             size_bytes=sizes[memory.name],
@@ -157,7 +159,7 @@ def _pools(allocated: Allocated, buffers: Mapping[str, Buffer]) -> tuple[tuple[P
     }
     own = (_own_pool(buffers[name], bases[name], allocated) for name in alone)
     kept = (
-        Pool(
+        ProgramPool(
             memory=name,
             base=bases[copies_base(name)],
             size_bytes=size,
@@ -182,10 +184,10 @@ def _is_copy(buffer: Buffer, place: Placement, memory: str) -> bool:
     return buffer.kind == "resident" and place.memory == memory
 
 
-def _own_pool(buffer: Buffer, base: str, allocated: Allocated) -> Pool:
+def _own_pool(buffer: Buffer, base: str, allocated: Allocated) -> ProgramPool:
     """A buffer that the application places: a pool of its own."""
     memory = allocated.placements[buffer.name].memory
-    return Pool(memory=memory, base=base, size_bytes=buffer.size_bytes, align=buffer.align, buffer=buffer.name)
+    return ProgramPool(memory=memory, base=base, size_bytes=buffer.size_bytes, align=buffer.align, buffer=buffer.name)
 
 
 def _owners(allocated: Allocated, buffers: Mapping[str, Buffer]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from tilewright.errors import usage_error
 from tilewright.ir.constant_copies import copies_of, copy_name, copying, path_to
 from tilewright.ir.platform import CopyPath
 from tilewright.ir.program import Parameter
+from tilewright.ir.rounding import align_down
 from tilewright.ir.stages import Step
 from tilewright.ir.statements import ByteRange, CopyStart, CopyWait, Declare, Statement
 from tilewright.lower.addresses import AddressBook, Place
@@ -57,7 +58,7 @@ def _copied(
             f"constant '{name}' cannot be copied from '{source.where}' to '{target.where}': nothing brings it there",
             fix=("give the target a copy between them, or its first engine access to both",),
         )
-    most = size if path is None or whole or path.max_bytes is None else path.max_bytes // path.align * path.align
+    most = size if path is None or whole or path.max_bytes is None else align_down(path.max_bytes, path.align)
     for start in range(0, size, max(most, 1)):
         part = min(most, size - start)
         there, here = _address(target, start, bases[1]), _address(source, start, bases[0])

@@ -15,6 +15,7 @@ from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.ir.access import Access
 from tilewright.ir.index import Box
 from tilewright.ir.regions import Hop
+from tilewright.ir.rounding import ceil_div
 from tilewright.lower.boxes import CBox, fixed, whole_box
 from tilewright.lower.sums import Sum, factor, variable
 
@@ -116,7 +117,7 @@ def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Rang
     counter, name = names
     box, ranges, cuts = dict(outer), dict(outer_ranges), []
     for loop, size in hop.nest:
-        trips = {-(-(high - low) // size) for low, high in outer_ranges[loop]}
+        trips = {ceil_div(high - low, size) for low, high in outer_ranges[loop]}
         count = Sum(trips.pop()) if len(trips) == 1 else variable(f"{members[loop]}_tiles")
         cuts.append(Cut(loop=loop, member=members.get(loop, ""), size=size, trips=count))
         if count.number != 1:

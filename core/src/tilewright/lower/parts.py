@@ -14,7 +14,18 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.kernel import Call, Operand
 from tilewright.ir.platform import CopyPath
 from tilewright.ir.program import Parameter, Part
-from tilewright.ir.statements import ByteRange, Charge, Declare, If, KernelCall, KernelWait, PartCall, Statement, walk
+from tilewright.ir.sections import Section
+from tilewright.ir.statements import (
+    ByteRange,
+    Charge,
+    Declare,
+    If,
+    KernelCall,
+    KernelWait,
+    PartCall,
+    Statement,
+    statements_in,
+)
 from tilewright.lower.bonds import Bond
 from tilewright.lower.boxes import CBox, CSpan, lows, whole_box, window
 from tilewright.lower.nest import Level, extents_of
@@ -24,7 +35,6 @@ from tilewright.lower.split import Portion, portion
 from tilewright.lower.sums import Sum
 from tilewright.lower.transfers import Side, window_copy
 from tilewright.lower.transfers import extents_of as copy_extents
-from tilewright.sections import Section
 from tilewright.tile.boxes import new_rows
 from tilewright.tile.footprint import SUMS
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
@@ -329,7 +339,7 @@ def span_names(tiling: Tiling, bond: Bond) -> list[str]:
 
 def _texts(body: Sequence[Statement]) -> Iterable[str]:
     """Every piece of C in the statements."""
-    for statement in walk(tuple(body)):
+    for statement in statements_in(tuple(body)):
         match statement:
             case Declare(value=value):
                 yield value

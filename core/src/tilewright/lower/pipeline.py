@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.regions import Region
-from tilewright.ir.statements import Barrier, CopyWait, Declare, If, Loop, Mark, PartCall, Statement
+from tilewright.ir.sections import Section
+from tilewright.ir.statements import Barrier, CopyWait, Declare, For, If, Mark, PartCall, Statement
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.keeps import keep_held_part, keep_window_part
 from tilewright.lower.nest import Level
 from tilewright.lower.parts import call_part, compute_part, declared, move_part, used
 from tilewright.lower.slots import Held, Slot, Tiling
 from tilewright.lower.sums import factor
-from tilewright.sections import Section
 
 MOVER = "tw_rt_is_mover()"
 NEVER = "never"  # a condition known not to hold
@@ -270,7 +270,7 @@ def tile_loop(
         *_mover((*_leaving(movers, level), *more.leaving)),
     )
     if level.moving:
-        body = (Loop(variable=level.counter, start="0", stop=level.total, step="1", body=body),)
+        body = (For(variable=level.counter, start="0", stop=level.total, step="1", body=body),)
     return (*_mover((*_before(movers), *more.before)), *body, *_mover((*_after(movers), *more.after)))
 
 

@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.c_text.identifiers import safe_identifier, unique_identifiers
+from tilewright.c_text.section_files import section_file
 from tilewright.ir.layout import strides
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import Platform
 from tilewright.ir.program import StepCode
 from tilewright.ir.regions import Region
+from tilewright.ir.sections import Section
 from tilewright.ir.statements import ByteRange
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.bonds import Bond, bonds_of, scratch_name
@@ -27,8 +29,6 @@ from tilewright.lower.slots import STEP_LOCALS, Held, Slot, Tiling, operand_name
 from tilewright.lower.split import beginning
 from tilewright.lower.split_sums import sums_of
 from tilewright.lower.steps import Lowered
-from tilewright.section_files import section_file
-from tilewright.sections import Section
 from tilewright.tile.buffers import region_chain
 from tilewright.tile.chain import Chain
 from tilewright.tile.footprint import tile_buffer_name

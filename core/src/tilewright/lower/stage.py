@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilewright.c_text.identifiers import comment_text, prefix_problem
+from tilewright.c_text.section_files import section_file
 from tilewright.errors import usage_error
 from tilewright.ir.operator import Operator
 from tilewright.ir.program import KernelLicence, Program
+from tilewright.ir.sections import Section, ordered
 from tilewright.ir.stages import Allocated
 from tilewright.ir.statements import StepCall
 from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
@@ -17,8 +19,6 @@ from tilewright.lower.copies import copies_at_start
 from tilewright.lower.lasting import beginnings, going_on
 from tilewright.lower.regions import is_team, keeps_rows, lower_region, lowering, rows_section
 from tilewright.lower.steps import Lowered, lower_step
-from tilewright.section_files import section_file
-from tilewright.sections import Section, ordered
 
 MOST_TRANSFERS = 16  # that one hop has in flight at once; further ones wait for the oldest
 ALWAYS_INCLUDED = ("<limits.h>", "<stdint.h>", "<string.h>")

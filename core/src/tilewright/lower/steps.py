@@ -14,13 +14,13 @@ from tilewright.ir.kernel import Call, Kernel, Matched, Operand
 from tilewright.ir.layout import strides
 from tilewright.ir.operator import Operator
 from tilewright.ir.program import Parameter, StepCode
+from tilewright.ir.sections import Section
 from tilewright.ir.stages import Step
 from tilewright.ir.statements import ByteRange, KernelCall, KernelWait, Statement
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.bonds import Bond, bonds_of, scratch_name, scratch_operand
 from tilewright.lower.comments import step_comment
 from tilewright.lower.copies import copies_before
-from tilewright.sections import Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.ir.platform import CopyPath
-from tilewright.ir.statements import ByteRange, CopyStart, If, Loop, Statement
+from tilewright.ir.rounding import align_down, ceil_div
+from tilewright.ir.statements import ByteRange, CopyStart, For, If, Statement
 from tilewright.lower.boxes import CSpan
 from tilewright.lower.sums import Sum, variable
 
@@ -50,7 +51,7 @@ def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps:
     """`ranges` are the least and most of each axis; an axis that cannot vary is a number. `steps`: see `Side.every`."""
     found = []
     for span, (least, most), step in zip(spans, ranges, steps, strict=True):
-        few, many = -(-least // step), -(-most // step)
+        few, many = ceil_div(least, step), ceil_div(most, step)
         moving = span.extent if step == 1 else variable(f"tw_steps({span.extent}, {step})")
         found.append(Extent(value=Sum(few) if few == many else moving, least=few, most=many))
     return tuple(found)
@@ -69,7 +70,7 @@ def window_copy(
     rows = loops.pop() if path.dimensions > 1 and loops else _one(0)
     body = _limited(source, target, run, rows, item_bytes, loops, path, slot, name)
     for number, loop in reversed(list(enumerate(loops))):
-        body = (Loop(variable=_index(number), start="0", stop=str(loop.extent.value), step="1", body=body),)
+        body = (For(variable=_index(number), start="0", stop=str(loop.extent.value), step="1", body=body),)
     maybe_empty = [extent for extent in extents if extent.least == 0]
     if maybe_empty:
         condition = " && ".join(f"{extent.value.primary()} > 0" for extent in maybe_empty)
@@ -123,7 +124,7 @@ def _limited(
     ends = f"{there} + {index} * {rows.target}", f"{here} + {index} * {rows.source}"
     part = _part(index, rows.extent.value, step)
     body = _transfer(source, target, ends, (run_bytes, part), rows, slot, name)
-    around = Loop(variable=index, start="0", stop=str(rows.extent.value), step=str(step), body=body)
+    around = For(variable=index, start="0", stop=str(rows.extent.value), step=str(step), body=body)
     return (around,)
 
 
@@ -140,13 +141,13 @@ def _long_runs(
 ) -> tuple[Statement, ...]:
     """Rows that are too long: each in pieces of its own."""
     row, piece = _index(len(loops)), _index(len(loops) + 1)
-    most = (path.max_bytes or run_most) // path.align * path.align
+    most = align_down(path.max_bytes or run_most, path.align)
     here = f"{_moved(source.pointer, loops, source=True)} + {row} * {rows.source} + {piece}"
     there = f"{_moved(target.pointer, loops, source=False)} + {row} * {rows.target} + {piece}"
     single = _one(0)
     body = _transfer(source, target, (there, here), (_part(piece, run_bytes, most), Sum(1)), single, slot, name)
-    body = (Loop(variable=piece, start="0", stop=str(run_bytes), step=str(most), body=body),)
-    return (Loop(variable=row, start="0", stop=str(rows.extent.value), step="1", body=body),)
+    body = (For(variable=piece, start="0", stop=str(run_bytes), step=str(most), body=body),)
+    return (For(variable=row, start="0", stop=str(rows.extent.value), step="1", body=body),)
 
 
 def _transfer(

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
+from tilewright.ir.sections import Section
 from tilewright.operators.c_source import c_section
-from tilewright.sections import Section
 
 _CALL = re.compile(r"\btw_\w+(?=\()")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tilewright.section_files import section_file, template_file
-from tilewright.sections import Section, SectionTemplate
+from tilewright.c_text.section_files import section_file, template_file
+from tilewright.ir.sections import Section, SectionTemplate
 
 _PACKAGE = "tilewright.operators"
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tilewright.ir.kernel import Call, Sections
+from tilewright.ir.sections import Section, SectionTemplate
 from tilewright.operators.windows import C_AXES, MAX_SPATIAL
-from tilewright.sections import Section, SectionTemplate
 
 
 def is_part(call: Call) -> bool:

@@ -20,8 +20,8 @@ from tilewright.ir.kernel import Call, Kernel, Operand
 from tilewright.ir.layer import layer_of
 from tilewright.ir.layout import Layout, row_major, strides
 from tilewright.ir.operator import Operator
+from tilewright.ir.sections import ordered
 from tilewright.operators.c_source import c_section
-from tilewright.sections import ordered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,4 +166,4 @@ def build_library(
         "-lm",
     ]
     subprocess.run(command, check=True)
-    return ctypes.CDLL(str(library))
+    return ctypes.CDLL(str(library.resolve()))  # a bare name would be looked for among the system's

@@ -12,14 +12,14 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from tilewright.c_text.rendering import render_source
+from tilewright.c_text.section_files import CORE
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
+from tilewright.ir.sections import Section, ordered
 from tilewright.operators.c_source import c_section
-from tilewright.section_files import CORE
-from tilewright.sections import Section, ordered
 from tilewright.testing.kernel_run import STRICT, whole_call
-from tilewright.testing.operator_layers import Layer
+from tilewright.testing.operator_layers import Sample
 from tilewright.testing.operator_sites import refusal, site_of
 
 # A file, or all sections together, have static functions that nobody calls there.
@@ -50,7 +50,7 @@ def compile_together(sections: Iterable[Section], prelude: str, folder: Path, fl
 
 
 def sections_of(
-    kernels: Iterable[Kernel], operators: Mapping[str, Operator], layers: Sequence[Layer]
+    kernels: Iterable[Kernel], operators: Mapping[str, Operator], layers: Sequence[Sample]
 ) -> Iterator[Section]:
     """What the kernels have at file scope for every one of the layers that they accept."""
     for kernel in kernels:
@@ -59,7 +59,7 @@ def sections_of(
                 yield from _sections(kernel, operators[kernel.op], layer)
 
 
-def _sections(kernel: Kernel, operator: Operator, layer: Layer) -> tuple[Section, ...]:
+def _sections(kernel: Kernel, operator: Operator, layer: Sample) -> tuple[Section, ...]:
     site = site_of(operator, layer.inputs, layer.attributes, layer.constants)
     if refusal(kernel, site) is not None:
         return ()

@@ -19,6 +19,7 @@ from tilewright.errors import usage_error
 from tilewright.ir.code_pass import CodePass, CodePassContext
 from tilewright.ir.dtypes import DType
 from tilewright.ir.program import Program, StepCode
+from tilewright.ir.sections import Section
 from tilewright.ir.statements import (
     Barrier,
     ByteRange,
@@ -30,9 +31,8 @@ from tilewright.ir.statements import (
     Statement,
     StepCall,
     replaced,
-    walk,
+    statements_in,
 )
-from tilewright.sections import Section
 
 KINDS = ("inputs", "outputs", "constants")
 
@@ -195,7 +195,7 @@ def _with_tiles(program: Program, step: StepCode, operands: Sequence[_Tensor], s
 
 def _slots(body: tuple[Statement, ...], operands: Sequence[_Tensor]) -> Iterator[tuple[str, tuple[_Tensor, ByteRange]]]:
     """Transfer -> the operand it carries from or to its home, and its tile buffer."""
-    for statement in walk(body):
+    for statement in statements_in(body):
         if isinstance(statement, CopyStart):
             for tensor in operands:
                 if tensor.kind != "outputs" and statement.source == tensor.region:
@@ -206,7 +206,7 @@ def _slots(body: tuple[Statement, ...], operands: Sequence[_Tensor]) -> Iterator
 
 def _mentions(statements: Sequence[Statement], kind: DType) -> bool:
     call = f"{_function(kind)}("
-    return any(isinstance(one, Raw) and one.text.startswith(call) for one in walk(tuple(statements)))
+    return any(isinstance(one, Raw) and one.text.startswith(call) for one in statements_in(tuple(statements)))
 
 
 def _function(kind: DType) -> str:

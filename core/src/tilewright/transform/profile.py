@@ -12,20 +12,20 @@ from importlib.resources import files
 
 from tilewright.ir.code_pass import CodePass, CodePassContext
 from tilewright.ir.program import Program, StepCode
+from tilewright.ir.sections import Section
 from tilewright.ir.statements import (
     Barrier,
     CopyWait,
     Declare,
+    For,
     If,
     KernelCall,
     KernelWait,
-    Loop,
     Mark,
     PartCall,
     Raw,
     Statement,
 )
-from tilewright.sections import Section
 
 _OF_ROLE = {"fetch": "TW_COPY_IN", "compute": "TW_COMPUTE", "pipeline": "TW_COMPUTE", "store": "TW_COPY_OUT"}
 _TEAM = "((i) == TW_COPY_IN || (i) == TW_COPY_OUT ? tw_rt_is_mover() : tw_rt_core() == 0u)"
@@ -42,7 +42,7 @@ def _profiled(step: StepCode, number: int) -> StepCode:
     if not step.body:
         return step
     body = _timed(step.body, number)
-    tiles = () if any(isinstance(one, Loop) for one in step.body) else (_call("tw_tile_end", f"{number}u", "0u"),)
+    tiles = () if any(isinstance(one, For) for one in step.body) else (_call("tw_tile_end", f"{number}u", "0u"),)
     return replace(
         step,
         body=(
@@ -61,7 +61,7 @@ def _timed(body: tuple[Statement, ...], number: int) -> tuple[Statement, ...]:
         if isinstance(statement, If):
             timed.append(replace(statement, body=_timed(statement.body, number)))
             continue
-        if isinstance(statement, Loop):
+        if isinstance(statement, For):
             end = _call("tw_tile_end", f"{number}u", f"(uint32_t){statement.variable}")
             timed.append(replace(statement, body=(*_timed(statement.body, number), end)))
             continue

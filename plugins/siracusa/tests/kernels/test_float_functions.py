@@ -13,11 +13,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from tilewright.api.testing import STRICT, kernel_errors, refusal, result_errors, run_kernel, site_of
 from tilewright.ir.graph import Attribute
 from tilewright.operators import binary, c_source, clip, layernorm, softmax, unary
-from tilewright.testing.kernel_checks import kernel_errors
-from tilewright.testing.kernel_run import STRICT, run_kernel
-from tilewright.testing.operator_sites import refusal, result_errors, site_of
 from tilewright_siracusa.kernels import float_elements, float_functions, float_norm, float_softmax, float_unary
 
 Array = npt.NDArray[np.generic]

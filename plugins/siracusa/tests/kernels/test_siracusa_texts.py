@@ -8,14 +8,11 @@ import pytest
 from mako import parsetree
 from mako.lexer import Lexer
 
-from tilewright.api import Sections, SectionTemplate
+from tilewright.api.kernel import Sections, SectionTemplate
+from tilewright.api.testing import every_layer, side_by_side, site_of, vocabulary
 from tilewright.c_text.rendering import render_source
 from tilewright.config.options import Options
 from tilewright.lower import parts
-from tilewright.testing.one_step import vocabulary
-from tilewright.testing.operator_layers import every_layer
-from tilewright.testing.operator_sites import site_of
-from tilewright.testing.side_by_side import side_by_side
 
 
 def assigned(text: str) -> set[str]:

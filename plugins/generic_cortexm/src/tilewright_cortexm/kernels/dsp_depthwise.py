@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Matched, Site, TileShape, whole
+from tilewright.api import ceil_div
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
@@ -29,7 +32,7 @@ _PLANES = 4
 def _words(layer: Depthwise) -> int:
     """Of one row of one channel: what all windows read, in pairs, and where the row itself ends."""
     left, stride = layer.windows.before[1], layer.windows.strides[1]
-    pairs = -(-layer.out_width // 2) if stride == 1 else layer.out_width
+    pairs = ceil_div(layer.out_width, 2) if stride == 1 else layer.out_width
     return max(pairs + 1, (left + layer.width + 1) // 2)
 
 
@@ -73,7 +76,7 @@ def _access(site: Site) -> Access:
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
-    groups = -(-layer.channels // _PLANES)
+    groups = ceil_div(layer.channels, _PLANES)
     rows = min(layer.height, layer.out_height * layer.windows.strides[0] + 3)
     taken_apart = rows * (10 * layer.width + 20)
     each = 15 if layer.windows.strides[1] == 1 else 22

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tilewright.api import Call, Kernel, Sections, Site, TileShape, sum_requant
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape, sum_requant
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
 from tilewright_cortexm.kernels.elementwise import (
     NEST,

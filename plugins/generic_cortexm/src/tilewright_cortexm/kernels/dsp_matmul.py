@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.api import Call, Kernel, Matched, Site, TileShape
+from tilewright.api import align_down, align_up, ceil_div
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
@@ -18,7 +20,7 @@ _UNROLLS = (4, 3, 2, 1)
 
 
 def _groups(layer: MatMul) -> int:
-    return -(-layer.depth // 4)
+    return ceil_div(layer.depth, 4)
 
 
 def _scratch(layer: MatMul, columns: int) -> int:
@@ -30,8 +32,8 @@ def _scratch(layer: MatMul, columns: int) -> int:
 def _panel(layer: MatMul) -> int:
     """Columns of B in scratch: as many blocks as fit. 0 where not even one does."""
     room = SCRATCH_LIMIT_BYTES - _scratch(layer, 0)
-    fit = room // (_scratch(layer, 1) - _scratch(layer, 0)) // _BLOCK * _BLOCK
-    return max(0, min(fit, -(-layer.columns // _BLOCK) * _BLOCK))
+    fit = align_down(room // (_scratch(layer, 1) - _scratch(layer, 0)), _BLOCK)
+    return max(0, min(fit, align_up(layer.columns, _BLOCK)))
 
 
 def _form(layer: MatMul) -> DspForm:
@@ -50,8 +52,8 @@ def _match(site: Site) -> MatMul | str:
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: MatMul = tile.site.analysis
-    groups, panels = _groups(layer), -(-layer.columns // _panel(layer))
-    blocks, triples = -(-layer.columns // _BLOCK), -(-layer.rows // _ROWS)
+    groups, panels = _groups(layer), ceil_div(layer.columns, _panel(layer))
+    blocks, triples = ceil_div(layer.columns, _BLOCK), ceil_div(layer.rows, _ROWS)
     block = groups * 20 + 3 * groups / _unroll(groups) + 28 + (36 if _form(layer).exact.any() else 0)
     rows = _ROWS * (groups * (18 if layer.b_zero else 9) + 40)
     packed = layer.columns * (groups * 20 + 30)

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Matched, Site, TileShape, whole
+from tilewright.api import ceil_div
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels import pools
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
 from tilewright_cortexm.kernels.pools import Average, Pool, average, pool
@@ -51,14 +54,14 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 def _max_cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Pool = tile.site.analysis
-    groups, windows = -(-layer.channels // _CHANNELS), pools.windows(layer)
+    groups, windows = ceil_div(layer.channels, _CHANNELS), pools.windows(layer)
     return windows * (groups * (layer.taps * 5 + layer.windows.kernel[0] * 4 + 10) + 12)
 
 
 def _average_cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Pool = tile.site.analysis.pool
-    groups, windows = -(-layer.channels // _CHANNELS), pools.windows(layer)
+    groups, windows = ceil_div(layer.channels, _CHANNELS), pools.windows(layer)
     return windows * (groups * (layer.taps * 6 + layer.windows.kernel[0] * 4 + 40) + 60)
 
 

@@ -13,19 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    Kernel,
-    Layout,
-    Matched,
-    Sections,
-    Site,
-    TileShape,
-    channels_last,
-    row_major,
-    whole,
-)
+from tilewright.api import align_up, ceil_div
+from tilewright.api.graph import Layout, Site, channels_last, row_major
+from tilewright.api.kernel import Call, Kernel, Matched, Sections, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products
 from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_section, c_template, each_of
@@ -41,13 +32,13 @@ _UNROLLS = (4, 3, 2, 1)
 
 def _groups(rows: Rows) -> int:
     """Fours of values in one run."""
-    return -(-rows.length // 4)
+    return ceil_div(rows.length, 4)
 
 
 def _room(rows: Rows, group_bytes: int) -> int:
     """Bytes of columns that take so many for every four values, and of a run at the edge of a row."""
     edge = rows.length if rows.padded else 0
-    return rows.runs * _groups(rows) * group_bytes + -(-edge // 4) * 4
+    return rows.runs * _groups(rows) * group_bytes + align_up(edge, 4)
 
 
 def _pixels(rows: Rows) -> int:
@@ -145,7 +136,7 @@ def _cycles(tile: TileShape) -> float:
     block = groups * step + 3 * groups / _unroll(groups) + 25 + 5 * pixels * channels / 2 + slow
     column = 0 if _direct(rows) else (3 if _narrow(rows) else 7) * groups + 10 * rows.runs + 10
     columns = rows.groups * (pixels * column + 30)
-    return rows.batches * -(-rows.pixels // pixels) * (len(_channel_blocks(rows)) * block + columns)
+    return rows.batches * ceil_div(rows.pixels, pixels) * (len(_channel_blocks(rows)) * block + columns)
 
 
 def _unroll(groups: int) -> int:

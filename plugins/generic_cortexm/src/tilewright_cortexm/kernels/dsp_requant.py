@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import Requant, RequantForm, Sections
+from tilewright.api.graph import Requant
+from tilewright.api.kernel import RequantForm, Sections
 from tilewright_cortexm.kernels.sources import c_template, narrowed
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tilewright.api import Call, DType, Kernel, Nest, Site, nest, walk
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, Nest, nest, walk
 from tilewright_cortexm.kernels.elementwise import NEST
 from tilewright_cortexm.kernels.products import BYTES
 from tilewright_cortexm.kernels.sources import c_template

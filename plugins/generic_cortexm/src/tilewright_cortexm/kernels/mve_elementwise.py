@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tilewright.api import Call, DType, Kernel, Site, TileShape
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, TileShape
 from tilewright_cortexm.kernels.elementwise import (
     NEST,
     in_place,

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Matched, Site, TileShape, whole
+from tilewright.api import ceil_div
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels import pools
 from tilewright_cortexm.kernels.pools import Average, Pool, average, pool
 from tilewright_cortexm.kernels.sources import c_template
@@ -45,7 +48,7 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 
 
 def _cycles(layer: Pool, lanes: int, each: float) -> float:
-    blocks = -(-layer.channels // lanes)
+    blocks = ceil_div(layer.channels, lanes)
     return pools.windows(layer) * (blocks * (layer.taps * 5 + layer.windows.kernel[0] * 4 + each) + 15)
 
 

@@ -9,19 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Site,
-    TileShape,
-    nest,
-    refused_softmax,
-    softmax_table,
-    walk,
-    whole,
-)
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, TileShape, nest, refused_softmax, softmax_table, walk
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.elementwise import NEST
 from tilewright_cortexm.kernels.lookup import bytes_of, refused
 from tilewright_cortexm.kernels.products import BYTES

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import Call, DType, Kernel, Sections, Site, nest, walk, whole
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, Sections, nest, walk
+from tilewright.api.operator import whole
 from tilewright_cortexm.kernels.elementwise import NEST
 from tilewright_cortexm.kernels.products import BYTES
 from tilewright_cortexm.kernels.sources import c_template, narrowed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tilewright.api import Section, SectionTemplate, section_file, template_file
+from tilewright.api.kernel import Section, SectionTemplate, section_file, template_file
 
 _PACKAGE = "tilewright_cortexm.kernels"
 

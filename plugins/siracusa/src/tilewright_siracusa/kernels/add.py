@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.api import Call, DType, Kernel, Site, SumForm, TileShape, elementwise_walk, nest, scaled_sum_form
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, SumForm, TileShape, elementwise_walk, nest, scaled_sum_form
 from tilewright_siracusa.kernels.costs import leading_trips
 from tilewright_siracusa.kernels.layers import BYTES
 from tilewright_siracusa.kernels.limits import WHOLE

@@ -11,21 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    PartialSums,
-    Site,
-    TileShape,
-    Windows,
-    channels_last,
-    parse_map,
-    windows_of,
-)
+from tilewright.api.graph import DType, Layout, Site, channels_last
+from tilewright.api.kernel import Call, Kernel, Matched, PartialSums, TileShape, Windows, windows_of
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_costs import conv_cycles
 from tilewright_siracusa.kernels.float_layers import MOST_TAPS, activation, not_floats

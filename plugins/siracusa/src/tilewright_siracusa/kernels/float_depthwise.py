@@ -9,19 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    Kernel,
-    Layout,
-    Matched,
-    Site,
-    TileShape,
-    Windows,
-    channels_last,
-    parse_map,
-    windows_of,
-)
+from tilewright.api.graph import Layout, Site, channels_last
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, windows_of
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import layer_edges, trips
 from tilewright_siracusa.kernels.float_conv import float_windows, padded
 from tilewright_siracusa.kernels.float_costs import depthwise_cycles

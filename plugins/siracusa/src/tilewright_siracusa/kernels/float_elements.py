@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from tilewright.api import Call, Kernel, Sections, Site, TileShape, elementwise_walk, nest
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape, elementwise_walk, nest
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_function_costs import run_cycles
 from tilewright_siracusa.kernels.float_functions import function_section, pair

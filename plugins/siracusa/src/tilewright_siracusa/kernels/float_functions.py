@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from tilewright.api import Section
+from tilewright.api.kernel import Section
 from tilewright_siracusa.kernels.float_lanes import Program, function_text
 from tilewright_siracusa.kernels.sources import c_section
 

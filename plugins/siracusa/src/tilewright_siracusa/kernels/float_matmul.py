@@ -9,21 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Operand,
-    PartialSums,
-    Sections,
-    Site,
-    TileShape,
-    broadcast_steps,
-    nest,
-    parse_map,
-    walk,
-)
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, Operand, PartialSums, Sections, TileShape, broadcast_steps, nest, walk
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import leading_trips, trips
 from tilewright_siracusa.kernels.float_costs import matmul_cycles
 from tilewright_siracusa.kernels.float_layers import activation, not_floats

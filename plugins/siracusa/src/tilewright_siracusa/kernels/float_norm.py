@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tilewright.api import Call, Kernel, Sections, Site, TileShape, nest, walk
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape, nest, walk
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_function_costs import run_cycles
 from tilewright_siracusa.kernels.float_functions import SQUARES, TOTAL, function_section, normalised

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from tilewright.api import Call, Kernel, Sections, Site, TileShape, nest, walk
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape, nest, walk
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_function_costs import run_cycles
 from tilewright_siracusa.kernels.float_functions import LARGEST, LESS, SCALED, SHARES, SHARES_ONLY, function_section

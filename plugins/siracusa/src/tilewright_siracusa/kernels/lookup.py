@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.api import Call, DType, Kernel, Site, TileShape, elementwise_walk, nest
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, TileShape, elementwise_walk, nest
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.layers import BYTES
 from tilewright_siracusa.kernels.sources import c_template

@@ -7,18 +7,16 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 
-from tilewright.api import (
+from tilewright.api import ceil_div
+from tilewright.api.graph import DType, Layout, Site, row_major
+from tilewright.api.kernel import (
     AccumulatorBounds,
     Call,
-    DType,
     Kernel,
-    Layout,
     PartialSums,
-    Site,
     TileShape,
     broadcast_steps,
     nest,
-    row_major,
     sum_bounds,
     walk,
 )
@@ -57,7 +55,7 @@ def _whole(site: Site) -> bool:
 
 def _scratch(tile: TileShape) -> int:
     site = tile.site
-    words = -(-tile.extent("k") // WORD)
+    words = ceil_div(tile.extent("k"), WORD)
     copies = 0 if _whole(site) else 2 * WORD * words
     sums = WORD * tile.extent("m") if _row_sums(site) else 0
     return BLOCK * WORD * words + copies + sums

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.api import Call
+from tilewright.api.kernel import Call
 
 GRAIN = 8  # channels of a part are a multiple: words stay whole, and rows that are copied have some length
 

@@ -10,20 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    Site,
-    TileShape,
-    Windows,
-    channels_last,
-    parse_map,
-    windows_of,
-)
+from tilewright.api.graph import DType, Layout, Site, channels_last
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, windows_of
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import average_cycles, max_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, BYTES, MOST_TAPS
 from tilewright_siracusa.kernels.limits import limit_of, limits

@@ -14,23 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    Operand,
-    PartialSums,
-    Sections,
-    Site,
-    TileShape,
-    channels_last,
-    parse_map,
-    row_major,
-    windows_of,
-)
+from tilewright.api import align_up, ceil_div
+from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
+from tilewright.api.kernel import Call, Kernel, Matched, Operand, PartialSums, Sections, TileShape, windows_of
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import column_cycles, layer_edges, leading_trips, products_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
@@ -72,7 +59,7 @@ def form_of(layer: Layer) -> Form:
         runs=runs,
         tap_bytes=inputs,
         taps=(rows, columns),
-        column_bytes=-(-rows * columns * inputs // WORD) * WORD,
+        column_bytes=align_up(rows * columns * inputs, WORD),
         joined=joined,
     )
 
@@ -121,7 +108,7 @@ def _packed_shapes(site: Matched) -> dict[str, tuple[int, ...]]:
     inner = (*taps, form.tap_bytes // WORD, BLOCK * WORD) if form.direct else (BLOCK * form.column_bytes,)
     shapes: dict[str, tuple[int, ...]] = {"W": (layer.blocks, *inner), "P": (layer.blocks, 2 * BLOCK)}
     if _needs_padding(form):
-        shapes["Z"] = (-(-form.tap_bytes // GRAIN), form.taps[1] * GRAIN)
+        shapes["Z"] = (ceil_div(form.tap_bytes, GRAIN), form.taps[1] * GRAIN)
     return shapes
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tilewright.api import Section, SectionTemplate, section_file, template_file
+from tilewright.api.kernel import Section, SectionTemplate, section_file, template_file
 
 _PACKAGE = "tilewright_siracusa.kernels"
 

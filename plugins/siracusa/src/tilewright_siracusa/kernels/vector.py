@@ -9,19 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    PartialSums,
-    Site,
-    TileShape,
-    parse_map,
-    row_major,
-)
+from tilewright.api import align_up
+from tilewright.api.graph import DType, Layout, Site, row_major
+from tilewright.api.kernel import Call, Kernel, Matched, PartialSums, TileShape
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import trips, vector_cycles
 from tilewright_siracusa.kernels.layers import Layer, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
@@ -43,7 +34,7 @@ def _match(site: Site) -> Layer | str:
 
 
 def _row_bytes(site: Site) -> int:
-    return -(-site.input(0).shape[-1] // WORD) * WORD
+    return align_up(site.input(0).shape[-1], WORD)
 
 
 def _whole(site: Site) -> bool:
