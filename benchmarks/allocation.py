@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tilewright.allocate.problem_files import read_problem
 from tilewright.allocate.solving import solved
-from tilewright.api import Block, Budget, Pool, Problem, Solution
+from tilewright.api.allocator import Block, Budget, Pool, Problem, Solution
 from tilewright.check.allocation import peaks, violations
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.native import extension

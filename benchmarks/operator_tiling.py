@@ -22,7 +22,7 @@ from tilewright.ir.tiler import Buffering
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.layer_programs import Case, layer_space, least_room, run_on_twin, two_hops
-from tilewright.testing.operator_layers import Layer, every_layer
+from tilewright.testing.operator_layers import Sample, every_layer
 from tilewright.tile.pick import smallest_bytes
 from tilewright.tile.space import Space
 
@@ -42,7 +42,7 @@ def main() -> int:
     return run(layers) if "--run" in sys.argv else 0
 
 
-def row(layer: Layer) -> str:
+def row(layer: Sample) -> str:
     """One line of the table."""
     plain, split = (layer_space(layer, cluster(), split=wanted) for wanted in (False, True))
     cut = [f"({loop.name})" if loop not in plain.cuts else loop.name for loop in split.cuts]
@@ -71,7 +71,7 @@ def operand_bytes(space: Space) -> int:
     return total
 
 
-def run(layers: Sequence[Layer]) -> int:
+def run(layers: Sequence[Sample]) -> int:
     """Run all layers in every room, buffering and number of hops."""
     near = cluster()
     platforms = {"one hop": near, "two hops": two_hops(near.memory("l1").size_bytes or 0, MIDDLE_BYTES)}
@@ -93,7 +93,7 @@ def run(layers: Sequence[Layer]) -> int:
     return 1 if failed else 0
 
 
-def room(layer: Layer, share: int) -> int:
+def room(layer: Sample, share: int) -> int:
     """Bytes for tiles."""
     least = least_room(layer, cluster()) * 5 // 4 + 64
     inputs = sum(array.nbytes for array in layer.inputs if array is not None)

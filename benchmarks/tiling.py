@@ -26,6 +26,7 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node, Tensor
+from tilewright.ir.rounding import align_up
 from tilewright.plugins import load_for
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
@@ -122,7 +123,7 @@ def least_row(network: Path) -> str:
         except TilewrightError:
             return "-"
 
-    least = -(-operands // 8) * 8
+    least = align_up(operands, 8)
     return f"| {network.stem} | {least:,} | {ratio(least)} | {ratio(4096)} | {ratio(2048)} |"
 
 

@@ -105,7 +105,8 @@ def build(project: Path, folder: Path) -> Path:
 def target_source(name: str, extra: str = "") -> str:
     """The source of a plugin that offers the target `name`."""
     return f"""
-from tilewright.api import Memory, Platform, hookimpl
+from tilewright.api import hookimpl
+from tilewright.api.platform import Memory, Platform
 {extra}
 @hookimpl
 def tilewright_platforms():

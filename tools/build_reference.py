@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
+from types import GenericAlias, UnionType
 from typing import Any
 
 import click
+from build_api import Layer, layers
 
-from tilewright import api
 from tilewright.cli.main import COMMANDS, tilewright
 from tilewright.errors import Exit
 from tilewright.errors.catalogue import EXITS, catalogue
@@ -35,6 +36,9 @@ FAMILIES = {
     "TW9": "Internal",
 }
 MADE = "<!-- Made by tools/build_reference.py: change the sources, not this page. -->\n"
+COLUMNS = 120
+EXAMPLES = ROOT / "docs" / "api"  # for every layer a program, cut into cells: `# %% NAME, NAME`
+HOME = re.compile(r"\b(?:tilewright\.[a-z_.]+|collections\.abc)\.(?=[A-Z])")  # which module of the core a class is from
 FIELD = re.compile(r"^ {4}(\w+): .*?(?:  # (.*))?$")
 
 
@@ -45,7 +49,7 @@ def pages() -> dict[str, str]:
         "reference/README.md": "\n".join(_index()),
         "reference/hooks.md": "\n".join(_hooks()),
         "reference/command-line.md": "\n".join(_command_line()),
-        **{f"reference/{_page_of(home)}": "\n".join(_module(home, names)) for home, names in _homes().items()},
+        **{f"reference/{_page_of(layer)}": "\n".join(_layer(layer)) for layer in layers()},
     }
 
 
@@ -63,17 +67,8 @@ def _errors() -> Iterator[str]:
     yield ""
 
 
-def _homes() -> dict[str, list[str]]:
-    """The modules behind `tilewright.api`, and the names of each."""
-    homes: dict[str, list[str]] = {}
-    for name in dir(api):
-        if name != "hookimpl":
-            homes.setdefault(api._HOME_OF[name], []).append(name)
-    return dict(sorted(homes.items()))
-
-
-def _page_of(home: str) -> str:
-    return f"{home.removeprefix('tilewright.')}.md"
+def _page_of(layer: Layer) -> str:
+    return f"{layer.module.removeprefix('tilewright.')}.md"
 
 
 def _index() -> Iterator[str]:
@@ -81,11 +76,11 @@ def _index() -> Iterator[str]:
     yield "- [Command line](command-line.md): every command and flag"
     yield "- [Hooks](hooks.md): what a plugin may offer"
     yield "- [Errors](../errors.md): exit codes and error codes"
-    yield from ("", "## What plugins import from `tilewright.api`", "", "| name | page | what it is |", "|---|---|---|")
-    for home, names in _homes().items():
-        for name in names:
-            page = _page_of(home)
-            yield f"| `{name}` | [{page[:-3]}]({page}#{name.lower()}) | {_summary(getattr(api, name))} |"
+    yield from ("", "## What plugins import", "", "| module | for | names |", "|---|---|---|")
+    for layer in layers():
+        page = _page_of(layer)
+        names = ", ".join(f"[{name}]({page}#{name.lower()})" for name in layer.all_names)
+        yield f"| [`{layer.module}`]({page}) | {layer.readers} | {names} |"
     yield ""
 
 
@@ -94,7 +89,7 @@ def _hooks() -> Iterator[str]:
     yield "Each has a [how-to page](../howto/README.md) with a complete plugin."
     for name, hook in vars(hookspecs).items():
         if name.startswith("tilewright_"):
-            yield from ("", f"## {name}", "", "```python", f"def {name}{inspect.signature(hook)}", "```", "")
+            yield from ("", f"## {name}", "", "```python", f"def {name}{_signature(hook)}", "```", "")
             yield inspect.getdoc(hook) or ""
     yield ""
 
@@ -117,22 +112,69 @@ def _command(command: click.Command, name: str, parent: click.Context) -> Iterat
         yield from _command(inner, inner.name or "", context)
 
 
-def _module(home: str, names: list[str]) -> Iterator[str]:
-    yield from (MADE, f"# {_page_of(home)[:-3]}", "", inspect.cleandoc(import_module(home).__doc__ or ""))
-    for name in names:
-        value = getattr(api, name)
+def _layer(layer: Layer) -> Iterator[str]:
+    yield from (MADE, f"# {layer.module}", "", f"For {layer.readers}. {' '.join(layer.about.split())}")
+    for home in layer.names:
+        for paragraph in inspect.cleandoc(import_module(home).__doc__ or "").split("\n\n")[1:]:
+            yield from ("", paragraph)
+    beginning, *cells = _cells(layer)
+    yield from ("", "The examples are one program, which runs as a test. It begins with", "", *_fenced(beginning[1]))
+    shown = {name: number for number, (names, _) in enumerate(cells) for name in names}
+    for name in layer.all_names:
+        value = getattr(import_module(layer.module), name)
         yield from ("", f"## {name}", "")
         yield from _class(value) if isinstance(value, type) else _function(name, value)
+        names, code = cells[shown[name]]
+        yield from ("", *(_fenced(code) if name == names[0] else [f"Example: see [{names[0]}](#{names[0].lower()})."]))
     yield ""
 
 
+def _cells(layer: Layer) -> list[tuple[tuple[str, ...], str]]:
+    """The names that a cell is about, and its code; the first one is what the others need."""
+    text = (EXAMPLES / f"{layer.name}_examples.py").read_text(encoding="utf-8")
+    pieces = (piece.partition("\n") for piece in re.split(r"^# %% ", text, flags=re.MULTILINE)[1:])
+    return [(tuple(title.split(", ")), code.strip("\n")) for title, _, code in pieces]
+
+
+def _fenced(code: str) -> list[str]:
+    return ["```python", code, "```"]
+
+
 def _function(name: str, function: Any) -> Iterator[str]:
-    function = inspect.unwrap(function)
-    if not inspect.isfunction(function):  # a name for a type
-        yield from ("```python", f"{name} = {str(function).replace('tilewright.', '')}", "```")
+    function = inspect.unwrap(function) if callable(function) else function
+    if not inspect.isfunction(function):
+        yield from _fenced(_constant(name, function))
         return
-    yield from ("```python", f"{name}{inspect.signature(function)}", "```", "")
+    yield from ("```python", f"{name}{_signature(function)}", "```", "")
     yield inspect.getdoc(function) or ""
+
+
+def _constant(name: str, value: object) -> str:
+    """A type, a number or a short tuple in full; of any other constant what it is."""
+    text = HOME.sub("", str(value))
+    if isinstance(value, UnionType) and len(text) > COLUMNS:
+        return "\n".join((f"{name} = (", "    " + text.replace(" | ", "\n    | "), ")"))
+    is_short = isinstance(value, int | str | tuple) and len(text) < COLUMNS // 2
+    is_type = isinstance(value, UnionType | GenericAlias) or type(value).__module__ == "typing"
+    return f"{name} = {text}" if is_short or is_type else f"{name}: {type(value).__name__}"
+
+
+class _Bare(str):
+    """An annotation, printed without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _signature(function: Any) -> inspect.Signature:
+    found = inspect.signature(function)
+    parameters = [
+        one if one.annotation is one.empty else one.replace(annotation=_Bare(one.annotation))
+        for one in found.parameters.values()
+    ]
+    return found.replace(parameters=parameters, return_annotation=_Bare(found.return_annotation))
 
 
 def _class(value: type) -> Iterator[str]:
@@ -148,7 +190,7 @@ def _class(value: type) -> Iterator[str]:
             yield f"| `{item.name}` | `{kind}` | {_default(item)} | {comments.get(item.name, '')} |"
     for name, member in vars(value).items():
         if not name.startswith("_") and (isinstance(member, property) or inspect.isfunction(member)):
-            signature = inspect.signature(member) if inspect.isfunction(member) else ""
+            signature = _signature(member) if inspect.isfunction(member) else ""
             yield from ("", f"`{name}{signature}`: {_summary(member)}")
 
 
@@ -174,8 +216,6 @@ def _comments(value: type) -> dict[str, str]:
 
 
 def _summary(value: Any) -> str:
-    if not isinstance(value, type | property) and not inspect.isfunction(inspect.unwrap(value)):
-        return f"`{str(value).replace('tilewright.', '')}`".replace("|", "\\|")
     return " ".join((inspect.getdoc(value) or "").split("\n\n")[0].split()).replace("|", "\\|")
 
 

@@ -96,9 +96,18 @@ def test_a_group_is_written_for_cmake(tilewright: Run, tmp_path: Path) -> None:
     assert "leave --emit out" in finished.err
 
 
-def test_every_layout_runs_the_network(tilewright: Run, int8: Path, tmp_path: Path, tool: Any) -> None:
+@pytest.mark.parametrize("layout", ["single", "split"])
+def test_every_layout_runs_the_network(tilewright: Run, int8: Path, tmp_path: Path, tool: Any, layout: str) -> None:
     """Make, CMake and the Arduino sources, built for real from one folder: the self-test says what is right."""
-    layouts = ("--emit", "cmake,make,zephyr,platformio,arduino", "--const-format", "incbin", "--selftest")
+    layouts = (
+        "--layout",
+        layout,
+        "--emit",
+        "cmake,make,zephyr,platformio,arduino",
+        "--const-format",
+        "incbin",
+        "--selftest",
+    )
     folder = tmp_path / "out"
     assert tilewright("compile", int8, "-t", "generic", "-o", folder, *layouts, "-q").code == 0
     arduino = sorted((folder / "arduino" / "digits_int8" / "src").glob("*.c"))
@@ -112,6 +121,13 @@ def test_every_layout_runs_the_network(tilewright: Run, int8: Path, tmp_path: Pa
     ):
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("target", ["generic", "cortex-m4", "siracusa"])
+def test_what_is_split_is_validated(tilewright: Run, int8: Path, target: str) -> None:
+    finished = tilewright("validate", int8, "-t", target, "--layout", "split", "--sets", "1")
+    assert finished.code == 0, finished.err
+    assert "PASS" in finished.out
 
 
 def test_json_on_stdout_is_alone_there(tilewright: Run, int8: Path, tmp_path: Path) -> None:

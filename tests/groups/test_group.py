@@ -13,6 +13,7 @@ import pytest
 from tilewright.config.memory_pools import parse_pool
 from tilewright.config.options import Options
 from tilewright.errors import Exit, TilewrightError
+from tilewright.ir.rounding import align_up
 from tilewright.multi_model.manifest import GroupFile, deployments, group_files, read_group, shared_pools
 from tilewright.multi_model.shared_pools import SharedPool, soft_warnings
 from tilewright.snapshot.atomic_folder import write_folder
@@ -70,7 +71,7 @@ def shared(concurrent: tuple[tuple[str, ...], ...]) -> tuple[dict[str, int], Sha
 
 
 def aligned(size: int) -> int:
-    return -(-size // 16) * 16
+    return align_up(size, 16)
 
 
 def test_exclusive_models_take_the_maximum() -> None:
@@ -220,7 +221,7 @@ def test_settings_of_one_model(tmp_path: Path) -> None:
     assert (own.io, own.pin, own.state) == ({"x": "user"}, (("conv*", "dtcm"),), ("h2:h",))
     options = deployments(group, Options(states=("a:b",)), tmp_path)["kws"].options
     assert (options.states, options.io_of, options.states_folder) == (("a:b", "h2:h"), {"x": "user"}, tmp_path)
-    assert [rule.when for rule in options.stages] == ["use"]
+    assert [rule.when for rule in options.constant_copies] == ["use"]
 
 
 def test_a_soft_limit_of_a_group_is_a_warning() -> None:

@@ -10,10 +10,11 @@ import jsonschema
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.config.copied_constants import StageRule
+from tilewright.config.copied_constants import CopyRule
 from tilewright.config.memory_pools import parse_pool
 from tilewright.errors import TilewrightError
 from tilewright.ir.allocation import Budget, Place, Problem, Solution
+from tilewright.ir.rounding import align_up
 from tilewright.report.build import build_report
 from tilewright.report.compare import differences
 from tilewright.report.html import report_page
@@ -46,7 +47,7 @@ class Loose:
     def solve(self, problem: Problem, budget: Budget) -> Solution:
         places, top = {}, 0
         for block in problem.blocks:
-            top = -(-top // block.align) * block.align
+            top = align_up(top, block.align)
             places[block.name] = Place(pool=block.pools[0], offset_bytes=top)
             top += block.size_bytes
         return Solution(status="feasible", places=places)
@@ -88,7 +89,7 @@ def test_inside_its_limit_a_soft_pool_says_nothing(bench: Any) -> None:
 
 def test_what_lasts_has_its_own_line(bench: Any) -> None:
     pools = (parse_pool("dtcm:2K"), parse_pool("sram"))
-    report = reported(bench.deployment(pools=pools, stages=(StageRule(pattern="conv2", memory="dtcm"),)))
+    report = reported(bench.deployment(pools=pools, constant_copies=(CopyRule(pattern="conv2", memory="dtcm"),)))
     kinds = [(pool["name"], pool["kind"]) for pool in report["pools"]]
     assert ("dtcm", "resident") in kinds
     assert "copies of constants" in summary(report)
@@ -101,7 +102,7 @@ def test_what_lasts_has_its_own_line(bench: Any) -> None:
 def test_reports_are_compared_by_pool_and_what_lasts_in_it(bench: Any) -> None:
     pools = (parse_pool("dtcm:2K"), parse_pool("sram"))
     plain = reported(bench.deployment(pools=pools))
-    staged = reported(bench.deployment(pools=pools, stages=(StageRule(pattern="conv2", memory="dtcm"),)))
+    staged = reported(bench.deployment(pools=pools, constant_copies=(CopyRule(pattern="conv2", memory="dtcm"),)))
     found = {one.name: one for one in differences(plain, staged)}
     assert found["pool.dtcm.resident"].growth == 1280
     assert found["ram"].growth >= 1280 + found["pool.dtcm"].growth

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-OFFER = "from tilewright.api import Memory, Platform, hookimpl\n@hookimpl\n"
+OFFER = "from tilewright.api import hookimpl\nfrom tilewright.api.platform import Memory, Platform\n@hookimpl\n"
 # both hooks are broken in the same way: the one that is asked when it is needed, and the one that is asked when not
 BOTH = OFFER + "def tilewright_platforms(): {body}\n@hookimpl\ndef tilewright_graph_passes(): {body}"
 
@@ -32,7 +32,7 @@ FAULTS: Mapping[str, tuple[str, str, tuple[str, ...], str]] = {
     "hook-raises": (
         BOTH.format(body="return 1 // 0"),
         "",
-        ("TW8006", "failed: ZeroDivisionError", "hook_raises.py:3"),
+        ("TW8006", "failed: ZeroDivisionError", "hook_raises.py:4"),
         "failed",
     ),
     "wrong-type": (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 PACK = """
-from tilewright.api import Kernel, hookimpl
+from tilewright.api import hookimpl
+from tilewright.api.kernel import Kernel
 @hookimpl
 def tilewright_kernels():
     return (Kernel(name="{kernel}", op="Clip", target="{target}"),)
@@ -137,7 +138,9 @@ def test_observers_hear_and_cannot_harm(make_site: Any, make_plugin: Any, health
 
 
 ALLOCATOR = """
-from tilewright.api import Budget, GraphPass, PassResult, Problem, Solution, hookimpl
+from tilewright.api import hookimpl
+from tilewright.api.allocator import Budget, Problem, Solution
+from tilewright.api.passes import GraphPass, PassResult
 class Lazy:
     name = "lazy"
     summary = "never finds anything"

@@ -26,7 +26,7 @@ from tilewright.plugins import load_for
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.layer_programs import Case, network
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.operator_layers import Layer
+from tilewright.testing.operator_layers import Sample
 from tilewright.tile.strategies import StepTiler
 from tilewright.transform import HOOKS, LIFETIMES, transform
 from tilewright.validate.comparison import judge_steps
@@ -40,7 +40,7 @@ NUMBERS = np.random.default_rng(7)
 class Pinned:
     """A layer, the kernel that it is for, the loops that are cut, and what is copied: operand -> (level, buffers)."""
 
-    layer: Layer
+    layer: Sample
     kernel: str
     nest: tuple[tuple[str, int], ...]
     copies: Mapping[str, tuple[int, int]]
@@ -73,16 +73,16 @@ def requant(outputs: int) -> Requant:
     return Requant(scale=(2.0**-10.3,) * outputs, zero_point=3, low=-128, high=127)
 
 
-def qconv(kind: str, x: Array, w: Array, attributes: Mapping[str, Attribute]) -> Layer:
+def qconv(kind: str, x: Array, w: Array, attributes: Mapping[str, Attribute]) -> Sample:
     more: dict[str, Attribute] = {
         "x_zero_point": -5, "pad_value": 7, "w_zero_point": (0,), "requant": requant(len(w)), "output_type": "i8",
     }  # fmt: skip
     bias = NUMBERS.integers(-900, 900, len(w)).astype(np.int32)
-    return Layer(op="QConv", kind=kind, inputs=(x, w, bias), attributes={**attributes, **more}, constants=(1, 2))
+    return Sample(op="QConv", kind=kind, inputs=(x, w, bias), attributes={**attributes, **more}, constants=(1, 2))
 
 
-def conv(kind: str, x: Array, w: Array, attributes: Mapping[str, Attribute]) -> Layer:
-    return Layer(op="Conv", kind=kind, inputs=(x, w, floats(len(w))), attributes=attributes, constants=(1, 2))
+def conv(kind: str, x: Array, w: Array, attributes: Mapping[str, Attribute]) -> Sample:
+    return Sample(op="Conv", kind=kind, inputs=(x, w, floats(len(w))), attributes=attributes, constants=(1, 2))
 
 
 SAME, WIDE = (1, 1, 1, 1), (2, 1, 3, 2)
@@ -108,7 +108,7 @@ CUTS = (
         {"X": (1, 1), "W": (2, 2), "P": (0, 1), "Z": (2, 2), "Y": (1, 1)},
     ),
     Pinned(
-        Layer(
+        Sample(
             op="QGemm",
             inputs=(some_bytes(5, 44), some_bytes(44, 10), None),
             attributes={**QGEMM, "requant": requant(10)},
@@ -119,7 +119,7 @@ CUTS = (
         {"A": (2, 2), "W": (2, 1), "P": (1, 1), "Y": (1, 2)},
     ),
     Pinned(
-        Layer(
+        Sample(
             op="QGemm",
             kind="row",
             inputs=(some_bytes(1, 44), some_bytes(44, 11), None),
@@ -131,7 +131,7 @@ CUTS = (
         {"A": (0, 1), "W": (2, 2), "P": (1, 1), "Y": (1, 2)},
     ),
     Pinned(
-        Layer(
+        Sample(
             op="QMatMul",
             inputs=(some_bytes(2, 9, 30), some_bytes(2, 30, 7)),
             attributes={"a_zero_point": 3, "b_zero_point": (-4,), "requant": requant(1)},
@@ -153,13 +153,13 @@ CUTS = (
         {"X": (2, 2), "W": (2, 2), "B": (0, 1), "Z": (0, 1), "Y": (1, 1)},
     ),
     Pinned(
-        Layer(op="Gemm", inputs=(floats(5, 44), floats(44, 10), floats(10)), constants=(1, 2)),
+        Sample(op="Gemm", inputs=(floats(5, 44), floats(44, 10), floats(10)), constants=(1, 2)),
         "siracusa.gemm_f32",
         (("n", 4), ("k", 16)),
         {"A": (2, 2), "B": (2, 1), "C": (1, 1), "Y": (1, 2)},
     ),
     Pinned(
-        Layer(op="MatMul", inputs=(floats(2, 9, 30), floats(2, 30, 7))),
+        Sample(op="MatMul", inputs=(floats(2, 9, 30), floats(2, 30, 7))),
         "siracusa.matmul_f32",
         (("m", 4), ("k", 8)),
         {"A": (2, 2), "B": (2, 1), "Y": (1, 2)},

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tilewright.plugins.hookspecs import hookimpl
+from tilewright.ir.hook import hookimpl
 
 if TYPE_CHECKING:
     from tilewright.ir.allocation import Allocator

@@ -6,7 +6,7 @@ Does not know what any stage does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes, soft_limit_warnings
-from tilewright.config.copied_constants import staged_constants
+from tilewright.config.copied_constants import copied_constants
 from tilewright.config.memory_pools import with_pools
 from tilewright.config.name_patterns import Names, names_of
 from tilewright.config.options import Options
@@ -29,7 +29,7 @@ from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner
-from tilewright.plan.remedies import taken
+from tilewright.plan.remedies import settings_that_fit
 from tilewright.plan.slowdown import exchanged
 from tilewright.plugins import Registry, load_for
 from tilewright.plugins.offers import StageEvent
@@ -131,7 +131,7 @@ class Deployment:
             buffering=self.options.buffering,
             longest=self.options.groups,
             budget=Budget(work=self.options.effort, seed=self.options.seed),
-            stage_constants=self.options.stage_auto,
+            choose_constant_copies=self.options.choose_constant_copies,
             layers=Layers(operators=self.registry.operators),
         )
 
@@ -150,7 +150,9 @@ class Deployment:
         try:
             plan = self._plan()
         except TilewrightError as error:
-            roomier = tuple(self._roomier()) if error.exit_code is Exit.DOES_NOT_FIT and not self._given else ()
+            if error.exit_code is not Exit.DOES_NOT_FIT or self._given:
+                raise
+            roomier = settings_that_fit(self.platform.roomier, self._planned_with)
             raise with_fix(error, (*error.fix, *roomier)) from error.__cause__
         planned = plan.tiled.scheduled.bound
         if exchanged(planned, self.bound):
@@ -176,7 +178,7 @@ class Deployment:
         from tilewright.emit import EmitOptions, emit
 
         vectors = self._vectors if self.options.selftest else ()
-        options = EmitOptions(const_format=self.options.const_format, vectors=vectors)
+        options = EmitOptions(const_format=self.options.const_format, layout=self.options.layout, vectors=vectors)
         return self._finished("emit", emit(self.program, options))
 
     @cached_property
@@ -258,19 +260,19 @@ class Deployment:
 
     def export_state(self, folder: Path, stage: str = "allocated") -> None:
         """Write one stage's value ("rewritten", "bound", "scheduled", "tiled", "allocated") as JSON and npz."""
-        from tilewright.snapshot.saved_stage import export_state
+        from tilewright.snapshot.saved_stage import save_stage
 
         names = {"rewritten": "graph", "bound": "_settled"}
-        export_state(getattr(self, names.get(stage, stage)), folder)
+        save_stage(getattr(self, names.get(stage, stage)), folder)
 
     def import_state(self, folder: Path) -> Deployment:
         """The same deployment, continuing from a state that was exported (and perhaps edited). Verified again.
 
         TilewrightError TW1220 to TW1223 for a state that cannot be read, is not sound, or contradicts the options.
         """
-        from tilewright.snapshot.saved_stage import import_state
+        from tilewright.snapshot.saved_stage import read_stage
 
-        value = import_state(folder, self.registry)
+        value = read_stage(folder, self.registry)
         if isinstance(value, Decisions):
             pinned = replace(self.options, pins=self.options.pins.pinned_by(value))
             return Deployment(self.model, self.target, pinned, self._registry)
@@ -315,10 +317,10 @@ class Deployment:
     def _decided(self) -> Decisions:
         """The same, and what patterns of names decide once the graph is bound."""
         pins, platform = self._pins, self.platform
-        if not self.options.memory_pins and not self.options.stages:
+        if not self.options.memory_pins and not self.options.constant_copies:
             return pins
         memories = pinned_memories(self.options.memory_pins, self._names, platform, pins.io)
-        staged = staged_constants(self.options.stages, self._names, platform)
+        staged = copied_constants(self.options.constant_copies, self._names, platform)
         return Decisions(memories=memories, staged=staged).pinned_by(pins)
 
     @cached_property
@@ -342,17 +344,10 @@ class Deployment:
         rebind = None if Bound in self._given else self._bound_with
         return Fitting(planner=planner, rebind=rebind).plan(self.bound)
 
-    def _roomier(self) -> Iterator[str]:
-        """Settings of the target with which the model was planned again, and fits."""
-        unheard = replace(self.registry, observers=())
-        for settings in self.platform.roomier:
-            options = replace(self.options, settings={**self.options.settings, **settings})
-            try:
-                plan = Deployment(self.model, self.target, options, unheard).allocated
-            except TilewrightError:
-                continue
-            flags = " ".join(f"--set {name}={value}" for name, value in settings.items())
-            yield f"{flags}     {taken(plan)}"
+    def _planned_with(self, settings: Mapping[str, str]) -> Allocated:
+        """The plan with other settings of the target, and nobody told."""
+        options = replace(self.options, settings={**self.options.settings, **settings})
+        return Deployment(self.model, self.target, options, replace(self.registry, observers=())).allocated
 
     def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
         """The graph bound, these kernels (node -> name) taken unless others are pinned."""

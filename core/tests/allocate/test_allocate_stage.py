@@ -21,6 +21,7 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node, Tensor
 from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Allocated, Placement, Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.random_graphs import random_graph, small_world
@@ -212,7 +213,7 @@ class _Sloppy:
     def solve(self, problem: Problem, budget: Budget) -> Solution:
         places, end = {}, 0
         for block in problem.blocks:
-            end = -(-end // block.align) * block.align
+            end = align_up(end, block.align)
             places[block.name] = Place(pool=block.pools[0], offset_bytes=end)
             end += block.size_bytes
         limit = problem.pools[0].capacity_bytes

@@ -19,6 +19,7 @@ from tilewright.ir.allocation import Budget
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Graph, Node, Tensor
+from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Allocated, Buffer, Placement, Scheduled, Storage
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import with_kernel
@@ -155,7 +156,7 @@ def test_arrays_of_one_memory_are_counted_together() -> None:
     wider = _moved(_with_lasting("state", True), "kept", 0)
     used = max(pool.used_bytes for pool in wider.pools)
     scheduled = wider.tiled.scheduled
-    for size, words in ((-(-used // 16) * 16 + 8, ""), (used + 7, "has arrays of")):
+    for size, words in ((align_up(used, 16) + 8, ""), (used + 7, "has arrays of")):
         memories = (replace(WORLD.platform.memory("sram"), size_bytes=size),)
         bound = replace(scheduled.bound, platform=replace(WORLD.platform, memories=memories))
         seen = _seen(_with_scheduled(wider, replace(scheduled, bound=bound)))

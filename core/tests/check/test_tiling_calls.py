@@ -19,6 +19,7 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.index import mentions
 from tilewright.ir.regions import Cut, Held, Hop, Region
+from tilewright.ir.rounding import ceil_div
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
@@ -188,7 +189,7 @@ def readers(parts: tuple[Part, ...], value: str) -> Iterator[tuple[Part, str]]:
 
 def tiles(sink: Part, flat: list[Cut]) -> Iterator[tuple[tuple[int, ...], Ranges]]:
     extents = {loop.name: loop.extent for loop in sink.access.loops}
-    for at in product(*(range(-(-extents[loop] // size)) for loop, size in flat)):
+    for at in product(*(range(ceil_div(extents[loop], size)) for loop, size in flat)):
         ranges = {name: (0, extent) for name, extent in extents.items()}
         for trip, (loop, size) in zip(at, flat, strict=True):
             low, high = ranges[loop]

@@ -24,14 +24,13 @@ def cmake() -> str:
     return found
 
 
-@pytest.mark.parametrize("form", ["c", "incbin"])
-def test_builds_and_tests_itself(toy: Any, tmp_path: Path, cmake: str, form: Any) -> None:
+@pytest.mark.parametrize(("form", "layout"), [("c", "single"), ("incbin", "single"), ("c", "split")])
+def test_builds_and_tests_itself(toy: Any, tmp_path: Path, cmake: str, form: Any, layout: Any) -> None:
     x = np.arange(10, dtype=np.int8)[None]
     graph = toy.graph()
     vector = Vector(inputs={"mfcc:0": x}, outputs={"scores": toy.expected(graph, x)})
-    files = toy.write(
-        toy.artifact(toy.program(graph), EmitOptions(const_format=form, vectors=(vector,))), tmp_path / "toy"
-    )
+    options = EmitOptions(const_format=form, layout=layout, vectors=(vector,))
+    files = toy.write(toy.artifact(toy.program(graph), options), tmp_path / "toy")
     run(cmake, "-S", files, "-B", tmp_path / "build")
     run(cmake, "--build", tmp_path / "build")
     run(tmp_path / "build" / "toy_selftest")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tilewright.emit.ctree import broken, print_body, print_step, wrap_call
 from tilewright.emit.run import print_run
-from tilewright.expressions import Call, Choice, Name, Number, equal, less
+from tilewright.ir.expressions import Choice, FunctionCall, Name, Number, equal, less
 from tilewright.ir.program import Parameter, StepCode
 from tilewright.ir.statements import (
     ByteRange,
@@ -15,13 +15,13 @@ from tilewright.ir.statements import (
     CopyWait,
     Dead,
     Declare,
+    For,
     Foreign,
     Hook,
     If,
     KernelCall,
     KernelWait,
     Live,
-    Loop,
     Raw,
     StepCall,
 )
@@ -39,15 +39,17 @@ def test_a_tiled_step_reads_like_a_hand_written_one() -> None:
         comment=("Step 0 of 1: Conv", "  tiled"),
         parameters=(Parameter(type="uint8_t *", name="far"),),
         body=(
-            Loop(
+            For(
                 variable="h",
                 start=Number(0),
                 stop=Number(64),
                 step=Number(16),
                 body=(
                     Declare(type="const int32_t", name="rows", value=Choice(less(left, 16), left, Number(16))),
-                    CopyStart(transfer="t", code=Call("dma", (Name("near"), far + h)), source=REGION, target=REGION),
-                    CopyWait(transfer="t", code=Call("dma_wait")),
+                    CopyStart(
+                        transfer="t", code=FunctionCall("dma", (Name("near"), far + h)), source=REGION, target=REGION
+                    ),
+                    CopyWait(transfer="t", code=FunctionCall("dma_wait")),
                     If(
                         condition=equal(h, 0),
                         body=(Comment(lines=("first tile",)),),
@@ -57,7 +59,7 @@ def test_a_tiled_step_reads_like_a_hand_written_one() -> None:
                     KernelWait(kernel="k", code=Foreign(text="join();")),
                 ),
             ),
-            Loop(variable="i", start=Number(0), stop=Number(4), step=Number(1), body=()),
+            For(variable="i", start=Number(0), stop=Number(4), step=Number(1), body=()),
             Live(buffer="b", pointer=far + 8, size_bytes=8),
             Dead(buffer="b", pointer=far, size_bytes=8),
         ),

@@ -17,7 +17,7 @@ from tilewright.plan.planner import Planner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.layer_programs import Case, least_room, tiles_of
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.testing.operator_layers import Layer, every_layer
+from tilewright.testing.operator_layers import Sample, every_layer
 from tilewright.testing.random_networks import KINDS, random_network
 from tilewright.tile.strategies import StepTiler
 from tilewright.transform import HOOKS, transform
@@ -41,7 +41,7 @@ LONG_NAME = 60  # characters of a name of the model's, which stays whole however
 @cache
 def layer_text(name: str) -> str:
     """The program of one operator, in tiles."""
-    layer: Layer = LAYERS[name]
+    layer: Sample = LAYERS[name]
     room = max(least_room(layer, cluster()) * 5 // 4 + 64, sum(x.nbytes for x in layer.inputs if x is not None) // 3)
     return text_of(tiles_of(Case(layer=layer, room_bytes=room, buffering="auto"), cluster()))
 

@@ -35,13 +35,15 @@ void delay(unsigned long);
 """
 
 
-def made(toy: Any, *names: str, form: Any = "incbin", selftest: bool = False, io: str = "pool") -> dict[str, bytes]:
+def made(
+    toy: Any, *names: str, form: Any = "incbin", selftest: bool = False, io: str = "pool", layout: Any = "single"
+) -> dict[str, bytes]:
     """A toy network in these layouts."""
     graph = toy.graph()
     x = np.arange(10, dtype=np.int8)[None]
     vectors = (Vector(inputs={"mfcc:0": x}, outputs={"scores": toy.expected(graph, x)}),) if selftest else ()
     program = toy.program(graph, io=io)
-    artifact = toy.artifact(program, EmitOptions(const_format=form, vectors=vectors))
+    artifact = toy.artifact(program, EmitOptions(const_format=form, layout=layout, vectors=vectors))
     return export([BY_NAME[name] for name in names], program.allocated, artifact)
 
 
@@ -77,12 +79,23 @@ def test_library_knows_the_parts(toy: Any) -> None:
     assert (floats.prefix, floats.maths, floats.blobs) == ("two", True, ())
 
 
+@pytest.mark.parametrize("name", sorted(BY_NAME))
+def test_every_layout_has_the_header_of_the_kernels(toy: Any, name: str) -> None:
+    library = library_of(toy.artifact(toy.program(toy.graph()), EmitOptions(const_format="incbin", layout="split")))
+    assert library.headers == ("toy.h", "toy_kernels.h", "tw_runtime.h")
+    assert library.sources == ("toy.c", "toy_simple.c", "toy_weights.S")
+    files = made(toy, name, layout="split")
+    assert {"toy.c", "toy_kernels.h"} <= files.keys()
+    if name == "arduino":
+        assert {"arduino/toy/src/toy.c", "arduino/toy/src/toy_kernels.h"} <= files.keys()
+
+
 # make
 
 
-@pytest.mark.parametrize("form", ["c", "incbin"])
-def test_make_builds_and_runs_the_selftest(toy: Any, tmp_path: Path, tool: Any, form: Any) -> None:
-    folder = written(made(toy, "make", form=form, selftest=True), tmp_path)
+@pytest.mark.parametrize(("form", "layout"), [("c", "single"), ("incbin", "single"), ("incbin", "split")])
+def test_make_builds_and_runs_the_selftest(toy: Any, tmp_path: Path, tool: Any, form: Any, layout: Any) -> None:
+    folder = written(made(toy, "make", form=form, selftest=True, layout=layout), tmp_path)
     run(tool("make"), "-C", folder, "check")
     assert (folder / "build" / "libtoy.a").exists()
     run(tool("make"), "-C", folder, "clean")
@@ -214,9 +227,10 @@ def test_zephyr_asks_for_a_libc_with_mathematics(toy: Any) -> None:
     assert "\tselect REQUIRES_FULL_LIBC\n" in files["zephyr/Kconfig"].decode()
 
 
-def test_zephyr_cmake_builds_with_stand_ins_for_its_commands(toy: Any, tmp_path: Path, tool: Any) -> None:
+@pytest.mark.parametrize("layout", ["single", "split"])
+def test_zephyr_cmake_builds_with_stand_ins_for_its_commands(toy: Any, tmp_path: Path, tool: Any, layout: Any) -> None:
     """The three commands do here what Zephyr's documentation says of them."""
-    written(made(toy, "zephyr"), tmp_path / "toy")
+    written(made(toy, "zephyr", layout=layout), tmp_path / "toy")
     (tmp_path / "main.c").write_text(
         '#include "toy.h"\nint main(void)\n{\n    static int8_t x[10], y[10];\n    return toy(x, y) != TW_OK;\n}\n'
     )

@@ -24,7 +24,7 @@ from tilewright.ir.layer import Layers, layer_key, layer_of
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.lower import lower
 from tilewright.schedule import schedule
-from tilewright.snapshot.saved_stage import export_state, import_state
+from tilewright.snapshot.saved_stage import read_stage, save_stage
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_sites import refusal, site_of
 from tilewright.testing.random_graphs import SmallWorld, small_world
@@ -140,9 +140,9 @@ def test_a_state_holds_no_analysis_and_kernels_are_asked_again(tmp_path: Path) -
     asked: Counter[str] = Counter()
     small = world(asked)
     plan = planned(small, chain(SQUARE, SQUARE.copy()))
-    export_state(plan, tmp_path)
+    save_stage(plan, tmp_path)
     assert "analysis" not in (text := (tmp_path / "state.json").read_text()) and '"layers"' not in text
-    read = import_state(tmp_path, small)
+    read = read_stage(tmp_path, small)
     assert isinstance(read, Allocated) and read == plan
     one, other = read.tiled.scheduled.bound.layers.values()
     assert one is other and one.site.analysis == ("product", (3, 3))

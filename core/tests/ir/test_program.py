@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from tilewright.expressions import Number
+from tilewright.ir.expressions import Number
 from tilewright.ir.program import Program
 from tilewright.ir.stages import Placement
-from tilewright.ir.statements import ByteRange, CopyStart, Foreign, KernelCall, Loop, StepCall
+from tilewright.ir.statements import ByteRange, CopyStart, For, Foreign, KernelCall, StepCall
 
 
 def with_write(program: Program, step: int, region: ByteRange) -> Program:
     """The same program with another access, hidden in a loop."""
     call = KernelCall(kernel="k", code=Foreign(text="f();"), reads=(), writes=(region,))
-    loop = Loop(variable="i", start=Number(0), stop=Number(2), step=Number(1), body=(call,))
+    loop = For(variable="i", start=Number(0), stop=Number(2), step=Number(1), body=(call,))
     steps = list(program.steps)
     steps[step] = replace(steps[step], body=(*steps[step].body, loop))
     return replace(program, steps=tuple(steps))

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.expressions import Field, Name, Number, Struct
 from tilewright.ir.access import MapAccess, Span, parse_map
+from tilewright.ir.expressions import Field, Name, Number, Struct
 from tilewright.lower.boxes import CBox, ends_of, lows, range_of, whole_box, window
 
 

@@ -25,6 +25,7 @@ from tilewright.ir.graph import Graph
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.program import Program
 from tilewright.ir.regions import Copy, Cut, Hop, Region, Sums, key_of
+from tilewright.ir.rounding import ceil_div
 from tilewright.ir.stages import Artifact, Group
 from tilewright.ir.tiler import TilingRequest
 from tilewright.lower import lower
@@ -141,7 +142,7 @@ def network(seed: int) -> Graph:
             x = sketch.node("Concat", (x, x), {"axis": draw.randint(1, 3)})
         elif op == "slice" and h > 1:
             x = sketch.node(
-                "Slice", (x,), {"starts": (0, 0, 1, 0), "steps": (1, 1, 1, 2), "shape": (n, c, h - 1, -(-w // 2))}
+                "Slice", (x,), {"starts": (0, 0, 1, 0), "steps": (1, 1, 1, 2), "shape": (n, c, h - 1, ceil_div(w, 2))}
             )
         else:
             x = sketch.node("Clip", (x,), {"min": -4.0, "max": 5.0})

@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tilewright.operators.c_source import c_source
+from tilewright.ir.sections import ordered
+from tilewright.operators.c_functions import c_functions
+from tilewright.operators.c_source import c_section
 from tilewright.testing.kernel_run import STRICT
 
 Vector = npt.NDArray[np.float32]
@@ -28,7 +30,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         "void run(int32_t n, const float *x, float *y);\n"
         "void run(int32_t n, const float *x, float *y) { for (int32_t i = 0; i < n; ++i) y[i] = tw_expf(x[i]); }\n"
     )
-    text = "\n".join(("#include <stdint.h>", "#include <math.h>", c_source("prelude.h"), c_source("functions.c"), loop))
+    sections = ordered((c_section("prelude.h"), *c_functions("tw_expf()")))
+    text = "\n".join(("#include <stdint.h>", "#include <math.h>", *(section.text for section in sections), loop))
     (folder / "f.c").write_text(text, encoding="utf-8")
     command = [*shlex.split(os.environ.get("CC", "cc")), *STRICT, "-shared", "-fPIC", "-o", "f.so", "f.c"]
     subprocess.run(command, check=True, cwd=folder)
@@ -79,6 +82,6 @@ def test_never_decreases(library: ctypes.CDLL) -> None:
 
 
 def test_the_c_holds_the_derived_coefficients() -> None:
-    source = c_source("functions.c")
+    source = c_section("functions/tw_expf.h").text
     missing = {name: text for name, text in tool().literals().items() if text not in source}
     assert not missing

@@ -12,14 +12,14 @@ import pytest
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, memory_error
 from tilewright.ir.allocation import Budget
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.platform import Memory
-from tilewright.ir.stages import Bound
+from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner
-from tilewright.plan.remedies import with_memories
+from tilewright.plan.remedies import settings_that_fit, with_memories
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.whole import WholeTiler
 
@@ -119,3 +119,16 @@ def test_pins_that_are_in_the_way() -> None:
     assert any(line.startswith("without --pin") and "fits" in line for line in caught.value.fix)
     assert any("pinned)" in detail for detail in caught.value.details)
     assert _fitting().plan(two)
+
+
+def test_settings_are_named_with_which_the_model_fits() -> None:
+    plan = _fitting().plan(_bound(0))
+
+    def planned(settings: Mapping[str, str]) -> Allocated:
+        if settings == {"home": "l2"}:
+            raise memory_error("TW5001", "it does not fit")
+        return plan
+
+    lines = list(settings_that_fit([{"home": "l2"}, {"home": "l3", "cores": "8"}], planned))
+    assert [line.split("     ")[0] for line in lines] == ["--set home=l3 --set cores=8"]
+    assert lines[0].split("     ")[1].startswith("fits, ")

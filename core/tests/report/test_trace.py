@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.ir.runner import Level, Span, Timeline
+from tilewright.ir.runner import Level, Timeline, TimeSpan
 from tilewright.report.trace import ESTIMATE, MEASUREMENT, build_trace, estimated
 
 REPORT: dict[str, Any] = {
@@ -27,10 +27,10 @@ REPORT: dict[str, Any] = {
 }
 MEASURED = Timeline(
     spans=(
-        Span(track="steps", name="one", step="one", begin=0, end=120),
-        Span(track="copies of l1", name="l2 -> l1", step="one", begin=0, end=30, details={"bytes": 64, "rows": 2}),
-        Span(track="copies of l1", name="l1 -> l2", step="one", begin=40, end=70),
-        Span(track="cores", name="one", step="one", begin=30, end=120),
+        TimeSpan(track="steps", name="one", step="one", begin=0, end=120),
+        TimeSpan(track="copies of l1", name="l2 -> l1", step="one", begin=0, end=30, details={"bytes": 64, "rows": 2}),
+        TimeSpan(track="copies of l1", name="l1 -> l2", step="one", begin=40, end=70),
+        TimeSpan(track="cores", name="one", step="one", begin=30, end=120),
     ),
     levels=(Level(memory="l1", cycle=3, used_bytes=40), Level(memory="l1", cycle=99, used_bytes=0)),
 )

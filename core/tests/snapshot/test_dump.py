@@ -23,7 +23,7 @@ from tilewright.ir.requant import Requant
 from tilewright.ir.stages import Allocated, Group
 from tilewright.schedule import schedule
 from tilewright.snapshot.dump import dump_json, dump_text
-from tilewright.snapshot.saved_stage import State
+from tilewright.snapshot.saved_stage import SavedStage
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
@@ -49,7 +49,7 @@ def _plan(graph: Graph, pins: Decisions | None = None) -> Allocated:
     return allocate(tiled, pins, BestFit())
 
 
-def _stages(plan: Allocated) -> Iterator[State]:
+def _stages(plan: Allocated) -> Iterator[SavedStage]:
     scheduled = plan.tiled.scheduled
     yield from (scheduled.bound.graph, scheduled.bound, scheduled, plan.tiled, plan, plan.decisions)
 

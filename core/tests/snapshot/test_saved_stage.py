@@ -27,7 +27,7 @@ from tilewright.ir.platform import CopyPath, Memory, MemoryHierarchy, Option, Pl
 from tilewright.ir.requant import Requant
 from tilewright.ir.stages import Allocated, Bound, Scheduled, Tiled
 from tilewright.schedule import schedule
-from tilewright.snapshot.saved_stage import State, decisions_from_json, export_state, import_state
+from tilewright.snapshot.saved_stage import SavedStage, decisions_from_json, read_stage, save_stage
 from tilewright.testing.random_graphs import SmallWorld, random_graph, small_world
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
@@ -51,19 +51,19 @@ def _plan(graph: Graph, world: SmallWorld = WORLD) -> Allocated:
     return allocate(tiled, Decisions(), BestFit(), Budget(work=500))
 
 
-def _stages(plan: Allocated) -> Iterator[State]:
+def _stages(plan: Allocated) -> Iterator[SavedStage]:
     scheduled = plan.tiled.scheduled
     yield from (scheduled.bound.graph, scheduled.bound, scheduled, plan.tiled, plan, plan.decisions)
 
 
-def _same_arrays(one: State, other: State) -> bool:
+def _same_arrays(one: SavedStage, other: SavedStage) -> bool:
     mine, theirs = _arrays(one), _arrays(other)
     return list(mine) == list(theirs) and all(
         mine[name].dtype == theirs[name].dtype and np.array_equal(mine[name], theirs[name]) for name in mine
     )
 
 
-def _arrays(value: State) -> dict[str, Any]:
+def _arrays(value: SavedStage) -> dict[str, Any]:
     if isinstance(value, Decisions):
         return {}
     if isinstance(value, Graph):
@@ -84,8 +84,8 @@ def _bound(value: Bound | Scheduled | Tiled | Allocated) -> Bound:
 @given(st.randoms(use_true_random=False))
 def test_every_stage_comes_back_equal(tmp_path: Path, chance: random.Random) -> None:
     for value in _stages(_plan(random_graph(chance, WORLD.operators))):
-        export_state(value, tmp_path)
-        again = import_state(tmp_path, WORLD)
+        save_stage(value, tmp_path)
+        again = read_stage(tmp_path, WORLD)
         assert type(again) is type(value)
         assert again == value
         assert _same_arrays(value, again)
@@ -116,8 +116,8 @@ def test_a_graph_with_everything_in_it_comes_back_equal(tmp_path: Path) -> None:
         },
         constants={"w": np.zeros((0, 3))},
     )
-    export_state(graph, tmp_path)
-    again = import_state(tmp_path, WORLD)
+    save_stage(graph, tmp_path)
+    again = read_stage(tmp_path, WORLD)
     assert again == graph
     assert _same_arrays(graph, again)
 
@@ -125,7 +125,7 @@ def test_a_graph_with_everything_in_it_comes_back_equal(tmp_path: Path) -> None:
 def test_the_same_value_gives_the_same_bytes(tmp_path: Path) -> None:
     plan = _plan(random_graph(random.Random(5), WORLD.operators))
     for name in ("one", "two"):
-        export_state(plan, tmp_path / name)
+        save_stage(plan, tmp_path / name)
     for file in ("state.json", "arrays.npz"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
@@ -133,7 +133,7 @@ def test_the_same_value_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_nothing_is_pickled(tmp_path: Path) -> None:
     graph = random_graph(random.Random(5), WORLD.operators)
     with pytest.raises(TypeError):
-        export_state(replace(graph, constants={"c": np.array([object()])}), tmp_path)
+        save_stage(replace(graph, constants={"c": np.array([object()])}), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -152,14 +152,14 @@ def test_a_configured_platform_with_the_copies_of_a_board_comes_back(tmp_path: P
     used = board.on(small.configure({"o": "7"}))
     world = replace(WORLD, platforms={"small": small}, memory_hierarchies={"board": board})
     plan = _plan(random_graph(random.Random(5), WORLD.operators), replace(world, platforms={"small": used}))
-    export_state(plan, tmp_path)
-    assert import_state(tmp_path, world) == plan
+    save_stage(plan, tmp_path)
+    assert read_stage(tmp_path, world) == plan
     _refuses(tmp_path, "TW1222", "has no copies", replace(world, memory_hierarchies={}))
 
 
 def _refuses(folder: Path, code: str, words: str, world: SmallWorld = WORLD) -> None:
     with pytest.raises(TilewrightError) as caught:
-        import_state(folder, world)
+        read_stage(folder, world)
     assert caught.value.code == code, caught.value
     assert words in " ".join(str(caught.value).split())
     assert caught.value.exit_code in (Exit.MODEL, Exit.PLUGIN)
@@ -170,7 +170,7 @@ def exported(tmp_path: Path) -> Path:
     """A folder with an allocated state that has constants and several steps."""
     seeds = (random_graph(random.Random(seed), WORLD.operators) for seed in range(99))
     plan = next(plan for graph in seeds if len((plan := _plan(graph)).tiled.scheduled.steps) > 3 and _arrays(plan))
-    export_state(plan, tmp_path)
+    save_stage(plan, tmp_path)
     return tmp_path
 
 
@@ -228,7 +228,7 @@ def test_a_state_that_was_edited_is_verified(
 
 def test_every_single_damage_is_an_error_with_a_code(exported: Path) -> None:
     """Cut files, flipped bytes: never a traceback of another kind, never a silent success with other contents."""
-    original = import_state(exported, WORLD)
+    original = read_stage(exported, WORLD)
     chance = random.Random(0)
     for name in ("state.json", "arrays.npz"):
         content = (exported / name).read_bytes()
@@ -241,7 +241,7 @@ def test_every_single_damage_is_an_error_with_a_code(exported: Path) -> None:
                 del damaged[where:]
             (exported / name).write_bytes(damaged)
             try:
-                again = import_state(exported, WORLD)
+                again = read_stage(exported, WORLD)
             except TilewrightError as error:
                 assert error.code in ("TW1220", "TW1221", "TW1222", "TW8001")
             else:

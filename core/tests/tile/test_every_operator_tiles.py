@@ -20,7 +20,7 @@ from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.layer_programs import Case, layer_space, least_room, run_on_twin, tiles_of, two_hops
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.operator_layers import Layer, every_layer
+from tilewright.testing.operator_layers import Sample, every_layer
 
 LAYERS = {layer.name: layer for layer in every_layer()}
 MIDDLE_BYTES = 10 << 10  # of the memory between home and near; reductions must be whole there
@@ -53,7 +53,7 @@ def least(name: str) -> int:
     return least_room(LAYERS[name], cluster())
 
 
-def total_bytes(layer: Layer) -> int:
+def total_bytes(layer: Sample) -> int:
     return sum(array.nbytes for array in layer.inputs if array is not None)
 
 
@@ -92,7 +92,7 @@ def test_what_cannot_be_cut_is_named(name: str) -> None:
 
 
 def test_a_row_that_does_not_fit_is_named() -> None:
-    rows = Layer(op="LayerNormalization", inputs=(np.zeros((8, 1000), np.float32), np.ones(1000, np.float32)))
+    rows = Sample(op="LayerNormalization", inputs=(np.zeros((8, 1000), np.float32), np.ones(1000, np.float32)))
     with pytest.raises(TilewrightError) as caught:
         tiles_of(Case(layer=rows, room_bytes=8 << 10, buffering="auto"), cluster())
     assert "12,000 B" in caught.value.message and "step 'layernormalization_0'" in caught.value.where

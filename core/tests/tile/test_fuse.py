@@ -18,6 +18,7 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.regions import Copy, Cut, Form, Held, Hop, Region
+from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Group, Scheduled, Tiled
 from tilewright.ir.tiler import TilingRequest
 from tilewright.schedule import schedule
@@ -322,7 +323,7 @@ def test_what_is_found_fits(near_bytes: int) -> None:
         assert check_tiles(made, vocabulary()) == ()
         grain = one.grains[-1]
         inside = [item for item in made.buffers if item.memories == ("l1",)]
-        assert sum(-(-item.size_bytes // grain) * grain for item in inside) == found.cost.near_bytes
+        assert sum(align_up(item.size_bytes, grain) for item in inside) == found.cost.near_bytes
 
 
 def test_groups_are_chosen_where_values_do_not_fit() -> None:

@@ -12,6 +12,7 @@ import pytest
 from tilewright.check.stages import verify_tiled
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.regions import Copy, Cut, Hop, key_of
+from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Tiled
 from tilewright.ir.tiler import TilingRequest
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
@@ -120,7 +121,7 @@ def test_sizes_of_sums_are_the_same_one_by_one_and_together() -> None:
         boxes = boxes_of(space_chain(whole, hop), (hop,))
         sums = space_region(space, hop).sums
         taken = footprint.near_bytes(boxes, ((),), sums, 0) - footprint.near_bytes(boxes, ((),), {}, 0)
-        assert -(-size // space.grain) * space.grain == taken
+        assert align_up(size, space.grain) == taken
 
 
 def test_sums_of_the_type_of_the_output_are_in_its_own_tile() -> None:
@@ -163,7 +164,7 @@ def fits(space: Space, hop: Hop) -> bool:
 def test_the_smallest_tiles_are_smaller_with_reductions_cut() -> None:
     layer = conv(8, 64, 8)
     used = {
-        name: sum(-(-one.size_bytes // 8) * 8 for one in tiled(layer, 65536, name).buffers if one.kind == "tile")
+        name: sum(align_up(one.size_bytes, 8) for one in tiled(layer, 65536, name).buffers if one.kind == "tile")
         for name in ("min", "max")
     }
     whole = Search(space_of(layer, 65536, split=False), "single").least_bytes().min()

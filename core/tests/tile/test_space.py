@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tilewright.ir.access import Access, MapAccess, parse_map
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.regions import key_of
+from tilewright.ir.rounding import ceil_div
 from tilewright.testing.cluster import cluster
 from tilewright.testing.kernel_tiles import tile_boxes
 from tilewright.testing.one_step import vocabulary
@@ -119,7 +120,7 @@ def test_bytes_moved_are_those_of_every_transfer(layer: dict[str, Any], near_byt
         cut = dict(hop.nest[:level])
         for box in tile_boxes(space.access, cut):
             window = space.access.window(operand.name, box)
-            sizes_here = [-(-span.extent // step) for span, step in zip(window, operand.steps, strict=True)]
+            sizes_here = [ceil_div(span.extent, step) for span, step in zip(window, operand.steps, strict=True)]
             total += operand.item_bytes * int(np.prod(sizes_here))
     cost = space_cost(space, hop)
     assert cost.in_bytes + cost.out_bytes == total == pytest.approx(found.moved_bytes)

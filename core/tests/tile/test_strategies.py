@@ -15,6 +15,7 @@ from tilewright.check.tiling import check_tiles
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.regions import Copy, Cut, Hop, key_of
+from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.stages import Tiled
 from tilewright.ir.tiler import Buffering
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
@@ -51,7 +52,7 @@ def test_tiles_of_every_strategy_are_sound(layer: dict[str, Any], name: str, nea
             assert error.code == "TW5101" and error.exit_code is Exit.DOES_NOT_FIT
             continue
         verify_tiled(plan, vocabulary())
-        used = sum(-(-item.size_bytes // 8) * 8 for item in plan.buffers if item.kind == "tile")
+        used = sum(align_up(item.size_bytes, 8) for item in plan.buffers if item.kind == "tile")
         assert used <= near_bytes - RUNTIME_BYTES
         for group in plan.groups:
             for copy in group.region.hops[-1].copies.values():
@@ -100,7 +101,10 @@ def test_min_takes_the_least_and_max_has_the_fewest_tiles() -> None:
     assert near(plans["min"]) == min(near(plan) for plan in plans.values())
     counts = {
         name: np.prod(
-            [-(-{"o": 12, "h": 16, "w": 16, "c": 8}[loop] // size) for loop, size in plan.groups[0].region.hops[0].nest]
+            [
+                ceil_div({"o": 12, "h": 16, "w": 16, "c": 8}[loop], size)
+                for loop, size in plan.groups[0].region.hops[0].nest
+            ]
         )
         for name, plan in plans.items()
     }

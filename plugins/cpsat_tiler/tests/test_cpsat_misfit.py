@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tilewright.api.testing import cluster, portable_kernels, vocabulary
 from tilewright.bind import bind
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.decisions import Decisions
@@ -17,8 +18,6 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node, Tensor
 from tilewright.ir.stages import Scheduled
 from tilewright.schedule import schedule
-from tilewright.testing.cluster import cluster
-from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.tile.stage import tile
 from tilewright_cpsat.misfit import Demand, fits, minimal
 from tilewright_cpsat.tiler import CpsatTiler

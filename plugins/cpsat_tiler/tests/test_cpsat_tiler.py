@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
+from tilewright.api.testing import CLUSTER, RUNTIME_BYTES, cluster, copy_path, portable_kernels, vocabulary
 from tilewright.bind import bind
 from tilewright.check.stages import verify_allocated, verify_tiled
 from tilewright.config.options import Options
@@ -29,8 +30,6 @@ from tilewright.ir.tiler import Buffering
 from tilewright.plugins import load_for
 from tilewright.runners.twin import TwinRunner
 from tilewright.schedule import schedule
-from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, cluster, copy_path
-from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import TILERS

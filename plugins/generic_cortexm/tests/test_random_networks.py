@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tilewright.api.testing import KINDS, SideBySide, random_network
 from tilewright.plugins import load_for
 from tilewright.rewrite import rewrite
-from tilewright.testing.random_networks import KINDS, random_network
-from tilewright.testing.side_by_side import SideBySide
 from tilewright_cortexm.qemu.runner import QemuRunner
 
 SEEDS = (400, 401)

@@ -12,7 +12,8 @@ from random import Random
 import pytest
 
 from tilewright.allocate.solving import solved
-from tilewright.api import Block, Budget, Exit, Pool, Problem, TilewrightError
+from tilewright.api import Exit, TilewrightError
+from tilewright.api.allocator import Block, Budget, Pool, Problem
 from tilewright.check.allocation import peaks, violations
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.external import External

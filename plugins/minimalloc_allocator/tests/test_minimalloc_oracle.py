@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from tilewright.allocate.solving import solved
-from tilewright.api import Block, Budget, Pool, Problem, Solution, Within
+from tilewright.api.allocator import Block, Budget, Pool, Problem, Solution, Within
+from tilewright.api.testing import joined_problem
 from tilewright.check.allocation import violations
-from tilewright.testing.joined_problems import joined_problem
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.native import extension
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from tilewright.allocate.problem_files import read_problem
 from tilewright.allocate.solving import solved
-from tilewright.api import Block, Budget, Pool, Problem
+from tilewright.api.allocator import Block, Budget, Pool, Problem
+from tilewright.api.testing import joined_problem
 from tilewright.check.allocation import peaks, violations
 from tilewright.cli.main import tilewright
-from tilewright.testing.joined_problems import joined_problem
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.instance import Instance, cliques_in_time, make_instance, mirrored
 from tilewright_minimalloc.native import NativeSearch, extension

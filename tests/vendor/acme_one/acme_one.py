@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tilewright.api import Memory, Platform, hookimpl
+from tilewright.api import hookimpl
+from tilewright.api.platform import Memory, Platform
 
 ACME_ONE = Platform(
     name="acme-one",

@@ -5,10 +5,10 @@ It has no kernels: the portable C of tilewright computes everything, on tiles th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
-from tilewright.api import CopyPath, Engine, Memory, Platform, hookimpl
+from tilewright.api import ceil_div, hookimpl
+from tilewright.api.platform import CopyPath, Engine, Memory, Platform
 
 LINE_BYTES = 16  # what the copy engine moves at once
 COMMAND_CYCLES = 30  # to write a command, and for it to be taken up
@@ -16,7 +16,7 @@ COMMAND_CYCLES = 30  # to write a command, and for it to be taken up
 
 def copy_cycles(size_bytes: int, rows: int) -> float:
     """Every row is a command; two cycles a line."""
-    return rows * (COMMAND_CYCLES + 2 * math.ceil(size_bytes / rows / LINE_BYTES))
+    return rows * (COMMAND_CYCLES + 2 * ceil_div(size_bytes, rows * LINE_BYTES))
 
 
 def path(source: str, target: str) -> CopyPath:

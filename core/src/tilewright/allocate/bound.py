@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings, neighbours
 from tilewright.ir.allocation import Block, Pool, Problem
+from tilewright.ir.rounding import align_up
 
 
 def lower_bounds(problem: Problem) -> dict[str, int]:
@@ -90,7 +91,7 @@ def _stacked(blocks: Sequence[Block]) -> int:
     if not blocks:
         return 0
     grain = math.gcd(*(block.align for block in blocks))
-    rounded = [-(-block.size_bytes // grain) * grain for block in blocks]
+    rounded = [align_up(block.size_bytes, grain) for block in blocks]
     slack = max(whole - block.size_bytes for whole, block in zip(rounded, blocks, strict=True))
     return sum(rounded) - slack
 

@@ -5,6 +5,7 @@ Does not know lifetimes, and does not look for the best order.
 from __future__ import annotations
 
 from tilewright.ir.allocation import Block, Place, Pool, Problem
+from tilewright.ir.rounding import align_up
 
 
 def pack_in_order(problem: Problem) -> dict[str, Place]:
@@ -39,8 +40,8 @@ def _demanded(block: Block) -> tuple[int, int]:
 
 
 def _clear(block: Block, at_least: int, taken: list[tuple[int, int]]) -> int:
-    offset = -(-at_least // block.align) * block.align
+    offset = align_up(at_least, block.align)
     for low, high in sorted(taken):
         if offset < high and low < offset + block.size_bytes:
-            offset = -(-high // block.align) * block.align
+            offset = align_up(high, block.align)
     return offset

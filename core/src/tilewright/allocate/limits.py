@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from tilewright.errors import Diagnostic
 from tilewright.ir.platform import Platform
+from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Allocated
 
 
@@ -14,7 +15,7 @@ def memory_bytes(allocated: Allocated, memory: str) -> int:
     align = allocated.tiled.scheduled.bound.platform.memory(memory).align
     sizes = [pool.used_bytes for pool in allocated.pools if pool.memory == memory and pool.used_bytes]
     slack = max((-size % align for size in sizes), default=0)
-    return sum(-(-size // align) * align for size in sizes) - slack
+    return sum(align_up(size, align) for size in sizes) - slack
 
 
 def exceeded_bytes(allocated: Allocated, memory: str) -> int:

@@ -11,6 +11,7 @@ from typing import Literal
 from tilewright.allocate.bound import pool_bound
 from tilewright.allocate.conflicts import neighbours
 from tilewright.ir.allocation import Place, Problem
+from tilewright.ir.rounding import align_up
 
 Gap = Literal["first", "best"]
 
@@ -106,10 +107,10 @@ def pack_at_hints(yard: Yard) -> Packing:
 def lowest_offset(yard: Yard, index: int, pool: int, at_least: int) -> int:
     """The lowest aligned offset not under `at_least` at which the block is clear of the reserved ranges."""
     block = yard.problem.blocks[index]
-    offset = -(-at_least // block.align) * block.align
+    offset = align_up(at_least, block.align)
     for low, high in yard.reserved[pool]:
         if offset < high and low < offset + block.size_bytes:
-            offset = -(-high // block.align) * block.align
+            offset = align_up(high, block.align)
     return offset
 
 
@@ -147,11 +148,11 @@ def _first_gap(yard: Yard, index: int, pool: int, pools: Sequence[int], offsets:
     align, size = yard.problem.blocks[index].align, yard.problem.blocks[index].size_bytes
     cursor = 0
     for low, high in _taken(yard, index, pool, pools, offsets):
-        offset = -(-cursor // align) * align
+        offset = align_up(cursor, align)
         if offset + size <= low:
             return offset
         cursor = max(cursor, high)
-    return -(-cursor // align) * align
+    return align_up(cursor, align)
 
 
 def _hint(yard: Yard, index: int, pool: int, pools: Sequence[int], offsets: Sequence[int]) -> int:
@@ -170,11 +171,11 @@ def _tightest_gap(yard: Yard, index: int, pool: int, pools: Sequence[int], offse
     align, size = yard.problem.blocks[index].align, yard.problem.blocks[index].size_bytes
     cursor, chosen, tightest = 0, -1, 0
     for low, high in _taken(yard, index, pool, pools, offsets):
-        offset = -(-cursor // align) * align
+        offset = align_up(cursor, align)
         if offset + size <= low and (chosen < 0 or low - offset < tightest):
             chosen, tightest = offset, low - offset
         cursor = max(cursor, high)
-    return chosen if chosen >= 0 else -(-cursor // align) * align
+    return chosen if chosen >= 0 else align_up(cursor, align)
 
 
 def _taken(yard: Yard, index: int, pool: int, pools: Sequence[int], offsets: Sequence[int]) -> list[tuple[int, int]]:

@@ -12,6 +12,7 @@ from typing import Literal
 from tilewright.allocate.in_order import pack_in_order
 from tilewright.ir.allocation import Block, Place, Pool, Problem
 from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.rounding import align_up
 
 LASTING = ("state", "resident")  # kinds of buffers that nothing else ever shares bytes with
 
@@ -45,7 +46,7 @@ def arrangements(regions: Sequence[Region], platform: Platform) -> Iterator[tupl
 
 def taken_bytes(laid: Sequence[Laid], memory: Memory) -> int:
     """What the regions in a memory take of it: each may begin wherever the memory's pool may."""
-    return sum(-(-one.size_bytes // memory.align) * memory.align for one in laid if one.memory == memory.name)
+    return sum(align_up(one.size_bytes, memory.align) for one in laid if one.memory == memory.name)
 
 
 def beside(problem: Problem, laid: Sequence[Laid], platform: Platform) -> Problem:

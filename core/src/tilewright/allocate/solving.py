@@ -12,6 +12,7 @@ from tilewright.allocate.wellformed import demand_wellformed
 from tilewright.check.allocation import peaks, violations
 from tilewright.errors import TilewrightError, plugin_error
 from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
+from tilewright.ir.rounding import ceil_div
 
 
 def solved(problem: Problem, allocator: Allocator, budget: Budget) -> Solution:
@@ -46,7 +47,7 @@ def bounds_of(normal: Normal) -> dict[str, int]:
     if not normal.exact:  # count no byte that is there for alignment only
         front = {block.name: min(at for _, at in normal.pieces[block.name]) for block in blocks}
         blocks = tuple(
-            replace(block, size_bytes=block.size_bytes - -(-front[block.name] // normal.scale), align=1)
+            replace(block, size_bytes=block.size_bytes - ceil_div(front[block.name], normal.scale), align=1)
             for block in blocks
         )
     bounds = lower_bounds(replace(normal.problem, blocks=blocks))

@@ -14,6 +14,7 @@ from itertools import chain
 
 from tilewright.allocate.bound import lower_bounds
 from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
+from tilewright.ir.rounding import align_up
 
 _PATIENCE = 30  # looks per block, on average, before the lowest of a few has to do
 _LOOKS = 24  # those few
@@ -115,10 +116,10 @@ class _Skyline:
     def lowest(self, block: Block, floor: int) -> int | None:
         """The lowest offset on top of the skyline that is aligned, not reserved, inside the capacity; or None."""
         height = max((self._height(first, last) for first, last in block.lifetimes), default=0)
-        offset = -(-max(height, floor) // block.align) * block.align if block.size_bytes else 0
+        offset = align_up(max(height, floor), block.align) if block.size_bytes else 0
         for low, high in sorted(self.pool.reserved):
             if block.size_bytes and offset < high and low < offset + block.size_bytes:
-                offset = -(-high // block.align) * block.align
+                offset = align_up(high, block.align)
         capacity = self.pool.capacity_bytes
         return offset if capacity is None or offset + block.size_bytes <= capacity else None
 

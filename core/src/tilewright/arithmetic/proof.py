@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.ir.requant import Requant
+from tilewright.ir.rounding import ceil_div
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,10 +115,10 @@ def _multipliers(
     at, before = thresholds, thresholds - 1
     needed, barred = at <= highest[:, None], before >= lowest[:, None]
     # at * M >= goal; where at is 0 it says rne(0) >= k, which the shift grants too
-    smallest = _at_least(smallest, -(-goal // np.where(at > 0, at, 1)), needed & (at > 0))
+    smallest = _at_least(smallest, ceil_div(goal, np.where(at > 0, at, 1)), needed & (at > 0))
     largest = _at_most(largest, goal // np.where(at < 0, at, -1), needed & (at < 0))
     # before * M < goal
-    largest = _at_most(largest, -(-goal // np.where(before > 0, before, 1)) - 1, barred & (before > 0))
+    largest = _at_most(largest, ceil_div(goal, np.where(before > 0, before, 1)) - 1, barred & (before > 0))
     smallest = _at_least(smallest, goal // np.where(before < 0, before, -1) + 1, barred & (before < 0))
     return smallest, largest
 

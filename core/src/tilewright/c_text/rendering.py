@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tilewright.ir.kernel import Call, Kernel
+from tilewright.ir.sections import Section, SectionTemplate
 from tilewright.ir.statements import Foreign
 
 if TYPE_CHECKING:
@@ -26,9 +28,29 @@ def template(text: str) -> Template:
     return Template(text, strict_undefined=True)
 
 
-def render_source(kernel: Kernel, call: Call) -> str:
-    """The C at file scope that `call` needs. Equal texts of different calls are emitted once."""
-    return str(template(kernel.source).render(**kernel.values(call))).strip("\n") if kernel.source else ""
+def render_source(kernel: Kernel, call: Call) -> tuple[Section, ...]:
+    """The C at file scope that `call` needs, with what that needs in turn. Programs have equal sections once."""
+    if not kernel.source:
+        return ()
+    values = kernel.values(call)
+    if isinstance(kernel.source, str):
+        text = str(template(kernel.source).render(**values)).strip("\n")
+        return (Section(name="", text=text, owner=kernel.name),) if text else ()
+    source = kernel.source(values) if callable(kernel.source) else kernel.source
+    return tuple(_rendered(one, values) for one in source)
+
+
+def _rendered(source: Section | SectionTemplate, values: Mapping[str, object]) -> Section:
+    if isinstance(source, Section):
+        return source
+    names = {**values, **dict(source.given)}
+    return Section(
+        name=str(template(source.name).render(**names)),
+        text=str(template(source.text).render(**names)).strip("\n"),
+        needs=tuple(_rendered(need, names) for need in source.needs),
+        includes=source.includes,
+        owner=source.owner,
+    )
 
 
 def render_call(kernel: Kernel, call: Call) -> Foreign:

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from tilewright.check.address_ranges import LASTING, region, spot_of
+from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import CONSTANTS_HEADER_BYTES, Allocated
 
 
@@ -54,7 +55,7 @@ def _crowding_faults(allocated: Allocated) -> Iterator[str]:
             arrays[name] = max(arrays.get(name, 0), place.offset_bytes + buffer.size_bytes)
     for memory in platform.memories:
         limit, sizes = platform.hard_bytes(memory.name), list(ends[memory.name].values())
-        total = sum(-(-size // memory.align) * memory.align for size in sizes) - max(
+        total = sum(align_up(size, memory.align) for size in sizes) - max(
             (-size % memory.align for size in sizes), default=0
         )
         if limit is not None and total > limit:

@@ -20,6 +20,7 @@ from tilewright.ir.access import Access, MapAccess
 from tilewright.ir.index import Axis, Index, Term, bare_loop, mentions
 from tilewright.ir.kernel import Kernel, Matched
 from tilewright.ir.regions import Cut, Region
+from tilewright.ir.rounding import ceil_div
 
 Integers = npt.NDArray[np.int64]
 
@@ -163,7 +164,7 @@ def _sink_runs(sink: Part, flat: Sequence[Cut]) -> dict[str, Ends]:
     for at, (loop, asked) in enumerate(flat):
         around, most = runs[loop], sizes[loop]
         size = sizes[loop] = max(1, min(asked, most))
-        trips = np.arange(max(1, -(-most // size))).reshape([-1 if axis == at else 1 for axis in range(len(flat))])
+        trips = np.arange(max(1, ceil_div(most, size))).reshape([-1 if axis == at else 1 for axis in range(len(flat))])
         low = np.minimum(around.low + trips * size, around.high)
         runs[loop] = Ends(low, np.minimum(low + size, around.high))
     return runs

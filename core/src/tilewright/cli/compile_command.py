@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from tilewright.cli.flags import model_or_group_flags, options_from
+from tilewright.cli.flags import layout_flag, model_or_group_flags, options_from
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import json_text, progress, say, send_json, show_diagnostics
 from tilewright.errors import usage_error
@@ -31,6 +31,7 @@ STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "
     show_default=True,
     help="How constants are stored.",
 )
+@layout_flag
 @click.option(
     "--emit",
     default="cmake",
@@ -59,6 +60,7 @@ def command(
     folder: Path,
     json_target: str | None,
     const_format: Literal["auto", "incbin", "c", "bin"],
+    layout: Literal["single", "split"],
     emit: str,
     selftest: bool,
     dump_after: tuple[str, ...],
@@ -81,7 +83,9 @@ def command(
         demand_writable(wanted)
     if json_target and json_target != "-":
         demand_writable_file(Path(json_target))
-    options = replace(options_from(flags), const_format=const_format, emit=_names(emit), selftest=selftest)
+    options = replace(
+        options_from(flags), const_format=const_format, layout=layout, emit=_names(emit), selftest=selftest
+    )
     _demand_what(context, group, flags)
     if group is not None:
         if options.emit != ("cmake",):

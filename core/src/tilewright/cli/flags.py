@@ -13,18 +13,29 @@ import click
 from click.core import ParameterSource
 
 from tilewright.cli.memory_flags import (
+    copies_from,
     decisions_from,
     io_from,
     memory_flags,
     memory_pins_from,
     pools_from,
-    stages_from,
 )
 from tilewright.config.boards import read_board
 from tilewright.config.copied_constants import AUTO
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.config.options import Options
 from tilewright.errors import usage_error
+
+
+def layout_flag(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--layout`: into how many files C is written."""
+    return click.option(
+        "--layout",
+        type=click.Choice(["single", "split"]),
+        default="single",
+        show_default=True,
+        help="Kernels in the network's own file, or in a header beside it.",
+    )(command)
 
 
 def model_flags(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -122,8 +133,8 @@ def options_from(flags: dict[str, Any]) -> Options:
         io=io,
         io_of=io_of,
         memory_pins=memory_pins_from(flags["pins"], described),
-        stages=stages_from(flags["stages"], described),
-        stage_auto=AUTO in flags["stages"],
+        constant_copies=copies_from(flags["stages"], described),
+        choose_constant_copies=AUTO in flags["stages"],
         states=flags["states"],
         allocator=flags["allocator"],
         tiler=flags["tiler"],

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 import click
 
 from tilewright.config.boards import Board
-from tilewright.config.copied_constants import AUTO, StageRule, parse_stage
+from tilewright.config.copied_constants import AUTO, CopyRule, parse_copy
 from tilewright.config.memory_pools import PoolSpec, parse_names, parse_pool, with_details
 from tilewright.errors import usage_error
 from tilewright.ir.decisions import Decisions
@@ -131,10 +131,10 @@ def memory_pins_from(texts: Sequence[str], board: Board | None) -> tuple[tuple[s
     return (*(board.pins if board else ()), *typed)
 
 
-def stages_from(texts: Sequence[str], board: Board | None) -> tuple[StageRule, ...]:
+def copies_from(texts: Sequence[str], board: Board | None) -> tuple[CopyRule, ...]:
     """The copies of a board, then those of `--stage`: later ones overrule. `auto` is none of them."""
-    asked = [f"{pattern}={pool}" for pattern, pool in (board.stages if board else ())]
-    return tuple(parse_stage(text) for text in (*asked, *texts) if text != AUTO)
+    asked = [f"{pattern}={pool}" for pattern, pool in (board.constant_copies if board else ())]
+    return tuple(parse_copy(text) for text in (*asked, *texts) if text != AUTO)
 
 
 def decisions_from(texts: Sequence[str]) -> Decisions:

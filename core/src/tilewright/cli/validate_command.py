@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from tilewright.cli.flags import model_flags, options_from
+from tilewright.cli.flags import layout_flag, model_flags, options_from
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import progress, say, send_json, show_diagnostics
 from tilewright.cli.running import ready_runner, trace_flag, write_trace
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 )
 @click.option("--sets", type=click.IntRange(min=1), default=2, show_default=True, help="How many random sets.")
 @click.option("--sanitize", is_flag=True, help="Run under AddressSanitizer and UndefinedBehaviorSanitizer.")
+@layout_flag
 @trace_flag
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the verdict as JSON.")
 def command(
@@ -43,6 +44,7 @@ def command(
     vectors: Path | None,
     sets: int,
     sanitize: bool,
+    layout: Literal["single", "split"],
     trace_file: Path | None,
     json_target: str | None,
     **flags: Any,
@@ -55,7 +57,7 @@ def command(
         demand_writable_file(Path(json_target))
     if trace_file:
         demand_writable_file(trace_file)
-    deployment = Deployment(flags["model"], flags["target"], options_from(flags))
+    deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
     runner = ready_runner(deployment, runner_name)
     given = _vectors(deployment, vectors, sets)
     progress(f"running {len(given)} set(s) on {runner.name}")

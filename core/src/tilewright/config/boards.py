@@ -42,7 +42,7 @@ class Board:
     settings: Mapping[str, str] = field(default_factory=dict)
     memories: tuple[Memory, ...] = ()
     pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors or layers -> memory; later ones overrule
-    stages: tuple[tuple[str, str], ...] = ()  # pattern of constants -> POOL[,when=init|use]
+    constant_copies: tuple[tuple[str, str], ...] = ()  # pattern of constants -> POOL[,when=init|use]
 
     def on(self, platform: Platform) -> Platform:
         """`platform` with these memories. TilewrightError TW1403 (exit 2) when they are not for it."""
@@ -155,7 +155,7 @@ def parse_board(content: bytes, source: str) -> Board:
         settings=_settings(top),
         memories=memories,
         pins=top.texts("pin"),
-        stages=top.texts("stage"),
+        constant_copies=top.texts("stage"),
     )
 
 

@@ -20,7 +20,7 @@ AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StageRule:
+class CopyRule:
     """Copy the constants that `pattern` names to `memory`."""
 
     pattern: str
@@ -28,7 +28,7 @@ class StageRule:
     when: Literal["init", "use"] = "init"
 
 
-def parse_stage(text: str) -> StageRule:
+def parse_copy(text: str) -> CopyRule:
     """`fc.weight=dtcm,when=use`. TilewrightError TW1101 (exit 2) for anything else."""
     pattern, equals, rest = text.rpartition("=")
     when = "init"
@@ -37,10 +37,10 @@ def parse_stage(text: str) -> StageRule:
         pattern, equals, rest = pattern.removesuffix(",when").rpartition("=")
     if not pattern or not equals or not rest or "," in rest or pattern.endswith(",when"):
         raise usage_error("TW1101", f"'--stage {text}' cannot be read", fix=(f"write it as {FORM}",))
-    return StageRule(pattern=pattern, memory=rest, when=cast(Literal["init", "use"], when))
+    return CopyRule(pattern=pattern, memory=rest, when=cast(Literal["init", "use"], when))
 
 
-def staged_constants(rules: Sequence[StageRule], names: Names, platform: Platform) -> dict[str, Staging]:
+def copied_constants(rules: Sequence[CopyRule], names: Names, platform: Platform) -> dict[str, Staging]:
     """Constant -> its copy. Later rules overrule earlier ones.
 
     Raises TilewrightError (exit 2): TW1103 for a memory that is not there, TW1116 for a pattern that names no constant,

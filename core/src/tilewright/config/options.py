@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from tilewright.config.boards import Board
-from tilewright.config.copied_constants import StageRule
+from tilewright.config.copied_constants import CopyRule
 from tilewright.config.memory_pools import PoolSpec
 from tilewright.ir.decisions import Decisions
 
@@ -28,8 +28,8 @@ class Options:
     io: Literal["pool", "user"] = "pool"  # where graph inputs and outputs live
     io_of: Mapping[str, Literal["pool", "user"]] = field(default_factory=dict)  # the same for single ones
     memory_pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors, layers or weights -> memory; the last counts
-    stages: tuple[StageRule, ...] = ()  # constants that are copied to another memory; the last rule counts
-    stage_auto: bool = False  # the cost model chooses further ones
+    constant_copies: tuple[CopyRule, ...] = ()  # constants that are copied to another memory; the last rule counts
+    choose_constant_copies: bool = False  # the cost model chooses further ones
     states: tuple[str, ...] = ()  # OUTPUT:INPUT[=BEGINNING]: outputs that are inputs of the next run
     states_folder: Path = Path()  # where files named there are
     allocator: str = "auto"
@@ -40,6 +40,7 @@ class Options:
     code_passes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # beside the default ones -> settings
     seed: int = 0
     const_format: Literal["auto", "incbin", "c", "bin"] = "auto"
+    layout: Literal["single", "split"] = "single"  # kernels in the network's file, or in a header of their own
     emit: tuple[str, ...] = ("cmake",)  # exporters: build systems, and what plugins bring
     selftest: bool = False  # also write NAME_selftest.c with embedded vectors
     pins: Decisions = field(default_factory=Decisions)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tilewright.c_text.identifiers import comment_text
-from tilewright.expressions import Cast, Field, Name
 from tilewright.ir.addressable import reachable
+from tilewright.ir.expressions import Cast, Field, Name
 from tilewright.ir.graph import Tensor
 from tilewright.ir.program import Port, Program
 

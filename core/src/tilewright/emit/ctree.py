@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from inspect import cleandoc
 
-from tilewright.expressions import Call, Expression, Number
+from tilewright.ir.expressions import Expression, FunctionCall, Number
 from tilewright.ir.program import Part, StepCode
 from tilewright.ir.statements import (
     Barrier,
@@ -15,11 +15,11 @@ from tilewright.ir.statements import (
     Comment,
     Dead,
     Declare,
+    For,
     Foreign,
     Hook,
     If,
     Live,
-    Loop,
     Mark,
     PartCall,
     Raw,
@@ -70,7 +70,9 @@ def signature(text: str) -> list[str]:
 
 def print_call(step: StepCode, width: int = WIDTH) -> list[str]:
     """The call of a step's function."""
-    return wrap_call(f"{Call(step.function, tuple(one.given or one.variable for one in step.parameters))};", width)
+    return wrap_call(
+        f"{FunctionCall(step.function, tuple(one.given or one.variable for one in step.parameters))};", width
+    )
 
 
 def print_comment(lines: Sequence[str]) -> list[str]:
@@ -169,14 +171,14 @@ def _print(statement: Statement, steps: Sequence[StepCode], width: int) -> list[
         case Raw(text=text):
             return cleandoc(text).split("\n")
         case PartCall(function=function, arguments=arguments):
-            return wrap_call(f"{Call(function, arguments)};", width)
+            return wrap_call(f"{FunctionCall(function, arguments)};", width)
         case Barrier():
             return ["tw_rt_barrier();"]
         case Mark():
             return []
         case Declare(type=kind, name=name, value=value, count=count):
             return _wrap_list(f"{_declarator(kind, name)}{f'[{count}]' if count else ''} = {value};", width)
-        case Loop(variable=variable, start=start, stop=stop, step=step, body=body):
+        case For(variable=variable, start=start, stop=stop, step=step, body=body):
             advance = f"++{variable}" if step == Number(1) else f"{variable} += {step}"
             head = f"for (int32_t {variable} = {start}; {variable} < {stop}; {advance}) {{"
             return [*broken(head, width), *_indented(body, 1, steps, width), "}"]

@@ -25,9 +25,12 @@ class Vector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmitOptions:
-    """`const_format` "auto" is "c" below 64 KiB of constants and "incbin" from there on. `vectors` make a self-test."""
+    """`const_format` "auto" is "c" below 64 KiB of constants and "incbin" from there on. `vectors` make a self-test.
+    With `layout` "split" the kernels are a header of their own beside the network.
+    """
 
     const_format: Literal["auto", "incbin", "c", "bin"] = "auto"
+    layout: Literal["single", "split"] = "single"
     vectors: tuple[Vector, ...] = ()
     absolute_tolerance: float = 1e-5  # of float outputs in the self-test: |got - expected| <= absolute
     relative_tolerance: float = 1e-3  # ... + relative * |expected|. Integers must be equal

@@ -14,14 +14,15 @@ from tilewright.c_text.identifiers import comment_text
 from tilewright.c_text.rendering import template
 from tilewright.emit.border import PortText, far_bases, port_texts
 from tilewright.emit.ctree import INDENT, WIDTH, print_body, print_step, signature, wrap_call
+from tilewright.emit.kernels import kernel_sections
 from tilewright.emit.memory_map import memory_map
 from tilewright.emit.options import EmitOptions
 from tilewright.emit.run import print_run
 from tilewright.emit.weights import blob, byte_array, initialiser
 from tilewright.ir.program import Program
+from tilewright.ir.rounding import align_down
 from tilewright.ir.stages import Artifact
-from tilewright.ir.statements import Dead, Hook, Live, walk
-from tilewright.operators.c_source import c_source
+from tilewright.ir.statements import Dead, Hook, Live, statements_in
 
 INCBIN_FROM_BYTES = 64 * 1024
 
@@ -41,6 +42,8 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
         "CMakeLists.txt": _render("cmake.mako", names),
         "README.md": _render("readme.mako", names),
     }
+    if names["kernels_header"]:
+        texts[str(names["kernels_header"])] = _render("kernels_h.mako", names)
     if program.team:
         texts["tw_rt.h"] = text("tw_rt.h")
     if names["simple"]:
@@ -105,15 +108,15 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "most_bytes": _most_bytes(program),
         "crossings": lambda ports: _crossings(program, ports),
         "blobs": [f"{prefix}_{base}.bin" for base in blobs],
+        "licences": _licences(program),
         "bytes_of": {base: byte_array(content) for base, content in blobs.items()} if form == "c" else {},
         "here": "${CMAKE_CURRENT_SOURCE_DIR}",
-        "prelude": _prelude(program),
         "wrapped": _wrapped,
         "signature": lambda text: "\n".join(signature(text)),
         "memory_map": tuple(memory_map(program)),
         "selftest": selftest,
         **_port_names(program, inputs, outputs),
-        **_code_names(program),
+        **_code_names(program, split=options.layout == "split"),
         **(_selftest_names(options, outputs) if selftest else {}),
     }
 
@@ -122,13 +125,6 @@ def _wrapped(text: str, depth: int) -> str:
     """A call, its lines `depth` times indented but for the first, which the template indents."""
     lines = wrap_call(text, WIDTH - depth * len(INDENT))
     return f"\n{INDENT * depth}".join(lines)
-
-
-def _prelude(program: Program) -> str:
-    """What kernels rely on: for all targets, then for this one."""
-    platform = program.allocated.tiled.scheduled.bound.platform
-    texts = (c_source("prelude.h"), platform.prelude)
-    return "\n\n".join(text.strip("\n") for text in texts if text)
 
 
 def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> Names:
@@ -152,11 +148,15 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
     }
 
 
-def _code_names(program: Program) -> Names:
-    statements = [*walk(program.body), *(one for step in program.steps for one in step.statements)]
+def _code_names(program: Program, *, split: bool) -> Names:
+    statements = [*statements_in(program.body), *(one for step in program.steps for one in step.statements)]
     body = "\n".join(print_run(program.body, program.steps, f"{program.prefix.upper()}_STEP_COUNT"))
+    kernels = kernel_sections(program)
     includes = {*program.includes, "<stddef.h>", *(["<float.h>"] if program.uses_float else [])}
+    includes |= {name for section in kernels for name in section.includes}
     return {
+        "kernels": "\n\n".join(section.text for section in kernels),
+        "kernels_header": f"{program.prefix}_kernels.h" if split and kernels else "",
         "includes": sorted(includes),
         "maths": "<math.h>" in includes,
         "steps": [print_step(step) for step in program.steps],
@@ -220,7 +220,15 @@ def _crossings(program: Program, ports: list[PortText]) -> Iterator[tuple[str, s
 def _most_bytes(program: Program) -> int:
     """What one transfer between the caller's memory and the plan's may carry."""
     limits = [path.max_bytes for path in program.allocated.tiled.scheduled.bound.platform.copies if path.max_bytes]
-    return min([1 << 16, *limits]) // 16 * 16
+    return align_down(min([1 << 16, *limits]), 16)
+
+
+def _licences(program: Program) -> str:
+    lines = [
+        f" *   {comment_text(one.kernel)}  SPDX-License-Identifier: {comment_text(one.licence)}"
+        for one in program.licences
+    ]
+    return "\n".join(("/* Kernels that other packages brought keep their own licence:", *lines, " */"))
 
 
 def _banner(prefix: str, generator: str, target: str, plan: str) -> Callable[[str, str], str]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tilewright.c_text.literals import c_float, c_int
-from tilewright.ir.program import Pool, Program
+from tilewright.ir.program import Program, ProgramPool
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PER_LINE = 16
 
 
-def blob(program: Program, pool: Pool) -> bytes:
+def blob(program: Program, pool: ProgramPool) -> bytes:
     """The header (plan id, length, zeros) and every constant at its planned offset, little endian."""
     plan = program.allocated
     content = bytearray(pool.size_bytes)

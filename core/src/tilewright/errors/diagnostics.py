@@ -105,7 +105,7 @@ def with_fix(error: TilewrightError, fix: tuple[str, ...]) -> TilewrightError:
     return replace(error, fix=fix or error.fix)
 
 
-def _of(exit_code: Exit) -> Callable[..., TilewrightError]:
+def _of(exit_code: Exit, when: str) -> Callable[..., TilewrightError]:
     def make(
         code: str,
         message: str,
@@ -116,12 +116,13 @@ def _of(exit_code: Exit) -> Callable[..., TilewrightError]:
     ) -> TilewrightError:
         return TilewrightError(code, message, where, details, fix, exit_code)
 
+    make.__doc__ = f"An error to raise: {when} (exit {exit_code.value})."
     return make
 
 
-usage_error = _of(Exit.USAGE)  # wrong command line, option or configuration
-model_error = _of(Exit.MODEL)  # unreadable or invalid ONNX
-unsupported_error = _of(Exit.UNSUPPORTED)  # valid, but this target cannot run it
-memory_error = _of(Exit.DOES_NOT_FIT)
-toolchain_error = _of(Exit.TOOLCHAIN)  # a compiler, simulator or board is missing or failed
-plugin_error = _of(Exit.PLUGIN)  # a plugin is missing, broken or incompatible
+usage_error = _of(Exit.USAGE, "the command line, an option or the configuration is wrong")
+model_error = _of(Exit.MODEL, "the model cannot be read, or is no valid ONNX")
+unsupported_error = _of(Exit.UNSUPPORTED, "the model is valid, but this target cannot run it")
+memory_error = _of(Exit.DOES_NOT_FIT, "the network does not fit")
+toolchain_error = _of(Exit.TOOLCHAIN, "a compiler, simulator or board is missing or failed")
+plugin_error = _of(Exit.PLUGIN, "a plugin is missing, broken or incompatible")

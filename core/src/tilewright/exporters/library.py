@@ -52,7 +52,8 @@ def library_of(artifact: Artifact) -> Library:
     """Read the parts off the files, whose names and declarations `docs/output-format.md` fixes."""
     files = artifact.files
     headers = tuple(sorted(name for name in files if name.endswith(".h")))
-    (prefix,) = (name.removesuffix(".h") for name in headers if name not in SHARED_HEADERS)
+    stems = (name.removesuffix(".h") for name in headers if name not in SHARED_HEADERS)
+    (prefix,) = (stem for stem in stems if f"{stem}.c" in files)
     selftest = f"{prefix}_selftest.c"
     return Library(
         prefix=prefix,
@@ -61,7 +62,7 @@ def library_of(artifact: Artifact) -> Library:
         headers=headers,
         blobs=tuple(sorted(name for name in files if name.endswith(".bin"))),
         selftest=selftest if selftest in files else "",
-        maths=b"#include <math.h>" in files[f"{prefix}.c"],
+        maths=b"#include <math.h>" in files[f"{prefix}.c"],  # in both layouts
         parameters=_parameters(files[f"{prefix}.h"].decode(), prefix) if f"{prefix}_simple.c" in files else None,
         files=files,
     )

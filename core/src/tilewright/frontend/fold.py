@@ -17,6 +17,7 @@ import numpy.typing as npt
 from tilewright.frontend.refusals import InvalidNode, RefusedNode
 from tilewright.ir.element_types import ELEMENT_TYPES, type_name
 from tilewright.ir.importing import OnnxNode
+from tilewright.ir.rounding import ceil_div
 
 Array = npt.NDArray[np.generic]
 Values = Sequence[Any]  # arrays, None where an optional input is absent
@@ -145,7 +146,7 @@ def _range(node: OnnxNode, inputs: Values, limit: int) -> Any:
     if not step or not all(map(math.isfinite, (start, stop, step))):
         raise InvalidNode(f"a range from {start} to {stop} in steps of {step} has no end")
     dtype = inputs[0].dtype
-    count = max(-((start - stop) // step), 0) if dtype.kind in "iu" else max(math.ceil((stop - start) / step), 0)
+    count = max(ceil_div(stop - start, step), 0) if dtype.kind in "iu" else max(math.ceil((stop - start) / step), 0)
     _fits(int(count), dtype.itemsize, limit)
     return (start + np.arange(count) * step).astype(dtype)
 
@@ -221,7 +222,7 @@ def _split(node: OnnxNode, inputs: Values, limit: int) -> Any:
     data, count = inputs[0], len(node.outputs)
     axis = _axis(node.integer("axis"), data.ndim)
     given = _ints(inputs[1]) if len(inputs) > 1 and inputs[1] is not None else node.integers("split")
-    piece = -(-data.shape[axis] // count)
+    piece = ceil_div(data.shape[axis], count)
     sizes = given or tuple(min(piece, data.shape[axis] - start * piece) for start in range(count))
     if len(sizes) != count or sum(sizes) != data.shape[axis] or min(sizes) < 0:
         raise InvalidNode(f"pieces {list(sizes)} do not make up axis {axis} of {data.shape[axis]}")

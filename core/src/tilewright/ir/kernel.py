@@ -12,12 +12,16 @@ from tilewright.ir.access import Access, Box
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site
 from tilewright.ir.layout import Layout
+from tilewright.ir.sections import Section, SectionTemplate
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
+
+Sections = tuple[Section | SectionTemplate, ...]
+Source = str | Sections | Callable[[Mapping[str, Any]], Sections]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +125,9 @@ def _none(site: Matched) -> tuple[str, ...]:
 class Kernel:
     """A kernel binding. `op` and `call` are enough for a kernel that accepts everything its operator does.
 
-    `source` and `call` are Mako. Both see the names in `values(call)`; `call` also sees every operand by
-    its name and every loop's trip count as `${loops["h"]}`. Equal rendered sources are emitted once.
+    `call` is Mako, which sees the names in `values(call)`, every operand by its name, and every loop's trip count as
+    `${loops["h"]}`. `source` is Mako that sees `values(call)`, or named sections, which kernels may share, or a
+    function from those values to sections. A program has every section once.
 
     `match` is asked once for all nodes that are the same layer: same operator, attributes, shapes, types and constants,
     whatever their names. A string is a refusal, the sentence that says why not. Anything else accepts, and is what all
@@ -156,7 +161,7 @@ class Kernel:
     cycles: Callable[[TileShape], float] | None = None  # None: operations over throughput
     describe: Callable[[Matched], Mapping[str, Any]] = _nothing  # further facts for the report, JSON values
     values: Callable[[Call], Mapping[str, object]] = _no_values
-    source: str = ""  # Mako for C at file scope; everything in it is static
+    source: Source = ""  # C at file scope; everything in it is static
     call: str = ""  # Mako for one statement
     wait: str = ""  # asynchronous engines: `call` starts, this waits
     includes: tuple[str, ...] = ("<stdint.h>",)

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tilewright.expressions import Expression, Name, Number
+from tilewright.ir.expressions import Expression, Name, Number
 from tilewright.ir.graph import Tensor
+from tilewright.ir.sections import Section
 from tilewright.ir.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer
-from tilewright.ir.statements import ByteRange, Role, Statement, StepCall, touched, walk
+from tilewright.ir.statements import ByteRange, Role, Statement, StepCall, statements_in, touched
 
 NOWHERE = Number(0)  # offset of what is in no pool
 
@@ -58,12 +59,12 @@ class StepCode:
     def statements(self) -> Iterator[Statement]:
         """Every statement of the parts and of the step itself."""
         for part in self.parts:
-            yield from walk(part.body)
-        yield from walk(self.body)
+            yield from statements_in(part.body)
+        yield from statements_in(self.body)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
+class ProgramPool:
     """A memory that the program uses, as its C sees it. `base` is the local variable that holds its address.
 
     Where the application manages a memory, each buffer in it is a pool of its own: `buffer`.
@@ -125,13 +126,13 @@ class Program:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     offsets: Mapping[str, str]  # buffer in a memory -> enumerator: the byte where it begins
-    pools: tuple[Pool, ...]  # RAM
-    constants: tuple[Pool, ...]
+    pools: tuple[ProgramPool, ...]  # RAM
+    constants: tuple[ProgramPool, ...]
     state_bytes: int
     beginnings: tuple[Beginning, ...] = ()  # of the state
     initial: tuple[Statement, ...] = ()  # of the init function: constants that are copied once
     includes: tuple[str, ...]  # "<stdint.h>"
-    sources: tuple[str, ...]  # C at file scope, each once, in the order of first use
+    sources: tuple[Section, ...]  # C at file scope, each once, in the order of first use
     steps: tuple[StepCode, ...]
     body: tuple[Statement, ...]  # of the run function
     licences: tuple[KernelLicence, ...] = ()
@@ -162,7 +163,7 @@ class Program:
         names = [step.function for step in self.steps]
         if len(set(names)) != len(names):
             raise ValueError("two steps have the same function")
-        called = [statement.step for statement in walk(self.body) if isinstance(statement, StepCall)]
+        called = [statement.step for statement in statements_in(self.body) if isinstance(statement, StepCall)]
         if called != list(range(len(self.steps))):
             raise ValueError("the run function does not call every step once, in order")
         plan = self.allocated

@@ -30,7 +30,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class TimeSpan:
     """Something that took time on one track: "cores", or "copies to MEMORY"."""
 
     track: str
@@ -54,7 +54,7 @@ class Level:
 class Timeline:
     """One inference on a clock that counts cycles from 0."""
 
-    spans: tuple[Span, ...]
+    spans: tuple[TimeSpan, ...]
     levels: tuple[Level, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""Knows the statements that a program is made of: loops, copies, kernel calls, marks; and how to walk over them.
+"""Knows the statements that a program is made of: loops, copies, kernel calls, marks; and how to go through them.
 Does not know programs, steps or plans, nor how anything is printed.
 
 C in a statement is an expression; text is only what others wrote: a kernel's call, a platform's copy, a pass's C.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tilewright.expressions import Expression
+from tilewright.ir.expressions import Expression
 
 Phase = Literal["begin", "end"]
 Role = Literal["box", "fetch", "compute", "store", "pipeline"]
@@ -64,7 +64,7 @@ class Declare:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loop:
+class For:
     """`for (int32_t variable = start; variable < stop; variable += step)`."""
 
     variable: str
@@ -193,7 +193,7 @@ Statement = (
     Comment
     | Raw
     | Declare
-    | Loop
+    | For
     | If
     | KernelCall
     | KernelWait
@@ -213,14 +213,14 @@ Statement = (
 Coded = KernelCall | KernelWait | CopyStart | CopyWait | Charge  # which are their `code`, and nothing around it
 
 
-def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
+def statements_in(body: tuple[Statement, ...]) -> Iterator[Statement]:
     """Every statement of `body`, those inside loops and branches included, in order of text."""
     for statement in body:
         yield statement
-        if isinstance(statement, (Loop, If)):
-            yield from walk(statement.body)
+        if isinstance(statement, (For, If)):
+            yield from statements_in(statement.body)
         if isinstance(statement, If):
-            yield from walk(statement.otherwise)
+            yield from statements_in(statement.otherwise)
 
 
 def replaced(
@@ -230,7 +230,7 @@ def replaced(
     made: list[Statement] = []
     for statement in body:
         inner = statement
-        if isinstance(inner, (Loop, If)):
+        if isinstance(inner, (For, If)):
             inner = replace(inner, body=replaced(inner.body, change))
         if isinstance(inner, If):
             inner = replace(inner, otherwise=replaced(inner.otherwise, change))

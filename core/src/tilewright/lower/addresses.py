@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.errors import memory_error
-from tilewright.expressions import Cast, Expression, Field, Name, Number
+from tilewright.ir.expressions import Cast, Expression, Field, Name, Number
 from tilewright.ir.graph import Graph
-from tilewright.ir.program import Parameter, Pool, Port
+from tilewright.ir.program import Parameter, Port, ProgramPool
 from tilewright.ir.stages import Allocated, Buffer, Placement, Scheduled
 
 RUN_LOCALS = ("ctx", "inputs", "outputs", "state", "hooks", "status", "step")  # names the run function has already
@@ -49,11 +49,11 @@ class AddressBook:
     """Where everything is. `owners`: buffer in the caller's memory -> graph input or output that is that memory."""
 
     allocated: Allocated
-    pools: tuple[Pool, ...]
-    constants: tuple[Pool, ...]
+    pools: tuple[ProgramPool, ...]
+    constants: tuple[ProgramPool, ...]
     buffers: Mapping[str, Buffer]
     memories: Mapping[str, Parameter]  # by memory
-    alone: Mapping[str, Pool]  # by buffer that is in no memory's pool: placed by the application, or a lasting copy
+    alone: Mapping[str, ProgramPool]  # by buffer in no memory's pool: placed by the application, or a lasting copy
     callers: Mapping[str, Parameter]  # by buffer in the caller's memory
     owners: Mapping[str, str]
     offsets: Mapping[str, str]  # by buffer in a memory: the name of the byte where it begins
@@ -81,7 +81,7 @@ class AddressBook:
         storage = self.allocated.tiled.scheduled.storage[name]
         return self.of_buffer(storage.buffer, storage.offset_bytes)
 
-    def pool_of(self, buffer: str) -> Pool | None:
+    def pool_of(self, buffer: str) -> ProgramPool | None:
         """The RAM pool that a buffer is placed in; None in the caller's memory."""
         placement = self.allocated.placements.get(buffer)
         if placement is None or buffer in self.alone:
@@ -131,7 +131,7 @@ def address_book(
     )
 
 
-def _parameter(pool: Pool) -> Parameter:
+def _parameter(pool: ProgramPool) -> Parameter:
     return Parameter(type="uint8_t *", name=pool.base)
 
 
@@ -150,7 +150,9 @@ def _callers(
     return parameters
 
 
-def _pools(allocated: Allocated, buffers: Mapping[str, Buffer]) -> tuple[tuple[Pool, ...], tuple[Pool, ...]]:
+def _pools(
+    allocated: Allocated, buffers: Mapping[str, Buffer]
+) -> tuple[tuple[ProgramPool, ...], tuple[ProgramPool, ...]]:
     platform = allocated.tiled.scheduled.bound.platform
     lasting = ("state", "resident")
     used = {place.memory for name, place in allocated.placements.items() if buffers[name].kind not in lasting}
@@ -162,7 +164,7 @@ def _pools(allocated: Allocated, buffers: Mapping[str, Buffer]) -> tuple[tuple[P
     named = (*(memory.name for memory in present), *alone, *map(copies_base, copies))
     bases = unique_identifiers(named, taken=RUN_LOCALS, fallback="m")
     made = {
-        memory.name: Pool(
+        memory.name: ProgramPool(
             memory=memory.name,
             base=bases[memory.name],
             size_bytes=sizes[memory.name],
@@ -174,7 +176,7 @@ def _pools(allocated: Allocated, buffers: Mapping[str, Buffer]) -> tuple[tuple[P
     }
     own = (_own_pool(buffers[name], bases[name], allocated) for name in alone)
     kept = (
-        Pool(
+        ProgramPool(
             memory=name,
             base=bases[copies_base(name)],
             size_bytes=size,
@@ -199,10 +201,10 @@ def _is_copy(buffer: Buffer, place: Placement, memory: str) -> bool:
     return buffer.kind == "resident" and place.memory == memory
 
 
-def _own_pool(buffer: Buffer, base: str, allocated: Allocated) -> Pool:
+def _own_pool(buffer: Buffer, base: str, allocated: Allocated) -> ProgramPool:
     """A buffer that the application places: a pool of its own."""
     memory = allocated.placements[buffer.name].memory
-    return Pool(memory=memory, base=base, size_bytes=buffer.size_bytes, align=buffer.align, buffer=buffer.name)
+    return ProgramPool(memory=memory, base=base, size_bytes=buffer.size_bytes, align=buffer.align, buffer=buffer.name)
 
 
 def _owners(allocated: Allocated, buffers: Mapping[str, Buffer]) -> dict[str, str]:

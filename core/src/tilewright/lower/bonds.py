@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tilewright.expressions import Cast, Expression
 from tilewright.ir.constant_copies import read_as
 from tilewright.ir.dtypes import DType
+from tilewright.ir.expressions import Cast, Expression
 from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Operand
 from tilewright.ir.layout import Layout, row_major

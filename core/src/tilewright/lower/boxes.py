@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tilewright.expressions import Call, Expression, Field, Name, Number, Struct, quotient
 from tilewright.ir.access import Access, MapAccess
+from tilewright.ir.expressions import Expression, Field, FunctionCall, Name, Number, Struct, quotient
 from tilewright.ir.index import Axis, Box, Index, Span, Term
 
 Bounds = tuple[Expression, Expression]  # first trip, and one after the last
@@ -92,9 +92,9 @@ def span(axis: Axis, box: CBox, whole: Box, name: str) -> CSpan:
         before=Field(window, "before") if least < 0 else NOTHING,
         after=Field(window, "after") if most >= axis.extent else NOTHING,
         name=name,
-        value=Call("tw_span_inside", (first, end))
+        value=FunctionCall("tw_span_inside", (first, end))
         if inside
-        else Call("tw_span_clipped", (first, end, Number(axis.extent))),
+        else FunctionCall("tw_span_clipped", (first, end, Number(axis.extent))),
     )
 
 
@@ -112,7 +112,7 @@ def low_of(axis: Axis, box: CBox, whole: Box) -> Expression:
         return first
     if first.number is not None:
         return Number(min(max(first.number, 0), axis.extent))
-    return Call("tw_clamp", (first, NOTHING, Number(axis.extent)))
+    return FunctionCall("tw_clamp", (first, NOTHING, Number(axis.extent)))
 
 
 def bounds(index: Index, box: CBox, whole: Box) -> Bounds:
@@ -140,9 +140,9 @@ def _ends(term: Term, box: CBox, whole: Box) -> Bounds:
         return Number(ends[0]), Number(ends[1])
     by = tuple(map(Number, term.by))
     if term.operation == "%":
-        return Call("tw_mod_low", (low, last, *by)), Call("tw_mod_high", (low, last, *by))
+        return FunctionCall("tw_mod_low", (low, last, *by)), FunctionCall("tw_mod_high", (low, last, *by))
     if term.operation == "clamp":
-        return Call("tw_clamp", (low, *by)), Call("tw_clamp", (last, *by))
+        return FunctionCall("tw_clamp", (low, *by)), FunctionCall("tw_clamp", (last, *by))
     if term.inner.range(whole)[0] >= 0:
         return quotient(low, *by), quotient(last, *by)
-    return Call("tw_floor_div", (low, *by)), Call("tw_floor_div", (last, *by))
+    return FunctionCall("tw_floor_div", (low, *by)), FunctionCall("tw_floor_div", (last, *by))

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from tilewright.bind.work import operations
 from tilewright.c_text.rendering import render_call, render_source, render_wait
-from tilewright.expressions import Call as CCall
-from tilewright.expressions import Number, multiplied
 from tilewright.ir.dtypes import DType
+from tilewright.ir.expressions import FunctionCall, Number, multiplied
 from tilewright.ir.kernel import Call, Operand
 from tilewright.ir.program import Parameter, Part
+from tilewright.ir.sections import Section
 from tilewright.ir.statements import ByteRange, Charge, Declare, If, KernelCall, KernelWait, Statement
 from tilewright.lower.bonds import Bond, pointer_to, scratch_operand
 from tilewright.lower.boxes import CBox, CSpan, window
@@ -37,7 +37,7 @@ class _Operands:
     writes: list[ByteRange] = field(default_factory=list)
 
 
-def compute_part(tiling: Tiling) -> tuple[Part, str]:
+def compute_part(tiling: Tiling) -> tuple[Part, tuple[Section, ...]]:
     """This core's share of the innermost tile, and the C at file scope that its kernel needs."""
     nest, kernel, sums = tiling.nest, tiling.kernel, tiling.sums
     level = nest.levels[-1] if nest.levels else None
@@ -116,7 +116,7 @@ def _add_scratch(found: _Operands, tiling: Tiling, share: Portion) -> None:
         return
     place, extents = tiling.book.of_buffer(buffer.name), extents_of(tiling.nest.ranges)
     size, _ = scratch_bytes(tiling.kernel, tiling.site, tiling.nest.access, extents, share.cores)
-    own = CCall("tw_rt_core") * size if share.loop else Number(0)
+    own = FunctionCall("tw_rt_core") * size if share.loop else Number(0)
     found.given["scratch"] = scratch_operand("scratch", size)
     found.declared.append(pointer_to(place.address + own, "scratch", DType.U8, written=True))
     found.bases.append(place.parameter)
@@ -130,9 +130,9 @@ def _charge(tiling: Tiling, share: Portion) -> Charge:
     cycles = round(kernel_cycles(tiling.kernel, tiling.site, tiling.nest.access, work, extents, share.engine))
     varying = {loop: high - low for loop, (low, high) in share.box.items() if (high - low).number is None}
     if not varying:
-        return Charge(code=CCall("tw_rt_charge", (Number(cycles, unsigned=True),)))
+        return Charge(code=FunctionCall("tw_rt_charge", (Number(cycles, unsigned=True),)))
     whole = 1
     for loop in varying:
         whole *= min(extents[loop], share.trips) if loop == share.loop else extents[loop]
     points = multiplied(varying.values())
-    return Charge(code=CCall("tw_charge", (Number(cycles, unsigned=True), points, Number(whole))))
+    return Charge(code=FunctionCall("tw_charge", (Number(cycles, unsigned=True), points, Number(whole))))

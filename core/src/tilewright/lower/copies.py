@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from tilewright.c_text.rendering import rendered
 from tilewright.errors import usage_error
-from tilewright.expressions import Call, Cast, Expression, Field, Name, Number
 from tilewright.ir.constant_copies import copies_of, copy_name, copying, path_to
+from tilewright.ir.expressions import Cast, Expression, Field, FunctionCall, Name, Number
 from tilewright.ir.platform import CopyPath
+from tilewright.ir.rounding import align_down
 from tilewright.ir.stages import Step
 from tilewright.ir.statements import ByteRange, Code, CopyStart, CopyWait, Declare, Statement
 from tilewright.lower.addresses import AddressBook, Place
@@ -55,7 +56,7 @@ def _copied(name: str, copy: str, source: Place, target: Place, book: AddressBoo
             f"constant '{name}' cannot be copied from '{source.where}' to '{target.where}': nothing brings it there",
             fix=("give the target a copy between them, or its first engine access to both",),
         )
-    most = size if path is None or whole or path.max_bytes is None else path.max_bytes // path.align * path.align
+    most = size if path is None or whole or path.max_bytes is None else align_down(path.max_bytes, path.align)
     for start in range(0, size, max(most, 1)):
         part = min(most, size - start)
         there, here = target.outside + start, source.outside + start
@@ -72,7 +73,7 @@ def _copied(name: str, copy: str, source: Place, target: Place, book: AddressBoo
 
 def _transfer(path: CopyPath | None, there: Expression, here: Expression, size: int) -> tuple[Code, Code | None]:
     if path is None:
-        return Call("memcpy", (there, here, Number(size, unsigned=True))), None
+        return FunctionCall("memcpy", (there, here, Number(size, unsigned=True))), None
     names = {
         "dst": there,
         "src": here,

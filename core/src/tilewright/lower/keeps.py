@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tilewright.expressions import Call, Expression, Name, Number, all_of, replaced
+from tilewright.ir.expressions import Expression, FunctionCall, Name, Number, all_of, replaced
 from tilewright.ir.program import Part
 from tilewright.ir.statements import Charge, If, KernelCall, Statement
 from tilewright.lower.boxes import window
@@ -97,8 +97,8 @@ def _moved(
     cycles, most = cost
     call = KernelCall(
         kernel="tw_keep",
-        code=Call("tw_keep", (held.address, *rows, by, stay)),
+        code=FunctionCall("tw_keep", (held.address, *rows, by, stay)),
         reads=held.ranges,
         writes=held.ranges,
     )
-    return call, Charge(code=Call("tw_charge", (Number(cycles, unsigned=True), stay, Number(max(most, 1)))))
+    return call, Charge(code=FunctionCall("tw_charge", (Number(cycles, unsigned=True), stay, Number(max(most, 1)))))

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tilewright.expressions import Call, Number
 from tilewright.ir.constant_copies import initial_name
+from tilewright.ir.expressions import FunctionCall, Number
 from tilewright.ir.program import Beginning
 from tilewright.ir.stages import Allocated
 from tilewright.ir.statements import Barrier, ByteRange, Comment, CopyStart, If, Statement
@@ -54,7 +54,7 @@ def _copies(states: Mapping[str, str], book: AddressBook) -> Iterator[Statement]
         target, source = book.of_value(present), book.of_value(following)
         yield CopyStart(
             transfer="state",
-            code=Call("memcpy", (target.outside, source.outside, Number(size, unsigned=True))),
+            code=FunctionCall("memcpy", (target.outside, source.outside, Number(size, unsigned=True))),
             source=ByteRange(buffer=new.buffer, offset_bytes=new.offset_bytes, size_bytes=size),
             target=ByteRange(buffer=old.buffer, offset_bytes=old.offset_bytes, size_bytes=size),
         )

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from itertools import product
 
 from tilewright.c_text.identifiers import unique_identifiers
-from tilewright.expressions import Call, Expression, Field, Name, Number, multiplied, quotient, remainder
 from tilewright.ir.access import Access
+from tilewright.ir.expressions import Expression, Field, FunctionCall, Name, Number, multiplied, quotient, remainder
 from tilewright.ir.index import Box
 from tilewright.ir.regions import Hop
+from tilewright.ir.rounding import ceil_div
 from tilewright.lower.boxes import CBox, ends_of, fixed, range_of, whole_box
 
 Ranges = Mapping[str, tuple[tuple[int, int], ...]]  # loop -> every range of trips that a tile may have
@@ -121,7 +122,7 @@ def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Rang
     counter, name = names
     box, ranges, cuts = dict(outer), dict(outer_ranges), []
     for loop, size in hop.nest:
-        trips = {-(-(high - low) // size) for low, high in outer_ranges[loop]}
+        trips = {ceil_div(high - low, size) for low, high in outer_ranges[loop]}
         count = Number(trips.pop()) if len(trips) == 1 else Name(f"{members[loop]}_tiles")
         cuts.append(Cut(loop=loop, member=members.get(loop, ""), size=size, trips=count))
         if count.number != 1:
@@ -146,7 +147,7 @@ def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Rang
 def tile_counts(level: Level) -> dict[str, Expression]:
     """By variable, how many tiles there are along each loop that has more of them in some boxes than in others."""
     return {
-        cut.trips.text: Call("tw_tiles", (range_of(level.outer[cut.loop]), Number(cut.size)))
+        cut.trips.text: FunctionCall("tw_tiles", (range_of(level.outer[cut.loop]), Number(cut.size)))
         for cut in level.cuts
         if isinstance(cut.trips, Name)
     }
@@ -160,7 +161,7 @@ def box_value(nest: Nest, level: Level) -> dict[str, Expression]:
         around = range_of(level.outer[loop])
         if loop in position:
             cut = level.cuts[position[loop]]
-            values[member] = Call("tw_tile", (around, _trip(level, position[loop]), Number(cut.size)))
+            values[member] = FunctionCall("tw_tile", (around, _trip(level, position[loop]), Number(cut.size)))
         else:
             values[member] = around
     return values

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tilewright.expressions import Expression, Field, Name, Number
+from tilewright.ir.expressions import Expression, Field, Name, Number
 from tilewright.ir.platform import CopyPath
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.statements import Declare, PartCall, Statement

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tilewright.expressions import (
+from tilewright.ir.expressions import (
     ALWAYS,
     NEVER,
-    Call,
+    Element,
     Expression,
     Field,
-    Index,
+    FunctionCall,
     Name,
     Number,
     Reference,
@@ -37,7 +37,8 @@ from tilewright.expressions import (
 )
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.regions import Region
-from tilewright.ir.statements import Barrier, CopyWait, Declare, If, Loop, Mark, PartCall, Statement
+from tilewright.ir.sections import Section
+from tilewright.ir.statements import Barrier, CopyWait, Declare, For, If, Mark, PartCall, Statement
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.compute import compute_part
 from tilewright.lower.keeps import keep_held_part, keep_window_part
@@ -46,7 +47,7 @@ from tilewright.lower.parts import call_part, move_part
 from tilewright.lower.scope import declared, names_of, used
 from tilewright.lower.slots import Held, Slot, Tiling
 
-MOVER = Call("tw_rt_is_mover")
+MOVER = FunctionCall("tw_rt_is_mover")
 FIRST = Number(0)  # tile
 
 
@@ -56,7 +57,7 @@ class Pipeline:
 
     body: tuple[Statement, ...] = ()
     parts: tuple[Part, ...] = ()
-    sources: tuple[str, ...] = ()
+    sources: tuple[tuple[Section, ...], ...] = ()  # of each step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +93,9 @@ class Mover:
         """The slot of the window that `tile` belongs to, or of the one `ahead` windows later."""
         array = Name(self.slot.name)
         if self.span == 1 or self.slot.resident:
-            return Index(array, FIRST)
+            return Element(array, FIRST)
         window = quotient(tile, self.period) if tile != FIRST else FIRST
-        return Index(array, remainder(window + ahead % self.span, self.span))
+        return Element(array, remainder(window + ahead % self.span, self.span))
 
     def bytes(self, tile: Expression, ahead: int = 0) -> Expression:
         """The buffer of that slot."""
@@ -112,7 +113,7 @@ class Mover:
 
     def wait(self, tile: Expression, ahead: int = 0) -> Statement:
         """Waits for the transfers of its slot."""
-        code = Call("tw_arrived", (Reference(self.element(tile, ahead)),))
+        code = FunctionCall("tw_arrived", (Reference(self.element(tile, ahead)),))
         return CopyWait(transfer=self.slot.name, code=code, outgoing=self.slot.bond.written)
 
     @property
@@ -181,7 +182,7 @@ def _computed(tilings: Sequence[Tiling], region: Region) -> Pipeline:
         call = (call_part(part, {}),) if final else (call_part(part, {}), Barrier())
         steps.extend(call if final else when(tiling.first(), call))
     parts = (*keeps, *(part for part, _ in made))
-    return Pipeline(body=tuple(steps), parts=parts, sources=tuple(text for _, text in made))
+    return Pipeline(body=tuple(steps), parts=parts, sources=tuple(sections for _, sections in made))
 
 
 def _lasting(tilings: Sequence[Tiling], region: Region) -> Also:
@@ -289,7 +290,7 @@ def tile_loop(
         *_mover((*_leaving(movers, level), *more.leaving)),
     )
     if level.moving:
-        body = (Loop(variable=level.counter, start=FIRST, stop=level.total, step=Number(1), body=body),)
+        body = (For(variable=level.counter, start=FIRST, stop=level.total, step=Number(1), body=body),)
     return (*_mover((*_before(movers), *more.before)), *body, *_mover((*_after(movers), *more.after)))
 
 

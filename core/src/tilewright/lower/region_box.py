@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.c_text.identifiers import unique_identifiers
-from tilewright.expressions import Call, Choice, Expression, Field, Name, Number, Struct, folded, names, operation
+from tilewright.ir.expressions import (
+    Choice,
+    Expression,
+    Field,
+    FunctionCall,
+    Name,
+    Number,
+    Struct,
+    folded,
+    names,
+    operation,
+)
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.regions import Region
 from tilewright.ir.statements import Declare, Statement
@@ -140,7 +151,7 @@ class RegionBox:
         """A variable that is the box of a tile; of the one under way where no other is given."""
         given = [tile if tile and one.name == level.counter else one.variable for one in self.parameters(level)]
         variable = name.text if name else level.variable
-        return Declare(type=f"const {self.struct}", name=variable, value=Call(self.name(level), tuple(given)))
+        return Declare(type=f"const {self.struct}", name=variable, value=FunctionCall(self.name(level), tuple(given)))
 
     def part(self, level: Level) -> Part:
         """Tile number -> box, inside the boxes of the levels before."""
@@ -183,7 +194,7 @@ class RegionBox:
                 value: Expression = Name(self.needs[number, loop])
                 if last:
                     yield from self._done(number, loop, roll.loop, done)
-                    value = Call("tw_beyond", (value, done[number, loop, roll.loop]))
+                    value = FunctionCall("tw_beyond", (value, done[number, loop, roll.loop]))
                 yield Declare(type="const tw_range", name=self.runs[number, loop], value=value)
 
     def _need(self, number: int, axis: int) -> Expression:
@@ -191,7 +202,7 @@ class RegionBox:
         reads = [self._read(one.member, one.operand, axis, self.run(one.member, None)) for one in member.readers]
         first = folded("tw_least", [low for low, _ in reads])
         end = folded("tw_most", [last + 1 for _, last in reads])
-        return Call("tw_need", (first, end, Number(member.output.shape[axis])))
+        return FunctionCall("tw_need", (first, end, Number(member.output.shape[axis])))
 
     def _read(self, number: int, operand: str, axis: int, box: CBox) -> Bounds:
         reader = self.chain.members[number]
@@ -229,7 +240,7 @@ class RegionBox:
             ends.append(last + 1)
         name = f"done_{self.needs[number, loop]}" + (f"_{along}" if len(self.boxes.trips) > 1 else "")
         done[key] = Name(name)
-        end = Call("tw_clamp", (folded("tw_most", ends), NOTHING, Number(member.output.shape[axis])))
+        end = FunctionCall("tw_clamp", (folded("tw_most", ends), NOTHING, Number(member.output.shape[axis])))
         yield Declare(type="const int32_t", name=name, value=Choice(self.later_trip(along, None), end, NOTHING))
 
     def _moved_by(self, number: int, along: int) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tilewright.c_text.identifiers import comment_text
-from tilewright.expressions import Expression
+from tilewright.ir.expressions import Expression
 from tilewright.ir.regions import Region
 from tilewright.lower.comments import Row, type_text
 from tilewright.lower.nest import Level

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 
 from tilewright.c_text.identifiers import safe_identifier, unique_identifiers
+from tilewright.c_text.section_files import section_file
 from tilewright.ir.layout import strides
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import Platform
 from tilewright.ir.program import StepCode
 from tilewright.ir.regions import Region
+from tilewright.ir.sections import Section
 from tilewright.ir.statements import ByteRange
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.bonds import Bond, bonds_of, scratch_name
@@ -40,9 +41,9 @@ def is_team(platform: Platform) -> bool:
     return bool(platform.near) or any(engine.cores > 1 for engine in platform.engines)
 
 
-def rows_text() -> str:
+def rows_section() -> Section:
     """The C functions of what stays from tile to tile, and of several steps together."""
-    return (files("tilewright.lower") / "text" / "group.c").read_text(encoding="utf-8").strip("\n")
+    return section_file("tilewright.lower", "text/group.c")
 
 
 def keeps_rows(region: Region) -> bool:
@@ -83,12 +84,12 @@ def lower_region(region: Region, given: Lowering) -> Iterator[Lowered]:
 def _lowered(region: Region, given: Lowering) -> Iterator[Lowered]:
     chain = region_chain(given.machine, region)
     tilings = _tilings(region, chain, given)
-    made = Pipeline(sources=("",) * len(tilings))
+    made = Pipeline(sources=((),) * len(tilings))
     if any(bond.region.size_bytes for bond in tilings[-1].bonds if bond.written):
         made = pipeline(tilings, region) if region.hops else untiled(tilings[-1], region)
     for number, tiling in enumerate(tilings):
         yield Lowered(
-            code=_code(number, tilings, made, region, given), source=made.sources[number], kernel=tiling.kernel
+            code=_code(number, tilings, made, region, given), sources=made.sources[number], kernel=tiling.kernel
         )
 
 

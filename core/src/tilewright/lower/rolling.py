@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.expressions import Call, Choice, Expression, Name, Number, Struct, replaced
+from tilewright.ir.expressions import Choice, Expression, FunctionCall, Name, Number, Struct, replaced
 from tilewright.ir.layout import Layout
 from tilewright.ir.statements import Declare, Statement
 from tilewright.lower.boxes import NOTHING, CBox, CSpan, ends_of, window
@@ -46,7 +46,7 @@ def rolling_window(tiling: Tiling, level: Level, slot: Slot, spans: Sequence[CSp
     declared: tuple[Statement, ...] = (
         box.declare(own, BEFORE, own.tile - period),
         *([Declare(type="const tw_span", name=old.name, value=old.value)] if old.name else []),
-        Declare(type="const tw_range", name=name, value=Call("tw_beyond", (whole, done))),
+        Declare(type="const tw_range", name=name, value=FunctionCall("tw_beyond", (whole, done))),
     )
     low, high = ends_of(Name(name))
     fresh = CSpan(low=low, extent=high - low, moved=True)

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tilewright.expressions import Expression, names
+from tilewright.ir.expressions import Expression, names
 from tilewright.ir.program import Parameter, Part
-from tilewright.ir.statements import Coded, Declare, Foreign, If, Loop, PartCall, Statement, walk
+from tilewright.ir.statements import Coded, Declare, For, Foreign, If, PartCall, Statement, statements_in
 from tilewright.lower.boxes import CSpan
 
 
@@ -16,7 +16,7 @@ def names_of(body: Iterable[Statement]) -> set[str]:
     """The variables and functions that statements refer to; of marks, which are no code, none."""
     expressions: list[Expression] = []
     found = set[str]()
-    for statement in walk(tuple(body)):
+    for statement in statements_in(tuple(body)):
         for one in _code(statement):
             if isinstance(one, Foreign):
                 found |= one.names
@@ -65,7 +65,7 @@ def _code(statement: Statement) -> Iterator[Expression | Foreign]:
             yield value
         case If(condition=condition):
             yield condition
-        case Loop(start=start, stop=stop, step=step):
+        case For(start=start, stop=stop, step=step):
             yield from (start, stop, step)
         case PartCall(arguments=arguments):
             yield from arguments

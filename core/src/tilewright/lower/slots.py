@@ -10,9 +10,9 @@ from math import prod
 
 from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.errors import Exit, TilewrightError
-from tilewright.expressions import Expression, equal, remainder
 from tilewright.ir.access import MapAccess
 from tilewright.ir.dtypes import DType
+from tilewright.ir.expressions import Expression, equal, remainder
 from tilewright.ir.index import Axis, Box, mentions
 from tilewright.ir.kernel import Kernel, Matched
 from tilewright.ir.layout import strides

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tilewright.expressions import Call, Expression, Name, Number, all_of, equal, less
 from tilewright.ir.access import MapAccess
+from tilewright.ir.expressions import Expression, FunctionCall, Name, Number, all_of, equal, less
 from tilewright.ir.platform import Engine, Platform
 from tilewright.ir.statements import Charge, Declare, Statement
 from tilewright.lower.boxes import CBox, ends_of, range_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tilewright.lower.slots import Tiling
 
 MINE = Name("mine")  # C variable: the range of the core's own trips
-FIRST_CORE = equal(Call("tw_rt_core"), Number(0, unsigned=True))
+FIRST_CORE = equal(FunctionCall("tw_rt_core"), Number(0, unsigned=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ def portion(tiling: Tiling) -> Portion:
         )
     grain = kernel.multiples.get(split.loop, 1)
     low, high = ends_of(MINE)
-    mine = Call("tw_share", (range_of(nest.box[split.loop]), Number(grain)))
+    mine = FunctionCall("tw_share", (range_of(nest.box[split.loop]), Number(grain)))
     return Portion(
         engine=engine,
         loop=split.loop,
@@ -81,7 +81,7 @@ def _not_empty(nest: Nest, shared: str = "") -> list[Expression]:
 def beginning(tilings: Sequence[Tiling]) -> tuple[Statement, ...]:
     """What steps that are tiled together take before anything else."""
     cycles = round(sum(_engine(tiling.platform, tiling.kernel.engine).step_cycles for tiling in tilings))
-    return (Charge(code=Call("tw_rt_charge", (Number(cycles, unsigned=True),))),) if cycles else ()
+    return (Charge(code=FunctionCall("tw_rt_charge", (Number(cycles, unsigned=True),))),) if cycles else ()
 
 
 def _engine(platform: Platform, name: str) -> Engine:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from tilewright.expressions import Expression, all_of, equal
+from tilewright.ir.expressions import Expression, all_of, equal
 from tilewright.ir.layout import strides
 from tilewright.ir.regions import Region
 from tilewright.ir.statements import ByteRange

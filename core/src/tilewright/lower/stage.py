@@ -5,19 +5,20 @@ Does not know how C is printed, nor what is inside a step.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
 
 from tilewright.c_text.identifiers import comment_text, prefix_problem
+from tilewright.c_text.section_files import section_file
 from tilewright.errors import usage_error
 from tilewright.ir.operator import Operator
 from tilewright.ir.program import KernelLicence, Program
+from tilewright.ir.sections import Section, ordered
 from tilewright.ir.stages import Allocated
 from tilewright.ir.statements import StepCall
 from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
 from tilewright.lower.copies import copies_at_start
 from tilewright.lower.lasting import beginnings, going_on
 from tilewright.lower.offsets import offset_names
-from tilewright.lower.regions import is_team, keeps_rows, lower_region, lowering, rows_text
+from tilewright.lower.regions import is_team, keeps_rows, lower_region, lowering, rows_section
 from tilewright.lower.steps import Lowered, lower_step
 
 MOST_TRANSFERS = 16  # that one hop has in flight at once; further ones wait for the oldest
@@ -58,7 +59,7 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
         beginnings=beginnings(allocated, book),
         initial=copies_at_start(book),
         includes=tuple(sorted({*includes, *ALWAYS_INCLUDED})),
-        sources=tuple(dict.fromkeys((*helpers, *(one.source for one in lowered if one.source)))),
+        sources=ordered((*helpers, *(section for one in lowered for section in one.sources))),
         steps=tuple(one.code for one in lowered),
         body=(*(StepCall(step=index) for index in range(total)), *going_on(allocated, book, team=team)),
         licences=_licences(lowered),
@@ -66,7 +67,9 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
     ).verify()
 
 
-def _steps(book: AddressBook, operators: Mapping[str, Operator], prefix: str) -> tuple[list[Lowered], tuple[str, ...]]:
+def _steps(
+    book: AddressBook, operators: Mapping[str, Operator], prefix: str
+) -> tuple[list[Lowered], tuple[Section, ...]]:
     """The steps in order, and the C that all of them need."""
     tiled = book.allocated.tiled
     steps, total = tiled.scheduled.steps, len(tiled.scheduled.steps)
@@ -75,10 +78,10 @@ def _steps(book: AddressBook, operators: Mapping[str, Operator], prefix: str) ->
     given = lowering(book, operators, prefix)
     made = [one for region in tiled.regions for one in lower_region(region, given)]
     most = min([MOST_TRANSFERS, *(path.channels for path in tiled.scheduled.bound.platform.copies)])
-    text = (files("tilewright.lower") / "text" / "tiles.c").read_text(encoding="utf-8").strip("\n")
-    helpers = [f"#define TW_TRANSFERS {most}u\n\n{text}"]
+    transfers = Section(name="tilewright/transfers", text=f"#define TW_TRANSFERS {most}u")
+    helpers = [transfers, section_file("tilewright.lower", "text/tiles.c")]
     if any(keeps_rows(region) for region in tiled.regions):
-        helpers.append(rows_text())
+        helpers.append(rows_section())
     return made, tuple(helpers)
 
 

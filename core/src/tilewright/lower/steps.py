@@ -15,6 +15,7 @@ from tilewright.ir.kernel import Call, Kernel, Matched, Operand
 from tilewright.ir.layout import strides
 from tilewright.ir.operator import Operator
 from tilewright.ir.program import StepCode
+from tilewright.ir.sections import Section
 from tilewright.ir.stages import Step
 from tilewright.ir.statements import ByteRange, KernelCall, KernelWait, Statement
 from tilewright.lower.addresses import AddressBook
@@ -30,7 +31,7 @@ class Lowered:
     """A step's function, and the C at file scope that it needs."""
 
     code: StepCode
-    source: str
+    sources: tuple[Section, ...]
     kernel: Kernel
 
 
@@ -55,7 +56,7 @@ def lower_step(
         parameters=tuple(sorted(used(book.bases, body), key=lambda parameter: parameter.name)),
         body=body,
     )
-    return Lowered(code=code, source=render_source(binding.kernel, call) if body else "", kernel=binding.kernel)
+    return Lowered(code=code, sources=render_source(binding.kernel, call) if body else (), kernel=binding.kernel)
 
 
 def _computed(

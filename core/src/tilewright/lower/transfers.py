@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tilewright.expressions import ALWAYS, Call, Expression, Name, Number, all_of, operation
+from tilewright.ir.expressions import ALWAYS, Expression, FunctionCall, Name, Number, all_of, operation
 from tilewright.ir.platform import CopyPath
-from tilewright.ir.statements import ByteRange, CopyStart, If, Loop, Statement
+from tilewright.ir.rounding import align_down, ceil_div
+from tilewright.ir.statements import ByteRange, CopyStart, For, If, Statement
 from tilewright.lower.boxes import CSpan
 
 TRANSFER = "tw_transfer"
@@ -50,8 +51,8 @@ def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps:
     """`ranges` are the least and most of each axis; an axis that cannot vary is a number. `steps`: see `Side.every`."""
     found = []
     for span, (least, most), step in zip(spans, ranges, steps, strict=True):
-        few, many = -(-least // step), -(-most // step)
-        moving = span.extent if step == 1 else Call("tw_steps", (span.extent, Number(step)))
+        few, many = ceil_div(least, step), ceil_div(most, step)
+        moving = span.extent if step == 1 else FunctionCall("tw_steps", (span.extent, Number(step)))
         found.append(Extent(value=Number(few) if few == many else moving, least=few, most=many))
     return tuple(found)
 
@@ -81,8 +82,8 @@ def window_copy(
     return body if filled == ALWAYS else (If(condition=filled, body=body),)
 
 
-def _loop(index: Name, stop: Expression, step: int, body: tuple[Statement, ...]) -> Loop:
-    return Loop(variable=index.text, start=Number(0), stop=stop, step=Number(step), body=body)
+def _loop(index: Name, stop: Expression, step: int, body: tuple[Statement, ...]) -> For:
+    return For(variable=index.text, start=Number(0), stop=stop, step=Number(step), body=body)
 
 
 def _one(stride: int) -> _Walk:
@@ -147,7 +148,7 @@ def _long_runs(
 ) -> tuple[Statement, ...]:
     """Rows that are too long: each in pieces of its own."""
     row, piece = _index(len(loops)), _index(len(loops) + 1)
-    most = (path.max_bytes or run_most) // path.align * path.align
+    most = align_down(path.max_bytes or run_most, path.align)
     here = _moved(source.pointer, loops, source=True) + row * rows.source + piece
     there = _moved(target.pointer, loops, source=False) + row * rows.target + piece
     single = _one(0)
@@ -168,7 +169,7 @@ def _transfer(
     return (
         CopyStart(
             transfer=name,
-            code=Call(TRANSFER, (slot, *ends, *size, *map(Number, strides))),
+            code=FunctionCall(TRANSFER, (slot, *ends, *size, *map(Number, strides))),
             source=source.regions[0],
             target=target.regions[0],
             more_sources=source.regions[1:],
@@ -179,7 +180,7 @@ def _transfer(
 
 def _part(index: Expression, end: Expression, step: int) -> Expression:
     """What is left from `index` on, `step` at most."""
-    return Call("tw_least", (end - index, Number(step)))
+    return FunctionCall("tw_least", (end - index, Number(step)))
 
 
 def _moved(pointer: Expression, loops: Sequence[_Walk], *, source: bool) -> Expression:

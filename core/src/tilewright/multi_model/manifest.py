@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from tilewright.c_text.identifiers import prefix_problem
 from tilewright.c_text.rendering import template
-from tilewright.config.copied_constants import StageRule, parse_stage
+from tilewright.config.copied_constants import CopyRule, parse_copy
 from tilewright.config.options import Options
 from tilewright.emit.stage import text
 from tilewright.errors import TilewrightError, usage_error
@@ -31,7 +31,7 @@ class ModelSettings:
 
     io: Mapping[str, Literal["pool", "user"]] = field(default_factory=dict)
     pin: tuple[tuple[str, str], ...] = ()
-    stage: tuple[StageRule, ...] = ()
+    stage: tuple[CopyRule, ...] = ()
     state: tuple[str, ...] = ()
 
 
@@ -98,7 +98,7 @@ def _for_model(options: Options, settings: ModelSettings | None, prefix: str, fo
         name=prefix,
         io_of={**options.io_of, **own.io},
         memory_pins=(*options.memory_pins, *own.pin),
-        stages=(*options.stages, *own.stage),
+        constant_copies=(*options.constant_copies, *own.stage),
         states=(*options.states, *own.state),
         states_folder=folder,
     )
@@ -180,7 +180,7 @@ def _settings(file: Path, prefix: str, table: Mapping[str, Any]) -> ModelSetting
     return ModelSettings(
         io=cast(Mapping[str, Literal["pool", "user"]], dict(io)),
         pin=pins,
-        stage=tuple(parse_stage(f"{pattern}={memory}") for pattern, memory in stages),
+        stage=tuple(parse_copy(f"{pattern}={memory}") for pattern, memory in stages),
         state=tuple(states),
     )
 

@@ -19,7 +19,7 @@ from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import c_template
 from tilewright.operators.import_checks import need_axis
 from tilewright.operators.nest import NEST, nest
 from tilewright.operators.shape_errors import shape_error
@@ -127,7 +127,7 @@ def _kernel(op: str) -> Kernel:
         parallel=("*",),
         match=_match,
         values=_values,
-        source=c_source("arg.c"),
+        source=(c_template("${function}", "arg.c.mako"),),
         call=NEST + "*(${Y}${at['Y']}) = ${function}(${count}, ${X}${at['X']}, ${x_step});",
     )
 

@@ -1,3 +1,7 @@
+#include "pool.h"
+#include "prelude.h"
+#include <stdint.h>
+
 /* The mean of one window, channel by channel, over `count` positions; 0 where nothing counts; NaN kept. */
 TW_KERNEL void tw_average_window_f32(const tw_pool *p, tw_taps depth, tw_taps row, tw_taps column, int32_t count,
                                      float low, float high, const float *x, float *y)

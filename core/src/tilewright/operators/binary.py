@@ -22,7 +22,7 @@ from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_functions import c_functions
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import ELEMENTWISE
 from tilewright.operators.float_error import ulp_tolerance
 from tilewright.operators.fused_clip import clip_limits, clip_literals
 from tilewright.operators.shape_errors import shape_error
@@ -134,8 +134,7 @@ def _values(call: Call) -> Mapping[str, object]:
         limits = clip_literals(call.site.node)
         name, expression = f"{op.lower()}_clip_{dtype.value}", f"tw_clip({expression}, low, high)"
         scalars = {name: ("float", literal) for name, literal in limits.items()}
-    helpers = c_functions(expression, "binary.c")
-    return {**elementwise_values(call, name, expression, scalars=scalars), "helpers": helpers}
+    return elementwise_values(call, name, expression, scalars=scalars)
 
 
 def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
@@ -193,7 +192,7 @@ def _kernel(op: str) -> Kernel:
         match=_match,
         in_place=_in_place,
         values=_values,
-        source="${helpers}" + c_source("elementwise.c"),
+        source=lambda values: (*c_functions(values["expression"]), ELEMENTWISE),
         call=ELEMENTWISE_CALL,
     )
 

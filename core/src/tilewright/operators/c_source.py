@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
+from tilewright.c_text.section_files import section_file, template_file
+from tilewright.ir.sections import Section, SectionTemplate
+
+_PACKAGE = "tilewright.operators"
 
 
-@cache
-def c_source(name: str) -> str:
-    """The text of a `.c` or `.h` file beside the operator families."""
-    return (files("tilewright.operators") / name).read_text(encoding="utf-8")
+def c_section(name: str) -> Section:
+    """The C in a file beside the operator families."""
+    return section_file(_PACKAGE, name)
+
+
+def c_template(name: str, file: str, *needs: Section | SectionTemplate) -> SectionTemplate:
+    """The sections that the Mako in a file beside the operator families makes; `name` (Mako) is what each defines."""
+    return template_file(_PACKAGE, file, name, needs)
+
+
+REQUANT_INT = c_template("tw_requant_int${bits}", "requant_int.c.mako")
+DOT = c_template("${dot}", "qdot.c.mako")
+ELEMENTWISE = c_template("${function}", "elementwise.c.mako")  # one statement over all elements; see `walk`

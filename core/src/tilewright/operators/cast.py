@@ -20,7 +20,7 @@ from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import ELEMENTWISE, c_template
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
 
 Array = npt.NDArray[np.generic]
@@ -81,7 +81,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "saturated": saturated,
         "convert": f"tw_f32_to_{target.value}",
         "target": target.c_type,
-        **(_limits(target) if saturated else dict.fromkeys(("above", "below", "lowest", "highest"))),
+        **(_limits(target) if saturated else {}),
     }
 
 
@@ -118,6 +118,8 @@ def _import_cast_like(node: OnnxNode, graph: Conversion) -> None:
 _SATURATE = {"saturate": "INT"}  # about 8-bit floats only
 _ROUND = {**_SATURATE, "round_mode": "STRING"}  # about float8e8m0 only
 
+_CONVERT = c_template("${convert}", "cast.c.mako")
+
 CAST = Operator(
     name="Cast",
     inputs=("X",),
@@ -144,7 +146,7 @@ CAST_PORTABLE = Kernel(
     parallel=("*",),
     match=_match,
     values=_values,
-    source=c_source("cast.c") + c_source("elementwise.c"),
+    source=lambda values: (*([_CONVERT] if values["saturated"] else []), ELEMENTWISE),
     call=ELEMENTWISE_CALL,
 )
 

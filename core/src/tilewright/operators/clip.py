@@ -17,7 +17,7 @@ from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import ELEMENTWISE
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
 
 Array = npt.NDArray[np.generic]
@@ -105,7 +105,7 @@ CLIP_PORTABLE = Kernel(
     match=_match,
     in_place=lambda site: (("X", "Y"),),
     values=_values,
-    source=c_source("elementwise.c"),
+    source=(ELEMENTWISE,),
     call=ELEMENTWISE_CALL,
     includes=("<stdint.h>", "<math.h>"),  # INFINITY
 )

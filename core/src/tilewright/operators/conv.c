@@ -1,3 +1,7 @@
+#include "window.h"
+#include "prelude.h"
+#include <stdint.h>
+
 /* y = clip(sum of x * w over group channels and taps, + b), one output at a time, padding skipped; NaN kept. */
 typedef struct {
     int32_t batches, outputs; /* extents of the output tile */

@@ -20,11 +20,11 @@ from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel, PartialSums
 from tilewright.ir.layout import Layout, channels_last
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import c_section
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
 from tilewright.operators.import_checks import need_types
-from tilewright.operators.partial_sums import either, is_part, sums_argument, window_part_fields
+from tilewright.operators.partial_sums import either_source, is_part, sums_argument, window_part_fields
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.windows import (
     WINDOW_ATTRIBUTES,
@@ -211,7 +211,7 @@ CONV = Operator(
     ),
 )
 
-_SOURCE = c_source("window.h") + either(c_source("conv_part.c"), c_source("conv.c"))
+_SOURCE = either_source(c_section("conv_part.c"), c_section("conv.c"))
 _CALL = """\
 tw_conv${"_part" if part else ""}_f32((tw_conv${"_part" if part else ""}){
 % for name, value in fields.items():

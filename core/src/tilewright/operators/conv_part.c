@@ -1,3 +1,7 @@
+#include "window.h"
+#include "prelude.h"
+#include <stdint.h>
+
 /* The same for a part of the channels: sums are kept in `acc` from part to part, y is written after the last one. */
 typedef struct {
     int32_t batches, outputs; /* extents of the output tile */

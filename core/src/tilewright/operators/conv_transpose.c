@@ -1,3 +1,6 @@
+#include "prelude.h"
+#include <stdint.h>
+
 /* y = sum over inputs, taps and group channels of x * w, + b, each output gathered from the taps that reach it. */
 typedef struct { /* one spatial axis */
     int32_t outputs; /* positions in this tile */

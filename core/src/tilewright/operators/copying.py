@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.ir.dtypes import DType
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import ELEMENTWISE
 from tilewright.operators.walk import Walk, walk
 
-COPY_SOURCE = c_source("elementwise.c")
+COPY_SOURCE = (ELEMENTWISE,)
 COPY_CALL = "${statements}"
 
 

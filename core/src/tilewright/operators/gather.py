@@ -18,7 +18,7 @@ from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import c_template
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.slice import slice_attributes
 from tilewright.operators.walk import walk
@@ -151,7 +151,7 @@ GATHER_COPY = Kernel(
     parallel=("*",),
     match=_match,
     values=_values,
-    source=c_source("gather.c"),
+    source=(c_template("${function}", "gather.c.mako"),),
     call="${function}(${arguments});",
 )
 

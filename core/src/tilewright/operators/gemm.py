@@ -20,12 +20,12 @@ from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel, PartialSums
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import c_section
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
 from tilewright.operators.import_checks import need_types
 from tilewright.operators.nest import NEST, innermost, nest
-from tilewright.operators.partial_sums import either, is_part, part_fields, sums_argument
+from tilewright.operators.partial_sums import either_source, is_part, part_fields, sums_argument
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import broadcast_steps, walk
 
@@ -269,7 +269,7 @@ def _import_matmul(node: OnnxNode, graph: Conversion) -> None:
 
 
 _NO_FACTORS = {"alpha": c_float(1.0), "beta": c_float(1.0)}
-_SOURCE = either(c_source("matmul_part.c"), c_source("matmul.c"))
+_SOURCE = either_source(c_section("matmul_part.c"), c_section("matmul.c"))
 _CALL = (
     NEST
     + """\

@@ -1,3 +1,6 @@
+#include "prelude.h"
+#include <stdint.h>
+
 /* Every output between its two neighbours along each axis. */
 typedef struct { /* one spatial axis; output i of the whole tensor lies at (slope * i + offset) / divisor of the input */
     int32_t outputs, first; /* of this tile */

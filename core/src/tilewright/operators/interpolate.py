@@ -23,7 +23,7 @@ from tilewright.ir.importing import Conversion, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.layout import Layout, channels_last
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import c_section
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.import_checks import need_types
 from tilewright.operators.shape_errors import shape_error
@@ -220,7 +220,7 @@ RESIZE_LINEAR_F32 = Kernel(
     prefers=_prefers,
     parallel=("c", "h", "w"),
     values=_values,
-    source=c_source("interpolate.c"),
+    source=(c_section("interpolate.c"),),
     call="""\
 tw_resize_linear_f32((tw_resize_linear){
 % for name, value in fields.items():

@@ -1,3 +1,7 @@
+#include "functions/tw_sqrtf.h"
+#include "prelude.h"
+#include <stdint.h>
+
 /* One row: y = (x - mean) / sqrt(mean((x - mean)^2) + epsilon) * scale + shift; without `centred` the mean is 0.
  * The addresses of scale and shift may be 0: 1 and 0 then. */
 TW_KERNEL void tw_layer_normalization_f32(int32_t count, int32_t centred, float epsilon, const float *x, int32_t x_step,

@@ -21,8 +21,7 @@ from tilewright.ir.graph import Attribute, Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_functions import c_functions
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import c_section
 from tilewright.operators.float_error import TINY, UNIT
 from tilewright.operators.import_checks import need_axis, need_types
 from tilewright.operators.nest import NEST, nest
@@ -213,7 +212,6 @@ def _operator(name: str, summary: str, imports: tuple[Import, ...]) -> Operator:
 
 
 def _kernel(op: str, name: str) -> Kernel:
-    text = c_source("layernorm.c")
     return Kernel(
         name=f"portable.{name}_f32",
         op=op,
@@ -221,7 +219,7 @@ def _kernel(op: str, name: str) -> Kernel:
         match=_match,
         in_place=lambda site: (("X", "Y"),),
         values=_values,
-        source=c_functions(text, "functions.c", "functions_more.c") + text,
+        source=(c_section("layernorm.c"),),
         call=_CALL,
         includes=("<stdint.h>", "<math.h>"),
     )

@@ -1,3 +1,9 @@
+#include "functions/tw_expf.h"
+#include "functions/tw_logf.h"
+#include "prelude.h"
+#include <math.h>
+#include <stdint.h>
+
 /* One row: y = x - max - log(sum(exp(x - max))). A NaN, or an infinite largest element, makes the whole row NaN. */
 TW_KERNEL void tw_log_softmax_f32(int32_t count, const float *x, int32_t x_step, float *y, int32_t y_step)
 {

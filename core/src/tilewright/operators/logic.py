@@ -19,7 +19,7 @@ from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import ELEMENTWISE
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
 
@@ -150,7 +150,7 @@ def _kernel(operator: Operator) -> Kernel:
         match=_match,
         in_place=partial(_in_place, operator.inputs),
         values=_values,
-        source=c_source("elementwise.c"),
+        source=(ELEMENTWISE,),
         call=ELEMENTWISE_CALL,
     )
 

@@ -1,3 +1,6 @@
+#include "prelude.h"
+#include <stdint.h>
+
 /* y = clip(alpha * (a . b) + beta * c): one matrix product, four columns at a time share the reads of a; NaN kept. */
 typedef struct {
     int32_t rows, columns, depth;

@@ -1,3 +1,6 @@
+#include "prelude.h"
+#include <stdint.h>
+
 /* The same for a part of the depth: sums are kept in `acc` from part to part, y is written after the last one. */
 typedef struct {
     int32_t rows, columns, depth;

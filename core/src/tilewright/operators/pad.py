@@ -21,8 +21,9 @@ from tilewright.ir.graph import Attribute, Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
+from tilewright.operators.c_functions import c_functions
 from tilewright.operators.c_index import c_sum
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import c_template
 from tilewright.operators.shape_errors import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -224,6 +225,8 @@ def _import_inputs(node: OnnxNode, graph: Conversion) -> None:
 
 _import = partial(Import, op_type="Pad", convert=_import_inputs, min_inputs=2)
 
+_PADDED = c_template("${function}", "pad.c.mako")
+
 PAD = Operator(
     name="Pad",
     inputs=("X",),
@@ -250,7 +253,7 @@ PAD_COPY = Kernel(
     parallel=("*",),
     match=_match,
     values=_values,
-    source=c_source("pad.c"),
+    source=lambda values: (*c_functions(f"tw_pad_{values['mode']}()"), _PADDED),
     call="${function}(${arguments});",
     includes=("<stdint.h>", "<math.h>"),  # INFINITY and NAN
 )

@@ -4,10 +4,11 @@ Does not know any of their operators.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from tilewright.ir.kernel import Call
+from tilewright.ir.kernel import Call, Sections
+from tilewright.ir.sections import Section, SectionTemplate
 from tilewright.operators.windows import C_AXES, MAX_SPATIAL
 
 
@@ -17,8 +18,13 @@ def is_part(call: Call) -> bool:
 
 
 def either(part: str, whole: str) -> str:
-    """Mako for the C of a part, and for that of everything at once; `part` is a name that it sees."""
+    """Mako for the call of a part, and for that of everything at once; `part` is a name that it sees."""
     return f"% if part:\n{part}% else:\n{whole}% endif\n"
+
+
+def either_source(part: Section | SectionTemplate, whole: Section | SectionTemplate) -> Callable[..., Sections]:
+    """The section of a part, or that of everything at once, by the value `part`."""
+    return lambda values: (part if values["part"] else whole,)
 
 
 def sums_argument(call: Call, offsets: Mapping[str, str] = MappingProxyType({})) -> str:

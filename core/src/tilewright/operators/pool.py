@@ -25,12 +25,12 @@ from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel, PartialSums
 from tilewright.ir.layout import Layout, channels_last
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import c_section, c_template
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
 from tilewright.operators.import_checks import need_types
 from tilewright.operators.partial_sums import either, is_part
-from tilewright.operators.reducing import NO_REDUCTION, REDUCE_CALL, REDUCE_SOURCE, Reduction, reduce_values
+from tilewright.operators.reducing import NO_REDUCTION, REDUCE_CALL, Reduction, reduce_source, reduce_values
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.windows import (
     WINDOW_ATTRIBUTES,
@@ -127,7 +127,7 @@ def _max_values(call: Call) -> Mapping[str, object]:
     lowest = _lowest(dtype)
     text = c_float(lowest) if dtype.is_float else c_int(int(lowest))
     if is_part(call):
-        return {"fields": _NO_FIELDS, "floating": "", "lowest": "", **_part_values(call, "max", text)}
+        return {"fields": _NO_FIELDS, **_part_values(call, "max", text)}
     return {
         **NO_REDUCTION,
         "fields": _fields(call),
@@ -285,6 +285,8 @@ _POOL = """(tw_pool){
 % endfor
     }"""
 
+_MAX = c_template("tw_max_pool_${short}", "max_pool.c.mako")
+
 MAX_POOL_PORTABLE = Kernel(
     name="portable.max_pool",
     op="MaxPool",
@@ -293,7 +295,7 @@ MAX_POOL_PORTABLE = Kernel(
     parallel=("c", "d", "h", "w"),
     accumulates=_accumulates,
     values=_max_values,
-    source=either(REDUCE_SOURCE, c_source("window.h") + c_source("pool.h") + c_source("max_pool.c")),
+    source=lambda values: reduce_source(values) if values["part"] else (_MAX,),
     call=either(f"{REDUCE_CALL}\n", f"tw_max_pool_${{short}}({_POOL}, ${{X}}, ${{Y}});\n"),
     includes=("<stdint.h>", "<math.h>"),
 )
@@ -306,7 +308,7 @@ AVERAGE_POOL_F32 = Kernel(
     parallel=("c", "d", "h", "w"),
     accumulates=_accumulates,
     values=_average_values,
-    source=either(REDUCE_SOURCE, c_source("window.h") + c_source("pool.h") + c_source("average_pool.c")),
+    source=lambda values: reduce_source(values) if values["part"] else (c_section("average_pool.c"),),
     call=either(
         f"{REDUCE_CALL}\n", f"tw_average_pool_f32({_POOL}, ${{padding}}, ${{low}}, ${{high}}, ${{X}}, ${{Y}});\n"
     ),

@@ -20,7 +20,7 @@ from tilewright.ir.kernel import Call, Kernel, Matched, PartialSums
 from tilewright.ir.layout import Layout, channels_last
 from tilewright.ir.operator import Operator
 from tilewright.ir.requant import requantise
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import DOT, REQUANT_INT, c_template
 from tilewright.operators.integer_sites import (
     c_requant,
     centred,
@@ -31,7 +31,7 @@ from tilewright.operators.integer_sites import (
     requant_dtype,
     zero_points,
 )
-from tilewright.operators.partial_sums import either, is_part, sums_argument, window_part_fields
+from tilewright.operators.partial_sums import either_source, is_part, sums_argument, window_part_fields
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.windows import Windows, c_axes, inferred_outputs, tap_views, windows_of
 
@@ -260,8 +260,10 @@ QCONV_PORTABLE = Kernel(
     describe=lambda site: described(_form(site), site.analysis.bits),
     values=_values,
     accumulates=_accumulates,
-    source="".join(c_source(name) for name in ("requant.h", "window.h", "qdot.h"))
-    + either(c_source("qconv_part.c"), c_source("qconv.c")),
+    source=either_source(
+        c_template("${function}", "qconv_part.c.mako", REQUANT_INT, DOT),
+        c_template("${function}", "qconv.c.mako", REQUANT_INT, DOT),
+    ),
     call="""${function}((tw_qconv${"_part" if part else ""}){
 % for name, value in fields.items():
     .${name} = ${value},

@@ -19,7 +19,7 @@ from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.kernel import Call, Kernel, Matched
 from tilewright.ir.operator import Operator
 from tilewright.ir.requant import requantise
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import ELEMENTWISE, REQUANT_INT, c_template
 from tilewright.operators.integer_sites import (
     c_requant,
     centred,
@@ -205,7 +205,7 @@ QADD_PORTABLE = Kernel(
     in_place=_in_place,
     describe=_describe_add,
     values=_add_values,
-    source=c_source("qadd.h") + c_source("elementwise.c"),
+    source=(c_template("tw_qadd_int${bits}", "qadd.c.mako"), ELEMENTWISE),
     call=ELEMENTWISE_CALL,
 )
 
@@ -217,7 +217,7 @@ QMUL_PORTABLE = Kernel(
     in_place=_in_place,
     describe=lambda site: described(mul_requant_form(site)),
     values=_mul_values,
-    source=c_source("requant.h") + c_source("elementwise.c"),
+    source=(REQUANT_INT, ELEMENTWISE),
     call=ELEMENTWISE_CALL,
 )
 

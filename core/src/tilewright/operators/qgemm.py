@@ -20,7 +20,7 @@ from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.kernel import Call, Kernel, Matched, PartialSums
 from tilewright.ir.operator import Operator
 from tilewright.ir.requant import requantise
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import DOT, REQUANT_INT, c_template
 from tilewright.operators.integer_sites import (
     c_requant,
     centred,
@@ -32,7 +32,7 @@ from tilewright.operators.integer_sites import (
     zero_points,
 )
 from tilewright.operators.nest import NEST, innermost, nest
-from tilewright.operators.partial_sums import either, is_part, part_fields, sums_argument
+from tilewright.operators.partial_sums import either_source, is_part, part_fields, sums_argument
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import broadcast_steps, walk
 
@@ -250,7 +250,10 @@ def _macs(site: Site) -> int:
     return site.output.elements * site.input(0).shape[-1]
 
 
-_SOURCE = c_source("requant.h") + c_source("qdot.h") + either(c_source("qgemm_part.c"), c_source("qgemm.c"))
+_SOURCE = either_source(
+    c_template("${function}", "qgemm_part.c.mako", REQUANT_INT, DOT),
+    c_template("${function}", "qgemm.c.mako", REQUANT_INT, DOT),
+)
 _CALL = (
     NEST
     + """\

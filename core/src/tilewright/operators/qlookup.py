@@ -15,7 +15,7 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import ELEMENTWISE
 from tilewright.operators.integer_sites import centred, not_bytes
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
@@ -72,7 +72,7 @@ QLOOKUP_PORTABLE = Kernel(
     match=_match,
     in_place=lambda site: (("X", "Y"),),
     values=_values,
-    source=c_source("elementwise.c"),
+    source=(ELEMENTWISE,),
     call=ELEMENTWISE_CALL,
 )
 

@@ -24,9 +24,9 @@ from tilewright.ir.kernel import Call, Kernel, PartialSums
 from tilewright.ir.layout import Layout, channels_last
 from tilewright.ir.operator import Operator
 from tilewright.ir.requant import Requant, requantise
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import REQUANT_INT, c_template
 from tilewright.operators.integer_sites import c_requant, centred, described, input_range, not_bytes, requant_dtype
-from tilewright.operators.partial_sums import either, is_part
+from tilewright.operators.partial_sums import either, either_source, is_part
 from tilewright.operators.pool import is_global, window_counts
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import walk
@@ -250,8 +250,9 @@ def _accumulates_mean(site: Site) -> PartialSums:
     return PartialSums(loops=tuple(f"r{axis}" for axis in _reduced(site)), dtype=DType.I32)
 
 
+_MEAN = c_template("${function}", "qmean.c.mako", REQUANT_INT)
 _MEAN_CALL = "${function}(${arguments});"
-_NO_MEAN = MappingProxyType({"part": False, "kept": 0, "reduced": 0, "arguments": ""})
+_NO_MEAN = MappingProxyType({"part": False, "arguments": ""})
 _NO_POOL = MappingProxyType({"fields": {}, "requant": "", "x_zero_point": 0, "words": 0, "padding": 0})
 
 QAVERAGE_POOL = Operator(
@@ -285,8 +286,7 @@ QAVERAGE_POOL_PORTABLE = Kernel(
     parallel=("c", "d", "h", "w"),
     describe=lambda site: described(pool_requant_form(site)),
     values=_pool_values,
-    source=c_source("requant.h")
-    + either(c_source("qmean.c"), "".join(c_source(name) for name in ("window.h", "pool.h", "qpool.c"))),
+    source=either_source(_MEAN, c_template("${function}", "qpool.c.mako", REQUANT_INT)),
     call=either(
         _MEAN_CALL + "\n",
         """${function}((tw_pool){
@@ -306,7 +306,7 @@ QREDUCE_MEAN_PORTABLE = Kernel(
     accumulates=_accumulates_mean,
     describe=lambda site: described(mean_requant_form(site)),
     values=_mean_values,
-    source=c_source("requant.h") + c_source("qmean.c"),
+    source=(_MEAN,),
     call=_MEAN_CALL,
 )
 

@@ -26,7 +26,7 @@ from tilewright.ir.access import Access, parse_map
 from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import c_template
 from tilewright.operators.integer_sites import centred, not_bytes, output_dtype
 from tilewright.operators.nest import NEST, nest
 from tilewright.operators.shape_errors import shape_error
@@ -149,7 +149,7 @@ QSOFTMAX_PORTABLE = Kernel(
     pack=lambda site: {"T": table_of(site)},
     in_place=lambda site: (("X", "Y"),),
     values=_values,
-    source=c_source("qsoftmax.c"),
+    source=(c_template("${function}", "qsoftmax.c.mako"),),
     call=NEST
     + """\
 ${function}((tw_qsoftmax){

@@ -24,7 +24,7 @@ from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel, Operand
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_functions import c_functions
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import ELEMENTWISE
 from tilewright.operators.float_error import ulp_tolerance
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
@@ -137,7 +137,7 @@ def _values(call: Call) -> Mapping[str, object]:
     quantizes = site.node.op == "QuantizeLinear"
     expression = _quantize_expression(x, y, "Z" in parameters) if quantizes else _dequantize_expression(x, parameters)
     name = f"{'quantize' if quantizes else 'dequantize'}_{x.dtype.value}_{y.dtype.value}{'_z' * ('Z' in parameters)}"
-    return {**elementwise_values(spread, name, expression), "helpers": c_functions(expression, "quantize.c")}
+    return elementwise_values(spread, name, expression)
 
 
 def _quantize_expression(x: Operand, y: Operand, has_zero: bool) -> str:
@@ -241,7 +241,7 @@ def _kernel(op: str) -> Kernel:
         parallel=("*",),
         match=_match,
         values=_values,
-        source="${helpers}" + c_source("elementwise.c"),
+        source=lambda values: (*c_functions(values["expression"]), ELEMENTWISE),
         call=ELEMENTWISE_CALL,
     )
 

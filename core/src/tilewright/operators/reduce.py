@@ -24,7 +24,7 @@ from tilewright.ir.kernel import Call, Kernel, PartialSums
 from tilewright.ir.operator import Operator
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.import_checks import need_axis, need_types
-from tilewright.operators.reducing import REDUCE_CALL, REDUCE_SOURCE, Reduction, reduce_values
+from tilewright.operators.reducing import REDUCE_CALL, Reduction, reduce_source, reduce_values
 from tilewright.operators.shape_errors import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -171,7 +171,7 @@ def _kernel(op: str) -> Kernel:
         match=_match,
         accumulates=_accumulates,
         values=_values,
-        source=REDUCE_SOURCE,
+        source=reduce_source,
         call=REDUCE_CALL,
         includes=("<stdint.h>", "<math.h>"),
     )

@@ -7,14 +7,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
-from tilewright.ir.kernel import Call
-from tilewright.operators.c_source import c_source
+from tilewright.ir.kernel import Call, Sections
+from tilewright.operators.c_source import c_section, c_template
 from tilewright.operators.nest import NEST, innermost, nest
 from tilewright.operators.partial_sums import is_part
 from tilewright.operators.walk import walk
 
-REDUCE_SOURCE = c_source("reduce.c")
+_PAIR = c_template("${pair}", "reduce_pair.c.mako")
+_START = c_template("tw_reduce_start_${short}", "reduce_start.c.mako")
+_REDUCE = c_template("tw_reduce_${combine}_${short}", "reduce.c.mako", _PAIR)
+_LEAVE = c_template("tw_reduce_leave_${short}", "reduce_leave.c.mako")
+_FINISH = c_section("reduce_finish.c")
 REDUCE_CALL = (
     NEST
     + """\\
@@ -41,6 +46,12 @@ REDUCE_CALL = (
 )
 
 
+def reduce_source(values: Mapping[str, Any]) -> Sections:
+    """The sections that `reduce_values` and `REDUCE_CALL` need."""
+    last = (_LEAVE,) if values["part"] else (_FINISH,) if values["divisor"] else ()
+    return (_START, _REDUCE, *last)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduction:
     """`combine` ("sum" of floats, "max", "min"), what it gives over no element, and what sums are divided by, as C."""
@@ -54,7 +65,7 @@ class Reduction:
 
 
 def reduce_values(call: Call, reduction: Reduction) -> Mapping[str, object]:
-    """What `REDUCE_SOURCE` and `REDUCE_CALL` need. Outputs hold their own sums, but not in parts."""
+    """What `reduce_source` and `REDUCE_CALL` need. Outputs hold their own sums, but not in parts."""
     x, y, axes = call.operands["X"], call.operands["Y"], reduction.axes
     acc, part = call.operands.get("acc", y), is_part(call)
     kept = [axis for axis in range(len(x.shape)) if axis not in axes]
@@ -76,6 +87,7 @@ def reduce_values(call: Call, reduction: Reduction) -> Mapping[str, object]:
         "nest": outer.headers,
         "inner": inner.headers,
         "combine": reduction.combine,
+        "pair": f"tw_reduce_{reduction.combine}" + ("" if floating else f"_of_{x.dtype.value}"),
         "short": x.dtype.value,
         "type": x.dtype.c_type,
         "empty": reduction.empty,
@@ -96,12 +108,12 @@ def reduce_values(call: Call, reduction: Reduction) -> Mapping[str, object]:
     }
 
 
-# The same names for a kernel whose text holds these only where it computes in parts.
+# The same names for a kernel whose call has these only where it computes in parts.
 NO_REDUCTION: Mapping[str, object] = MappingProxyType(
     dict.fromkeys(
         (
-            "nest", "inner", "combine", "short", "type", "empty", "first", "last", "leaving", "kept", "reduced", "x",
-            "x_kept", "x_reduced", "sums", "sums_kept", "y", "y_kept", "divisor",
+            "nest", "inner", "combine", "short", "empty", "first", "last", "leaving", "kept", "reduced", "x", "x_kept",
+            "x_reduced", "sums", "sums_kept", "y", "y_kept", "divisor",
         ),
         "",
     )

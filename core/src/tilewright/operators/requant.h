@@ -1,6 +1,8 @@
+#pragma once
+#include "prelude.h"
+#include <stdint.h>
+
 /* An integer accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point, low, high). */
-#ifndef TW_REQUANT
-#define TW_REQUANT
 typedef struct {
     int32_t shift;
     int32_t zero_point, low, high;
@@ -40,15 +42,3 @@ TW_KERNEL int32_t tw_requant_exact(float acc, int32_t word, tw_requant p)
     const union { uint32_t bits; float value; } scale = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
     return TW_ROUND_CLAMPED(acc * scale.value, p.low - p.zero_point, p.high - p.zero_point) + p.zero_point;
 }
-#endif
-#ifndef TW_REQUANT_INT${bits}
-#define TW_REQUANT_INT${bits}
-/* `word` is the multiplier, or with the sign bit set the bits of the scale. */
-TW_KERNEL int32_t tw_requant_int${bits}(int${bits}_t acc, int32_t word, tw_requant p)
-{
-    if (p.fixed && (!p.exact || word >= 0)) {
-        return tw_requant_fixed((int64_t)acc * word, p);
-    }
-    return tw_requant_exact((float)acc, word, p);
-}
-#endif

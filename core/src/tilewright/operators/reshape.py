@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel, Operand
 from tilewright.ir.layout import Layout, merge_loops, row_major, same_walk, split_loops
 from tilewright.ir.operator import Alias, Operator
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import ELEMENTWISE, c_template
 from tilewright.operators.copying import Move, copy_values
 from tilewright.operators.shape_errors import shape_error
 
@@ -104,7 +103,6 @@ def _values(call: Call) -> Mapping[str, object]:
     arguments = ", ".join((" * ".join(y.extents), *_counters(x), *_counters(y), str(x), str(y)))
     function = f"tw_reshape_{y.dtype.value}"
     return {
-        **_NO_NEST,
         "nested": False,
         "function": function,
         "statements": f"{function}({arguments});",
@@ -239,7 +237,7 @@ def _import_unsqueeze(node: OnnxNode, graph: Conversion) -> None:
 
 
 _AXES = {"axes": "INTS"}
-_NO_NEST = MappingProxyType({"depth": 0, "inputs": (), "output": ("", ""), "scalars": (), "expression": ""})
+_WALKED = c_template("${function}", "reshape.c.mako")
 
 RESHAPE = Operator(
     name="Reshape",
@@ -266,7 +264,7 @@ RESHAPE_COPY = Kernel(
     op="Reshape",
     parallel=("*",),
     values=_values,
-    source=f"% if nested:\n{c_source('elementwise.c')}% else:\n{c_source('reshape.c')}% endif\n",
+    source=lambda values: (ELEMENTWISE if values["nested"] else _WALKED,),
     call="${statements}",
 )
 

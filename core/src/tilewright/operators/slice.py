@@ -17,6 +17,7 @@ from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.layout import Layout, row_major, strides
 from tilewright.ir.operator import Alias, Operator
+from tilewright.ir.rounding import ceil_div
 from tilewright.operators.c_index import c_moved
 from tilewright.operators.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
 from tilewright.operators.shape_errors import shape_error
@@ -160,7 +161,7 @@ def _parts(node: OnnxNode, graph: Conversion, extent: int) -> tuple[int, ...]:
     if not parts:
         if extent % count and node.version < 18:
             raise graph.refuse(node, f"{extent} elements cannot be split into {count} equal parts")
-        part = -(-extent // count)
+        part = ceil_div(extent, count)
         parts = tuple(max(0, min(part, extent - index * part)) for index in range(count))
     if sum(parts) != extent or len(parts) != count or min(parts) < 0:
         raise graph.refuse(node, f"parts {list(parts)} are not {count} parts of {extent} elements")

@@ -23,15 +23,13 @@ from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_functions import c_functions
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import ELEMENTWISE
 from tilewright.operators.float_error import TINY, UNIT, ulp_tolerance
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
 Numbers = Mapping[str, float]
-
-_FILES = ("functions.c", "functions_more.c", "binary.c")
 
 
 def _no_slack(x: Doubles, numbers: Numbers) -> Doubles:
@@ -248,13 +246,10 @@ def _values(call: Call) -> Mapping[str, object]:
     op, dtype = call.site.node.op, call.operands["X"].dtype
     if dtype is not DType.F32:
         expression = "x" if op == "Abs" and dtype.limits[0] == 0 else _integer_expression(op, dtype)
-        return {**elementwise_values(call, f"{op.lower()}_{dtype.value}", expression), "helpers": ""}
+        return elementwise_values(call, f"{op.lower()}_{dtype.value}", expression)
     function = FUNCTIONS[op]
     scalars = {name: ("float", c_float(value)) for name, value in _numbers(call.site.node).items()}
-    return {
-        **elementwise_values(call, f"{op.lower()}_f32", function.c, scalars=scalars),
-        "helpers": c_functions(function.c, *_FILES),
-    }
+    return elementwise_values(call, f"{op.lower()}_f32", function.c, scalars=scalars)
 
 
 def _import(op: str, node: OnnxNode, graph: Conversion) -> None:
@@ -300,7 +295,7 @@ def _kernel(op: str) -> Kernel:
         match=_match,
         in_place=lambda site: (("X", "Y"),),
         values=_values,
-        source="${helpers}" + c_source("elementwise.c"),
+        source=lambda values: (*c_functions(values["expression"]), ELEMENTWISE),
         call=ELEMENTWISE_CALL,
         includes=("<stdint.h>", "<math.h>"),  # INFINITY and NAN; no function of it is called
     )

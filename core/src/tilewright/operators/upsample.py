@@ -18,7 +18,7 @@ from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_index import c_sum
-from tilewright.operators.c_source import c_source
+from tilewright.operators.c_source import c_template
 from tilewright.operators.interpolate import emit_linear
 from tilewright.operators.shape_errors import shape_error
 
@@ -180,7 +180,7 @@ UPSAMPLE_COPY = Kernel(
     op="Upsample",
     parallel=("*",),
     values=_values,
-    source=c_source("upsample.c"),
+    source=(c_template("${function}", "upsample.c.mako"),),
     call="${function}(${arguments});",
 )
 

@@ -1,6 +1,8 @@
+#pragma once
+#include "prelude.h"
+#include <stdint.h>
+
 /* Sliding windows over a tile: which taps of a window lie inside it. */
-#ifndef TW_WINDOW
-#define TW_WINDOW
 typedef struct { /* one spatial axis; positions count from the tile's first element */
     int32_t outputs; /* windows in this tile */
     int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
@@ -33,4 +35,3 @@ TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
     };
     return taps;
 }
-#endif

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tilewright.ir.graph import Attribute, Node, Site
 from tilewright.ir.importing import Conversion, OnnxNode
 from tilewright.ir.kernel import Operand
+from tilewright.ir.rounding import ceil_div
 from tilewright.operators.shape_errors import shape_error
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Windows:
         for axis, extent in enumerate(extents):
             stride, end = self.strides[axis], extent + self.before[axis]
             room = end + self.after[axis] - self.reach[axis]
-            count = (-(-room // stride) if self.ceil_mode else room // stride) + 1
+            count = (ceil_div(room, stride) if self.ceil_mode else room // stride) + 1
             if self.ceil_mode and (count - 1) * stride >= end:
                 count -= 1
             result.append(count)
@@ -189,7 +190,7 @@ def _padded(node: OnnxNode, graph: Conversion, windows: Windows, extents: Sequen
     total = [0] * windows.rank
     if mode != "VALID":
         for axis, (extent, stride) in enumerate(zip(extents, windows.strides, strict=True)):
-            total[axis] = max(0, (-(-extent // stride) - 1) * stride + windows.reach[axis] - extent)
+            total[axis] = max(0, (ceil_div(extent, stride) - 1) * stride + windows.reach[axis] - extent)
     less, more = tuple(pad // 2 for pad in total), tuple(pad - pad // 2 for pad in total)
     before, after = (more, less) if mode == "SAME_LOWER" else (less, more)
     return Windows(

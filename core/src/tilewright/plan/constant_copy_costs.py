@@ -15,6 +15,7 @@ from tilewright.ir.constant_copies import refusal
 from tilewright.ir.decisions import Staging
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import Memory
+from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Allocated
 
 TRIES = 6  # shorter and shorter lists of copies before each step
@@ -99,7 +100,7 @@ def _beside(plan: Allocated, found: list[Saving]) -> dict[str, Staging]:
     }
     chosen: dict[str, Staging] = {}
     for one in found:
-        size = -(-one.size_bytes // platform.memory(one.target).align) * platform.memory(one.target).align
+        size = align_up(one.size_bytes, platform.memory(one.target).align)
         if one.constant not in chosen and size <= room[one.target]:
             room[one.target] -= size
             chosen[one.constant] = Staging(memory=one.target)

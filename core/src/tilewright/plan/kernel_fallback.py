@@ -15,7 +15,7 @@ from tilewright.errors import TilewrightError, with_fix
 from tilewright.ir.graph import Graph
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner
-from tilewright.plan.remedies import Change, ways_out, with_memories
+from tilewright.plan.remedies import Change, remedies, with_memories
 from tilewright.plan.shortage import Misfit, Refused, choice_of, joined, least_scratch, refusals, regained
 from tilewright.plan.slowdown import exchanged, extra_cycles, slower_kernels
 
@@ -177,13 +177,13 @@ class Fitting:
         crowded = [misfit for misfit in misfits if misfit.overflow is not None]
         if crowded:
             told = min(crowded, key=lambda misfit: misfit.excess_bytes)
-            return with_fix(told.error, self._ways_out(first, told))
+            return with_fix(told.error, self._remedies(first, told))
         error = misfits[0].error
         least = self._least(first, misfits) if self.rebind is not None else None
         if least is not None:
             memory, size_bytes = least
             return replace(error, fix=(f"--memory {memory}={size_bytes}     is the least that does for all steps",))
-        return error if error.fix else with_fix(error, self._ways_out(first, misfits[0]))
+        return error if error.fix else with_fix(error, self._remedies(first, misfits[0]))
 
     def _least(self, first: Bound, misfits: Sequence[Misfit]) -> tuple[str, int] | None:
         """The least size of the memory that no tile fits with which a plan is found; None where none is known.
@@ -204,7 +204,7 @@ class Fitting:
                 return None
         return None
 
-    def _ways_out(self, first: Bound, told: Misfit) -> tuple[str, ...]:
+    def _remedies(self, first: Bound, told: Misfit) -> tuple[str, ...]:
         """Changes after which the model fits, each proved by planning with it."""
 
         def plan(changed: Bound, change: Change) -> Allocated | None:
@@ -219,7 +219,7 @@ class Fitting:
             return answer if isinstance(answer, Allocated) else None
 
         kernels = exchanged(told.tiled.scheduled.bound, first) if told.tiled else {}
-        return ways_out(
+        return remedies(
             self._bound(first, _Proposal(kernels=kernels)),
             plan,
             placeable=any(MIGHT_FIT in detail for detail in told.error.details),
@@ -246,7 +246,7 @@ def _changed(planner: Planner, graph: Graph, change: Change) -> Planner:
         pins,
         io=ends if change.users else pins.io,
         memories={} if change.unpinned else pins.memories,
-        staged={} if change.unstaged else pins.staged,
+        staged={} if change.without_constant_copies else pins.staged,
     )
     return replace(planner, pins=pins, budget=replace(planner.budget, work=planner.budget.work * change.effort))
 

@@ -50,7 +50,7 @@ class Planner:
     buffering: Buffering = "auto"
     longest: int | None = None  # chain of steps joined by values that stay in the near memory
     budget: Budget = field(default_factory=Budget)
-    stage_constants: bool = False  # copy constants where the memories' speeds favour it
+    choose_constant_copies: bool = False  # copy constants where the memories' speeds favour it
     layers: Layers | None = None  # what is known of them from binding before
     known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers
 
@@ -68,7 +68,7 @@ class Planner:
         if not plans:
             return tuple(misfits)
         best = min(plans, key=merit)  # the first of equals
-        return self._with_copies(bound, best) if self.stage_constants else best
+        return self._with_copies(bound, best) if self.choose_constant_copies else best
 
     def first(self, bound: Bound) -> Allocated | tuple[Misfit, ...]:
         """The plan of the first proposal, whether or not others are better."""

@@ -4,10 +4,11 @@ Does not know how planning works.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.allocate.limits import memory_bytes
+from tilewright.errors import TilewrightError
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
 
@@ -22,7 +23,7 @@ class Change:
 
     users: bool = False  # inputs and outputs stay with the caller
     unpinned: bool = False  # nothing is pinned to a memory
-    unstaged: bool = False  # no constant is copied
+    without_constant_copies: bool = False  # no constant is copied
     effort: int = 1  # times the budget
     settled: bool = False  # with the kernels of the binding that is given, without a look at others
 
@@ -31,7 +32,7 @@ Plan = Callable[[Bound, Change], Allocated | None]  # None: it still does not fi
 Sizes = dict[str, int]
 
 
-def ways_out(
+def remedies(
     bound: Bound, plan: Plan, *, placeable: bool, effort: int, pinned: bool = False, staged: bool = False
 ) -> tuple[str, ...]:
     """Flags after which the model fits, with what the plan then takes. `plan` gives None where it still does not fit.
@@ -47,7 +48,7 @@ def ways_out(
         lines.append(f"--io user     inputs and outputs stay in your buffers -> {taken(users)}")
     if pinned and (found := plan(bound, Change(unpinned=True))) is not None:
         lines.append(f"without --pin     nothing is pinned to a memory -> {taken(found)}")
-    if staged and (found := plan(bound, Change(unstaged=True))) is not None:
+    if staged and (found := plan(bound, Change(without_constant_copies=True))) is not None:
         lines.append(f"without --stage     constants stay where they are -> {taken(found)}")
     larger = _larger(bound, plan)
     lines.extend(_grown(sizes, bound.platform) for sizes in larger[:_MOST_SIZES])
@@ -56,6 +57,19 @@ def ways_out(
         if theirs is not None and (not larger or sum(theirs.values()) < sum(larger[0].values())):
             lines.append(f"--io user {_grown(theirs, bound.platform)}")
     return tuple(lines)
+
+
+def settings_that_fit(
+    settings: Iterable[Mapping[str, str]], plan: Callable[[Mapping[str, str]], Allocated]
+) -> Iterator[str]:
+    """Flags for settings of the target with which the model fits. `plan` raises TilewrightError where it does not."""
+    for some in settings:
+        try:
+            found = plan(some)
+        except TilewrightError:
+            continue
+        flags = " ".join(f"--set {name}={value}" for name, value in some.items())
+        yield f"{flags}     {taken(found)}"
 
 
 def with_memories(bound: Bound, sizes: Mapping[str, int | None]) -> Bound:

@@ -20,6 +20,7 @@ from tilewright.ir.layer import Layer, Layers, layer_key
 from tilewright.ir.layout import same_bytes
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
+from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Allocated, Bound, Buffer, Candidate, Group, Tiled
 from tilewright.tile.kernel_costs import scratch_bytes
 
@@ -269,7 +270,7 @@ def _has_room(plan: Allocated, scratch: Buffer, step: str, size_bytes: int) -> b
         ]
         end = 0
         for low, size in (*sorted(spots), (limit, 0)):
-            if low - -(-end // scratch.align) * scratch.align >= size_bytes:
+            if low - align_up(end, scratch.align) >= size_bytes:
                 return True
             end = max(end, low + size)
     return False

@@ -31,12 +31,12 @@ def slower_kernels(bound: Bound, first: Bound, memories: Sequence[str]) -> Itera
         return
     extra = extra_cycles(bound, changed)
     total = sum(one.candidates[0].cycles for one in bound.bindings.values())
-    more = f", {100 * extra / total:.1f} % of what all nodes take" if total else ""
+    longer = f"; the network takes about {100 * extra / total:.1f} % longer on one core (estimate)" if total else ""
+    steps = "1 step has a slower kernel" if len(changed) == 1 else f"{len(changed)} steps have slower kernels"
     yield Diagnostic(
         code="TW5035",
         severity="note",
-        message=f"memory is short ({', '.join(memories)}): {len(changed)} of {len(bound.bindings)} nodes have slower "
-        f"kernels, {extra:,.0f} cycles more on one core (estimate{more})",
+        message=f"memory is short ({', '.join(memories)}): {steps}{longer}",
         details=tuple(_line(bound.bindings[name], first.bindings[name]) for name in changed),
     )
 

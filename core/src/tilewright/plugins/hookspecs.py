@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pluggy import HookimplMarker, HookspecMarker
+from pluggy import HookspecMarker
+
+from tilewright.ir.hook import PROJECT
 
 if TYPE_CHECKING:
     from tilewright.ir.allocation import Allocator
@@ -23,10 +25,7 @@ if TYPE_CHECKING:
     from tilewright.ir.tiler import Tiler
     from tilewright.plugins.offers import Command, Exporter, StageEvent
 
-PROJECT = "tilewright"
-
 hookspec = HookspecMarker(PROJECT)
-hookimpl = HookimplMarker(PROJECT)
 
 
 @hookspec

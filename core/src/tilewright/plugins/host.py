@@ -14,10 +14,10 @@ import importlib_metadata
 import pluggy
 
 from tilewright.errors.suggestions import did_you_mean
+from tilewright.ir.hook import PROJECT
 from tilewright.plugins import hookspecs
 from tilewright.plugins.catalogue import Package
 from tilewright.plugins.faults import Fault, one_line
-from tilewright.plugins.hookspecs import PROJECT
 from tilewright.plugins.kinds import GROUP, KIND_NAMES, KINDS, OBSERVER, PACKS, Kind
 from tilewright.plugins.offers import StageEvent
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from tilewright.ir.rounding import ceil_div
 from tilewright.report.labels import CHARACTER, label
 from tilewright.report.panels import Box, Panel, panels_of_report
 
@@ -167,7 +168,7 @@ def _step_names(panel: Panel, base: int, wide: float) -> list[str]:
 
 def _step_numbers(panel: Panel, base: int, wide: float) -> list[str]:
     parts = []
-    every = max(1, -(-len(panel.times) * 34 // WIDTH))
+    every = max(1, ceil_div(len(panel.times) * 34, WIDTH))
     if max(map(len, panel.times)) > 4:
         every *= 2
     for number in range(0, len(panel.times), every):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 Report = Mapping[str, Any]
@@ -24,7 +24,7 @@ def summary(report: Report) -> str:
 
 def layer_table(report: Report) -> str:
     """One line for each step: operator, kernel, work, live bytes, and the ONNX nodes it stands for; with tiles and
-    cycles (an estimate) where tiles travel. What a group takes stands with its last step."""
+    cycles (an estimate) where tiles are copied. What a group takes stands with its last step; a last line says so."""
     steps = report["steps"]
     tiled = any(step["hops"] for step in steps)
     more = ("tiles", "cycles") if tiled else ()
@@ -46,7 +46,17 @@ def layer_table(report: Report) -> str:
                 _shortened(step["onnx_nodes"] or [step["name"]]),
             )
         )
-    return "\n".join(align(rows, right=(0, *range(3, len(rows[0]) - 1))))
+    return "\n".join((*align(rows, right=(0, *range(3, len(rows[0]) - 1))), *_groups(steps)))
+
+
+def _groups(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Which steps run as one, if any do."""
+    members: dict[str, list[str]] = {}
+    for step in steps:
+        members.setdefault(step["group"], []).append(str(step["id"]))
+    joined = [f"{', '.join(ids[:-1])} and {ids[-1]}" for ids in members.values() if len(ids) > 1]
+    if joined:
+        yield f"run as one, tile by tile (figures with the last): steps {'; '.join(joined)}"
 
 
 def align(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: int = 0) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tilewright.ir.runner import Level, Span, Timeline
+from tilewright.ir.runner import Level, Timeline, TimeSpan
 
 ESTIMATE, MEASUREMENT = 1, 2  # process numbers
 STEPS, CORES = "steps", "cores"
@@ -38,7 +38,7 @@ def build_trace(report: Mapping[str, Any], measured: Timeline | None = None, clo
 
 def estimated(report: Mapping[str, Any]) -> Timeline:
     """What the plan expects: steps one after the other; computation and copies from the beginning of each."""
-    spans: list[Span] = []
+    spans: list[TimeSpan] = []
     levels: list[Level] = []
     now = 0
     for index, step in enumerate(report["steps"]):
@@ -47,7 +47,7 @@ def estimated(report: Mapping[str, Any]) -> Timeline:
         copies = [(f"copies of {hop['near']}", hop["copy_cycles"]) for hop in step.get("hops", ())]
         parts = ((STEPS, total), (CORES, cycles.get("compute")), *(copies or [("copies", cycles.get("copy"))]))
         spans.extend(
-            Span(track=track, name=step["name"], step=step["name"], begin=now, end=now + min(round(length), total))
+            TimeSpan(track=track, name=step["name"], step=step["name"], begin=now, end=now + min(round(length), total))
             for track, length in parts
             if length
         )
@@ -115,7 +115,7 @@ def _process(number: int, name: str, timeline: Timeline) -> Iterator[Event]:
         }
 
 
-def _tracks(spans: Sequence[Span]) -> list[str]:
+def _tracks(spans: Sequence[TimeSpan]) -> list[str]:
     """Steps, then cores, then what copies."""
     found = dict.fromkeys(span.track for span in spans)
     return [*(track for track in (STEPS, CORES) if track in found), *sorted(found.keys() - {STEPS, CORES})]

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from tilewright.emit.stage import text as emitted_text
 from tilewright.errors import TilewrightError, toolchain_error
 from tilewright.ir.platform import Platform
-from tilewright.ir.runner import Job, Level, RunResult, Span, Timeline
+from tilewright.ir.runner import Job, Level, RunResult, Timeline, TimeSpan
 from tilewright.runners.harness import Harness, decode_outputs, decode_trace, make_harness
 from tilewright.runners.host import SANITIZER_OPTIONS, STRICT
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler
@@ -268,7 +268,7 @@ def _step_counts(item: Mapping[str, Any], machine: Machine) -> dict[str, int]:
 def _timeline(report: Mapping[str, Any], names: Sequence[str], machine: Machine, folder: Path) -> Timeline:
     lines = [line.split() for line in (folder / "events.txt").read_text(encoding="ascii").splitlines()]
     steps = [
-        Span(track="steps", name=name, step=name, begin=item["begin"], end=item["end"])
+        TimeSpan(track="steps", name=name, step=name, begin=item["begin"], end=item["end"])
         for name, item in zip(names, report["steps"], strict=False)
     ]
     return Timeline(
@@ -277,12 +277,12 @@ def _timeline(report: Mapping[str, Any], names: Sequence[str], machine: Machine,
     )
 
 
-def _spans(lines: Sequence[Sequence[str]], names: Sequence[str], machine: Machine) -> Iterator[Span]:
+def _spans(lines: Sequence[Sequence[str]], names: Sequence[str], machine: Machine) -> Iterator[TimeSpan]:
     for kind, *fields in lines:
         numbers = [int(field) for field in fields]
         if kind == "C":
             path, begin, end, size, rows, step = numbers
-            yield Span(
+            yield TimeSpan(
                 track=machine.engines[machine.paths[path].engine],
                 name=machine.paths[path].name,
                 step=names[min(step, len(names) - 1)],
@@ -293,7 +293,7 @@ def _spans(lines: Sequence[Sequence[str]], names: Sequence[str], machine: Machin
         elif kind == "P":
             begin, end, step = numbers
             name = names[min(step, len(names) - 1)]
-            yield Span(track="cores", name=name, step=name, begin=begin, end=end)
+            yield TimeSpan(track="cores", name=name, step=name, begin=begin, end=end)
 
 
 def _levels(lines: Sequence[Sequence[str]], machine: Machine) -> Iterator[Level]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tilewright.c_text.identifiers import comment_text
 from tilewright.ir.platform import CopyPath, Platform
+from tilewright.ir.rounding import align_up
 from tilewright.ir.runner import Job
 from tilewright.ir.stages import comes_and_goes
 from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
@@ -154,7 +155,7 @@ def _addresses(wanted: Sequence[tuple[str, int]], platform: Platform) -> Iterato
         while any(start - GAP < cursor + size and cursor < end + GAP for start, end in taken):
             cursor += GAP
         yield cursor
-        cursor += -(-size // GAP) * GAP + GAP
+        cursor += align_up(size, GAP) + GAP
 
 
 def _tiles(job: Job, book: AddressBook) -> Iterator[TileRange]:

@@ -22,9 +22,9 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     """
     with _explained(folder):
         home = _nearest(folder)
-        staging = Path(tempfile.mkdtemp(prefix=".tilewright-", dir=home))
+        temporary = Path(tempfile.mkdtemp(prefix=".tilewright-", dir=home))
         try:
-            fresh = staging / "files"
+            fresh = temporary / "files"
             fresh.mkdir()
             for name, content in files.items():
                 (fresh / name).parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
                 folder.parent.mkdir(parents=True, exist_ok=True)
                 os.rename(fresh, folder)
         finally:
-            shutil.rmtree(staging, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _replace_files(fresh: Path, folder: Path, names: Iterable[str]) -> None:

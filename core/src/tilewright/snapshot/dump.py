@@ -17,7 +17,7 @@ from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.regions import Region
 from tilewright.ir.requant import Requant
 from tilewright.ir.stages import Allocated, Bound, Buffer, Scheduled, Tiled
-from tilewright.snapshot.saved_stage import State, plain_codec, stage_name
+from tilewright.snapshot.saved_stage import SavedStage, plain_codec, stage_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 _MOST_ITEMS = 8  # of a list, before it is cut short in text
 
 
-def dump_json(value: State) -> str:
+def dump_json(value: SavedStage) -> str:
     """Everything, the stages before it included; keys sorted, arrays as type, shape and digest."""
     codec = plain_codec(_summary)
     document = {"stage": stage_name(value), "value": codec.encode(value, type(value))}
     return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def dump_text(value: State) -> str:
+def dump_text(value: SavedStage) -> str:
     """What this stage added: one line for each node, step, buffer, pool."""
     match value:
         case Graph():

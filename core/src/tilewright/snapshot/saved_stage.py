@@ -1,8 +1,8 @@
 """Knows how a stage's value is written to a folder and read back: `state.json` beside `arrays.npz`, never pickle.
 Does not know how a stage makes its value. Kernels and platforms are named, and looked up among what is installed.
 
-What is read is verified like the result of a stage: a state that was damaged, or edited into something impossible,
-is an error that names the first thing that is wrong.
+What is read is verified like the result of a stage: a folder that was damaged, or edited into something impossible,
+is an error that names the first thing that is wrong. Flags and messages call what is saved a state.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ _DAMAGE = (  # what numpy, zipfile and zlib raise on bytes that are not what the
     zlib.error,
     zipfile.BadZipFile,
 )
-State = Graph | Bound | Scheduled | Tiled | Allocated | Decisions
-_TYPES: Mapping[str, type[State]] = {
+SavedStage = Graph | Bound | Scheduled | Tiled | Allocated | Decisions
+_TYPES: Mapping[str, type[SavedStage]] = {
     "graph": Graph,
     "bound": Bound,
     "scheduled": Scheduled,
@@ -59,7 +59,7 @@ _TYPES: Mapping[str, type[State]] = {
 }
 
 
-class Names(Protocol):
+class Installed(Protocol):
     """Where kernels, platforms and operators are found by name: `plugins.Registry`, or anything like it."""
 
     @property
@@ -75,7 +75,7 @@ class Names(Protocol):
     def memory_hierarchies(self) -> Mapping[str, MemoryHierarchy]: ...
 
 
-def export_state(value: State, folder: Path) -> None:
+def save_stage(value: SavedStage, folder: Path) -> None:
     """Write `value`; the same value gives the same bytes. TilewrightError TW1107 when `folder` cannot be written."""
     import numpy as np
 
@@ -101,8 +101,8 @@ def export_state(value: State, folder: Path) -> None:
     write_folder(folder, {"state.json": f"{text}\n".encode(), "arrays.npz": packed.getvalue()})
 
 
-def import_state(folder: Path, registry: Names) -> State:
-    """Read and verify what `export_state` wrote.
+def read_stage(folder: Path, registry: Installed) -> SavedStage:
+    """Read and verify what `save_stage` wrote.
 
     Raises TilewrightError TW1220 for a folder that holds no readable state, TW1221 for one of another version, TW1222
     for one that is not sound (all exit 3), and TW8001 (exit 8) for a kernel or target that is not installed.
@@ -189,7 +189,7 @@ def _arrays(folder: Path) -> dict[str, Array]:
     return arrays
 
 
-def _verified(value: State, registry: Names) -> State:
+def _verified(value: SavedStage, registry: Installed) -> SavedStage:
     try:
         if isinstance(value, Graph):
             return verify.verify_graph(value)
@@ -209,8 +209,8 @@ def _verified(value: State, registry: Names) -> State:
     return value
 
 
-def _with_layers(bound: Bound, registry: Names) -> Bound:
-    """What kernels find in nodes is not stored. Nodes whose kernel refuses them are left out: `verify` says so."""
+def _with_layers(bound: Bound, registry: Installed) -> Bound:
+    """What kernels find in nodes is not stored. Nodes whose kernel refuses them are left out: `check` says so."""
     _verified(bound.graph, registry)
     known, found = Layers(operators=registry.operators), dict[str, Layer]()
     for site in bound.graph.sites():
@@ -226,7 +226,7 @@ def _with_layers(bound: Bound, registry: Names) -> Bound:
     return replace(bound, layers=found)
 
 
-def _references(registry: Names | None) -> dict[type, Reference]:
+def _references(registry: Installed | None) -> dict[type, Reference]:
     def kernel(data: Json) -> object:
         if registry is None or data not in registry.kernels:
             raise _not_installed("kernel", data)
@@ -254,7 +254,7 @@ def _platform_json(platform: Platform) -> Json:
     }
 
 
-def _platform(data: Json, registry: Names | None) -> Platform:
+def _platform(data: Json, registry: Installed | None) -> Platform:
     if not isinstance(data, dict) or not isinstance(data.get("name"), str):
         raise ValueError("the platform has no name")
     name = cast(str, data["name"])
@@ -270,7 +270,7 @@ def _platform(data: Json, registry: Names | None) -> Platform:
     return found.settle(found) if found.settle else found  # sizes decide what the runtime takes
 
 
-def _copies(ends: Json, configured: Platform, registry: Names) -> tuple[CopyPath, ...]:
+def _copies(ends: Json, configured: Platform, registry: Installed) -> tuple[CopyPath, ...]:
     """Copy paths hold code: those of the target itself, or of a memory hierarchy for it that has the same ends."""
     boards = [board for board in registry.memory_hierarchies.values() if configured.runs(board.platform)]
     for copies in (configured.copies, *(board.copies for board in boards)):

@@ -4,10 +4,10 @@ Does not know any real machine.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from tilewright.ir.platform import CopyPath, Engine, Memory, Platform
+from tilewright.ir.rounding import ceil_div
 
 NEAR_BYTES = 64 << 10
 RUNTIME_BYTES = 256  # what the made-up runtime takes of the near memory
@@ -20,7 +20,7 @@ WAIT = "tw_rt_wait(${channel});"
 
 def copy_cycles(size_bytes: int, rows: int) -> float:
     """A start-up time, eight bytes a cycle, and a little for every further row of a strided transfer."""
-    return 45.0 + math.ceil(size_bytes / 8) + (8.0 * rows if rows > 1 else 0.0)
+    return 45.0 + ceil_div(size_bytes, 8) + (8.0 * rows if rows > 1 else 0.0)
 
 
 def copy_path(source: str, target: str) -> CopyPath:

@@ -8,6 +8,7 @@ import random
 from dataclasses import replace
 
 from tilewright.ir.allocation import Problem, Within
+from tilewright.ir.rounding import align_down
 from tilewright.testing.allocation_problems import random_problem
 
 
@@ -43,7 +44,9 @@ def _links(chance: random.Random, problem: Problem) -> tuple[Within, ...]:
         room = outer.size_bytes - block.size_bytes
         if room >= 0 and chance.randrange(4) == 0:
             step = chance.choice([1, block.align])
-            links.append(Within(block=block.name, of=outer.name, offset_bytes=chance.randint(0, room) // step * step))
+            links.append(
+                Within(block=block.name, of=outer.name, offset_bytes=align_down(chance.randint(0, room), step))
+            )
         elif chance.randrange(6) == 0:
             links.append(Within(block=block.name, of=outer.name, kind="in_place"))
     return tuple(links)

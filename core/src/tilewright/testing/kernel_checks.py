@@ -17,6 +17,7 @@ from tilewright.ir.layer import Layer, matched
 from tilewright.ir.layout import Layout
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
+from tilewright.ir.rounding import align_up
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import result_errors
@@ -79,4 +80,4 @@ def random_parts(layer: Layer, random: np.random.Generator) -> Mapping[str, int]
     some = [loop for loop in form.loops if extents[loop] > 1 and random.integers(4)] if form else []
     sizes = {loop: int(random.integers(1, extents[loop])) for loop in some}
     grains = {loop: layer.kernel.multiples.get(loop, 1) for loop in some}
-    return {loop: -(-size // grains[loop]) * grains[loop] for loop, size in sizes.items()}
+    return {loop: align_up(size, grains[loop]) for loop, size in sizes.items()}

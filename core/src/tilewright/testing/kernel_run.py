@@ -20,7 +20,8 @@ from tilewright.ir.kernel import Call, Kernel, Operand
 from tilewright.ir.layer import layer_of
 from tilewright.ir.layout import Layout, row_major, strides
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.ir.sections import ordered
+from tilewright.operators.c_source import c_section
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,6 +56,28 @@ def run_kernel(
     import numpy as np
 
     layouts = layouts or {}
+    call, arrays = whole_call(operator, kernel, site, inputs, layouts=layouts)
+    library = build_library(kernel, call, folder, flags)
+    pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays.values()))
+    library.tw_test(pointers)
+    results = []
+    for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
+        layout = layouts.get(operand, row_major(len(tensor.shape)))
+        results.append(arrays[operand].transpose(np.argsort(layout)))
+    return tuple(results)
+
+
+def whole_call(
+    operator: Operator,
+    kernel: Kernel,
+    site: Site,
+    inputs: Sequence[Array | None],
+    *,
+    layouts: Mapping[str, Layout],
+) -> tuple[Call, dict[str, Array]]:
+    """The call that computes the whole of `site`, and its operands in the order of their pointers, outputs zero."""
+    import numpy as np
+
     layer = layer_of(operator, kernel, site)
     arrays: dict[str, Array] = {}
     operands: dict[str, Operand] = {}
@@ -75,15 +98,7 @@ def run_kernel(
     arrays["scratch"] = np.zeros(max(scratch_bytes, 1) + 16, np.uint8)
     operands["scratch"] = _operand("scratch", (scratch_bytes,), np.dtype(np.uint8), (0,), len(arrays) - 1, "")
     extents = {loop.name: str(loop.extent) for loop in access.loops}
-    call = Call(site=layer.site, operands=operands, extents=extents, name="step")
-    library = build_library(kernel, call, folder, flags)
-    pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays.values()))
-    library.tw_test(pointers)
-    results = []
-    for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
-        layout = layouts.get(operand, row_major(len(tensor.shape)))
-        results.append(arrays[operand].transpose(np.argsort(layout)))
-    return tuple(results)
+    return Call(site=layer.site, operands=operands, extents=extents, name="step"), arrays
 
 
 def _operand(name: str, shape: Sequence[int], dtype: object, layout: Layout, index: int, const: str) -> Operand:
@@ -127,8 +142,7 @@ def build_library(
     text = "\n".join(
         (
             includes,
-            c_source("prelude.h"),
-            render_source(kernel, call),
+            *(section.text for section in ordered((c_section("prelude.h"), *render_source(kernel, call)))),
             f"void tw_test({parameters});",
             f"void tw_test({parameters})",
             "{",
@@ -152,4 +166,4 @@ def build_library(
         "-lm",
     ]
     subprocess.run(command, check=True)
-    return ctypes.CDLL(str(library))
+    return ctypes.CDLL(str(library.resolve()))  # a bare name would be looked for among the system's

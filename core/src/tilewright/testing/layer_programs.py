@@ -25,7 +25,7 @@ from tilewright.plan.planner import Planner
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import NEAR_BYTES, cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.testing.operator_layers import Layer
+from tilewright.testing.operator_layers import Sample
 from tilewright.testing.operator_sites import site_of
 from tilewright.tile.pick import smallest_bytes
 from tilewright.tile.space import Space
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 class Case:
     """A layer, the bytes of the near memory that its tiles may take, and how they are buffered."""
 
-    layer: Layer
+    layer: Sample
     room_bytes: int
     buffering: Buffering
     number: int = 0
@@ -119,12 +119,12 @@ def tiles_of(case: Case, platform: Platform) -> Allocated:
     return planned((case,), _with_near(platform, case.room_bytes), _apart((case,)), case.buffering)
 
 
-def least_room(layer: Layer, platform: Platform) -> int:
+def least_room(layer: Sample, platform: Platform) -> int:
     """The least bytes that tiles of a layer can do with over the last hop, reductions cut where they may be."""
     return smallest_bytes(layer_space(layer, platform, split=True), "single")
 
 
-def layer_space(layer: Layer, platform: Platform, *, split: bool) -> Space:
+def layer_space(layer: Sample, platform: Platform, *, split: bool) -> Space:
     """The tilings of a layer over the last hop, the hops before moving it in one piece."""
     case = Case(layer=layer, room_bytes=0, buffering="single")
     large = _with_near(platform, 1 << 24)

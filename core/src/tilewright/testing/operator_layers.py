@@ -34,7 +34,7 @@ _UNIT = {"strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class Sample:
     """One node: its inputs, which of them are known at compile time, its attributes."""
 
     op: str
@@ -49,7 +49,7 @@ class Layer:
         return f"{self.op}_{self.kind}".rstrip("_").replace(" ", "_")
 
 
-def every_layer(seed: int = 0) -> tuple[Layer, ...]:
+def every_layer(seed: int = 0) -> tuple[Sample, ...]:
     """The layers, the same for the same seed."""
     numbers = np.random.default_rng(seed)
     families = (_elementwise, _logical, _windows, _products, _rows, _reductions, _moving, _quantised, _integer_windows)
@@ -64,30 +64,30 @@ def _bytes(numbers: np.random.Generator, *shape: int) -> Array:
     return byte_array(numbers, DType.I8, shape, saturated=False)
 
 
-def _elementwise(numbers: np.random.Generator) -> Iterator[Layer]:
+def _elementwise(numbers: np.random.Generator) -> Iterator[Sample]:
     image = _floats(numbers, 5, 21, 23)
     for op in _UNARY:
-        yield Layer(op=op, inputs=(image,))
+        yield Sample(op=op, inputs=(image,))
     for op in _POSITIVE:
-        yield Layer(op=op, inputs=(np.abs(image) + np.float32(0.1),))
+        yield Sample(op=op, inputs=(np.abs(image) + np.float32(0.1),))
     for op in _BINARY:
-        yield Layer(op=op, inputs=(image, _floats(numbers, 21, 1) + np.float32(0.5)))
-    yield Layer(op="Add", kind="outer", inputs=(_floats(numbers, 67, 1), _floats(numbers, 1, 71)))
-    yield Layer(op="Clip", inputs=(image,), attributes={"min": -0.5, "max": 1.5})
-    yield Layer(op="Cast", inputs=(image * 50,), attributes={"to": "i8"})
+        yield Sample(op=op, inputs=(image, _floats(numbers, 21, 1) + np.float32(0.5)))
+    yield Sample(op="Add", kind="outer", inputs=(_floats(numbers, 67, 1), _floats(numbers, 1, 71)))
+    yield Sample(op="Clip", inputs=(image,), attributes={"min": -0.5, "max": 1.5})
+    yield Sample(op="Cast", inputs=(image * 50,), attributes={"to": "i8"})
     channels = tuple(np.abs(_floats(numbers, 21)) + np.float32(0.1) for _ in range(4))
-    yield Layer(op="BatchNormalization", inputs=(image, *channels), constants=(1, 2, 3, 4))
+    yield Sample(op="BatchNormalization", inputs=(image, *channels), constants=(1, 2, 3, 4))
 
 
-def _logical(numbers: np.random.Generator) -> Iterator[Layer]:
+def _logical(numbers: np.random.Generator) -> Iterator[Sample]:
     image, row = numbers.integers(0, 4, (5, 21, 23)).astype(np.int32), numbers.integers(0, 4, 23).astype(np.int32)
     truths = image > 1
     for op in _COMPARE:
-        yield Layer(op=op, inputs=(image, row))
+        yield Sample(op=op, inputs=(image, row))
     for op in ("And", "Or", "Xor"):
-        yield Layer(op=op, inputs=(truths, row > 1))
-    yield Layer(op="Not", inputs=(truths,))
-    yield Layer(op="Where", inputs=(truths, _floats(numbers, 21, 23), _floats(numbers, 5, 21, 1)))
+        yield Sample(op=op, inputs=(truths, row > 1))
+    yield Sample(op="Not", inputs=(truths,))
+    yield Sample(op="Where", inputs=(truths, _floats(numbers, 21, 23), _floats(numbers, 5, 21, 1)))
 
 
 def _window(kernel: Sequence[int], **changes: Sequence[int] | int) -> dict[str, Attribute]:
@@ -95,7 +95,7 @@ def _window(kernel: Sequence[int], **changes: Sequence[int] | int) -> dict[str, 
     return found | {name: value if isinstance(value, int) else tuple(value) for name, value in changes.items()}
 
 
-def _windows(numbers: np.random.Generator) -> Iterator[Layer]:
+def _windows(numbers: np.random.Generator) -> Iterator[Sample]:
     image = _floats(numbers, 1, 8, 19, 23)
     uneven = _window((3, 2), strides=(2, 3), dilations=(2, 1), pads=(2, 1, 3, 0))
     same = _window((3, 3), pads=(1, 1, 1, 1))
@@ -109,83 +109,83 @@ def _windows(numbers: np.random.Generator) -> Iterator[Layer]:
     volume = {"kernel_shape": (2, 3, 3), "strides": (1, 2, 1), "dilations": (1, 1, 1), "pads": (1, 1, 1, 0, 1, 1)}
     yield _conv("3d", _floats(numbers, 1, 3, 7, 9, 11), _floats(numbers, 4, 3, 2, 3, 3), volume)
     weights = (image, _floats(numbers, 12, 8, 3, 3))
-    yield Layer(op="Conv", kind="computed weights", inputs=weights, attributes=same)
+    yield Sample(op="Conv", kind="computed weights", inputs=weights, attributes=same)
     yield from _transposed(numbers)
     ceil = _window((3, 2), strides=(2, 2), pads=(1, 0, 1, 1), ceil_mode=1)
     for op in ("MaxPool", "AveragePool"):
         counted = {} if op == "MaxPool" else {"count_include_pad": 0}
-        yield Layer(op=op, inputs=(image,), attributes={**uneven, **counted, "pads": (2, 1, 2, 0)})
-        yield Layer(op=op, kind="ceil", inputs=(image,), attributes={**ceil, **counted})
-        yield Layer(op=op, kind="global", inputs=(image,), attributes={**_window((19, 23)), **counted})
+        yield Sample(op=op, inputs=(image,), attributes={**uneven, **counted, "pads": (2, 1, 2, 0)})
+        yield Sample(op=op, kind="ceil", inputs=(image,), attributes={**ceil, **counted})
+        yield Sample(op=op, kind="global", inputs=(image,), attributes={**_window((19, 23)), **counted})
 
 
-def _transposed(numbers: np.random.Generator) -> Iterator[Layer]:
+def _transposed(numbers: np.random.Generator) -> Iterator[Sample]:
     image, spread = _floats(numbers, 1, 12, 11, 13), {**_window((4, 3), strides=(2, 3), pads=(1, 0, 2, 1)), "group": 1}
     bias = np.linspace(-1, 1, 6, dtype=np.float32)
     whole = (image, _floats(numbers, 12, 6, 4, 3), bias)
     attributes: dict[str, Attribute] = {**spread, "output_padding": (1, 0)}
-    yield Layer(op="ConvTranspose", inputs=whole, attributes=attributes, constants=(1, 2))
+    yield Sample(op="ConvTranspose", inputs=whole, attributes=attributes, constants=(1, 2))
     dilated = {**attributes, "group": 3, "dilations": (2, 1)}
     groups = (image, _floats(numbers, 12, 2, 4, 3), bias)
-    yield Layer(op="ConvTranspose", kind="groups", inputs=groups, attributes=dilated, constants=(1, 2))
-    yield Layer(op="ConvTranspose", kind="computed weights", inputs=whole, attributes=attributes)
+    yield Sample(op="ConvTranspose", kind="groups", inputs=groups, attributes=dilated, constants=(1, 2))
+    yield Sample(op="ConvTranspose", kind="computed weights", inputs=whole, attributes=attributes)
 
 
-def _conv(kind: str, x: Array, w: Array, attributes: Mapping[str, Attribute]) -> Layer:
+def _conv(kind: str, x: Array, w: Array, attributes: Mapping[str, Attribute]) -> Sample:
     bias = np.linspace(-1, 1, len(w), dtype=np.float32)
-    return Layer(op="Conv", kind=kind, inputs=(x, w, bias), attributes=attributes, constants=(1, 2))
+    return Sample(op="Conv", kind=kind, inputs=(x, w, bias), attributes=attributes, constants=(1, 2))
 
 
-def _products(numbers: np.random.Generator) -> Iterator[Layer]:
+def _products(numbers: np.random.Generator) -> Iterator[Sample]:
     a, b, c = _floats(numbers, 27, 61), _floats(numbers, 61, 35), _floats(numbers, 35)
-    yield Layer(op="Gemm", inputs=(a, b, c), constants=(1, 2))
-    yield Layer(op="Gemm", kind="computed weights", inputs=(a, b, c))
-    yield Layer(op="MatMul", inputs=(_floats(numbers, 2, 27, 61), b), constants=(1,))
-    yield Layer(op="MatMul", kind="batches", inputs=(_floats(numbers, 3, 19, 23), _floats(numbers, 3, 23, 17)))
+    yield Sample(op="Gemm", inputs=(a, b, c), constants=(1, 2))
+    yield Sample(op="Gemm", kind="computed weights", inputs=(a, b, c))
+    yield Sample(op="MatMul", inputs=(_floats(numbers, 2, 27, 61), b), constants=(1,))
+    yield Sample(op="MatMul", kind="batches", inputs=(_floats(numbers, 3, 19, 23), _floats(numbers, 3, 23, 17)))
 
 
-def _rows(numbers: np.random.Generator) -> Iterator[Layer]:
+def _rows(numbers: np.random.Generator) -> Iterator[Sample]:
     rows = _floats(numbers, 3, 37, 29)
     for op in ("Softmax", "LogSoftmax"):
-        yield Layer(op=op, inputs=(rows,), attributes={"axis": 2})
-        yield Layer(op=op, kind="columns", inputs=(rows,), attributes={"axis": 1})
-    yield Layer(op="LayerNormalization", inputs=(rows, _floats(numbers, 29), _floats(numbers, 29)), constants=(1, 2))
-    yield Layer(op="RMSNormalization", inputs=(rows, _floats(numbers, 29)), constants=(1,))
+        yield Sample(op=op, inputs=(rows,), attributes={"axis": 2})
+        yield Sample(op=op, kind="columns", inputs=(rows,), attributes={"axis": 1})
+    yield Sample(op="LayerNormalization", inputs=(rows, _floats(numbers, 29), _floats(numbers, 29)), constants=(1, 2))
+    yield Sample(op="RMSNormalization", inputs=(rows, _floats(numbers, 29)), constants=(1,))
 
 
-def _reductions(numbers: np.random.Generator) -> Iterator[Layer]:
+def _reductions(numbers: np.random.Generator) -> Iterator[Sample]:
     volume = _floats(numbers, 17, 13, 11)
     for op in _REDUCE:
-        yield Layer(op=op, inputs=(volume,), attributes={"axes": (1,), "keepdims": 0})
+        yield Sample(op=op, inputs=(volume,), attributes={"axes": (1,), "keepdims": 0})
     for op in ("ArgMax", "ArgMin"):
-        yield Layer(op=op, inputs=(volume,), attributes={"axis": 1, "keepdims": 0})
-    yield Layer(op="ReduceMean", kind="two axes", inputs=(volume,), attributes={"axes": (0, 2), "keepdims": 1})
-    yield Layer(op="ReduceMax", kind="everything", inputs=(volume,), attributes={"axes": (0, 1, 2), "keepdims": 0})
+        yield Sample(op=op, inputs=(volume,), attributes={"axis": 1, "keepdims": 0})
+    yield Sample(op="ReduceMean", kind="two axes", inputs=(volume,), attributes={"axes": (0, 2), "keepdims": 1})
+    yield Sample(op="ReduceMax", kind="everything", inputs=(volume,), attributes={"axes": (0, 1, 2), "keepdims": 0})
 
 
-def _moving(numbers: np.random.Generator) -> Iterator[Layer]:
+def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     volume, shape = _floats(numbers, 9, 14, 22), (9, 14, 22)
     for axis in range(3):
         other = _floats(numbers, *(5 if at == axis else extent for at, extent in enumerate(shape)))
-        yield Layer(op="Concat", kind=f"axis {axis}", inputs=(volume, other, volume), attributes={"axis": axis})
+        yield Sample(op="Concat", kind=f"axis {axis}", inputs=(volume, other, volume), attributes={"axis": axis})
     steps: dict[str, Attribute] = {"starts": (8, 1, 2), "steps": (-2, 3, 1), "shape": (5, 4, 19)}
-    yield Layer(op="Slice", inputs=(volume,), attributes=steps)
-    yield Layer(op="Transpose", inputs=(volume,), attributes={"perm": (2, 0, 1)})
+    yield Sample(op="Slice", inputs=(volume,), attributes=steps)
+    yield Sample(op="Transpose", inputs=(volume,), attributes={"perm": (2, 0, 1)})
     for mode in ("constant", "edge", "reflect", "wrap"):
         border: dict[str, Attribute] = {"mode": mode, "pads": (1, 3, 2, 0, 2, 4)}
         value: dict[str, Attribute] = {"value": 0.5} if mode == "constant" else {}
-        yield Layer(op="Pad", kind=mode, inputs=(volume,), attributes={**border, **value})
+        yield Sample(op="Pad", kind=mode, inputs=(volume,), attributes={**border, **value})
     for kind, target in (("joined", (9, 308)), ("split", (9, 2, 7, 22)), ("regrouped", (9, 28, 11))):
-        yield Layer(op="Reshape", kind=kind, inputs=(volume,), attributes={"shape": target})
-    yield Layer(op="Reshape", kind="flat", inputs=(volume,), attributes={"shape": (9 * 14 * 22,)})
+        yield Sample(op="Reshape", kind=kind, inputs=(volume,), attributes={"shape": target})
+    yield Sample(op="Reshape", kind="flat", inputs=(volume,), attributes={"shape": (9 * 14 * 22,)})
     indices = numbers.integers(-9, 9, (4, 5)).astype(np.int64)
-    yield Layer(op="Gather", inputs=(volume, indices), attributes={"axis": 0})
-    yield Layer(op="Gather", kind="constant indices", inputs=(volume, indices), attributes={"axis": 1}, constants=(1,))
+    yield Sample(op="Gather", inputs=(volume, indices), attributes={"axis": 0})
+    yield Sample(op="Gather", kind="constant indices", inputs=(volume, indices), attributes={"axis": 1}, constants=(1,))
     table, words = _floats(numbers, 211, 13), numbers.integers(0, 211, 19).astype(np.int32)
-    yield Layer(op="Gather", kind="a few of many", inputs=(table, words), attributes={"axis": 0}, constants=(0,))
+    yield Sample(op="Gather", kind="a few of many", inputs=(table, words), attributes={"axis": 0}, constants=(0,))
     up: dict[str, Attribute] = {"sizes": (17, 29), "slopes": (9, 10), "offsets": (-4, 0), "divisors": (17, 28)}
-    yield Layer(op="ResizeLinear", inputs=(_floats(numbers, 1, 7, 9, 11),), attributes=up)
-    yield Layer(op="Upsample", inputs=(_floats(numbers, 3, 9, 11),), attributes={"factors": (1, 3, 2)})
+    yield Sample(op="ResizeLinear", inputs=(_floats(numbers, 1, 7, 9, 11),), attributes=up)
+    yield Sample(op="Upsample", inputs=(_floats(numbers, 3, 9, 11),), attributes={"factors": (1, 3, 2)})
 
 
 def _requant(reach: float, channels: int = 1) -> Requant:
@@ -193,37 +193,39 @@ def _requant(reach: float, channels: int = 1) -> Requant:
     return Requant(scale=scale, zero_point=-3, low=-128, high=127)
 
 
-def _quantised(numbers: np.random.Generator) -> Iterator[Layer]:
+def _quantised(numbers: np.random.Generator) -> Iterator[Sample]:
     image = _bytes(numbers, 8, 29, 31)
     add: dict[str, Attribute] = {"a_scale": 0.11, "b_scale": 0.07, "a_zero_point": 3, "b_zero_point": -5}
     limits: dict[str, Attribute] = {"zero_point": 2, "low": -128, "high": 127}
-    yield Layer(op="QAdd", inputs=(image, _bytes(numbers, 29, 1)), attributes={**add, **limits})
+    yield Sample(op="QAdd", inputs=(image, _bytes(numbers, 29, 1)), attributes={**add, **limits})
     product: dict[str, Attribute] = {"a_zero_point": 3, "b_zero_point": -5, "requant": _requant(2.0e4)}
-    yield Layer(op="QMul", inputs=(image, _bytes(numbers, 8, 1, 31)), attributes=product)
-    yield Layer(op="QLookup", inputs=(image, _bytes(numbers, 256)), constants=(1,))
+    yield Sample(op="QMul", inputs=(image, _bytes(numbers, 8, 1, 31)), attributes=product)
+    yield Sample(op="QLookup", inputs=(image, _bytes(numbers, 256)), constants=(1,))
     scales: dict[str, Attribute] = {"x_scale": 0.05, "y_scale": 1 / 256}
     softmax: dict[str, Attribute] = {"axis": 2, **scales, "zero_point": -128, "low": -128, "high": 127}
-    yield Layer(op="QSoftmax", inputs=(image,), attributes=softmax)
+    yield Sample(op="QSoftmax", inputs=(image,), attributes=softmax)
     floats, scale = _floats(numbers, 5, 21, 23), np.abs(_floats(numbers, 21)) + np.float32(0.02)
     quantise: dict[str, Attribute] = {"axis": 1, "to": "i8"}
-    yield Layer(op="QuantizeLinear", inputs=(floats, scale, _bytes(numbers, 21)), attributes=quantise, constants=(1, 2))
-    yield Layer(
+    yield Sample(
+        op="QuantizeLinear", inputs=(floats, scale, _bytes(numbers, 21)), attributes=quantise, constants=(1, 2)
+    )
+    yield Sample(
         op="DequantizeLinear",
         inputs=(_bytes(numbers, 9, 21, 23), scale, _bytes(numbers, 21)),
         attributes={"axis": 1},
         constants=(1, 2),
     )
     mean: dict[str, Attribute] = {"axes": (1, 2), "keepdims": 1, "x_zero_point": 4, "requant": _requant(2.0e4)}
-    yield Layer(op="QReduceMean", inputs=(image,), attributes=mean)
+    yield Sample(op="QReduceMean", inputs=(image,), attributes=mean)
     weights = (_bytes(numbers, 101, 53), numbers.integers(-900, 900, 53).astype(np.int32))
     sums: dict[str, Attribute] = {"a_zero_point": 5, "b_zero_point": 0}
     per_column = {**sums, "requant": _requant(1.0e6, 53)}
-    yield Layer(op="QGemm", inputs=(_bytes(numbers, 37, 101), *weights), attributes=per_column, constants=(1, 2))
+    yield Sample(op="QGemm", inputs=(_bytes(numbers, 37, 101), *weights), attributes=per_column, constants=(1, 2))
     batches = (_bytes(numbers, 3, 29, 47), _bytes(numbers, 3, 47, 31))
-    yield Layer(op="QMatMul", inputs=batches, attributes={**sums, "requant": _requant(5.0e5)})
+    yield Sample(op="QMatMul", inputs=batches, attributes={**sums, "requant": _requant(5.0e5)})
 
 
-def _integer_windows(numbers: np.random.Generator) -> Iterator[Layer]:
+def _integer_windows(numbers: np.random.Generator) -> Iterator[Sample]:
     image = _bytes(numbers, 1, 12, 27, 25)
     same, uneven = _window((3, 3), pads=(1, 1, 1, 1)), _window((3, 2), strides=(2, 3), dilations=(2, 1))
     kinds: tuple[tuple[str, tuple[int, ...], Mapping[str, Attribute]], ...] = (
@@ -237,12 +239,12 @@ def _integer_windows(numbers: np.random.Generator) -> Iterator[Layer]:
         zero: dict[str, Attribute] = {"x_zero_point": -4, "w_zero_point": (0,), "pad_value": -4}
         attributes = {**window, **zero, "requant": _requant(4.0e5, shape[0])}
         inputs = (image, _bytes(numbers, *shape), bias)
-        yield Layer(op="QConv", kind=kind, inputs=inputs, attributes=attributes, constants=(1, 2))
+        yield Sample(op="QConv", kind=kind, inputs=inputs, attributes=attributes, constants=(1, 2))
     ceil = {**_window((3, 2), strides=(2, 2), pads=(1, 0, 1, 1)), "ceil_mode": 1}
     counts = tuple(float(np.float32(0.9 / count)) for count in range(1, 7))
     by_count = Requant(scale=counts, zero_point=1, low=-128, high=127)
     pool: dict[str, Attribute] = {"x_zero_point": -4, "count_include_pad": 0, "requant": by_count}
-    yield Layer(op="QAveragePool", kind="ceil", inputs=(image,), attributes={**ceil, **pool})
+    yield Sample(op="QAveragePool", kind="ceil", inputs=(image,), attributes={**ceil, **pool})
     whole = {**_window((27, 25)), **pool, "requant": _requant(2.0e4)}
-    yield Layer(op="QAveragePool", kind="global", inputs=(image,), attributes=whole)
-    yield Layer(op="MaxPool", kind="bytes", inputs=(image,), attributes=ceil)
+    yield Sample(op="QAveragePool", kind="global", inputs=(image,), attributes=whole)
+    yield Sample(op="MaxPool", kind="bytes", inputs=(image,), attributes=ceil)

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tilewright.ir.platform import Platform
+from tilewright.ir.rounding import ceil_div
 from tilewright.ir.stages import Scheduled
 from tilewright.testing.one_step import one_step
 
@@ -83,7 +84,7 @@ def _slice(draw: st.DrawFn) -> dict[str, Any]:
     steps = tuple(draw(st.sampled_from([1, 2, 3])) for _ in extents)
     starts = tuple(draw(st.integers(0, extent - 1)) for extent in extents)
     shape = tuple(
-        draw(st.integers(1, -(-(extent - start) // step)))
+        draw(st.integers(1, ceil_div(extent - start, step)))
         for extent, start, step in zip(extents, starts, steps, strict=True)
     )
     attributes = {"starts": starts, "steps": steps, "shape": shape}

@@ -16,6 +16,7 @@ import numpy as np
 from tilewright.ir.access import MapAccess
 from tilewright.ir.index import Axis, Index
 from tilewright.ir.regions import Form, Hop
+from tilewright.ir.rounding import ceil_div
 from tilewright.tile.chain import Chain, Member, rises
 from tilewright.tile.spans import spans
 
@@ -169,7 +170,7 @@ class _Backwards:
         cuts = [cut for hop in self.hops for cut in hop.nest]
         for position, (loop, size) in enumerate(cuts):
             low, high = found[loop]
-            count = -(-int((high - low).max()) // size)
+            count = ceil_div(int((high - low).max()), size)
             shape = [1] * self.rank
             shape[position] = count
             starts = low + np.arange(count).reshape(shape) * size

@@ -10,12 +10,13 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from tilewright.ir.regions import Held, Sums
+from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import BufferKind
 from tilewright.tile.boxes import Boxes
 from tilewright.tile.kernel_costs import scratch_bytes
 
 if TYPE_CHECKING:
-    from tilewright.tile.traffic import Traffic
+    from tilewright.tile.traffic import Crossing
 
 SUMS = "acc"  # the operand that has the sums of a split reduction
 
@@ -36,14 +37,14 @@ def tile_buffer_name(step: str, operand: str, memory: str, number: int) -> str:
 
 def near_buffers(
     boxes: Boxes,
-    traffic: Sequence[Sequence[Traffic]],
+    crossings: Sequence[Sequence[Crossing]],
     sums: Mapping[str, Sums],
     held: Mapping[str, Held],
     hop: int,
 ) -> Iterator[NearBuffer]:
     """Tile buffers of what is copied over a hop, and on the last of what is held, of sums, and scratch."""
     near = boxes.hops[hop].near
-    for one in traffic[hop]:
+    for one in crossings[hop]:
         for number in range(one.copy.buffers if one.own else 0):
             name = tile_buffer_name(one.member.step.name, one.item.name, near, number)
             yield NearBuffer(name=name, kind="tile", size_bytes=one.tile_bytes)
@@ -67,14 +68,14 @@ def near_buffers(
 
 def near_bytes(
     boxes: Boxes,
-    traffic: Sequence[Sequence[Traffic]],
+    crossings: Sequence[Sequence[Crossing]],
     sums: Mapping[str, Sums],
     hop: int,
     held: Mapping[str, Held] | None = None,
 ) -> int:
     """What all of them take, each up to where the next may begin."""
     grain = boxes.chain.grains[hop]
-    return sum(-(-one.size_bytes // grain) * grain for one in near_buffers(boxes, traffic, sums, held or {}, hop))
+    return sum(align_up(one.size_bytes, grain) for one in near_buffers(boxes, crossings, sums, held or {}, hop))
 
 
 def region_scratch(boxes: Boxes) -> int:

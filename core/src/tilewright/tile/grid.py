@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.ir.access import Loop
+from tilewright.ir.rounding import ceil_div
 from tilewright.tile.space import Space, sizes
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def tile_counts(space: Space, points: Integers) -> Integers:
 def trip_counts(space: Space, points: Integers) -> Integers:
     """Trips of each loop of each point."""
     extents = np.array([space.extents[loop.name] for loop in space.cuts], np.int64).reshape(1, -1)
-    trips: Integers = -(-extents // points)
+    trips: Integers = ceil_div(extents, points)
     return trips
 
 

@@ -15,6 +15,7 @@ from math import prod
 from tilewright.ir.access import Box
 from tilewright.ir.index import mentions
 from tilewright.ir.regions import Copy, Cut, Form, Held, Hop, Region, key_of
+from tilewright.ir.rounding import align_up
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.boxes import Boxes, boxes_of
 from tilewright.tile.chain import Chain, Member, whole_hops
@@ -22,7 +23,7 @@ from tilewright.tile.cost import HopCost, altogether, compute_cycles, hop_costs
 from tilewright.tile.floors import MOST_TRAFFIC
 from tilewright.tile.footprint import near_bytes
 from tilewright.tile.space import sizes
-from tilewright.tile.traffic import Traffic, traffic_of
+from tilewright.tile.traffic import Traffic, crossings_of, traffic_of
 
 _MOST_LOOPS = 2  # that are cut
 _MANY, _FEW = 10, 4  # sizes tried of the innermost loop, and of one around it
@@ -97,8 +98,8 @@ def room_of(chain: Chain, hop: int = -1) -> float:
 def _crosses(chain: Chain) -> bool:
     """Whether there is room on the way for what crosses the hops before the last."""
     boxes = boxes_of(chain, hops_with(chain, ()))
-    traffic = traffic_of(boxes)
-    return all(near_bytes(boxes, traffic, {}, hop) <= room_of(chain, hop) for hop in range(len(chain.ways) - 1))
+    crossings = crossings_of(boxes)
+    return all(near_bytes(boxes, crossings, {}, hop) <= room_of(chain, hop) for hop in range(len(chain.ways) - 1))
 
 
 @dataclass(slots=True)
@@ -129,8 +130,11 @@ class _Hunt:
         if compute_cycles(boxes).sum() >= worst:
             return True
         boxes = _copied(boxes)
-        traffic = traffic_of(boxes)
-        if near_bytes(boxes, traffic, {}, len(boxes.hops) - 1) > room or not _legal(traffic):
+        crossings = crossings_of(boxes)
+        if near_bytes(boxes, crossings, {}, len(boxes.hops) - 1) > room:
+            return False
+        traffic = traffic_of(boxes, crossings)
+        if not _legal(traffic):
             return False
         if self.buffering != "single":
             boxes, traffic = _doubled(boxes, traffic, room)
@@ -177,7 +181,7 @@ def _smallest_fits(chain: Chain, loops: Sequence[str]) -> bool:
     multiples = chain.sink.space.kernel.multiples
     nest = tuple(Cut(loop, multiples.get(loop, 1)) for loop in loops)
     boxes = _copied(boxes_of(chain, hops_with(chain, nest), dict.fromkeys(chain.inner, "rolling")))
-    return near_bytes(boxes, traffic_of(boxes), {}, len(boxes.hops) - 1) <= room_of(chain)
+    return near_bytes(boxes, crossings_of(boxes), {}, len(boxes.hops) - 1) <= room_of(chain)
 
 
 def _held_bytes(boxes: Boxes) -> int:
@@ -203,7 +207,7 @@ def _least_bytes(chain: Chain) -> int:
             size = _window_bytes(member, operand, box, chain.members[maker].output.item_bytes)
             least[maker] = max(least[maker], size)
         sizes = (_window_bytes(member, item.name, box, item.item_bytes) for item in member.space.travellers)
-        total += sum(-(-size // chain.grains[-1]) * chain.grains[-1] for size in sizes)
+        total += sum(align_up(size, chain.grains[-1]) for size in sizes)
     return total + sum(least)
 
 
@@ -241,7 +245,7 @@ def _doubled(
     *outer, last = traffic
     grain = boxes.chain.grains[-1]
     left = room - near_bytes(boxes, traffic, {}, len(boxes.hops) - 1)
-    sizes_each = [-(-one.tile_bytes // grain) * grain for one in last]
+    sizes_each = [align_up(one.tile_bytes, grain) for one in last]
     gains = [
         (one.cycles.size - 1) * float(one.cycles.max()) / max(size, 1) * one.own
         for one, size in zip(last, sizes_each, strict=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tilewright.ir.regions import Region
+from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer, Group, Step
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.buffers import not_together
@@ -98,7 +99,7 @@ class Fuser:
             memory = kept.get(buffer.name, "")
             if memory and buffer.first <= last and buffer.last >= first:
                 grain = max(buffer.align, self.machine.grain(memory))
-                taken[memory] = taken.get(memory, 0) + -(-buffer.size_bytes // grain) * grain
+                taken[memory] = taken.get(memory, 0) + align_up(buffer.size_bytes, grain)
         return taken
 
     def _fixed(self, pinned: Sequence[tuple[str, ...]]) -> dict[int, int]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from tilewright.ir.access import Access
 from tilewright.ir.kernel import Kernel, Matched, TileShape
 from tilewright.ir.platform import Engine
+from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.tile.share import Share, share
 from tilewright.tile.space import Space
 
@@ -48,8 +49,8 @@ def scratch_bytes(
     one = kernel.scratch_bytes(TileShape(site=site, access=access, box=box))
     if not one or not split.loop:
         return one, one
-    one = -(-one // 8) * 8
-    return one, one * -(-extents[split.loop] // split.trips)
+    one = align_up(one, 8)
+    return one, one * ceil_div(extents[split.loop], split.trips)
 
 
 def tile_cycles(space: Space, extents: Mapping[str, int]) -> float:

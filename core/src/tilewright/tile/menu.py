@@ -16,7 +16,7 @@ import numpy as np
 from tilewright.tile.floors import WORTH
 from tilewright.tile.grid import tile_counts
 from tilewright.tile.kernel_costs import tile_cycles
-from tilewright.tile.order import Found, Order
+from tilewright.tile.order import Found, Orders
 from tilewright.tile.search import Search
 from tilewright.tile.sums import in_parts
 
@@ -73,7 +73,7 @@ class _Stairs:
         best: Numbers = cycles[np.searchsorted(sizes, used, side="right")]
         return best
 
-    def enter(self, order: Order) -> None:
+    def enter(self, order: Orders) -> None:
         """All depths and buffers of some sizes in one order."""
         for twice, used in order.doublings():
             legal = order.legal(used)

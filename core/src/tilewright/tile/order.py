@@ -1,4 +1,4 @@
-"""Knows, for one order of the loops of a step's tiles, every depth and buffer: what each combination takes and costs.
+"""Knows, for some orders of the loops of a step's tiles, every depth and buffer: what each combination takes and costs.
 Does not know which sizes of tiles are looked at, nor which orders.
 """
 
@@ -6,7 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import reduce
+from itertools import chain
+from math import prod
+from operator import add
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +26,9 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
-    Priced = dict[tuple[str, frozenset[int], str], tuple[Numbers, ...]]
+    Priced = dict[tuple[str, frozenset[int], str], Numbers]
 
+_Option = tuple[int, str]  # depth, and the loop along which rows stay
 _MOST_COMBINATIONS = 256  # of depths, for one order of loops
 
 
@@ -46,37 +51,38 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """One operand: for each depth worth trying an entry along the operand's own axis of the arrays."""
+    """One operand: for each order, and each depth worth trying, an entry along the operand's own axis of the arrays."""
 
     item: Traveller
-    depths: tuple[int, ...]
+    deep: Integers  # the depths
     rolls: npt.NDArray[np.bool_]  # whether rows stay: such a window has one buffer
     buffer: Numbers  # bytes of one buffer
     moved: Numbers  # bytes of all transfers
     each: Numbers  # average cycles of one transfer
     fetches: Numbers  # how many
-    legal: Numbers
+    legal: npt.NDArray[np.bool_]
 
 
-class Order:
-    """All depths and buffers for one order of the loops, over some points: arrays [depth of each operand..., point]."""
+class Orders:
+    """All depths and buffers for some orders of the loops, over some points: arrays [order, depth of each operand...,
+    point]."""
 
     def __init__(
         self,
         problem: Problem,
-        order: tuple[int, ...],
+        orders: Sequence[tuple[int, ...]],
         points: Integers,
         computes: Numbers,
         scratch: Numbers,
         priced: Priced,
     ) -> None:
-        self.problem, self.order, self.points = problem, order, points
+        self.problem, self.orders, self.points = problem, orders, points
         self.priced = priced  # transfers of the points, by operand, loops that are cut and loop along which rows stay
         self.computes, self.scratch = computes, scratch
-        trips = trip_counts(problem.space, points)[:, list(order)]
-        ones = np.ones((len(points), 1), np.int64)
-        self.above = np.cumprod(np.concatenate([ones, trips], axis=1), axis=1, dtype=float)  # [point, depth]
-        self.trips = trips
+        self.trips = trip_counts(problem.space, points)[:, np.array(orders, np.int64)].swapaxes(0, 1)
+        ones = np.ones((len(orders), len(points), 1), np.int64)
+        # [order, point, depth]
+        self.above = np.cumprod(np.concatenate([ones, self.trips], axis=2), axis=2, dtype=float)
         self.choices = self._choices()
         self.moved = total_of([choice.moved for choice in self.choices])
 
@@ -98,63 +104,77 @@ class Order:
         return cycles * (1 + TRAFFIC * np.minimum(moved / self.problem.bound, MOST_TRAFFIC))
 
     def _choices(self) -> list[_Choice]:
-        space = self.problem.space
-        depths = {item.name: self._options(item) for item in space.travellers}
-        by_size = sorted(space.travellers, key=self.problem.whole_bytes)
-        for item in by_size:  # too many combinations: the smallest operands are resident, or as deep as they can be
-            if np.prod([len(options) for options in depths.values()]) <= _MOST_COMBINATIONS:
-                break
-            depths[item.name] = (depths[item.name][0], depths[item.name][-1])[: len(depths[item.name])]
-        count = len(space.travellers)
+        options = [self._options(order) for order in self.orders]
         return [
-            self._choice(item, depths[item.name], position, count) for position, item in enumerate(space.travellers)
+            self._choice(item, [found[item.name] for found in options], position)
+            for position, item in enumerate(self.problem.space.travellers)
         ]
 
-    def _depths(self, item: Traveller) -> tuple[int, ...]:
-        """Resident, or just inside a loop that moves the window."""
-        names = [self.problem.space.cuts[index].name for index in self.order]
-        inside = [depth + 1 for depth, name in enumerate(names) if name in item.loops]
-        if item.name in self.problem.space.once:
-            inside = [depth for depth in inside if all(name in item.loops for name in names[:depth])]
-        return (0, *inside)
+    def _options(self, order: tuple[int, ...]) -> dict[str, tuple[_Option, ...]]:
+        """What is worth trying for each operand."""
+        space = self.problem.space
+        options = {item.name: self._options_of(item, order) for item in space.travellers}
+        for item in sorted(space.travellers, key=self.problem.whole_bytes):
+            # too many combinations: the smallest operands are resident, or as deep as they can be
+            if prod(len(found) for found in options.values()) <= _MOST_COMBINATIONS:
+                break
+            options[item.name] = (options[item.name][0], options[item.name][-1])[: len(options[item.name])]
+        return options
 
-    def _options(self, item: Traveller) -> tuple[tuple[int, str], ...]:
+    def _options_of(self, item: Traveller, order: tuple[int, ...]) -> tuple[_Option, ...]:
         """Each depth, and the loop along which rows stay, the innermost that moves the window; "" where none stays."""
-        names = [self.problem.space.cuts[index].name for index in self.order]
+        names = [self.problem.space.cuts[index].name for index in order]
         rolls = self.problem.space.rolls.get(item.name, {})
         found = []
-        for depth in self._depths(item):
+        for depth in self._depths(item, names):
             found.append((depth, ""))
             loop = names[depth - 1] if depth else ""
             if loop in rolls and not self._moved_by_others(item, names[: depth - 1], rolls[loop]):
                 found.append((depth, loop))
         return tuple(found)
 
+    def _depths(self, item: Traveller, names: Sequence[str]) -> tuple[int, ...]:
+        """Resident, or just inside a loop that moves the window."""
+        inside = [depth + 1 for depth, name in enumerate(names) if name in item.loops]
+        if item.name in self.problem.space.once:
+            inside = [depth for depth in inside if all(name in item.loops for name in names[:depth])]
+        return (0, *inside)
+
     def _moved_by_others(self, item: Traveller, names: Sequence[str], axis: int) -> bool:
         index = self.problem.space.index_map.axes[item.name][axis].index
         return any(mentions(index, name) for name in names)
 
-    def _choice(self, item: Traveller, options: Sequence[tuple[int, str]], position: int, count: int) -> _Choice:
-        rows = []
-        for depth, roll in options:
-            names = (self.problem.space.cuts[index].name for index in self.order[:depth])
-            seen = frozenset(index for index, name in zip(self.order, names, strict=False) if name in item.loops)
-            if (item.name, seen, roll) not in self.priced:
-                self.priced[item.name, seen, roll] = self.problem.transfers(item, seen, self.points, roll)
-            buffer, moved, cycles, legal = self.priced[item.name, seen, roll]
-            fetches = self.above[:, depth]
-            rows.append((buffer, moved * fetches, cycles, fetches, legal))
-        axes = [1] * count + [len(self.points)]
-        axes[position] = len(options)
-        stacked = [np.stack(column).reshape(axes) for column in zip(*rows, strict=True)]
-        rolls = np.array([bool(roll) for _, roll in options]).reshape([*axes[:-1], 1])
-        return _Choice(item, tuple(depth for depth, _ in options), rolls, *stacked)
+    def _choice(self, item: Traveller, options: Sequence[tuple[_Option, ...]], position: int) -> _Choice:
+        """An operand with its options in each order. Orders with fewer have the first one again."""
+        most = max(len(found) for found in options)
+        filled = [(*found, *found[:1] * (most - len(found))) for found in options]
+        axes = [len(options), *[1] * len(self.problem.space.travellers), -1]
+        axes[position + 1] = most
+        deep = np.array([[depth for depth, _ in found] for found in filled])
+        rolls = np.array([[bool(roll) for _, roll in found] for found in filled])
+        fetches = np.take_along_axis(self.above, deep[:, None], 2).swapaxes(1, 2).reshape(axes)
+        buffer, moved, each, legal = np.moveaxis(self._prices(item, filled), 2, 0).reshape(4, *axes)
+        return _Choice(item, deep.reshape(axes), rolls.reshape(axes), buffer, moved * fetches, each, fetches, legal > 0)
+
+    def _prices(self, item: Traveller, options: Sequence[Sequence[_Option]]) -> Numbers:
+        """[order, option, 4, point], see `Problem.transfers`."""
+        cuts = self.problem.space.cuts
+        moves = frozenset(index for index, loop in enumerate(cuts) if loop.name in item.loops)
+        keys = [
+            [(item.name, moves.intersection(order[:depth]), roll) for depth, roll in found]
+            for order, found in zip(self.orders, options, strict=True)
+        ]
+        new = [key for key in dict.fromkeys(chain.from_iterable(keys)) if key not in self.priced]
+        if new:
+            found = self.problem.transfers(item, [(seen, roll) for _, seen, roll in new], self.points)
+            self.priced.update(zip(new, found, strict=True))
+        return np.array([[self.priced[key] for key in row] for row in keys])
 
     def legal(self, used: Numbers) -> npt.NDArray[np.bool_]:
         """Where everything fits and every transfer can be done."""
         legal = used <= self.problem.room
         for choice in self.choices:
-            legal = legal & (choice.legal > 0)
+            legal = legal & choice.legal
         return legal
 
     def doublings(self) -> Iterator[tuple[list[npt.NDArray[np.bool_]], Numbers]]:
@@ -183,11 +203,11 @@ class Order:
 
     def _gains(self, shape: tuple[int, ...]) -> tuple[Numbers, Numbers]:
         """Of every operand, what a second buffer gains per byte, and what it takes."""
-        gains = [
-            np.broadcast_to((choice.fetches - 1) * choice.each * ~choice.rolls / np.maximum(choice.buffer, 1), shape)
-            for choice in self.choices
-        ]
-        return np.stack(gains), np.stack([np.broadcast_to(choice.buffer, shape) for choice in self.choices])
+        gains, bytes_each = np.empty((2, len(self.choices), *shape))
+        for at, choice in enumerate(self.choices):
+            gains[at] = (choice.fetches - 1) * choice.each * ~choice.rolls / np.maximum(choice.buffer, 1)
+            bytes_each[at] = choice.buffer
+        return gains, bytes_each
 
     def _buffers(self) -> tuple[list[npt.NDArray[np.bool_]], Numbers]:
         """Which operands have two buffers, best gain per byte first while there is room; and the bytes of all."""
@@ -195,50 +215,49 @@ class Order:
         shape = used.shape
         if self.problem.buffering == "single" or not self.choices:
             return [np.zeros(shape, bool) for _ in self.choices], used
-        gains, bytes_each = self._gains(shape)
-        doubled = np.zeros(gains.shape, bool)
-        left = self.problem.room - used - self.scratch
+        gains, bytes_each = (table.reshape(len(self.choices), -1) for table in self._gains(shape))
+        doubled, every = np.zeros(gains.shape, bool), np.arange(gains.shape[1])
+        left = (self.problem.room - used - self.scratch).reshape(-1)
+        extra = np.zeros(left.shape)
         for rank in np.argsort(-gains, axis=0, kind="stable"):
-            at = rank[None]
-            wanted = np.take_along_axis(bytes_each, at, 0)[0]
-            take = (np.take_along_axis(gains, at, 0)[0] > 0) & (wanted <= left)
-            np.put_along_axis(doubled, at, take[None], 0)
-            extra = np.where(take, wanted, 0)
-            left, used = left - extra, used + extra
-        return list(doubled), used
+            wanted = bytes_each[rank, every]
+            take = (gains[rank, every] > 0) & (wanted <= left)
+            doubled[rank, every] = take
+            taken = wanted * take
+            left, extra = left - taken, extra + taken
+        return list(doubled.reshape(-1, *shape)), used + extra.reshape(shape)
 
     def cycles(self, doubled: Sequence[npt.NDArray[np.bool_]]) -> Numbers:
         """Prologue, every change of tile with what travels meanwhile, epilogue."""
-        tiles = self.above[:, -1]
-        compute = self.computes / tiles
+        above = self.above.reshape(len(self.orders), *[1] * len(self.choices), len(self.points), -1)
+        compute = self.computes / above[..., -1]
         total: Numbers = total_of([choice.each for choice in self.choices]) + compute
-        for level in range(1, len(self.order) + 1):
-            changes = self.above[:, level] - self.above[:, level - 1]
-            hidden = exposed = np.zeros(1)
-            for choice, twice in zip(self.choices, doubled, strict=True):
-                depths = np.array(choice.depths).reshape([-1 if n > 1 else 1 for n in choice.each.shape[:-1]] + [1])
-                moving = choice.each * (depths >= level)
-                hidden = hidden + np.where(twice, moving, 0.0)
-                exposed = exposed + np.where(twice, 0.0, moving)
+        behind = [choice.each * twice for choice, twice in zip(self.choices, doubled, strict=True)]
+        before = [choice.each - hidden for choice, hidden in zip(self.choices, behind, strict=True)]
+        for level in range(1, above.shape[-1]):
+            changes = above[..., level] - above[..., level - 1]
+            moves = [choice.deep >= level for choice in self.choices]
+            hidden = total_of([each * moving for each, moving in zip(behind, moves, strict=True)])
+            exposed = total_of([each * moving for each, moving in zip(before, moves, strict=True)])
             total = total + changes * (np.maximum(compute, hidden) + exposed)
         return total
 
     def found(self, at: tuple[np.intp, ...], doubled: Sequence[npt.NDArray[np.bool_]], cycles: Numbers) -> Found:
         """One combination; `cycles` has those of all."""
-        point = self.points[at[-1]]
-        cut = [(place, index) for place, index in enumerate(self.order) if self.trips[at[-1], place] > 1]
+        point, trips, order = self.points[at[-1]], self.trips[at[0], at[-1]], self.orders[int(at[0])]
+        cut = [(place, index) for place, index in enumerate(order) if trips[place] > 1]
         nest = tuple(Cut(self.problem.space.cuts[index].name, int(point[index])) for _, index in cut)
         copies, used = {}, float(self.scratch[at[-1]])
-        for choice, twice, option in zip(self.choices, doubled, at, strict=False):
-            depth = choice.depths[option]
+        for choice, twice in zip(self.choices, doubled, strict=True):
+            depth = int(_entry(at, choice.deep))
             kept = sum(place < depth for place, _ in cut)
             while kept and nest[kept - 1][0] not in choice.item.loops:
                 kept -= 1
-            fetches = float(choice.fetches[_own(at, choice.fetches)])
+            fetches = _entry(at, choice.fetches)
             buffers = 2 if bool(twice[at]) and fetches > 1 else 1
-            used += buffers * float(choice.buffer[_own(at, choice.buffer)])
-            rolls = bool(choice.rolls.reshape(-1)[option])
-            stays = rolls and kept > 0 and self.trips[at[-1], depth - 1] > 1  # the innermost that moves it is cut
+            used += buffers * _entry(at, choice.buffer)
+            rolls = bool(_entry(at, choice.rolls))
+            stays = rolls and kept > 0 and trips[depth - 1] > 1  # the innermost that moves it is cut
             copies[choice.item.name] = Copy(level=kept, buffers=buffers, window="rolling" if stays else "box")
         moved = np.broadcast_to(self.moved, cycles.shape)[at]
         return Found(
@@ -251,11 +270,11 @@ class Order:
         )
 
 
-def _own(at: tuple[np.intp, ...], array: Numbers) -> tuple[np.intp | int, ...]:
-    """The place of one combination in an array that has only some of the axes."""
-    return tuple(index if extent > 1 else 0 for index, extent in zip(at, array.shape, strict=True))
+def _entry(at: tuple[np.intp, ...], array: npt.NDArray[Any]) -> float:
+    """What an array that has only some of the axes has for one combination."""
+    return float(array[tuple(index if extent > 1 else 0 for index, extent in zip(at, array.shape, strict=True))])
 
 
 def total_of(terms: Sequence[Numbers]) -> Numbers:
-    total: Numbers = np.sum(np.broadcast_arrays(np.zeros(1), *terms), axis=0)
-    return total
+    """The sum, in the shape that all have together."""
+    return reduce(add, terms, np.zeros(1))

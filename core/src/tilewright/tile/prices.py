@@ -14,6 +14,7 @@ from tilewright.ir.access import MapAccess
 from tilewright.ir.index import mentions
 from tilewright.ir.layout import strides
 from tilewright.ir.platform import CopyPath
+from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.tile.space import Traveller, WindowTable
 from tilewright.tile.spans import unique_rows
 
@@ -91,7 +92,7 @@ class Prices:
             tiles += count
             legal = legal and one.legal(self.item.path)
         room = self.item.item_bytes * prod(windows.room)
-        return -(-room // self.grain) * self.grain, size / tiles, cycles / tiles, legal
+        return align_up(room, self.grain), size / tiles, cycles / tiles, legal
 
     def _classes(self, access: MapAccess, position: int, points: Integers) -> tuple[Integers, Integers]:
         """Along one axis the extents of windows, and how many tiles have each, [points, extents]: none fill up rows."""
@@ -130,7 +131,7 @@ class Prices:
         fine = (legal.reshape(count, -1) | (weights == 0)).all(axis=1)
         return np.stack(
             [
-                -(-buffer // self.grain) * self.grain,
+                align_up(buffer, self.grain),
                 (size.reshape(count, -1) * weights).sum(axis=1) / tiles,
                 (cycles.reshape(count, -1) * weights).sum(axis=1) / tiles,
                 fine & self.item.aligned_offset,
@@ -158,7 +159,11 @@ def many_transfers(
     total, flat = np.ones(count, np.int64), np.ones(count, bool)
     far_end, near_end = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for axis in reversed(item.layout):
-        trips, far_step, near_step = -(-extents[axis] // every[axis]), far_steps[axis] * every[axis], near * every[axis]
+        trips, far_step, near_step = (
+            ceil_div(extents[axis], every[axis]),
+            far_steps[axis] * every[axis],
+            near * every[axis],
+        )
         runs = trips != 1
         flat &= ~(runs & (number < 0)) | ((far_step <= 1) & (near_step <= 1))
         number += runs & ((number < 0) | (far_end != far_step) | (near_end != near_step))
@@ -173,7 +178,7 @@ def many_transfers(
     run, rows = np.where(moved, run, 1), np.where(moved, rows, 1)
     run_bytes = run * item.item_bytes
     pieces = _pieces(run_bytes, rows, path)
-    one, lines = -(-(run_bytes * rows) // pieces), -(-rows // pieces)
+    one, lines = ceil_div(run_bytes * rows, pieces), ceil_div(rows, pieces)
     cycles = np.where(moved, total // (run * rows) * pieces * _cycles(one, lines, path), 0.0)
     return total * item.item_bytes, cycles, ~moved | (run_bytes % path.align == 0)
 
@@ -184,8 +189,8 @@ def _pieces(run_bytes: Integers, rows: Integers, path: CopyPath) -> Integers:
     if path.max_bytes is None:
         return pieces
     whole_rows = path.max_bytes // run_bytes
-    by_row = -(-rows // np.maximum(whole_rows, 1))
-    cut = np.where(whole_rows > 0, by_row, rows * -(-run_bytes // path.max_bytes))
+    by_row = ceil_div(rows, np.maximum(whole_rows, 1))
+    cut = np.where(whole_rows > 0, by_row, rows * ceil_div(run_bytes, path.max_bytes))
     return np.where(run_bytes * rows > path.max_bytes, cut, pieces)
 
 

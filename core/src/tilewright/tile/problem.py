@@ -4,13 +4,14 @@ Does not know orders of loops, depths, nor which sizes are chosen.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tilewright.ir.kernel import TileShape
+from tilewright.ir.rounding import align_up
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.grid import grid
 from tilewright.tile.kernel_costs import scratch_bytes, tile_cycles
@@ -87,25 +88,24 @@ class Problem:
         scratch = np.array([self._scratch_of(tuple(row)) for row in points.tolist()], np.int64)
         return (scratch + _up(sums_bytes_of(self.space, points, self.table), self.space.grain)).astype(np.float64)
 
-    def transfers(
-        self, item: Traveller, seen: Collection[int], points: Integers, roll: str = ""
-    ) -> tuple[Numbers, ...]:
-        """Bytes of a buffer, average bytes and cycles of a transfer, legality, where the loops `seen` are cut.
+    def transfers(self, item: Traveller, wanted: Sequence[tuple[frozenset[int], str]], points: Integers) -> Numbers:
+        """[wanted, 4, points]: bytes of a buffer, average bytes and cycles of a transfer, legality (0 or 1).
 
-        `roll` is one of them along which rows stay: only what is new is transferred, and the cycles are the mover's
-        and those in which the cores move what stays.
+        What is wanted is a set of loops that are cut, and one of them along which rows stay, or "": only what is new is
+        transferred then, and the cycles are the mover's and those in which the cores move what stays.
         """
-        columns = [
-            points[:, index] if index in seen else np.full(len(points), self.space.extents[self.space.cuts[index].name])
-            for index in self._columns(item)
-        ]
-        asked = np.stack(columns, axis=1) if columns else np.zeros((len(points), 0), np.int64)
-        found = self._prices(item).at(asked).T
-        if roll:
-            buffer, moved, cycles, legal = self._prices(item, roll).at(asked).T
-            stay = (found[1] - moved) / MOVED_BYTES_PER_CYCLE / max(1, self.space.engine.cores)
-            return buffer, moved, cycles + stay, legal
-        return tuple(found)
+        columns = self._columns(item)
+        cut = np.array([[index in seen for index in columns] for seen, _ in wanted], bool)
+        whole = np.array([self.space.extents[self.space.cuts[index].name] for index in columns], np.int64)
+        asked = np.where(cut[:, None], points[:, columns], whole)
+        priced = self._prices(item).at(asked.reshape(len(wanted) * len(points), len(columns)))
+        found: Numbers = priced.reshape(len(wanted), len(points), 4).swapaxes(1, 2)
+        for at, (_, roll) in enumerate(wanted):
+            if roll:
+                buffer, moved, cycles, legal = self._prices(item, roll).at(asked[at]).T
+                stay = (found[at, 1] - moved) / MOVED_BYTES_PER_CYCLE / max(1, self.space.engine.cores)
+                found[at] = buffer, moved, cycles + stay, legal
+        return found
 
     def whole_bytes(self, item: Traveller) -> float:
         """Of a buffer that has all of an operand that any trip uses."""
@@ -143,7 +143,7 @@ class Problem:
             space = self.space
             extents = {**space.extents, **{loop.name: size for loop, size in zip(space.cuts, key, strict=True)}}
             _, size = scratch_bytes(space.kernel, space.site, space.access, extents, space.engine.cores)
-            self.tables.scratch[key] = -(-size // space.grain) * space.grain
+            self.tables.scratch[key] = align_up(size, space.grain)
         return self.tables.scratch[key]
 
     def _shape(self) -> TileShape:
@@ -152,5 +152,5 @@ class Problem:
 
 
 def _up(sizes_bytes: Integers, grain: int) -> Integers:
-    rounded: Integers = -(-sizes_bytes // grain) * grain
+    rounded: Integers = align_up(sizes_bytes, grain)
     return rounded

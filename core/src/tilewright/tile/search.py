@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.tile.floors import WORTH, floors
+from tilewright.tile.floors import TRAFFIC, WORTH, floors
 from tilewright.tile.grid import orders
-from tilewright.tile.order import Found, Order
+from tilewright.tile.order import Found, Orders
 from tilewright.tile.problem import Problem
 from tilewright.tile.sums import in_parts
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from tilewright.tile.order import Priced
 
+    Numbers = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
 
 _MOST_IN_PARTS = 768  # sizes that cut reductions, those that might be best: floors are low where kernels dislike parts
@@ -50,34 +51,30 @@ class Search(Problem):
         best: Found | None = None
         start, count = 0, _FIRST_CHUNK
         while start < len(points) and floor[start] < limit:
-            for found in self.candidates(points[start : start + count]):
-                if found.score < limit:
-                    best, limit = found, found.score
+            chunk = points[start : start + count]
+            chunk = chunk[self.least_score(chunk) < limit]
+            found = self.together(chunk).best() if len(chunk) else None
+            if found is not None and found.score < limit:
+                best, limit = found, found.score
             start, count = start + count, min(2 * count, _CHUNK)
         return best
 
+    def least_score(self, points: Integers) -> Numbers:
+        """What no order, depth or buffering of each point goes below."""
+        least = 1 - self.space.spared_bytes / self.bound  # of what is moved
+        return self.computes(points) * (1 + TRAFFIC * least)
+
     def at(self, number: int) -> Found | None:
         """The fastest tiling with the sizes of one point of the grid; None where it does not fit."""
-        best: Found | None = None
-        for found in self.candidates(self.points[number : number + 1]):
-            best = better(best, found)
-        return best
+        return self.together(self.points[number : number + 1]).best()
 
-    def candidates(self, points: Integers) -> Iterator[Found]:
-        """The best tiling of `points` for each order of loops."""
-        for order in self.ordered(points):
-            found = order.best()
-            if found is not None:
-                yield found
+    def together(self, points: Integers) -> Orders:
+        """`points` with all orders of loops."""
+        return Orders(self, tuple(orders(self.space)), points, self.computes(points), self.scratches(points), {})
 
-    def ordered(self, points: Integers) -> Iterator[Order]:
-        """`points` with each order of loops."""
+    def ordered(self, points: Integers) -> Iterator[Orders]:
+        """The same for one order after the other."""
         computes, scratch = self.computes(points), self.scratches(points)
         priced: Priced = {}
         for order in orders(self.space):
-            yield Order(self, order, points, computes, scratch, priced)
-
-
-def better(best: Found | None, found: Found) -> Found:
-    """The one with the lower score; the first of equals."""
-    return found if best is None or found.score < best.score else best
+            yield Orders(self, (order,), points, computes, scratch, priced)

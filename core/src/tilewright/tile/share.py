@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tilewright.ir.access import Access, MapAccess
 from tilewright.ir.kernel import Kernel
+from tilewright.ir.rounding import ceil_div
 
 _ABOUT = 1.1  # what a loop that is named earlier may cost more than the best
 ANY = "*"  # in `Kernel.parallel`: every parallel loop of the access, outermost first
@@ -22,29 +23,30 @@ class Share:
     trips: int = 0
 
 
+ALONE = Share()
+
+
 def parallel_loops(kernel: Kernel, access: Access) -> tuple[str, ...]:
     """Loops that the cores may share, best first; none of an access whose windows are no index map."""
-    if not isinstance(access, MapAccess):
+    if not kernel.parallel or not isinstance(access, MapAccess):
         return ()
-    parallel = tuple(loop.name for loop in access.loops if loop.kind == "parallel")
-    named = (parallel if name == ANY else (name,) for name in kernel.parallel)
-    return tuple(dict.fromkeys(name for names in named for name in names if name in parallel))
+    parallel = [loop.name for loop in access.loops if loop.kind == "parallel"]
+    found: dict[str, None] = {}
+    for name in kernel.parallel:
+        found |= dict.fromkeys(parallel if name == ANY else [name] if name in parallel else ())
+    return tuple(found)
 
 
 def share(kernel: Kernel, access: Access, extents: Mapping[str, int], cores: int) -> Share:
     """How `cores` cores share a tile with these extents: along the first loop that divides it about evenly."""
-    loops = parallel_loops(kernel, access)
-    if cores < 2 or not loops:
-        return Share()
-    some = (name for name in loops if extents[name] > 1)
-    trips = {name: _largest(extents[name], cores, kernel.multiples.get(name, 1)) for name in some}
-    if not trips:
-        return Share()
-    parts = {name: trips[name] / extents[name] for name in trips}
-    loop = next(name for name in trips if parts[name] <= min(parts.values()) * _ABOUT)
-    return Share(loop=loop, trips=trips[loop]) if parts[loop] < 1 else Share()
-
-
-def _largest(extent: int, cores: int, grain: int) -> int:
-    """The trips that the first core takes."""
-    return -(-extent // (cores * grain)) * grain
+    parts: list[tuple[float, str, int]] = []  # of the tile that the first core takes, and how many trips that is
+    for name in parallel_loops(kernel, access) if cores > 1 else ():
+        extent, grain = extents[name], kernel.multiples.get(name, 1)
+        if extent > 1:
+            trips = ceil_div(extent, cores * grain) * grain
+            parts.append((trips / extent, name, trips))
+    if not parts:
+        return ALONE
+    most = min(parts)[0] * _ABOUT
+    part, loop, trips = next(one for one in parts if one[0] <= most)
+    return Share(loop=loop, trips=trips) if part < 1 else ALONE

@@ -16,6 +16,7 @@ from tilewright.ir.index import Axis, bare_loop, mentions
 from tilewright.ir.kernel import Kernel, Matched, PartialSums
 from tilewright.ir.layout import Layout
 from tilewright.ir.platform import CopyPath, Engine
+from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.tile.spans import ranges, spans, tile_ranges, unique_rows
 from tilewright.tile.transfers import Transfers, transfers
 
@@ -150,7 +151,7 @@ def sizes(extent: int, multiple: int = 1) -> tuple[int, ...]:
     count = 1
     while count <= extent:
         even = (extent + count - 1) // count
-        size = min((even + multiple - 1) // multiple * multiple, extent)
+        size = min(align_up(even, multiple), extent)
         found[size] = None
         count = count + 1 if count < _EVERY_TRIP_COUNT else count + count // 4
     found[min(multiple, extent)] = None
@@ -267,7 +268,7 @@ class WindowTable:
             operand.name,
             operand.loops,
             points,
-            lambda along, axis: sum(-(-n // every[axis]) * times for n, times in along),
+            lambda along, axis: sum(ceil_div(n, every[axis]) * times for n, times in along),
         )
 
     def _by_axis(

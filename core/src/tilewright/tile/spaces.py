@@ -21,6 +21,7 @@ from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import CopyPath, Engine, Platform
 from tilewright.ir.regions import Hop, Order, Region, Sums, key_of
+from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer, Scheduled, Step
 from tilewright.tile.space import Space, Traveller, WindowTable, cuttable, touched_bytes
 from tilewright.tile.sums import cut_reductions
@@ -391,4 +392,4 @@ def _moves(access: Access, operand: str, loop: Loop, cuts: tuple[Loop, ...]) -> 
 
 
 def _up(size: int, grain: int) -> int:
-    return -(-size // grain) * grain
+    return align_up(size, grain)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
 
 
+_FEW = 16  # rows that are compared one by one: it takes less than to set up arrays
+
+
 def spans(
     axis: Axis, box: Box, tiles: Mapping[str, tuple[Integers, Integers]]
 ) -> tuple[Integers, Integers, Integers, Integers]:
@@ -72,6 +75,12 @@ def ranges(extent: int, nested: tuple[int, ...]) -> tuple[Integers, Integers]:
 
 def unique_rows(rows: Integers) -> tuple[Integers, Integers]:
     """The different rows of a table, and for each row which of those it is; sorted as one number for each row."""
+    if len(rows) <= _FEW:
+        every = [tuple(row) for row in rows.tolist()]
+        different = sorted(set(every))
+        where = {row: at for at, row in enumerate(different)}
+        shape = (len(different), rows.shape[1])
+        return np.array(different, np.int64).reshape(shape), np.array([where[row] for row in every], np.int64)
     low, high = (rows.min(axis=0), rows.max(axis=0)) if rows.size else (np.zeros(0, np.int64),) * 2
     span = [int(extent) for extent in high - low + 1]
     steps = [prod(span[position + 1 :]) for position in range(len(span))]

@@ -5,7 +5,7 @@ Does not know when transfers begin or who waits for them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -29,8 +29,8 @@ MOVED_BYTES_PER_CYCLE = 4  # of one core that moves rows which stay: a word read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traffic:
-    """One operand over one hop. Arrays have an axis for each loop around its transfers, those of hops before included.
+class Crossing:
+    """One operand over one hop: `windows`, where the first `depth` loops are, those of hops before included.
 
     `own` is whether it has tile buffers of its own: what one step writes and another reads leaves from where it is.
     """
@@ -39,11 +39,9 @@ class Traffic:
     number: int
     item: Traveller
     copy: Copy
+    depth: int
+    windows: tuple[Reach, ...]
     room: tuple[int, ...]
-    cycles: Numbers
-    sizes: Integers  # bytes
-    shifts: Numbers  # cycles that it takes one core to move the rows that stay, before this window
-    legal: bool
     own: bool
     roll: Roll | None = None  # of a rolling window
     fault: str = ""
@@ -54,19 +52,29 @@ class Traffic:
         return key_of(self.member.step.name, self.item.name)
 
     @property
-    def size_bytes(self) -> int:
-        """All bytes together."""
-        return int(self.sizes.sum())
-
-    @property
     def tile_bytes(self) -> int:
         """Of one tile buffer."""
         return self.item.item_bytes * prod(self.room)
 
 
-def traffic_of(boxes: Boxes) -> tuple[tuple[Traffic, ...], ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic(Crossing):
+    """The same with its transfers. Arrays have an axis for each loop around them."""
+
+    cycles: Numbers
+    sizes: Integers  # bytes
+    shifts: Numbers  # cycles that it takes one core to move the rows that stay, before this window
+    legal: bool
+
+    @property
+    def size_bytes(self) -> int:
+        """All bytes together."""
+        return int(self.sizes.sum())
+
+
+def crossings_of(boxes: Boxes) -> tuple[tuple[Crossing, ...], ...]:
     """What every hop copies, in the order of the steps. What comes from a tile buffer begins where transfers may."""
-    found: list[tuple[Traffic, ...]] = []
+    found: list[tuple[Crossing, ...]] = []
     brought: dict[str, tuple[int, ...]] = {}  # operand by key, or value that crossed whole -> room of its buffer
     for hop in range(len(boxes.hops)):
         here = tuple(_crossing(boxes, hop, brought))
@@ -78,50 +86,65 @@ def traffic_of(boxes: Boxes) -> tuple[tuple[Traffic, ...], ...]:
     return tuple(found)
 
 
-def _crossing(boxes: Boxes, hop: int, brought: Mapping[str, tuple[int, ...]]) -> Iterator[Traffic]:
+def traffic_of(boxes: Boxes, crossings: Sequence[Sequence[Crossing]] | None = None) -> tuple[tuple[Traffic, ...], ...]:
+    """The transfers of what crosses, of every hop."""
+    return tuple(tuple(_traffic(boxes, one) for one in here) for here in crossings or crossings_of(boxes))
+
+
+def _crossing(boxes: Boxes, hop: int, brought: Mapping[str, tuple[int, ...]]) -> Iterator[Crossing]:
     for number, member in enumerate(boxes.chain.members):
         for item in member.spaces[hop].travellers:
             key = key_of(member.step.name, item.name)
             copy = boxes.hops[hop].copies.get(key)
             if copy is not None:
                 far = brought.get(key) or brought.get(_value(member, item.name))
-                yield _traffic(boxes, hop, number, item.at(far), copy)
+                yield _window(boxes, hop, number, item.at(far), copy)
 
 
 def _value(member: Member, operand: str) -> str:
     return next(item.value for item in member.operands if item.name == operand)
 
 
-def _traffic(boxes: Boxes, hop: int, number: int, item: Traveller, copy: Copy) -> Traffic:
+def _window(boxes: Boxes, hop: int, number: int, item: Traveller, copy: Copy) -> Crossing:
     member, depth = boxes.chain.members[number], boxes.starts[hop] + copy.level
     inner = item.written and bool(member.readers) and hop + 1 == len(boxes.hops)
     windows = _whole(boxes, item) if crosses_whole(boxes, hop) else boxes.windows(number, item.name, depth)
-    room = boxes.held(number) if inner else most(windows)
     roll, fault = None, ""
     if copy.window == "rolling":
         roll, fault = _roll(member, item, windows, range(max(boxes.starts[hop], boxes.starts[-2]), depth))
-    copied = [new_rows(reach, roll.loop) if roll and axis == roll.axis else reach for axis, reach in enumerate(windows)]
-    shape = tuple(trips if at < depth else 1 for at, trips in enumerate(boxes.trips))
-    columns = [np.broadcast_to(high - low, shape).reshape(-1) for low, high in copied]
-    rows = np.stack(columns, 1) if columns else np.zeros((prod(shape), 0), np.int64)
-    unique, inverse = unique_rows(rows)
-    each = [item.transfers(tuple(row), room) for row in unique.tolist()]
-    there = boxes.exists.any(axis=tuple(range(depth, boxes.exists.ndim)), keepdims=True).astype(np.int64)
-    cycles = np.array([one.cycles(item.path) for one in each], np.float64)[inverse].reshape(shape)
-    sizes = np.array([one.size_bytes for one in each], np.int64)[inverse].reshape(shape)
-    return Traffic(
+    return Crossing(
         member=member,
         number=number,
         item=item,
         copy=copy,
-        room=room,
-        cycles=(cycles * there).reshape(shape[:depth]),
-        sizes=(sizes * there).reshape(shape[:depth]),
-        shifts=_shifts(item, windows, copied, roll, room, shape).reshape(shape[:depth]),
-        legal=item.aligned_offset and all(one.legal(item.path) for one in each),
+        depth=depth,
+        windows=windows,
+        room=boxes.held(number) if inner else most(windows),
         own=not inner,
         roll=roll,
         fault=fault,
+    )
+
+
+def _traffic(boxes: Boxes, one: Crossing) -> Traffic:
+    item, roll, depth = one.item, one.roll, one.depth
+    copied = [
+        new_rows(reach, roll.loop) if roll and axis == roll.axis else reach for axis, reach in enumerate(one.windows)
+    ]
+    shape = tuple(trips if at < depth else 1 for at, trips in enumerate(boxes.trips))
+    columns = [np.broadcast_to(high - low, shape).reshape(-1) for low, high in copied]
+    rows = np.stack(columns, 1) if columns else np.zeros((prod(shape), 0), np.int64)
+    unique, inverse = unique_rows(rows)
+    each = [item.transfers(tuple(row), one.room) for row in unique.tolist()]
+    there = boxes.exists.any(axis=tuple(range(depth, boxes.exists.ndim)), keepdims=True).astype(np.int64)
+    cycles = np.array([transfer.cycles(item.path) for transfer in each], np.float64)[inverse].reshape(shape)
+    sizes = np.array([transfer.size_bytes for transfer in each], np.int64)[inverse].reshape(shape)
+    return Traffic(
+        **{name.name: getattr(one, name.name) for name in fields(one)},
+        cycles=(cycles * there).reshape(shape[:depth]),
+        sizes=(sizes * there).reshape(shape[:depth]),
+        shifts=_shifts(one, copied, shape).reshape(shape[:depth]),
+        legal=item.aligned_offset and all(transfer.legal(item.path) for transfer in each),
     )
 
 
@@ -146,17 +169,11 @@ def _roll(member: Member, item: Traveller, windows: Sequence[Reach], loops: rang
     return roll, ""
 
 
-def _shifts(
-    item: Traveller,
-    windows: Sequence[Reach],
-    copied: Sequence[Reach],
-    roll: Roll | None,
-    room: Sequence[int],
-    shape: Sequence[int],
-) -> Numbers:
+def _shifts(one: Crossing, copied: Sequence[Reach], shape: Sequence[int]) -> Numbers:
     """What it takes one core to move the rows of each window that the one before has left."""
-    if roll is None:
+    if one.roll is None:
         return np.zeros(shape)
-    stay = copied[roll.axis][0] - windows[roll.axis][0]
-    row_bytes = item.item_bytes * prod(room) / max(1, room[roll.axis])
+    axis = one.roll.axis
+    stay = copied[axis][0] - one.windows[axis][0]
+    row_bytes = one.tile_bytes / max(1, one.room[axis])
     return np.broadcast_to(stay * (row_bytes / MOVED_BYTES_PER_CYCLE), shape).astype(np.float64)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from tilewright.ir.access import Window
 from tilewright.ir.layout import Layout, merge_loops, strides
 from tilewright.ir.platform import CopyPath, Platform
+from tilewright.ir.rounding import ceil_div
 
 _LONG_ROW_BYTES = 64  # leaving out less than this costs more than it saves
 
@@ -33,7 +34,7 @@ class Transfers:
         if not self.size_bytes:
             return 0.0
         one = self.run_bytes * self.rows
-        return self.count * self.pieces * path.cycles(-(-one // self.pieces), -(-self.rows // self.pieces))
+        return self.count * self.pieces * path.cycles(ceil_div(one, self.pieces), ceil_div(self.rows, self.pieces))
 
     def legal(self, path: CopyPath) -> bool:
         """Whether the engine takes runs of this length. Addresses are checked where they are known."""
@@ -60,7 +61,7 @@ def transfers(
     far, near = strides(shape, layout), strides(room, layout)
     every = steps or (1,) * len(extents)
     merged, moves = merge_loops(
-        [-(-extents[axis] // every[axis]) for axis in layout],
+        [ceil_div(extents[axis], every[axis]) for axis in layout],
         [[side[axis] * every[axis] for axis in layout] for side in (far, near)],
     )
     loops = list(merged)
@@ -74,7 +75,7 @@ def transfers(
     run_bytes, pieces = run * item_bytes, 1
     if path.max_bytes is not None and run_bytes * rows > path.max_bytes:
         whole_rows = path.max_bytes // run_bytes
-        pieces = -(-rows // whole_rows) if whole_rows else rows * -(-run_bytes // path.max_bytes)
+        pieces = ceil_div(rows, whole_rows) if whole_rows else rows * ceil_div(run_bytes, path.max_bytes)
     return Transfers(run_bytes=run_bytes, rows=rows, count=count, pieces=pieces)
 
 

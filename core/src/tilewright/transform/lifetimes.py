@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from tilewright.expressions import Call, Expression
 from tilewright.ir.code_pass import CodePass, CodePassContext
+from tilewright.ir.expressions import Expression, FunctionCall
 from tilewright.ir.program import Program, StepCode
 from tilewright.ir.stages import comes_and_goes
 from tilewright.ir.statements import Dead, If, Live, Mark, Statement, StepCall, replaced
@@ -94,7 +94,7 @@ def _with_marks(body: tuple[Statement, ...], buffers: tuple[_Marked, ...], team:
 
 def _by_mover(marks: Iterable[Statement], team: bool) -> tuple[Statement, ...]:
     all_marks = tuple(marks)
-    return (If(condition=Call("tw_rt_is_mover"), body=all_marks),) if team and all_marks else all_marks
+    return (If(condition=FunctionCall("tw_rt_is_mover"), body=all_marks),) if team and all_marks else all_marks
 
 
 LIFETIMES = CodePass(

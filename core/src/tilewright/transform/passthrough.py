@@ -16,8 +16,8 @@ from graphlib import CycleError, TopologicalSorter
 
 from tilewright.c_text.identifiers import comment_text
 from tilewright.errors import plugin_error, usage_error
-from tilewright.expressions import Call
 from tilewright.ir.code_pass import CodePass, CodePassContext
+from tilewright.ir.expressions import FunctionCall
 from tilewright.ir.platform import Platform
 from tilewright.ir.program import Program
 from tilewright.ir.stages import Buffer, Scheduled
@@ -117,7 +117,7 @@ def _buffer(value: str, scheduled: Scheduled) -> str:
 
 
 def _by_mover(mark: Statement, program: Program) -> Statement:
-    return If(condition=Call("tw_rt_is_mover"), body=(mark,)) if program.team else mark
+    return If(condition=FunctionCall("tw_rt_is_mover"), body=(mark,)) if program.team else mark
 
 
 def _pattern(settings: Mapping[str, str]) -> str:

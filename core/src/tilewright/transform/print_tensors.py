@@ -15,10 +15,11 @@ from importlib.resources import files
 
 from tilewright.c_text.identifiers import comment_text
 from tilewright.errors import usage_error
-from tilewright.expressions import Call, Cast, Expression, Field, Index, Name, Number, Reference, equal
 from tilewright.ir.code_pass import CodePass, CodePassContext
 from tilewright.ir.dtypes import DType
+from tilewright.ir.expressions import Cast, Element, Expression, Field, FunctionCall, Name, Number, Reference, equal
 from tilewright.ir.program import Program, StepCode
+from tilewright.ir.sections import Section
 from tilewright.ir.statements import (
     Barrier,
     ByteRange,
@@ -31,7 +32,7 @@ from tilewright.ir.statements import (
     Statement,
     StepCall,
     replaced,
-    walk,
+    statements_in,
 )
 
 KINDS = ("inputs", "outputs", "constants")
@@ -93,7 +94,8 @@ def _apply(program: Program, context: CodePassContext) -> Program:
         )
     header = (files("tilewright.transform") / "print_tensors.c").read_text(encoding="utf-8").strip("\n")
     text = "\n\n".join((header, *(_printer(kind) for kind in used)))
-    return replace(program, steps=steps, body=tuple(body), sources=(text, *program.sources))
+    section = Section(name="tilewright/print_tensors", text=text)
+    return replace(program, steps=steps, body=tuple(body), sources=(section, *program.sources))
 
 
 def _settings(given: Mapping[str, str]) -> _Settings:
@@ -151,7 +153,11 @@ def _prints(program: Program, tensors: Iterator[_Tensor], settings: _Settings, n
             prints.append(tensor.print(pointer, tensor.region.size_bytes, where))
     if not prints or not program.team:
         return tuple(prints)
-    return (Barrier(), If(condition=equal(Call("tw_rt_core"), Number(0, unsigned=True)), body=tuple(prints)), Barrier())
+    return (
+        Barrier(),
+        If(condition=equal(FunctionCall("tw_rt_core"), Number(0, unsigned=True)), body=tuple(prints)),
+        Barrier(),
+    )
 
 
 def _address(program: Program, tensor: _Tensor) -> Expression | None:
@@ -174,7 +180,7 @@ def _with_tiles(program: Program, step: StepCode, operands: Sequence[_Tensor], s
         if isinstance(statement, CopyWait) and not statement.outgoing:
             return (statement, *printed(statement.code, "of a tile that arrived"))
         if isinstance(statement, PartCall) and statement.role == "store":
-            call = Call(statement.function, statement.arguments)
+            call = FunctionCall(statement.function, statement.arguments)
             return (*printed(call, "of a tile that is complete"), statement)
         return (statement,)
 
@@ -192,7 +198,7 @@ def _with_tiles(program: Program, step: StepCode, operands: Sequence[_Tensor], s
 
 def _slots(body: tuple[Statement, ...], operands: Sequence[_Tensor]) -> Iterator[tuple[str, tuple[_Tensor, ByteRange]]]:
     """Transfer -> the operand it carries from or to its home, and its tile buffer."""
-    for statement in walk(body):
+    for statement in statements_in(body):
         if isinstance(statement, CopyStart):
             for tensor in operands:
                 if tensor.kind != "outputs" and statement.source == tensor.region:
@@ -203,15 +209,15 @@ def _slots(body: tuple[Statement, ...], operands: Sequence[_Tensor]) -> Iterator
 
 def _slots_given(call: Code) -> Iterator[tuple[str, Expression]]:
     """The slots that a call is given the addresses of, and the arrays that they are in."""
-    for argument in call.arguments if isinstance(call, Call) else ():
+    for argument in call.arguments if isinstance(call, FunctionCall) else ():
         match argument:
-            case Reference(value=Index(of=Name(text=array)) as slot):
+            case Reference(value=Element(of=Name(text=array)) as slot):
                 yield array, slot
 
 
 def _mentions(statements: Sequence[Statement], kind: DType) -> bool:
     call = f"{_function(kind)}("
-    return any(isinstance(one, Raw) and one.text.startswith(call) for one in walk(tuple(statements)))
+    return any(isinstance(one, Raw) and one.text.startswith(call) for one in statements_in(tuple(statements)))
 
 
 def _function(kind: DType) -> str:

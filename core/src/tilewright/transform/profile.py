@@ -10,17 +10,18 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib.resources import files
 
-from tilewright.expressions import Call
 from tilewright.ir.code_pass import CodePass, CodePassContext
+from tilewright.ir.expressions import FunctionCall
 from tilewright.ir.program import Program, StepCode
+from tilewright.ir.sections import Section
 from tilewright.ir.statements import (
     Barrier,
     CopyWait,
     Declare,
+    For,
     If,
     KernelCall,
     KernelWait,
-    Loop,
     Mark,
     PartCall,
     Raw,
@@ -35,18 +36,18 @@ def _apply(program: Program, context: CodePassContext) -> Program:
     text = (files("tilewright.transform") / "profile.c").read_text(encoding="utf-8").strip("\n")
     text = text.replace("REPORTS(i)", _TEAM.replace("(i)", "i") if program.team else "1")
     steps = tuple(_profiled(step, number) for number, step in enumerate(program.steps))
-    return replace(program, steps=steps, sources=(text, *program.sources))
+    return replace(program, steps=steps, sources=(Section(name="tilewright/profile", text=text), *program.sources))
 
 
 def _profiled(step: StepCode, number: int) -> StepCode:
     if not step.body:
         return step
     body = _timed(step.body, number)
-    tiles = () if any(isinstance(one, Loop) for one in step.body) else (_call("tw_tile_end", f"{number}u", "0u"),)
+    tiles = () if any(isinstance(one, For) for one in step.body) else (_call("tw_tile_end", f"{number}u", "0u"),)
     return replace(
         step,
         body=(
-            Declare(type="tw_profile", name="profile", value=Call("tw_profile_begin")),
+            Declare(type="tw_profile", name="profile", value=FunctionCall("tw_profile_begin")),
             *body,
             *tiles,
             _call("tw_step_end", f"{number}u"),
@@ -61,7 +62,7 @@ def _timed(body: tuple[Statement, ...], number: int) -> tuple[Statement, ...]:
         if isinstance(statement, If):
             timed.append(replace(statement, body=_timed(statement.body, number)))
             continue
-        if isinstance(statement, Loop):
+        if isinstance(statement, For):
             end = _call("tw_tile_end", f"{number}u", f"(uint32_t){statement.variable}")
             timed.append(replace(statement, body=(*_timed(statement.body, number), end)))
             continue

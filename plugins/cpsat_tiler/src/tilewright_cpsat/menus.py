@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import product
 from math import ceil
 
-from tilewright.api import Group, TileChoices, Tiling
+from tilewright.api.tiler import Group, TileChoices, Tiling
 from tilewright_cpsat.model import placed
 from tilewright_cpsat.problem import Answer, Choice, Joint, Option, Rectangle, Stay
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tilewright.api import Needs, TileChoices, TilewrightError, TilingRequest, memory_error
+from tilewright.api import TilewrightError, memory_error
+from tilewright.api.tiler import Needs, TileChoices, TilingRequest
 
 _WORK = 2.0  # units of deterministic time for one question
 

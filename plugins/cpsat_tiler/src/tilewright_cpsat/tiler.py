@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from tilewright.api import Exit, Group, TileChoices, TilewrightError, TilingRequest
+from tilewright.api import Exit, TilewrightError
+from tilewright.api.tiler import Group, TileChoices, TilingRequest
 from tilewright_cpsat.menus import Menus
 from tilewright_cpsat.misfit import explained
 from tilewright_cpsat.solve import Work, solve

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 from tilewright.api import hookimpl
 
 if TYPE_CHECKING:
-    from tilewright.api import CodePass, Kernel, Platform, Runner
+    from tilewright.api.kernel import Kernel
+    from tilewright.api.passes import CodePass
+    from tilewright.api.platform import Platform
+    from tilewright.api.runner import Runner
 
 
 @hookimpl

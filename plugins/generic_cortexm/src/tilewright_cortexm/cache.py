@@ -8,15 +8,10 @@ inputs once more at the beginning (lines that were fetched meanwhile are stale).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from tilewright.api import CodePass, CodePassContext, Program, Raw
+from tilewright.api.passes import CodePass, CodePassContext, Program, Raw
 from tilewright_cortexm.cores import core_named
-
-if TYPE_CHECKING:
-    from tilewright.ir.program import Port
 
 
 def cache_line_bytes(program: Program) -> int:
@@ -28,12 +23,13 @@ def cache_line_bytes(program: Program) -> int:
 def _apply(program: Program, context: CodePassContext) -> Program:
     if not cache_line_bytes(program) or not program.sources:
         return program
-    before, after = _flushes(program.inputs), _flushes((*program.inputs, *program.outputs))
+    before, after = _flushes(program, outputs=False), _flushes(program, outputs=True)
     return replace(program, body=(*before, *program.body, *after))
 
 
-def _flushes(ports: Sequence[Port]) -> tuple[Raw, ...]:
-    """One statement for each range of bytes in a pool; an output may have the place of an input."""
+def _flushes(program: Program, *, outputs: bool) -> tuple[Raw, ...]:
+    """One statement for each range of bytes that inputs (and outputs) have in a pool; they may share one."""
+    ports = (*program.inputs, *program.outputs) if outputs else program.inputs
     ranges = dict.fromkeys((port.pool, port.offset_bytes, port.tensor.size_bytes) for port in ports if port.pool)
     return tuple(Raw(text=f"TW_CACHE_FLUSH({pool} + {offset}, {size}u);") for pool, offset, size in ranges)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib.resources import files
 
-from tilewright.api import Engine, Memory, Option, Platform
+from tilewright.api.platform import Engine, Memory, Option, Platform
 from tilewright_cortexm.cores import CORES, Core, core_named
 from tilewright_cortexm.portable import portable_cycles
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tilewright.api import Engine, Memory, Option, Platform
+from tilewright.api.platform import Engine, Memory, Option, Platform
 
 
 def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from tilewright.api import DType, Site, scaled_sum_form, sum_requant, windows_of
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import scaled_sum_form, sum_requant, windows_of
 
 BYTES = (DType.I8, DType.U8)
 

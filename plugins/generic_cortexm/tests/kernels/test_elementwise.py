@@ -10,14 +10,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from tilewright.api.testing import STRICT, byte_array, make_requant, refusal, run_kernel, site_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layout import Layout, channels_last, row_major
 from tilewright.operators.qelementwise import QADD, QMUL
-from tilewright.testing.integer_values import byte_array, make_requant
-from tilewright.testing.kernel_run import STRICT, run_kernel
-from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_cortexm.kernels import KERNELS
 
 Array = npt.NDArray[np.generic]

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tilewright.api.testing import SideBySide, byte_array, make_requant, side_by_side, site_of
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.dtypes import DType
@@ -26,9 +27,6 @@ from tilewright.operators.qlookup import QLOOKUP
 from tilewright.operators.qpool import QAVERAGE_POOL, QREDUCE_MEAN
 from tilewright.operators.qsoftmax import QSOFTMAX
 from tilewright.operators.quantize import QUANTIZE
-from tilewright.testing.integer_values import byte_array, make_requant
-from tilewright.testing.operator_sites import site_of
-from tilewright.testing.side_by_side import SideBySide, side_by_side
 from tilewright_cortexm.kernels import KERNELS
 from tilewright_cortexm.qemu.runner import STRICT, QemuRunner
 from tilewright_cortexm.qemu.tools import OTHER_COMPILER, arm_compiler

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from tilewright.api.testing import STRICT, byte_array, make_requant, refusal, run_kernel, site_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
@@ -17,9 +18,6 @@ from tilewright.ir.layer import layer_of
 from tilewright.ir.requant import Requant
 from tilewright.operators.qconv import QCONV
 from tilewright.operators.qgemm import QGEMM
-from tilewright.testing.integer_values import byte_array, make_requant
-from tilewright.testing.kernel_run import STRICT, run_kernel
-from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_cortexm.kernels import dsp_products, mve_products
 
 Array = npt.NDArray[np.generic]

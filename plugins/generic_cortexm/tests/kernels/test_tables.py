@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from tilewright.api.testing import STRICT, byte_array, refusal, run_kernel, site_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
@@ -15,9 +16,6 @@ from tilewright.ir.operator import Operator
 from tilewright.operators.qlookup import QLOOKUP
 from tilewright.operators.qsoftmax import QSOFTMAX
 from tilewright.operators.quantize import QUANTIZE
-from tilewright.testing.integer_values import byte_array
-from tilewright.testing.kernel_run import STRICT, run_kernel
-from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_cortexm.kernels import KERNELS
 
 Array = npt.NDArray[np.generic]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tilewright.api import hookimpl
 
 if TYPE_CHECKING:
-    from tilewright.api import Allocator
+    from tilewright.api.allocator import Allocator
 
 
 @hookimpl

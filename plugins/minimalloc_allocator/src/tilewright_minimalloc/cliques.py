@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tilewright.api import Block, Problem
+from tilewright.api.allocator import Block, Problem
 from tilewright_minimalloc.instance import cliques_in_time
 
 

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tilewright.api import Block, Budget, Place, Problem, Solution, lower_bounds, stack
+from tilewright.api.allocator import Block, Budget, Place, Problem, Solution, lower_bounds, stack
 from tilewright_minimalloc.native import NativeSearch, extension
 from tilewright_minimalloc.pools import Ground, Plan, divide
 from tilewright_minimalloc.portfolio import MakeSearch

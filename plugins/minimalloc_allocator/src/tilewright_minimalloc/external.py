@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tilewright.api import Budget, Place, Problem, Solution, TilewrightError, toolchain_error
+from tilewright.api import TilewrightError, toolchain_error
+from tilewright.api.allocator import Budget, Place, Problem, Solution
 from tilewright_minimalloc.greedy import height, quick
 from tilewright_minimalloc.pool import Task, make_task
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 
+from tilewright.api import align_up
 from tilewright_minimalloc.instance import Instance
 
 
@@ -57,8 +58,8 @@ def by_size(instance: Instance) -> list[int]:
 
 def _clear(instance: Instance, block: int, offset: int) -> int:
     align, size = instance.aligns[block], instance.sizes[block]
-    offset = -(-offset // align) * align
+    offset = align_up(offset, align)
     for low, high in instance.obstacles[block]:
         if offset < high and low < offset + size:
-            offset = -(-high // align) * align
+            offset = align_up(high, align)
     return offset

@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from tilewright.api import align_up
+
 Ranges = tuple[tuple[int, int], ...]  # half-open, ascending, apart from each other
 
 
@@ -33,7 +35,7 @@ class Instance:
 
     def _needed(self, members: Sequence[int]) -> int:
         step = math.gcd(*(self.aligns[block] for block in members))
-        whole = [-(-self.sizes[block] // step) * step for block in members]
+        whole = [align_up(self.sizes[block], step) for block in members]
         slack = max(up - self.sizes[block] for up, block in zip(whole, members, strict=True))
         around = sum(self.sizes[block] for block in members)
         common = self.obstacles[members[0]]
@@ -88,7 +90,7 @@ def _joined(ranges: Iterable[tuple[int, int]], align: int) -> Ranges:
     """Ascending, up to where an aligned block can begin, those that touch as one."""
     found: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
-        end = -(-high // align) * align
+        end = align_up(high, align)
         if found and low <= found[-1][1]:
             found[-1] = (found[-1][0], max(found[-1][1], end))
         elif low < high:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tilewright.api import Block, Pool, Problem
+from tilewright.api.allocator import Block, Pool, Problem
 from tilewright_minimalloc.cliques import cliques_of
 from tilewright_minimalloc.instance import Instance, make_instance
 

@@ -13,7 +13,8 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tilewright.api import Block, Problem
+from tilewright.api import align_up
+from tilewright.api.allocator import Block, Problem
 from tilewright_minimalloc.cliques import cliques_of
 from tilewright_minimalloc.lowest import Hunt, hunt
 from tilewright_minimalloc.pool import make_task
@@ -136,7 +137,7 @@ def _lowest_free(block: Block, ranges: set[tuple[int, int]]) -> int:
     offset = block.fixed_offset or 0
     for low, high in sorted(ranges):
         if low < offset + block.size_bytes and offset < high:
-            offset = -(-high // block.align) * block.align
+            offset = align_up(high, block.align)
     return offset
 
 

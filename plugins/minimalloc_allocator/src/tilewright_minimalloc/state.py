@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
+from tilewright.api import align_up
 from tilewright_minimalloc.instance import Instance
 
 _WORD = (1 << 64) - 1
@@ -55,10 +56,10 @@ class State:
     def clear_from(self, block: int, offset: int) -> int:
         """The lowest offset from `offset` on that is aligned and not in an obstacle."""
         align, size = self.instance.aligns[block], self.instance.sizes[block]
-        offset = -(-offset // align) * align
+        offset = align_up(offset, align)
         for low, high in self.instance.obstacles[block]:
             if offset < high and low < offset + size:
-                offset = -(-high // align) * align
+                offset = align_up(high, align)
         return offset
 
     def term(self, block: int) -> int:

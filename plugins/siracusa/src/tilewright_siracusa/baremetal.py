@@ -15,7 +15,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 
-from tilewright.api import Platform, execute, toolchain_error
+from tilewright.api import toolchain_error
+from tilewright.api.platform import Platform
+from tilewright.api.runner import execute
 from tilewright_siracusa.machine import L1_BASE, L2_BASE, L2_BYTES, L3_BASE, L3_BYTES
 from tilewright_siracusa.platform import stacks_bytes, stacks_memory
 

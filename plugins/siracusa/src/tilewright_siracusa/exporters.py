@@ -9,11 +9,14 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
-from tilewright.api import Exporter, Job, make_harness, usage_error
+from tilewright.api import usage_error
+from tilewright.api.exporter import Exporter
+from tilewright.api.runner import Job, make_harness
 from tilewright_siracusa.baremetal import C_FILES, SCRIPT, linker_script, runtime_files, team_macros, text
 
 if TYPE_CHECKING:
-    from tilewright.api import Allocated, Artifact, Platform
+    from tilewright.api.platform import Platform
+    from tilewright.api.stages import Allocated, Artifact
 
 NAME = "siracusa"
 

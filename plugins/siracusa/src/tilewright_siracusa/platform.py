@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from tilewright.api import CopyPath, Engine, Memory, Option, Platform, usage_error
+from tilewright.api import usage_error
+from tilewright.api.platform import CopyPath, Engine, Memory, Option, Platform
 from tilewright_siracusa.machine import (
     CALL_CYCLES,
     CHANNELS,

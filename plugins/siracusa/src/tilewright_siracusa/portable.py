@@ -11,7 +11,8 @@ import math
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from tilewright.api import DType, Site, windows_of
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import windows_of
 
 BYTES = (DType.I8, DType.U8)
 

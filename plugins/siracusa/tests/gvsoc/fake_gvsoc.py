@@ -20,7 +20,7 @@ from pathlib import Path
 from unicorn import UC_ARCH_RISCV, UC_HOOK_INTR, UC_HOOK_MEM_INVALID, UC_HOOK_MEM_READ, UC_MODE_RISCV32, Uc, UcError
 from unicorn import riscv_const as riscv
 
-from tilewright.api import elf_symbols
+from tilewright.api.runner import elf_symbols
 
 L1, L1_BYTES = 0x1000_0000, 256 << 10
 L2, L2_BYTES = 0x1C00_0000, 0x20_0000

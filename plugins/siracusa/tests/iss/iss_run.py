@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from xpulp_iss import Machine
 
+from tilewright.api import align_up
 from tilewright.c_text.rendering import render_call, render_source
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site
@@ -19,7 +20,8 @@ from tilewright.ir.kernel import Call, Kernel, Operand
 from tilewright.ir.layer import Layer, layer_of
 from tilewright.ir.layout import row_major, strides
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_source
+from tilewright.ir.sections import ordered
+from tilewright.operators.c_source import c_section
 
 Array = npt.NDArray[np.generic]
 CODE, DATA, SIZE = 0x1000, 0x40000, 0x400000
@@ -57,8 +59,7 @@ def kernel_text(kernel: Kernel, call: Call) -> str:
         (
             "#include <stdint.h>\n#include <stddef.h>\nvoid *memcpy(void *, const void *, size_t);",
             '#define INFINITY __builtin_inff()\n#define NAN __builtin_nanf("")',
-            c_source("prelude.h"),
-            render_source(kernel, call),
+            *(section.text for section in ordered((c_section("prelude.h"), *render_source(kernel, call)))),
             "void tw_test(void *const *tw_p);\nvoid tw_test(void *const *tw_p)\n{",
             str(render_call(kernel, call)),
             "}",
@@ -120,7 +121,7 @@ def run_on_iss(
             after=tuple(str(span.after) for span in windows[name]),
         )
         places.append(at)
-        at += -(-array.nbytes // 16) * 16 + 16
+        at += align_up(array.nbytes, 16) + 16
     scratch = kernel.scratch_bytes(layer.tile(trips))
     empty = np.zeros(max(scratch, 1), np.uint8)
     operands["scratch"] = _operand("scratch", empty, (0,), len(places), writable=True)

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from iss_run import run_on_iss
 
+from tilewright.api.testing import Sample, every_layer, refusal, result_errors, site_of, vocabulary
 from tilewright.ir.kernel import Kernel
-from tilewright.testing.one_step import vocabulary
-from tilewright.testing.operator_layers import Layer, every_layer
-from tilewright.testing.operator_sites import refusal, result_errors, site_of
 from tilewright_siracusa.kernels import KERNELS
 
 OPERATORS = vocabulary()
@@ -25,7 +23,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("layer", "kernel"), CASES)
-def test_as_the_reference_computes_it(layer: Layer, kernel: Kernel, tmp_path: Path, tool: Callable[[str], str]) -> None:
+def test_as_the_reference_computes_it(
+    layer: Sample, kernel: Kernel, tmp_path: Path, tool: Callable[[str], str]
+) -> None:
     tool("riscv64-unknown-elf-gcc")
     operator = OPERATORS[layer.op]
     site = site_of(operator, layer.inputs, layer.attributes, layer.constants)

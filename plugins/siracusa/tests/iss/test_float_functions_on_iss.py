@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pytest
 from iss_run import run_on_iss
 
+from tilewright.api.testing import result_errors, site_of
 from tilewright.ir.graph import Attribute
 from tilewright.ir.layer import layer_of
 from tilewright.operators import binary, clip, layernorm, softmax, unary
-from tilewright.testing.operator_sites import result_errors, site_of
 from tilewright_siracusa.kernels import float_elements, float_norm, float_softmax, float_unary
 
 Array = npt.NDArray[np.generic]

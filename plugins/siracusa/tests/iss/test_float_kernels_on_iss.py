@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 from iss_run import run_on_iss
 
+from tilewright.api.testing import refusal, result_errors, site_of
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
@@ -18,7 +19,6 @@ from tilewright.ir.operator import Operator
 from tilewright.operators import binary
 from tilewright.operators.conv import CONV, CONV_F32
 from tilewright.operators.gemm import GEMM, GEMM_WEIGHTS_F32, MATMUL, MATMUL_F32
-from tilewright.testing.operator_sites import refusal, result_errors, site_of
 from tilewright_siracusa.kernels import float_conv, float_depthwise, float_elements, float_matmul
 
 Array = npt.NDArray[np.generic]

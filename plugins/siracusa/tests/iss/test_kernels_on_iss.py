@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 from iss_run import Executed, run_on_iss
 
+from tilewright.api.testing import site_of
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
@@ -23,7 +24,6 @@ from tilewright.operators.qconv import QCONV
 from tilewright.operators.qelementwise import QADD
 from tilewright.operators.qgemm import QGEMM, QMATMUL
 from tilewright.operators.qpool import QAVERAGE_POOL
-from tilewright.testing.operator_sites import site_of
 from tilewright_siracusa.kernels import add, depthwise, matmul, pools, products, vector
 
 Array = npt.NDArray[np.generic]

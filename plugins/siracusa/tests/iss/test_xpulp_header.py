@@ -15,10 +15,11 @@ import pytest
 from iss_run import CODE, image_of
 from xpulp_iss import Machine
 
-from tilewright.operators.c_source import c_source
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright.operators.c_source import c_section as core_section
+from tilewright_siracusa.kernels.sources import c_section
 
-PRELUDE = f"#include <stdint.h>\n#include <string.h>\n{c_source('prelude.h')}\n"
+PRELUDE = f"#include <stdint.h>\n#include <string.h>\n{core_section('prelude.h').text}\n"
+XPULP = c_section("xpulp.h").text
 # opcode 0x57: funct7 and funct3 of the vector instructions; 0x33: of the scalar ones; 0x0b, 0x2b: loads and stores
 WORDS = {
     "TW_XP_LW(a0, a1, 4)": 0x004 << 20 | 11 << 15 | 2 << 12 | 10 << 7 | 0x0B,
@@ -56,7 +57,7 @@ def assembled(words: list[str], folder: Path, compiler: list[str]) -> list[int]:
     """The instruction words that these macros become, none compressed."""
     source, target = folder / "words.c", folder / "words.o"
     lines = "\n".join(f'    __asm__ volatile({word} ::: "memory");' for word in words)
-    text = f"{PRELUDE}{c_text()}\nvoid tw_words(void);\nvoid tw_words(void)\n{{\n{lines}\n}}\n"
+    text = f"{PRELUDE}{XPULP}\nvoid tw_words(void);\nvoid tw_words(void)\n{{\n{lines}\n}}\n"
     source.write_text(text.replace("#include <string.h>", "void *memcpy(void *, const void *, unsigned long);"))
     subprocess.run([*compiler, "-DTW_XPULP", "-O1", "-ffreestanding", "-c", "-o", target, source], check=True)
     listing = subprocess.run(
@@ -86,7 +87,7 @@ def test_encodings(name: str, tmp_path: Path, tool: Callable[[str], str]) -> Non
 def test_hardware_loops(tmp_path: Path, tool: Callable[[str], str]) -> None:
     """The end of a loop is its last instruction, counted in halves of an instruction from lp.setup."""
     tool("riscv64-unknown-elf-gcc")
-    text = f"""{PRELUDE.replace("#include <string.h>", "void *memcpy(void *, const void *, unsigned);")}{c_text()}
+    text = f"""{PRELUDE.replace("#include <string.h>", "void *memcpy(void *, const void *, unsigned);")}{XPULP}
 int32_t tw_test(int32_t outer, int32_t inner);
 int32_t tw_test(int32_t outer, int32_t inner)
 {{
@@ -110,7 +111,7 @@ def test_portable_and_xpulp_forms_agree(tmp_path: Path, tool: Callable[[str], st
     tool("riscv64-unknown-elf-gcc")
     tool("cc")
     cases = "\n".join(f"    out[{index}] = {call};" for index, call in enumerate(FUNCTIONS.values()))
-    body = f"""{c_text()}
+    body = f"""{XPULP}
 void tw_test(uint32_t a, uint32_t b, uint32_t c, uint32_t *out);
 void tw_test(uint32_t a, uint32_t b, uint32_t c, uint32_t *out)
 {{

@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tilewright.api import align_up
+from tilewright.api.testing import STRICT, random_cuts, random_layouts, random_parts, run_kernel, run_tiled
 from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
-from tilewright.testing.kernel_checks import random_cuts, random_layouts, random_parts
-from tilewright.testing.kernel_run import STRICT, run_kernel
-from tilewright.testing.kernel_tiles import run_tiled
 
 Array = npt.NDArray[np.generic]
 Check = Callable[[Operator, Kernel, Site, Sequence[Array | None], np.random.Generator], None]
@@ -23,9 +22,7 @@ UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 
 def in_multiples(kernel: Kernel, cuts: Mapping[str, int]) -> dict[str, int]:
     """The cuts, rounded up to what the kernel takes."""
-    return {
-        loop: -(-size // kernel.multiples.get(loop, 1)) * kernel.multiples.get(loop, 1) for loop, size in cuts.items()
-    }
+    return {loop: align_up(size, kernel.multiples.get(loop, 1)) for loop, size in cuts.items()}
 
 
 @pytest.fixture(scope="session", name="check")

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from tilewright.api.testing import kernel_errors, refusal, site_of
 from tilewright.operators.binary import OPERATORS
-from tilewright.testing.kernel_checks import kernel_errors
-from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_siracusa.kernels.float_elements import KERNELS
 
 Array = npt.NDArray[np.generic]

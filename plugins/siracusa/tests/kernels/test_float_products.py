@@ -11,16 +11,23 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from tilewright.api.testing import (
+    STRICT,
+    random_cuts,
+    random_layouts,
+    random_parts,
+    refusal,
+    result_errors,
+    run_kernel,
+    run_tiled,
+    site_of,
+)
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
 from tilewright.operators.conv import CONV
 from tilewright.operators.gemm import GEMM, MATMUL
-from tilewright.testing.kernel_checks import random_cuts, random_layouts, random_parts
-from tilewright.testing.kernel_run import STRICT, run_kernel
-from tilewright.testing.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import refusal, result_errors, site_of
 from tilewright_siracusa.kernels import float_conv, float_depthwise, float_matmul
 
 Array = npt.NDArray[np.generic]

@@ -10,13 +10,12 @@ import numpy.typing as npt
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from tilewright.api.testing import byte_array, make_requant, refusal, site_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.requant import Requant
 from tilewright.operators.qelementwise import QADD
 from tilewright.operators.qgemm import QMATMUL
-from tilewright.testing.integer_values import byte_array, make_requant
-from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_siracusa.kernels import add, matmul
 
 Array = npt.NDArray[np.generic]

@@ -10,14 +10,13 @@ import numpy.typing as npt
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from tilewright.api.testing import byte_array, make_requant, refusal, site_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.requant import Requant
 from tilewright.operators.pool import MAX_POOL
 from tilewright.operators.qconv import QCONV
 from tilewright.operators.qpool import QAVERAGE_POOL
-from tilewright.testing.integer_values import byte_array, make_requant
-from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_siracusa.kernels.depthwise import DEPTHWISE
 from tilewright_siracusa.kernels.pools import AVERAGE, MAX
 

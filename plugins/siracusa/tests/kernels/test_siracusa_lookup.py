@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from iss_run import run_on_iss
 
+from tilewright.api.testing import refusal, site_of
 from tilewright.ir.layer import layer_of
 from tilewright.operators.qlookup import QLOOKUP, QLOOKUP_PORTABLE
-from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_siracusa.kernels import lookup
 
 Array = npt.NDArray[np.generic]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from tilewright.api.testing import byte_array, make_requant, refusal, site_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
@@ -19,8 +20,6 @@ from tilewright.ir.layer import layer_of
 from tilewright.ir.requant import Requant
 from tilewright.operators.qconv import QCONV
 from tilewright.operators.qgemm import QGEMM
-from tilewright.testing.integer_values import byte_array, make_requant
-from tilewright.testing.operator_sites import refusal, site_of
 from tilewright_siracusa.kernels.products import CONV, GEMM
 from tilewright_siracusa.kernels.vector import VECTOR
 

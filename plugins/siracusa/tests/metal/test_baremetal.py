@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.api import elf_symbols
+from tilewright.api.runner import elf_symbols
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError

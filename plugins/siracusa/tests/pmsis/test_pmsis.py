@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tilewright.api import decode_outputs, make_harness
+from tilewright.api.runner import decode_outputs, make_harness
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit.stage import text as emitted_text

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from tilewright.api.testing import CLUSTER
 from tilewright.cli.main import tilewright
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
@@ -21,7 +22,6 @@ from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.runner import Job, RunResult
 from tilewright.ir.stages import Artifact
 from tilewright.plugins import load_for
-from tilewright.testing.cluster import CLUSTER
 from tilewright.validate.comparison import judge_steps
 from tilewright.validate.vectors import random_vectors
 from tilewright_siracusa.runners import qemu_tools

@@ -1,14 +1,13 @@
-${banner(f"{p}.c", "kernels, steps and the context API")}
-% if program.licences:
-/* Kernels that other packages brought keep their own licence:
-% for one in program.licences:
- *   ${safe(one.kernel)}  SPDX-License-Identifier: ${safe(one.licence)}
-% endfor
- */
+${banner(f"{p}.c", "steps and the context API" if kernels_header else "kernels, steps and the context API")}
+% if program.licences and not kernels_header:
+${licences}
 % endif
 #include "${p}.h"
 % if program.team:
 #include "tw_rt.h"
+% endif
+% if kernels_header:
+#include "${kernels_header}"
 % endif
 
 % for name in includes:
@@ -91,15 +90,11 @@ enum {
 % endfor
 };
 % endif
-% if program.sources:
+% if kernels and not kernels_header:
 
 /* ---- kernels ---- */
 
-${prelude}
-% for text in program.sources:
-
-${text}
-% endfor
+${kernels}
 % endif
 % if program.steps:
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from tilewright.ir.graph import Attribute, Node
 from tilewright.ir.requant import Requant
+from tilewright.ir.rounding import ceil_div
 from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.weights import Weight, bias_of, scale_ratio, weight_of
 from tilewright.rewrite.qdq.work import Work
@@ -38,13 +39,13 @@ class _Phases:
     @property
     def kernel(self) -> tuple[int, ...]:
         """Taps of one phase."""
-        return tuple(-(-taps // stride) for taps, stride in zip(self.taps, self.strides, strict=True))
+        return tuple(ceil_div(taps, stride) for taps, stride in zip(self.taps, self.strides, strict=True))
 
     @property
     def after(self) -> tuple[int, ...]:
         """Padding after the input, so that the last output is reached."""
         ends = (
-            -(-(low + extent) // stride)
+            ceil_div(low + extent, stride)
             for low, extent, stride in zip(self.before, self.outputs, self.strides, strict=True)
         )
         return tuple(max(0, end - extent) for end, extent in zip(ends, self.inputs, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.api import Kernel
+from tilewright.api.kernel import Kernel
 from tilewright_cortexm.kernels import (
     dsp_depthwise,
     dsp_elementwise,

@@ -1,5 +1,6 @@
-#ifndef TW_DEPTHWISE
-#define TW_DEPTHWISE
+#pragma once
+#include <stdint.h>
+
 typedef struct { /* windows over a channels-last image, each channel on its own */
     int32_t width, height, channels; /* of x */
     int32_t out_width, out_height;
@@ -7,4 +8,3 @@ typedef struct { /* windows over a channels-last image, each channel on its own 
     int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
     int32_t pad; /* value outside, as a byte */
 } tw_depthwise;
-#endif

@@ -10,18 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    DType,
-    Layout,
-    Requant,
-    RequantForm,
-    Site,
-    Windows,
-    channels_last,
-    sum_bounds,
-    sum_requant,
-    windows_of,
-)
+from tilewright.api.graph import DType, Layout, Requant, Site, channels_last
+from tilewright.api.kernel import RequantForm, Windows, sum_bounds, sum_requant, windows_of
 from tilewright_cortexm.kernels.products import BYTES, two_spatial_axes, zero_points
 
 if TYPE_CHECKING:

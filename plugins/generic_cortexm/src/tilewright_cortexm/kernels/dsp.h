@@ -1,6 +1,11 @@
-<%doc> The instructions of the DSP extension that compilers do not find by themselves, and the same in C. </%doc>\
-#ifndef TW_DSP
-#define TW_DSP
+#pragma once
+#include "assembler.h"
+#include "prelude.h"
+#include <stdint.h>
+#include <string.h>
+
+/* The instructions of the DSP extension that compilers do not find by themselves, and the same in C. */
+
 /* Four bytes from any address; one load where the core reads unaligned words. */
 TW_KERNEL uint32_t tw_dsp_load(const void *from)
 {
@@ -11,14 +16,6 @@ TW_KERNEL uint32_t tw_dsp_load(const void *from)
 
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 #  define TW_DSP_ARM 1
-/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
-#ifndef TW_ASSEMBLER
-#  if defined(__clang__)
-#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
-#  else
-#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
-#  endif
-#endif
 /* Bytes 0 and 2, or 1 and 3, as two 16-bit halves. */
 TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
 {
@@ -189,4 +186,3 @@ TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32
 {
     return tw_dsp_requant_or(acc, word, above, shift, zero_point, low, high, word < 0);
 }
-#endif

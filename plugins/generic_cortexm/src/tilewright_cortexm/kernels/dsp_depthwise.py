@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Matched, Site, TileShape, whole
+from tilewright.api import ceil_div
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import c_template
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,7 +32,7 @@ _PLANES = 4
 def _words(layer: Depthwise) -> int:
     """Of one row of one channel: what all windows read, in pairs, and where the row itself ends."""
     left, stride = layer.windows.before[1], layer.windows.strides[1]
-    pairs = -(-layer.out_width // 2) if stride == 1 else layer.out_width
+    pairs = ceil_div(layer.out_width, 2) if stride == 1 else layer.out_width
     return max(pairs + 1, (left + layer.width + 1) // 2)
 
 
@@ -73,7 +76,7 @@ def _access(site: Site) -> Access:
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
-    groups = -(-layer.channels // _PLANES)
+    groups = ceil_div(layer.channels, _PLANES)
     rows = min(layer.height, layer.out_height * layer.windows.strides[0] + 3)
     taken_apart = rows * (10 * layer.width + 20)
     each = 15 if layer.windows.strides[1] == 1 else 22
@@ -101,14 +104,16 @@ def _values(call: Call) -> Mapping[str, object]:
         "rows": f"tw_dsp_rows_s{stride}_{label}",
         "widen": widen,
         "stride": stride,
-        **form.names,
-        "low": requant.low,
-        "high": requant.high,
+        **form.names(requant),
         "fields": layer.fields(),
         "numbers": f"{_words(layer)}, {form.above}, {requant.zero_point}",
         **layer.call_values(),
     }
 
+
+_SPLIT = c_template("tw_dsp_planes_${widen}", "dsp_planes.c.mako")
+_ROW = c_template("${rows}", "dsp_row.c.mako")
+_DEPTHWISE = c_template("${function}", "dsp_depthwise.c.mako")
 
 KERNELS = (
     Kernel(
@@ -124,7 +129,7 @@ KERNELS = (
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("dsp.h", "depthwise.h", "dsp_row.c", "dsp_depthwise.c"),
+        source=(_SPLIT, _ROW, _DEPTHWISE),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

@@ -5,9 +5,11 @@ Does not know how operands broadcast.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from tilewright.api import Call, Kernel, Site, TileShape, sum_requant
-from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape, sum_requant
+from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
 from tilewright_cortexm.kernels.elementwise import (
     NEST,
     in_place,
@@ -16,7 +18,7 @@ from tilewright_cortexm.kernels.elementwise import (
     rows_of,
     sum_of,
 )
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import c_template, narrowed
 
 _FULL = ((-128, 127), (0, 255))
 
@@ -79,7 +81,7 @@ def _product_values(call: Call) -> Mapping[str, object]:
     zeros = [node.integer(name) for name in ("a_zero_point", "b_zero_point")]
     return {
         **_shared(call, f"product_{form.label(node.requant())}"),
-        **form.names,
+        **form.names(node.requant()),
         "numbers": f"{zeros[0]}, {zeros[1]}, {form.words[0]}, {form.above}, {node.requant().zero_point}",
     }
 
@@ -88,6 +90,15 @@ def _product_cycles(tile: TileShape) -> float:
     """Executed instructions."""
     extra = (5 if tile.site.analysis.exact.any() else 0) + (0 if limits(tile.site) in _FULL else 6)
     return (9.2 + extra) * tile.site.output.elements + 60
+
+
+_SUM = c_template("${function}", "dsp_sum.c.mako")
+_PRODUCT = c_template("${function}", "dsp_product.c.mako")
+
+
+def _sum_source(values: Mapping[str, Any]) -> Sections:
+    name, narrow = narrowed(values["shift"] if values["inside"] else 0, values["low"], values["high"])
+    return (narrow, _SUM.of(narrow=name))
 
 
 _CALL = NEST + "${function}(${count}, ${steps}, ${pointers}, ${numbers});"
@@ -103,7 +114,7 @@ KERNELS = (
         cycles=_sum_cycles,
         describe=lambda site: {"accumulator_bits": 32, "ties": site.analysis.ties},
         values=_sum_values,
-        source=c_text("dsp.h", "dsp_narrow.c", "dsp_sum.c"),
+        source=_sum_source,
         call=_CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),
@@ -117,7 +128,7 @@ KERNELS = (
         cycles=_product_cycles,
         describe=lambda site: {"accumulator_bits": 32, "requant": {"exact": int(site.analysis.exact.sum())}},
         values=_product_values,
-        source=c_text("dsp.h", "dsp_narrow.c", "dsp_product.c"),
+        source=lambda values: (*requantiser(values), _PRODUCT),
         call=_CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

@@ -6,19 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.api import Call, Kernel, Matched, Site, TileShape
+from tilewright.api import align_down, align_up, ceil_div
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.matmul import MatMul, matmul
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_template, each_of
 
 _ROWS, _BLOCK = 3, 2
 _UNROLLS = (4, 3, 2, 1)
 
 
 def _groups(layer: MatMul) -> int:
-    return -(-layer.depth // 4)
+    return ceil_div(layer.depth, 4)
 
 
 def _scratch(layer: MatMul, columns: int) -> int:
@@ -30,8 +32,8 @@ def _scratch(layer: MatMul, columns: int) -> int:
 def _panel(layer: MatMul) -> int:
     """Columns of B in scratch: as many blocks as fit. 0 where not even one does."""
     room = SCRATCH_LIMIT_BYTES - _scratch(layer, 0)
-    fit = room // (_scratch(layer, 1) - _scratch(layer, 0)) // _BLOCK * _BLOCK
-    return max(0, min(fit, -(-layer.columns // _BLOCK) * _BLOCK))
+    fit = align_down(room // (_scratch(layer, 1) - _scratch(layer, 0)), _BLOCK)
+    return max(0, min(fit, align_up(layer.columns, _BLOCK)))
 
 
 def _form(layer: MatMul) -> DspForm:
@@ -50,8 +52,8 @@ def _match(site: Site) -> MatMul | str:
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: MatMul = tile.site.analysis
-    groups, panels = _groups(layer), -(-layer.columns // _panel(layer))
-    blocks, triples = -(-layer.columns // _BLOCK), -(-layer.rows // _ROWS)
+    groups, panels = _groups(layer), ceil_div(layer.columns, _panel(layer))
+    blocks, triples = ceil_div(layer.columns, _BLOCK), ceil_div(layer.rows, _ROWS)
     block = groups * 20 + 3 * groups / _unroll(groups) + 28 + (36 if _form(layer).exact.any() else 0)
     rows = _ROWS * (groups * (18 if layer.b_zero else 9) + 40)
     packed = layer.columns * (groups * 20 + 30)
@@ -74,16 +76,24 @@ def _values(call: Call) -> Mapping[str, object]:
         "function": f"tw_dsp_matmul_{widen}_{kind}",
         "widen": widen,
         "blocks": [
-            {"block": f"tw_dsp_rows_3x{size}_{kind}", "pixels": _ROWS, "channels": size, "unroll": unroll, "more": True}
+            {
+                "block": f"tw_dsp_rows_3x{size}_{kind}",
+                "pixels": _ROWS,
+                "channels": size,
+                "unroll": unroll,
+                "more": True,
+                "bytes_of": "",
+            }
             for size in (_BLOCK, 1)
         ],
-        **form.names,
-        "low": requant.low,
-        "high": requant.high,
+        **form.names(requant),
         "numbers": f"{_panel(layer)}, {form.words[0]}, {form.above}, {requant.zero_point}",
         **form_of.call_values(call),
     }
 
+
+_WIDENED = c_template("tw_dsp_row_${widen}", "dsp_rows.c.mako", WIDEN)
+_MATMUL = c_template("${function}", "dsp_matmul.c.mako")
 
 KERNELS = (
     Kernel(
@@ -97,7 +107,7 @@ KERNELS = (
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("dsp.h", "dsp_columns.c", "matmul.h", "dsp_block.c", "dsp_matmul.c"),
+        source=lambda values: (_WIDENED, *each_of(BLOCK, values["blocks"]), _MATMUL),
         call=form_of.CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

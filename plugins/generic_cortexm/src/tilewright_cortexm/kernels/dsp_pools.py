@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Matched, Site, TileShape, whole
+from tilewright.api import ceil_div
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels import pools
-from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
+from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
 from tilewright_cortexm.kernels.pools import Average, Pool, average, pool
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import c_template
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -51,14 +54,14 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 def _max_cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Pool = tile.site.analysis
-    groups, windows = -(-layer.channels // _CHANNELS), pools.windows(layer)
+    groups, windows = ceil_div(layer.channels, _CHANNELS), pools.windows(layer)
     return windows * (groups * (layer.taps * 5 + layer.windows.kernel[0] * 4 + 10) + 12)
 
 
 def _average_cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Pool = tile.site.analysis.pool
-    groups, windows = -(-layer.channels // _CHANNELS), pools.windows(layer)
+    groups, windows = ceil_div(layer.channels, _CHANNELS), pools.windows(layer)
     return windows * (groups * (layer.taps * 6 + layer.windows.kernel[0] * 4 + 40) + 60)
 
 
@@ -84,9 +87,7 @@ def _average_values(call: Call) -> Mapping[str, object]:
         "words": words,
         "padding": one.padding,
         "long_windows": long_windows,
-        **form.names,
-        "low": one.requant.low,
-        "high": one.requant.high,
+        **form.names(one.requant),
         "more": f", {call.operands['R']}, {', '.join(map(str, numbers))}",
         **pools.call_values(call, layer),
     }
@@ -95,6 +96,11 @@ def _average_values(call: Call) -> Mapping[str, object]:
 def _describe(site: Matched) -> Mapping[str, object]:
     form = _form(site.analysis)
     return {"accumulator_bits": 32, "requant": {"channels": len(form.words), "exact": int(form.exact.sum())}}
+
+
+_POOL = c_template("tw_dsp_pool_${widen}", "dsp_pool.c.mako")
+_MAX = c_template("${function}", "dsp_max_pool.c.mako", _POOL)
+_AVERAGE = c_template("${function}", "dsp_average_pool.c.mako", _POOL)
 
 
 def _average_kernel(op: str, name: str) -> Kernel:
@@ -110,7 +116,7 @@ def _average_kernel(op: str, name: str) -> Kernel:
         cycles=_average_cycles,
         describe=_describe,
         values=_average_values,
-        source=c_text("dsp.h", "dsp_narrow.c", "inside.h", "pool_windows.c", "dsp_pool.c", "dsp_average_pool.c"),
+        source=lambda values: (*requantiser(values), _AVERAGE),
         call=pools.CALL,
         includes=("<stdint.h>", "<string.h>"),
     )
@@ -127,7 +133,7 @@ KERNELS = (
         requires=pools.requires,
         cycles=_max_cycles,
         values=_max_values,
-        source=c_text("dsp.h", "inside.h", "pool_windows.c", "dsp_pool.c", "dsp_max_pool.c"),
+        source=(_MAX,),
         call=pools.CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

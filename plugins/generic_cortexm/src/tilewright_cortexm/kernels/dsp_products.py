@@ -9,14 +9,17 @@ one column fits, it holds bytes, which are widened when they are multiplied.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Layout, Matched, Site, TileShape, channels_last, row_major, whole
+from tilewright.api import align_up, ceil_div
+from tilewright.api.graph import Layout, Site, channels_last, row_major
+from tilewright.api.kernel import Call, Kernel, Matched, Sections, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_section, c_template, each_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,13 +32,13 @@ _UNROLLS = (4, 3, 2, 1)
 
 def _groups(rows: Rows) -> int:
     """Fours of values in one run."""
-    return -(-rows.length // 4)
+    return ceil_div(rows.length, 4)
 
 
 def _room(rows: Rows, group_bytes: int) -> int:
     """Bytes of columns that take so many for every four values, and of a run at the edge of a row."""
     edge = rows.length if rows.padded else 0
-    return rows.runs * _groups(rows) * group_bytes + -(-edge // 4) * 4
+    return rows.runs * _groups(rows) * group_bytes + align_up(edge, 4)
 
 
 def _pixels(rows: Rows) -> int:
@@ -133,7 +136,7 @@ def _cycles(tile: TileShape) -> float:
     block = groups * step + 3 * groups / _unroll(groups) + 25 + 5 * pixels * channels / 2 + slow
     column = 0 if _direct(rows) else (3 if _narrow(rows) else 7) * groups + 10 * rows.runs + 10
     columns = rows.groups * (pixels * column + 30)
-    return rows.batches * -(-rows.pixels // pixels) * (len(_channel_blocks(rows)) * block + columns)
+    return rows.batches * ceil_div(rows.pixels, pixels) * (len(_channel_blocks(rows)) * block + columns)
 
 
 def _unroll(groups: int) -> int:
@@ -167,9 +170,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "direct": _direct(rows),
         "blocks": _block_shapes(rows, unroll, kind, dtype if narrow else ""),
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
-        **form.names,
-        "low": requant.low,
-        "high": requant.high,
+        **form.names(requant),
         "fields": _fields(layer, form),
         "columns": f"(uint32_t *){call.operands['scratch']}" if "scratch" in call.operands else "0",
         "x": call.operands["X" if site.node.op == "QConv" else "A"],
@@ -192,6 +193,7 @@ def _block_shapes(rows: Rows, unroll: int, kind: str, bytes_of: str) -> Sequence
             "pixels": pixels,
             "channels": size,
             "unroll": unroll,
+            "more": False,
             "bytes_of": bytes_of,
         }
         for _, _, size in _blocks(rows)
@@ -208,7 +210,15 @@ def _fields(layer: Products, form: DspForm) -> Mapping[str, int]:
     }
 
 
-_SOURCE = c_text("dsp.h", "dsp_columns.c", "dsp_block.c", "dsp_products.c")
+_BYTES = c_section("dsp_widen_bytes.h")
+_PRODUCTS = c_template("${function}", "dsp_products.c.mako")
+_COLUMN = c_template("tw_dsp_column_${widen}", "dsp_column.c.mako")
+
+
+def _source(values: Mapping[str, Any]) -> Sections:
+    widen = _BYTES if values["widen"] == "bytes" else WIDEN
+    columns = () if values["direct"] else (widen, _COLUMN)
+    return (*columns, *each_of(BLOCK, values["blocks"]), _PRODUCTS)
 
 
 def _kernel(op: str, name: str) -> Kernel:
@@ -225,7 +235,7 @@ def _kernel(op: str, name: str) -> Kernel:
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=_SOURCE,
+        source=_source,
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     )

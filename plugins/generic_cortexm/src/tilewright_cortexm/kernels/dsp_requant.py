@@ -8,12 +8,15 @@ because dropping the lower half and then shifting is one shift.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import Requant, RequantForm
+from tilewright.api.graph import Requant
+from tilewright.api.kernel import RequantForm, Sections
+from tilewright_cortexm.kernels.sources import c_template, narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,15 +39,33 @@ class DspForm:
         """Which channels use the formula."""
         return np.asarray(self.words) < 0
 
-    @property
-    def names(self) -> dict[str, object]:
-        """What C templates are given: which forms occur, and the shift."""
-        return {"fixed": not self.exact.all(), "exact": bool(self.exact.any()), "shift": self.shift}
+    def names(self, requant: Requant) -> dict[str, object]:
+        """What C templates are given: which forms occur, the shift, the limits, and a function that does it all."""
+        return {
+            "fixed": not self.exact.all(),
+            "exact": bool(self.exact.any()),
+            "shift": self.shift,
+            "low": requant.low,
+            "high": requant.high,
+            "requantise": f"tw_dsp_requantise_{self.label(requant)}",
+        }
 
     def label(self, requant: Requant) -> str:
         """Part of a C name: code of equal labels is the same."""
         forms = f"{'' if self.exact.all() else 'f'}{'x' if self.exact.any() else ''}{self.shift}"
         return f"{forms}_{requant.low}_{requant.high}".replace("-", "m")
+
+
+_REQUANTISE = c_template("${requantise}", "dsp_requantise.c.mako")
+
+
+def requantiser(values: Mapping[str, Any]) -> Sections:
+    """The function `requantise` of `DspForm.names`, and what it calls."""
+    low, high = values["low"], values["high"]
+    shifted, shift = narrowed(values["shift"], low, high)
+    rounded, clamp = narrowed(0, low, high)
+    used = (*([shift] if values["fixed"] else []), *([clamp] if values["exact"] else []))
+    return (*used, _REQUANTISE.of(shifted=shifted, rounded=rounded))
 
 
 def dsp_form(requant: Requant, form: RequantForm, together: Iterable[range] = ()) -> DspForm:

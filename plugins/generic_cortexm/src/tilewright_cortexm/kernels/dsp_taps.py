@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, Kernel, Matched, Site, TileShape, whole
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
+from tilewright_cortexm.kernels.sources import c_template
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -103,14 +105,14 @@ def _values(call: Call) -> Mapping[str, object]:
         "widen": widen,
         "taps": layer.taps,
         "unroll": _unroll(layer.taps),
-        **form.names,
-        "low": requant.low,
-        "high": requant.high,
+        **form.names(requant),
         "fields": layer.fields(),
         "numbers": f"{form.above}, {requant.zero_point}",
         **layer.call_values(),
     }
 
+
+_TAPS = c_template("${function}", "dsp_taps.c.mako")
 
 KERNELS = (
     Kernel(
@@ -126,7 +128,7 @@ KERNELS = (
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("dsp.h", "dsp_narrow.c", "inside.h", "depthwise.h", "depthwise_taps.c", "dsp_taps.c"),
+        source=lambda values: (*requantiser(values), _TAPS),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.api import Call, Nest, Site, SumForm, elementwise_walk, nest, scaled_sum_form
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Nest, SumForm, elementwise_walk, nest, scaled_sum_form
 from tilewright_cortexm.kernels.products import BYTES
 
 INPUTS = ("A", "B")

@@ -1,5 +1,7 @@
-#ifndef TW_INSIDE
-#define TW_INSIDE
+#pragma once
+#include "prelude.h"
+#include <stdint.h>
+
 typedef struct {
     int32_t first, count; /* positions of one axis that lie inside: the first one's place in x, and how many */
 } tw_inside;
@@ -19,4 +21,3 @@ TW_KERNEL tw_inside tw_inside_of(int32_t start, int32_t taps, int32_t dilation, 
         .first = start + before * dilation, .count = tw_taps_to(start, taps, dilation, extent) - before};
     return inside;
 }
-#endif

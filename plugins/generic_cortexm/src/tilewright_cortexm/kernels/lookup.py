@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tilewright.api import Call, DType, Kernel, Nest, Site, nest, walk
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, Nest, nest, walk
 from tilewright_cortexm.kernels.elementwise import NEST
 from tilewright_cortexm.kernels.products import BYTES
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import c_template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,7 @@ KERNELS = (
         in_place=lambda site: (("X", "Y"),),
         cycles=lambda tile: 4.4 * tile.site.output.elements + 30,
         values=_values,
-        source=c_text("lookup.c"),
+        source=(c_template("${function}", "lookup.c.mako"),),
         call=NEST + "${function}(${arguments});",
     ),
 )

@@ -10,20 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Requant,
-    RequantForm,
-    Site,
-    broadcast_steps,
-    nest,
-    sum_bounds,
-    sum_requant,
-    walk,
-    whole,
-)
+from tilewright.api.graph import DType, Requant, Site
+from tilewright.api.kernel import Call, RequantForm, broadcast_steps, nest, sum_bounds, sum_requant, walk
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.products import BYTES, zero_points
 
 _OPERANDS = ("A", "B", "Y")
@@ -117,7 +106,7 @@ CALL = """\
 % for line in nest.headers:
 ${line}
 % endfor
-${function}((tw_matmul){
+${function}((tw_arm_matmul){
 % for name, value in fields.items():
     .${name} = ${value},
 % endfor

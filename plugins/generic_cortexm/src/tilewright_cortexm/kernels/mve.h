@@ -1,16 +1,12 @@
-<%doc> What Helium does better than compilers know, and the same in C. </%doc>\
-#ifndef TW_MVE
-#define TW_MVE
+#pragma once
+#include "assembler.h"
+#include "prelude.h"
+#include <stdint.h>
+
+/* What Helium does better than compilers know, and the same in C. */
+
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 #  define TW_MVE_ARM 1
-/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
-#ifndef TW_ASSEMBLER
-#  if defined(__clang__)
-#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
-#  else
-#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
-#  endif
-#endif
 /* `count` bytes, any number of them, each xor `flip` (0 or 128). Returns the end of what was written. */
 TW_KERNEL int8_t *tw_mve_copy(int8_t *to, const void *from, int32_t count, int32_t flip)
 {
@@ -73,4 +69,3 @@ TW_KERNEL int32_t tw_mve_requant(int32_t acc, float scale, int32_t zero_point, i
     const int32_t q = whole + up - down + zero_point;
     return q < low ? low : (q > high ? high : q);
 }
-#endif

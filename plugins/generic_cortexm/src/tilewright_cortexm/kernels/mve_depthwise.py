@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Matched, Site, TileShape, whole
+from tilewright.api import align_up, ceil_div
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.mve_products import SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import c_template, each_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -41,7 +44,7 @@ def _match(site: Site) -> Depthwise | str:
 
 def _padded(layer: Depthwise) -> int:
     """Channels, up to the next multiple of eight."""
-    return -(-layer.channels // CHANNELS) * CHANNELS
+    return align_up(layer.channels, CHANNELS)
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
@@ -67,7 +70,7 @@ def _access(site: Matched) -> Access:
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
-    each = -(-layer.channels // CHANNELS) * ((8 + 1 / _unroll(layer.taps)) * layer.taps + 24) + 60
+    each = ceil_div(layer.channels, CHANNELS) * ((8 + 1 / _unroll(layer.taps)) * layer.taps + 24) + 60
     return layer.batches * (layer.out_width * layer.out_height * each + layer.edges * (5 * layer.taps + 60))
 
 
@@ -111,6 +114,9 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+_PIXEL = c_template("${block}", "mve_pixel.c.mako")
+_DEPTHWISE = c_template("${function}", "mve_depthwise.c.mako")
+
 KERNELS = (
     Kernel(
         name="cortex-m.mve.depthwise",
@@ -125,7 +131,7 @@ KERNELS = (
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("mve.h", "inside.h", "depthwise.h", "depthwise_taps.c", "mve_depthwise.c"),
+        source=lambda values: (*each_of(_PIXEL, values["blocks"]), _DEPTHWISE),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tilewright.api import Call, DType, Kernel, Site, TileShape
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, TileShape
 from tilewright_cortexm.kernels.elementwise import (
     NEST,
     in_place,
@@ -17,7 +18,7 @@ from tilewright_cortexm.kernels.elementwise import (
     rows_of,
     sum_of,
 )
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import c_template
 
 
 def _shared(call: Call, name: str, lanes: int) -> dict[str, object]:
@@ -106,7 +107,7 @@ KERNELS = (
         cycles=_cycles(3.0, 20),
         describe=lambda site: {"accumulator_bits": 32, "ties": site.analysis.ties},
         values=_sum_values,
-        source=c_text("mve.h", "mve_sum.c"),
+        source=(c_template("${function}", "mve_sum.c.mako"),),
         call=_CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),
@@ -120,7 +121,7 @@ KERNELS = (
         cycles=_cycles(2.8, 22),
         describe=lambda site: {"accumulator_bits": 32, "requant": {"exact": 1}},
         values=_product_values,
-        source=c_text("mve.h", "mve_product.c"),
+        source=(c_template("${function}", "mve_product.c.mako"),),
         call=_CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

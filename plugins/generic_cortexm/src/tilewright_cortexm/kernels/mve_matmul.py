@@ -8,11 +8,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tilewright.api import Call, DType, Kernel, Site, TileShape
+from tilewright.api import align_down, align_up, ceil_div
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, TileShape
 from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.matmul import MatMul, matmul
 from tilewright_cortexm.kernels.mve_products import CHANNELS, LANES, SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of
 
 _UNROLLS = (4, 3, 2, 1)
 
@@ -24,7 +26,7 @@ def _rows(layer: MatMul) -> int:
 
 def _steps(layer: MatMul) -> int:
     """Of sixteen values."""
-    return -(-layer.depth // LANES)
+    return ceil_div(layer.depth, LANES)
 
 
 def _scratch(layer: MatMul, columns: int) -> int:
@@ -36,8 +38,8 @@ def _scratch(layer: MatMul, columns: int) -> int:
 def _panel(layer: MatMul) -> int:
     """Columns of B in scratch: as many blocks as fit. 0 where not even one does."""
     room = SCRATCH_LIMIT_BYTES - _scratch(layer, 0)
-    fit = room // (_scratch(layer, 1) - _scratch(layer, 0)) // CHANNELS * CHANNELS
-    return max(0, min(fit, -(-layer.columns // CHANNELS) * CHANNELS))
+    fit = align_down(room // (_scratch(layer, 1) - _scratch(layer, 0)), CHANNELS)
+    return max(0, min(fit, align_up(layer.columns, CHANNELS)))
 
 
 def _match(site: Site) -> MatMul | str:
@@ -63,9 +65,9 @@ def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: MatMul = tile.site.analysis
     rows, steps = _rows(layer), _steps(layer)
-    blocks, panels = -(-layer.columns // CHANNELS), -(-layer.columns // _panel(layer))
+    blocks, panels = ceil_div(layer.columns, CHANNELS), ceil_div(layer.columns, _panel(layer))
     block = steps * (rows * 5 + 4) + 45
-    turns = -(-layer.rows // rows) * (blocks * block + panels * rows * steps * 80)
+    turns = ceil_div(layer.rows, rows) * (blocks * block + panels * rows * steps * 80)
     return layer.batches * (turns + layer.columns * steps * 55 + 300)
 
 
@@ -103,6 +105,8 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+_MATMUL = c_template("${function}", "mve_matmul.c.mako")
+
 KERNELS = (
     Kernel(
         name="cortex-m.mve.qmatmul",
@@ -115,7 +119,7 @@ KERNELS = (
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("mve.h", "matmul.h", "mve_values.c", "mve_block.c", "mve_matmul.c"),
+        source=lambda values: (*each_of(MVE_BLOCK, values["blocks"]), _MATMUL),
         call=form_of.CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import Access, Call, DType, Kernel, Matched, Site, TileShape, whole
+from tilewright.api import ceil_div
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels import pools
 from tilewright_cortexm.kernels.pools import Average, Pool, average, pool
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import c_template
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -45,7 +48,7 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 
 
 def _cycles(layer: Pool, lanes: int, each: float) -> float:
-    blocks = -(-layer.channels // lanes)
+    blocks = ceil_div(layer.channels, lanes)
     return pools.windows(layer) * (blocks * (layer.taps * 5 + layer.windows.kernel[0] * 4 + each) + 15)
 
 
@@ -107,7 +110,7 @@ def _average_kernel(op: str, name: str) -> Kernel:
         cycles=_average_cycles,
         describe=_describe,
         values=_average_values,
-        source=c_text("mve.h", "inside.h", "pool_windows.c", "mve_average_pool.c"),
+        source=(c_template("${function}", "mve_average_pool.c.mako"),),
         call=pools.CALL,
         includes=("<stdint.h>", "<string.h>"),
     )
@@ -124,7 +127,7 @@ KERNELS = (
         requires=pools.requires,
         cycles=_max_cycles,
         values=_max_values,
-        source=c_text("mve.h", "inside.h", "pool_windows.c", "mve_max_pool.c"),
+        source=(c_template("${function}", "mve_max_pool.c.mako"),),
         call=pools.CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

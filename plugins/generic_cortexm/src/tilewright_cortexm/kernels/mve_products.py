@@ -12,21 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    Site,
-    TileShape,
-    channels_last,
-    row_major,
-    whole,
-)
+from tilewright.api import align_down, align_up, ceil_div
+from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -57,7 +48,7 @@ def _length(rows: Rows) -> int:
 
 
 def _room(rows: Rows) -> int:
-    return -(-_length(rows) // LANES) * LANES
+    return align_up(_length(rows), LANES)
 
 
 def _pixels(rows: Rows) -> int:
@@ -91,7 +82,7 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     weights, parameters = [], []
     for channels in _channel_blocks(rows):
         block = flat[channels.start : channels.stop]
-        whole_steps = length // LANES * LANES
+        whole_steps = align_down(length, LANES)
         steps = block[:, :whole_steps].reshape(len(block), -1, LANES).swapaxes(0, 1)
         weights += [steps.reshape(-1), block[:, whole_steps:].reshape(-1)]
         for part in (bias, scales):
@@ -141,7 +132,7 @@ def _cycles(tile: TileShape) -> float:
     block = trips * (unroll * step + 2) + tail + 14 + 11 * pixels
     column = 12 if _direct(tile.site, rows) else rows.runs * (15 + rows.length / LANES * 4) + 15
     columns = rows.groups * (pixels * column + 40)
-    return rows.batches * -(-rows.pixels // pixels) * (len(_channel_blocks(rows)) * block + columns)
+    return rows.batches * ceil_div(rows.pixels, pixels) * (len(_channel_blocks(rows)) * block + columns)
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
@@ -175,6 +166,7 @@ def _values(call: Call) -> Mapping[str, object]:
                 "channels": size,
                 "unroll": unroll,
                 "tail": tail,
+                "more": False,
             }
             for _, _, size in _blocks(rows)
         ],
@@ -185,7 +177,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "x": call.operands[_input(site)],
         "struct": "tw_mve_conv",
         "w_step": rows.outputs * _length(rows),
-        "p_step": 2 * CHANNELS * -(-rows.outputs // CHANNELS),
+        "p_step": 2 * align_up(rows.outputs, CHANNELS),
         **call_values(layer),
         "columns": f"(int8_t *){call.operands['scratch']}" if "scratch" in call.operands and not direct else "0",
     }
@@ -202,6 +194,9 @@ def _fields(layer: Products, flip: int, trips: int) -> Mapping[str, int]:
     }
 
 
+_PRODUCTS = c_template("${function}", "mve_products.c.mako")
+
+
 def _kernel(op: str, name: str) -> Kernel:
     return Kernel(
         name=name,
@@ -216,7 +211,7 @@ def _kernel(op: str, name: str) -> Kernel:
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=c_text("mve.h", "mve_values.c", "mve_block.c", "mve_products.c"),
+        source=lambda values: (*each_of(MVE_BLOCK, values["blocks"]), _PRODUCTS),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     )

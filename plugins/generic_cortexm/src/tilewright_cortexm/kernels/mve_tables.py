@@ -9,23 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Site,
-    TileShape,
-    nest,
-    refused_softmax,
-    softmax_table,
-    walk,
-    whole,
-)
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, TileShape, nest, refused_softmax, softmax_table, walk
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.elementwise import NEST
 from tilewright_cortexm.kernels.lookup import bytes_of, refused
 from tilewright_cortexm.kernels.products import BYTES
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import c_template
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -111,7 +101,7 @@ KERNELS = (
         in_place=lambda site: (("X", "Y"),),
         cycles=lambda tile: 0.4 * tile.site.output.elements + 30,
         values=_lookup_values,
-        source=c_text("mve.h", "mve_lookup.c"),
+        source=(c_template("${function}", "mve_lookup.c.mako"),),
         call=NEST + "${function}(${arguments});",
         includes=("<stdint.h>", "<string.h>"),
     ),
@@ -126,7 +116,7 @@ KERNELS = (
         in_place=lambda site: (("X", "Y"),),
         cycles=_softmax_cycles,
         values=_softmax_values,
-        source=c_text("mve.h", "mve_softmax.c"),
+        source=(c_template("${function}", "mve_softmax.c.mako"),),
         call=NEST + "${function}(${arguments});",
         includes=("<stdint.h>", "<string.h>"),
     ),

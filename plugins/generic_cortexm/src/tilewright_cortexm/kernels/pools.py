@@ -8,20 +8,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tilewright.api import (
-    Access,
-    Call,
-    Layout,
-    Requant,
-    RequantForm,
-    Site,
-    Windows,
-    channels_last,
-    row_major,
-    sum_requant,
-    whole,
-    windows_of,
-)
+from tilewright.api.graph import Layout, Requant, Site, channels_last, row_major
+from tilewright.api.kernel import Call, RequantForm, Windows, sum_requant, windows_of
+from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.products import BYTES, two_spatial_axes
 
 

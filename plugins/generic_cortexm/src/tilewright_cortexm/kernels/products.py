@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    AccumulatorBounds,
-    DType,
-    Requant,
-    RequantForm,
-    Site,
-    Windows,
-    sum_bounds,
-    sum_requant,
-    windows_of,
-)
+from tilewright.api.graph import DType, Requant, Site
+from tilewright.api.kernel import AccumulatorBounds, RequantForm, Windows, sum_bounds, sum_requant, windows_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

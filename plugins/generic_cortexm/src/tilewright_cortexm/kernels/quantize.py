@@ -5,14 +5,16 @@ Does not know scales for each channel, which only weights have. Every core here 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import Call, DType, Kernel, Site, nest, walk, whole
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, Sections, nest, walk
+from tilewright.api.operator import whole
 from tilewright_cortexm.kernels.elementwise import NEST
 from tilewright_cortexm.kernels.products import BYTES
-from tilewright_cortexm.kernels.sources import c_text
+from tilewright_cortexm.kernels.sources import c_template, narrowed
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -51,6 +53,14 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+_QUANTIZE = c_template("${function}", "quantize.c.mako")
+
+
+def _source(values: Mapping[str, Any]) -> Sections:
+    name, narrow = narrowed(0, values["low"], values["high"])
+    return (narrow, _QUANTIZE.of(narrow=name))
+
+
 KERNELS = (
     Kernel(
         name="cortex-m.quantize",
@@ -62,7 +72,7 @@ KERNELS = (
         pack=_pack,
         cycles=lambda tile: 10.0 * tile.site.output.elements + 20,
         values=_values,
-        source=c_text("dsp_narrow.c", "quantize.c"),
+        source=_source,
         call=NEST + "${function}(${arguments});",
     ),
 )

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from tilewright.api import ElfSymbol, toolchain_error
+from tilewright.api import toolchain_error
+from tilewright.api.runner import ElfSymbol
 
 OUTSIDE, BETWEEN = -1, 0  # regions of the harness, and of the network's run function; step n is region n + 1
 CLONE = re.compile(r"\.(isra|constprop|part|cold|lto_priv)\b.*")

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
-from tilewright.api import (
+from tilewright.api import TilewrightError
+from tilewright.api.platform import Platform
+from tilewright.api.runner import (
     Harness,
     Job,
-    Platform,
     RunResult,
-    TilewrightError,
     decode_outputs,
     decode_trace,
     elf_code_bytes,

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 
-from tilewright.api import execute, find_compiler, missing_compiler, toolchain_error
+from tilewright.api import toolchain_error
+from tilewright.api.runner import execute, find_compiler, missing_compiler
 
 GCC = "arm-none-eabi-gcc"
 QEMU = "qemu-system-arm"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.api import Kernel
+from tilewright.api.kernel import Kernel
 from tilewright_siracusa.kernels import (
     add,
     depthwise,

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.api import Call, DType, Kernel, Site, SumForm, TileShape, elementwise_walk, nest, scaled_sum_form
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, SumForm, TileShape, elementwise_walk, nest, scaled_sum_form
 from tilewright_siracusa.kernels.costs import leading_trips
 from tilewright_siracusa.kernels.layers import BYTES
 from tilewright_siracusa.kernels.limits import WHOLE
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import c_template
 
 LEADING = ("_lead1", "_lead0", "_lead2", "_lead3", "_lead4", "_lead5")  # rows of an image first, then columns
 
@@ -65,7 +66,7 @@ QADD = Kernel(
     parallel=LEADING,
     cycles=_cycles,
     values=_values,
-    source=c_text("add.c"),
+    source=(c_template("${function}", "add.c.mako"),),
     call="""\
 % for line in nest:
 ${line}

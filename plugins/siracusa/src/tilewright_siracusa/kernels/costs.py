@@ -11,7 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tilewright.api import Site, TileShape, Windows
+from tilewright.api import ceil_div
+from tilewright.api.graph import Site
+from tilewright.api.kernel import TileShape, Windows
 from tilewright_siracusa.kernels.layers import BLOCK, Layer
 from tilewright_siracusa.kernels.windows import two_axes
 
@@ -75,7 +77,7 @@ def products_cycles(
 
     Of the calls that compute parts of these windows, `finished` is the share that writes results; others keep sums.
     """
-    pairs, single, blocks = pixels // 2, pixels % 2, -(-outputs // BLOCK)
+    pairs, single, blocks = pixels // 2, pixels % 2, ceil_div(outputs, BLOCK)
     ends = (75.0, 61.0) if finished == 1 else (30 + 60 * finished, 10 + 35 * finished)
     pair, alone = 14 * words + 5 * runs + ends[0], 9 * words + 4 * runs + ends[1]
     around = 36 * pixels + 7.5 * pairs * pointers + 20 if padded else 12 * pixels + 60
@@ -84,13 +86,13 @@ def products_cycles(
 
 def column_cycles(pixels: int, outputs: int, words: int, copying: float) -> float:
     """Windows copied to columns first, which takes `copying` cycles for one."""
-    pairs, single, blocks = pixels // 2, pixels % 2, -(-outputs // BLOCK)
+    pairs, single, blocks = pixels // 2, pixels % 2, ceil_div(outputs, BLOCK)
     return blocks * (pairs * (14 * words + 93) + single * (9 * words + 110)) + pixels * copying + 60
 
 
 def vector_cycles(outputs: int, depth: int, finished: float = 1.0) -> float:
     """One row of a fully connected layer; `finished` as in `products_cycles`."""
-    words, rest = -(-depth // WORD), outputs % BLOCK
+    words, rest = ceil_div(depth, WORD), outputs % BLOCK
     end = 52 if finished == 1 else 19 + 37 * finished
     fours = outputs // BLOCK * (9 * words + end)
     copying = 1.5 * depth if depth % WORD else 0
@@ -100,7 +102,7 @@ def vector_cycles(outputs: int, depth: int, finished: float = 1.0) -> float:
 def lanes_cycles(rows: int, columns: int, channels: int, layer: Layer, edges: Edges, pair: int) -> float:
     """A depthwise convolution of `rows` times `columns` pixels."""
     row_taps, taps = layer.windows.kernel
-    groups = -(-taps // WORD)
+    groups = ceil_div(taps, WORD)
     outside = columns * edges.columns
     inside = columns - outside
     pairs = inside // 2 if pair else 0
@@ -117,7 +119,7 @@ def lanes_cycles(rows: int, columns: int, channels: int, layer: Layer, edges: Ed
 
 def average_cycles(pixels: int, channels: int, kernel: tuple[int, ...]) -> float:
     """Averages over windows of this size."""
-    groups, (whole, rest) = -(-kernel[1] // WORD), divmod(channels, BLOCK)
+    groups, (whole, rest) = ceil_div(kernel[1], WORD), divmod(channels, BLOCK)
     one = kernel[0] * (14 * groups + kernel[1]) + 8 * (groups - 1) + 53
     some = kernel[0] * groups * 95 + 100 if rest else 0
     return pixels * (whole * one + some) + 20 * (whole + 1)
@@ -125,12 +127,12 @@ def average_cycles(pixels: int, channels: int, kernel: tuple[int, ...]) -> float
 
 def max_cycles(pixels: int, channels: int, taps: int) -> float:
     """Largest elements of windows of so many taps."""
-    return pixels * -(-channels // BLOCK) * (13 + 1.4 * taps) + 40
+    return pixels * ceil_div(channels, BLOCK) * (13 + 1.4 * taps) + 40
 
 
 def matmul_cycles(rows: int, columns: int, depth: int, finished: float = 1.0, *, row_sums: bool) -> float:
     """One product of two computed matrices; `finished` as in `products_cycles`."""
-    words, blocks = -(-depth // WORD), -(-columns // BLOCK)
+    words, blocks = ceil_div(depth, WORD), ceil_div(columns, BLOCK)
     copies = 7.7 * words if depth % WORD else 0
     pair, single = (84.0, 70.0) if finished == 1 else (45 + 54 * finished, 37 + 44 * finished)
     block = 44 * words + rows // 2 * (14 * words + pair) + rows % 2 * (9 * words + single) + rows * copies

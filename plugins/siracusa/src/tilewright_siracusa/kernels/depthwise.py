@@ -9,24 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    Site,
-    TileShape,
-    channels_last,
-    parse_map,
-    windows_of,
-)
+from tilewright.api import align_up, ceil_div
+from tilewright.api.graph import DType, Layout, Site, channels_last
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape, windows_of
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import lanes_cycles, layer_edges, trips
 from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.products import described
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import LANES
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, pad_word, tap_fields
 
 if TYPE_CHECKING:
@@ -47,7 +38,7 @@ def _match(site: Site) -> Layer | str:
 def tap_words(layer: Layer) -> int:
     """Words of one filter: every row is filled up."""
     rows, columns = layer.windows.kernel
-    return rows * -(-columns // TAPS)
+    return rows * ceil_div(columns, TAPS)
 
 
 def pair_taps(layer: Layer) -> int:
@@ -60,7 +51,7 @@ def pair_taps(layer: Layer) -> int:
 def _pack(site: Matched) -> Mapping[str, Array]:
     layer: Layer = site.analysis
     rows, columns = layer.windows.kernel
-    wide = -(-columns // TAPS) * TAPS
+    wide = align_up(columns, TAPS)
     filled = np.zeros((layer.blocks * BLOCK, rows, wide), np.int8)
     filled[: layer.outputs, :, :columns] = layer.weights[..., 0]
     # [block, channel, row, group, tap] -> [block, group, row, channel, tap]
@@ -98,7 +89,7 @@ def _cycles(tile: TileShape) -> float:
 def fetched_calls(tile: TileShape) -> float:
     """How often the code of a column is come to anew: for every four channels once, and for what is outside columns."""
     edges = layer_edges(tile.site, tile.site.analysis.windows)
-    return (1 + trips(tile, "w") * edges.columns) * -(-trips(tile, "o") // BLOCK)
+    return (1 + trips(tile, "w") * edges.columns) * ceil_div(trips(tile, "o"), BLOCK)
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -136,7 +127,7 @@ DEPTHWISE = Kernel(
     cycles=_cycles,
     describe=lambda site: described(site.analysis),
     values=_values,
-    source=c_text("finish.c", "windows.c", "turned.c", "turn.c", "lanes.c"),
+    source=(LANES,),
     call=WINDOWS_CALL.format(arguments="(const uint8_t *)${X}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}"),
     includes=("<stdint.h>", "<string.h>"),
 )

@@ -11,26 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    PartialSums,
-    Site,
-    TileShape,
-    Windows,
-    channels_last,
-    parse_map,
-    windows_of,
-)
+from tilewright.api.graph import DType, Layout, Site, channels_last
+from tilewright.api.kernel import Call, Kernel, Matched, PartialSums, TileShape, Windows, windows_of
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_costs import conv_cycles
 from tilewright_siracusa.kernels.float_layers import MOST_TAPS, activation, not_floats
 from tilewright_siracusa.kernels.parts import GRAIN, image_sums, is_part, part_fields
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import FLOAT_DOT, FLOAT_FINISH, c_section, c_template
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, tap_fields, two_axes
 
 if TYPE_CHECKING:
@@ -140,6 +128,9 @@ def _joined(channels: str, x_tap: int, w_tap: int, dilation: int) -> str:
     return str(int(int(channels) == x_tap)) if channels.isdecimal() else f"{channels} == {x_tap}"
 
 
+_SPOT, _PART_SPOT = c_section("float_spot.h"), c_section("float_part_spot.h")
+_CONV = c_template("${function}", "float_conv.c.mako", FLOAT_FINISH, FLOAT_DOT)
+
 CONV = Kernel(
     name="siracusa.conv_f32",
     op="Conv",
@@ -153,7 +144,7 @@ CONV = Kernel(
     cycles=_cycles,
     accumulates=_accumulates,
     values=_values,
-    source=c_text("windows.c", "float_math.c", "float_finish.c", "float_dot.c", "float_conv.c"),
+    source=lambda values: (_PART_SPOT if values["part"] else _SPOT, _CONV),
     call=WINDOWS_CALL.format(
         arguments="""(tw_xp_${"part_" if part else ""}floats){
 % for name, value in more.items():

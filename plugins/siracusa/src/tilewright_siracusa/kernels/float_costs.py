@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from tilewright.api import Site, Windows
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Windows
 from tilewright_siracusa.kernels.costs import Edges, layer_edges
 
 SIZES = (4, 1)  # of blocks, the largest first

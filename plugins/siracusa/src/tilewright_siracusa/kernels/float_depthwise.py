@@ -9,24 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    Kernel,
-    Layout,
-    Matched,
-    Site,
-    TileShape,
-    Windows,
-    channels_last,
-    parse_map,
-    windows_of,
-)
+from tilewright.api.graph import Layout, Site, channels_last
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, windows_of
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import layer_edges, trips
 from tilewright_siracusa.kernels.float_conv import float_windows, padded
 from tilewright_siracusa.kernels.float_costs import depthwise_cycles
 from tilewright_siracusa.kernels.float_layers import activation
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import FLOAT_FINISH, c_template
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, tap_fields, two_axes
 
 if TYPE_CHECKING:
@@ -121,7 +111,7 @@ DEPTHWISE = Kernel(
     parallel=("o", "h", "w", "n"),
     cycles=_cycles,
     values=_values,
-    source=c_text("windows.c", "float_math.c", "float_finish.c", "float_depthwise.c"),
+    source=(c_template("${function}", "float_depthwise.c.mako", FLOAT_FINISH),),
     call=WINDOWS_CALL.format(
         arguments="""(tw_xp_lane_floats){
 % for name, value in more.items():

@@ -4,15 +4,17 @@ Does not know what may be fused but a clip.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
-from tilewright.api import Call, Kernel, Site, TileShape, elementwise_walk, nest
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape, elementwise_walk, nest
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_function_costs import run_cycles
-from tilewright_siracusa.kernels.float_functions import functions_text, pair
+from tilewright_siracusa.kernels.float_functions import function_section, pair
 from tilewright_siracusa.kernels.float_layers import activation, not_floats
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import FLOAT_FINISH, c_template
 
 _SIGNS: Mapping[str, str] = MappingProxyType({"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"})
 CYCLES: Mapping[str, float] = MappingProxyType({"low": 9.0, "both": 13.0})  # of what is no straight line
@@ -57,10 +59,14 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _source(op: str) -> str:
+_LIMITED = c_template("${function}", "float_elements.c.mako", FLOAT_FINISH)
+
+
+def _source(op: str) -> Callable[[Mapping[str, Any]], Sections]:
     """Straight lines, or what has a limit that would lose NaN there."""
-    straight = functions_text(pair(op, relu=False), pair(op, relu=True))
-    return f"% if straight:\n{straight}\n% else:\n{c_text('float_finish.c', 'float_elements.c')}\n% endif\n"
+    return lambda values: (
+        (function_section(pair(op, relu=values["clip"] == "relu")),) if values["straight"] else (_LIMITED,)
+    )
 
 
 def _kernel(op: str) -> Kernel:

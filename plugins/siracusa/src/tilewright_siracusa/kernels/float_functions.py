@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from tilewright.api import c_functions
+from tilewright.api.kernel import Section
 from tilewright_siracusa.kernels.float_lanes import Program, function_text
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import c_section
 
 LONG = 6  # lines, more of which are called
 _ZERO = 12583039  # 3 * 2^22 + 127
@@ -299,14 +299,11 @@ def pair(op: str, *, relu: bool) -> Program:
     )
 
 
-def functions_text(*programs: Program, after: str = "") -> str:
-    """C: these functions, what they call, and then the file `after`, which calls them. Mako where that is."""
-    last = _file(after) if after else ""
-    own = "".join(function_text(program) for program in programs) + last
-    nan = function_text(TOTAL) + _file("float_nan.c") if any(program.keeps_nan for program in programs) else ""
-    root = c_functions("tw_sqrtf(x)", "functions_more.c") + _file("float_root.c") if "_root(" in own else ""
-    return c_text("float_math.c") + root + nan + own
-
-
-def _file(name: str) -> str:
-    return c_text(name).removeprefix(c_text())
+@cache
+def function_section(program: Program) -> Section:
+    """The C function, with what it calls."""
+    text = function_text(program)
+    root = (c_section("float_root.h"),) if "_root(" in text else ()
+    nan = (c_section("float_nan.inc", function_section(TOTAL)),) if program.keeps_nan else ()
+    needs = (c_section("float_math.h"), *root, *nan)
+    return Section(name=program.name, text=text, needs=needs, owner="tilewright_siracusa")

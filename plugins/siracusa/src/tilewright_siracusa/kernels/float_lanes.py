@@ -87,16 +87,15 @@ def _variables(lines: str, inputs: tuple[str, ...], sums: tuple[str, ...]) -> tu
 
 @cache
 def function_text(program: Program) -> str:
-    """The guarded C function."""
+    """The C function."""
     streams = [f"const float *{name}_in, int32_t {name}_step" for name in program.inputs]
     streams += ["float *y_out, int32_t y_step"] if program.result else []
     parameters = ["int32_t count", *streams, *(f"float {name}" for name in program.numbers)]
     parameters += ["float *sums"] if program.sums else []
-    guard = program.name.upper()
     return "\n".join((
-        f"#ifndef {guard}", f"#define {guard}", f"/* {program.comment} */",
+        f"/* {program.comment} */",
         *_wrapped(f"{'TW_XP_APART' if program.apart else 'TW_KERNEL'} void {program.name}({', '.join(parameters)})"),
-        "{", *_body(program), "}", "#endif", "",
+        "{", *_body(program), "}",
     ))  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tilewright.api import DType, Site
+from tilewright.api.graph import DType, Site
 
 MOST_TAPS = 31  # along one axis: one bit for each
 

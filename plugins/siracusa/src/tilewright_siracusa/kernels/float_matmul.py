@@ -5,29 +5,18 @@ Does not know the C of a block.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Operand,
-    PartialSums,
-    Site,
-    TileShape,
-    broadcast_steps,
-    nest,
-    parse_map,
-    walk,
-)
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, Operand, PartialSums, Sections, TileShape, broadcast_steps, nest, walk
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import leading_trips, trips
 from tilewright_siracusa.kernels.float_costs import matmul_cycles
 from tilewright_siracusa.kernels.float_layers import activation, not_floats
 from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import FLOAT_DOT, FLOAT_FINISH, c_section, c_template
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -157,7 +146,13 @@ def _matmul_cycles(tile: TileShape) -> float:
     return leading_trips(tile) * matmul_cycles(rows, columns, depth)
 
 
-_SOURCE = c_text("float_math.c", "float_finish.c", "float_dot.c", "float_matmul.c")
+_MATMUL = c_template("${function}", "float_matmul.c.mako", FLOAT_FINISH, FLOAT_DOT)
+
+
+def _source(values: Mapping[str, Any]) -> Sections:
+    return (c_section("float_matmul_part.h" if values["part"] else "float_matmul.h"), _MATMUL)
+
+
 _CALL = """\
 % for line in nest:
 ${line}
@@ -181,7 +176,7 @@ GEMM = Kernel(
     accumulates=_accumulates,
     cycles=_gemm_cycles,
     values=_weights_values,
-    source=_SOURCE,
+    source=_source,
     call=_CALL,
     includes=_INCLUDES,
 )
@@ -198,7 +193,7 @@ MATMUL_WEIGHTS = Kernel(
     accumulates=_accumulates,
     cycles=_matmul_cycles,
     values=_weights_values,
-    source=_SOURCE,
+    source=_source,
     call=_CALL,
     includes=_INCLUDES,
 )
@@ -213,7 +208,7 @@ MATMUL = Kernel(
     accumulates=_accumulates,
     cycles=_matmul_cycles,
     values=_computed_values,
-    source=_SOURCE,
+    source=_source,
     call=_CALL,
     includes=_INCLUDES,
 )

@@ -5,14 +5,16 @@ Does not know how rows are shared. InstanceNormalization is rows as well, once i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import product
+from typing import Any
 
-from tilewright.api import Call, Kernel, Site, TileShape, nest, walk
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape, nest, walk
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_function_costs import run_cycles
-from tilewright_siracusa.kernels.float_functions import SQUARES, TOTAL, functions_text, normalised
+from tilewright_siracusa.kernels.float_functions import SQUARES, TOTAL, function_section, normalised
 from tilewright_siracusa.kernels.float_lanes import Program
 from tilewright_siracusa.kernels.float_layers import c_float, not_floats
+from tilewright_siracusa.kernels.sources import c_template
 
 ROW = 45.0  # cycles: two or three quotients and a root
 EPSILON = 1e-5  # ONNX's
@@ -59,8 +61,16 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+_ROW = c_template("${row}", "float_norm.c.mako")
+
+
+def _source(values: Mapping[str, Any]) -> Sections:
+    last = normalised(scale=values["scaled"], shift=values["shifted"])
+    programs = (*((TOTAL,) if values["centred"] else ()), SQUARES, last)
+    return (*(function_section(program) for program in programs), _ROW)
+
+
 def _kernel(op: str, name: str) -> Kernel:
-    programs = [normalised(scale=scale, shift=shift) for scale, shift in product((False, True), repeat=2)]
     return Kernel(
         name=f"siracusa.{name}_f32",
         op=op,
@@ -70,7 +80,7 @@ def _kernel(op: str, name: str) -> Kernel:
         parallel=("*",),
         cycles=_cycles,
         values=_values,
-        source=functions_text(TOTAL, SQUARES, *programs, after="float_norm.c"),
+        source=_source,
         call="""\
 % for line in nest:
 ${line}

@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from tilewright.api import Call, Kernel, Site, TileShape, c_functions, nest, walk
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape, nest, walk
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_function_costs import run_cycles
-from tilewright_siracusa.kernels.float_functions import LARGEST, LESS, SCALED, SHARES, SHARES_ONLY, functions_text
+from tilewright_siracusa.kernels.float_functions import LARGEST, LESS, SCALED, SHARES, SHARES_ONLY, function_section
 from tilewright_siracusa.kernels.float_lanes import Program
 from tilewright_siracusa.kernels.float_layers import not_floats
+from tilewright_siracusa.kernels.sources import c_section
 
 _FUNCTIONS: Mapping[str, str] = MappingProxyType({"Softmax": "softmax", "LogSoftmax": "log_softmax"})
 PROGRAMS: Mapping[str, tuple[Program, ...]] = MappingProxyType(
@@ -43,7 +45,6 @@ def _values(call: Call) -> Mapping[str, object]:
     )
     outer = nest(rows, 0)
     return {
-        "log": call.site.node.op == "LogSoftmax",
         "nest": outer.headers,
         "at": outer.offsets,
         "count": y.extents[axis],
@@ -52,9 +53,12 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+def _source(op: str, name: str) -> Sections:
+    largest, *others = (function_section(program) for program in PROGRAMS[op])
+    return (c_section(f"float_{name}.inc", c_section("float_base.inc", largest), *others),)
+
+
 def _kernel(op: str, name: str) -> Kernel:
-    logarithm = c_functions("tw_logf(x)", "functions_more.c") if op == "LogSoftmax" else ""
-    source = functions_text(*PROGRAMS[op], after="float_softmax.c")
     return Kernel(
         name=f"siracusa.{name}_f32",
         op=op,
@@ -64,7 +68,7 @@ def _kernel(op: str, name: str) -> Kernel:
         parallel=("*",),
         cycles=_cycles,
         values=_values,
-        source=logarithm + source,
+        source=lambda _: _source(op, name),
         call=f"""\
 % for line in nest:
 ${{line}}

@@ -6,12 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
-from tilewright.api import Call, Kernel, Site, TileShape, c_functions, elementwise_walk, nest
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape, elementwise_walk, nest
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_function_costs import run_cycles
-from tilewright_siracusa.kernels.float_functions import BELL, BELOW_RELU, REACH, TOTAL, UNARY, functions_text
+from tilewright_siracusa.kernels.float_functions import BELL, BELOW_RELU, REACH, TOTAL, UNARY, function_section
+from tilewright_siracusa.kernels.float_lanes import Program
 from tilewright_siracusa.kernels.float_layers import c_float, not_floats
+from tilewright_siracusa.kernels.sources import c_section
 
 # ONNX's
 _DEFAULTS: Mapping[str, Mapping[str, float]] = MappingProxyType({
@@ -57,7 +61,9 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _kernel(op: str, function: str, source: str, cycles: Callable[[TileShape], float]) -> Kernel:
+def _kernel(
+    op: str, function: str, source: Callable[[Mapping[str, Any]], Sections], cycles: Callable[[TileShape], float]
+) -> Kernel:
     return Kernel(
         name=f"siracusa.{op.lower()}_f32",
         op=op,
@@ -84,8 +90,15 @@ def _gelu_cycles(tile: TileShape) -> float:
     return sum(run_cycles(program, part) for part in parts if part for program in GELU) + 20 * len(parts)
 
 
-_GELU_TEXT = c_functions("tw_geluf(x)", "functions.c", "functions_more.c") + functions_text(*GELU, after="float_gelu.c")
+def _gelu_source(_: Mapping[str, Any]) -> Sections:
+    return (c_section("float_gelu.inc", *(function_section(program) for program in GELU)),)
+
+
+def _source(program: Program) -> Callable[[Mapping[str, Any]], Sections]:
+    return lambda _: (function_section(program),)
+
+
 KERNELS = (
-    *(_kernel(op, program.name, functions_text(program), _cycles) for op, program in UNARY.items()),
-    _kernel("Gelu", "tw_xp_f32_gelu", _GELU_TEXT, _gelu_cycles),
+    *(_kernel(op, program.name, _source(program), _cycles) for op, program in UNARY.items()),
+    _kernel("Gelu", "tw_xp_f32_gelu", _gelu_source, _gelu_cycles),
 )

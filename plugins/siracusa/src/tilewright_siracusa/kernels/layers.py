@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import AccumulatorBounds, DType, Requant, Site, Windows, sum_bounds, windows_of
+from tilewright.api import ceil_div
+from tilewright.api.graph import DType, Requant, Site
+from tilewright.api.kernel import AccumulatorBounds, Windows, sum_bounds, windows_of
 from tilewright_siracusa.kernels.windows import two_axes
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class Layer:
     @property
     def blocks(self) -> int:
         """Blocks of channels, the last one filled up."""
-        return -(-self.outputs // BLOCK)
+        return ceil_div(self.outputs, BLOCK)
 
 
 def layer_of(site: Site) -> Layer | str:

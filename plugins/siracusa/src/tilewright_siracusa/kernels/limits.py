@@ -4,7 +4,7 @@ Does not know layers.
 
 from __future__ import annotations
 
-from tilewright.api import Requant
+from tilewright.api.graph import Requant
 
 SAFE = 2.0**30  # below it, rounding does not saturate, and adding a zero point does not wrap
 WHOLE = {(-128, 127): "i8", (0, 255): "u8"}

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.api import Call, DType, Kernel, Site, TileShape, elementwise_walk, nest
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, TileShape, elementwise_walk, nest
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.layers import BYTES
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import c_template
 
 _TRIP, _SINGLE, _RUN = 37.0, 6.0, 5.0  # cycles: eight elements, one, and around them
 
@@ -51,7 +52,7 @@ QLOOKUP = Kernel(
     parallel=("*",),
     cycles=_cycles,
     values=_values,
-    source=c_text("lookup.c"),
+    source=(c_template("${function}", "lookup.c.mako"),),
     call="""\
 % for line in nest:
 ${line}

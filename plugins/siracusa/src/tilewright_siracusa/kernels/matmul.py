@@ -7,26 +7,24 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 
-from tilewright.api import (
+from tilewright.api import ceil_div
+from tilewright.api.graph import DType, Layout, Site, row_major
+from tilewright.api.kernel import (
     AccumulatorBounds,
     Call,
-    DType,
     Kernel,
-    Layout,
     PartialSums,
-    Site,
     TileShape,
     broadcast_steps,
     nest,
-    row_major,
     sum_bounds,
     walk,
 )
 from tilewright_siracusa.kernels.costs import leading_trips, matmul_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, BYTES, zero_points
 from tilewright_siracusa.kernels.limits import limit_of, limits
-from tilewright_siracusa.kernels.parts import GRAIN, PARTS, is_part, part_fields
-from tilewright_siracusa.kernels.sources import c_text, text_of
+from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
+from tilewright_siracusa.kernels.sources import DOT, FINISH, c_section, c_template
 
 WORD = 4
 MOST_DEPTH = 8192  # parts of a sum are added up in 32 bits
@@ -57,7 +55,7 @@ def _whole(site: Site) -> bool:
 
 def _scratch(tile: TileShape) -> int:
     site = tile.site
-    words = -(-tile.extent("k") // WORD)
+    words = ceil_div(tile.extent("k"), WORD)
     copies = 0 if _whole(site) else 2 * WORD * words
     sums = WORD * tile.extent("m") if _row_sums(site) else 0
     return BLOCK * WORD * words + copies + sums
@@ -118,6 +116,9 @@ def _accumulates(site: Site) -> PartialSums:
     return PartialSums(loops=("k",), dtype=DType.I32)
 
 
+_FIELDS, _PART_FIELDS, _PARTS = (c_section(name) for name in ("matmul.h", "matmul_part.h", "parts.h"))
+_MATMUL = c_template("${function}", "matmul.c.mako", DOT, FINISH)
+
 MATMUL = Kernel(
     name="siracusa.qmatmul",
     op="QMatMul",
@@ -130,7 +131,7 @@ MATMUL = Kernel(
     cycles=_cycles,
     accumulates=_accumulates,
     values=_values,
-    source=c_text("dot.c", "finish.c", "turned.c") + PARTS + text_of("matmul.c"),
+    source=lambda values: (*((_PART_FIELDS, _PARTS) if values["part"] else (_FIELDS,)), _MATMUL),
     call="""\
 % for line in nest:
 ${line}

@@ -6,11 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.api import Call
-from tilewright_siracusa.kernels.sources import text_of
+from tilewright.api.kernel import Call
 
 GRAIN = 8  # channels of a part are a multiple: words stay whole, and rows that are copied have some length
-PARTS = f"% if part:\n{text_of('parts.c')}% endif\n"  # Mako
 
 
 def is_part(call: Call) -> bool:

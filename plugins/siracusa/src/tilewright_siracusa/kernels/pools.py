@@ -10,24 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    Site,
-    TileShape,
-    Windows,
-    channels_last,
-    parse_map,
-    windows_of,
-)
+from tilewright.api.graph import DType, Layout, Site, channels_last
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, windows_of
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import average_cycles, max_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, BYTES, MOST_TAPS
 from tilewright_siracusa.kernels.limits import limit_of, limits
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import LANES, c_template
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, tap_fields, two_axes
 
 if TYPE_CHECKING:
@@ -154,7 +143,7 @@ AVERAGE = Kernel(
     parallel=("c", "h", "w", "n"),
     cycles=_average_cycles,
     values=_average_values,
-    source=c_text("finish.c", "windows.c", "turned.c", "turn.c", "lanes.c"),
+    source=(LANES,),
     call=WINDOWS_CALL.format(
         arguments="(tw_xp_counts)${counts}, (const uint8_t *)${X}, ${R}, (uint8_t *)${Y}",
     ),
@@ -172,7 +161,7 @@ MAX = Kernel(
     parallel=("h", "w", "c", "n"),
     cycles=_max_cycles,
     values=_max_values,
-    source=c_text("windows.c", "max.c"),
+    source=(c_template("tw_xp_max_pool_${type}", "max.c.mako"),),
     call=WINDOWS_CALL.format(arguments="(const uint8_t *)${X}, (uint8_t *)${Y}"),
     includes=("<stdint.h>", "<string.h>"),
 )

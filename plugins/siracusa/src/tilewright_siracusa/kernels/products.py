@@ -10,31 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    Operand,
-    PartialSums,
-    Site,
-    TileShape,
-    channels_last,
-    parse_map,
-    row_major,
-    windows_of,
-)
+from tilewright.api import align_up, ceil_div
+from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
+from tilewright.api.kernel import Call, Kernel, Matched, Operand, PartialSums, Sections, TileShape, windows_of
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import column_cycles, layer_edges, leading_trips, products_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
-from tilewright_siracusa.kernels.parts import GRAIN, PARTS, always, image_sums, is_part, part_fields
-from tilewright_siracusa.kernels.sources import c_text, text_of
+from tilewright_siracusa.kernels.parts import GRAIN, always, image_sums, is_part, part_fields
+from tilewright_siracusa.kernels.sources import DOT, FINISH, c_section, c_template
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, pad_word, tap_fields
 
 if TYPE_CHECKING:
@@ -71,7 +59,7 @@ def form_of(layer: Layer) -> Form:
         runs=runs,
         tap_bytes=inputs,
         taps=(rows, columns),
-        column_bytes=-(-rows * columns * inputs // WORD) * WORD,
+        column_bytes=align_up(rows * columns * inputs, WORD),
         joined=joined,
     )
 
@@ -120,7 +108,7 @@ def _packed_shapes(site: Matched) -> dict[str, tuple[int, ...]]:
     inner = (*taps, form.tap_bytes // WORD, BLOCK * WORD) if form.direct else (BLOCK * form.column_bytes,)
     shapes: dict[str, tuple[int, ...]] = {"W": (layer.blocks, *inner), "P": (layer.blocks, 2 * BLOCK)}
     if _needs_padding(form):
-        shapes["Z"] = (-(-form.tap_bytes // GRAIN), form.taps[1] * GRAIN)
+        shapes["Z"] = (ceil_div(form.tap_bytes, GRAIN), form.taps[1] * GRAIN)
     return shapes
 
 
@@ -293,7 +281,15 @@ def _last(call: Call, form: Form) -> object:
     return "(const uint8_t *)0" if form.direct else call.operands["scratch"]
 
 
-_SOURCE = c_text("dot.c", "finish.c", "windows.c") + PARTS + text_of("products.c")
+_PRODUCTS = c_template("${function}", "products.c.mako", DOT, FINISH)
+
+
+def _source(values: Mapping[str, Any]) -> Sections:
+    pixel = ("part_pixel.h", "parts.h") if values["part"] else ("pixel.h",)
+    taps = ("taps.h",) if values["direct"] and values["edges"] else ()
+    return (*(c_section(name) for name in (*pixel, *taps)), _PRODUCTS)
+
+
 _CALL = WINDOWS_CALL.format(
     arguments="""\\
 % if part:
@@ -322,7 +318,7 @@ CONV = Kernel(
     describe=_describe,
     values=_conv_values,
     accumulates=_accumulates,
-    source=_SOURCE,
+    source=_source,
     call=_CALL,
     includes=("<stdint.h>", "<string.h>"),
 )
@@ -342,7 +338,7 @@ GEMM = Kernel(
     describe=_describe,
     values=_gemm_values,
     accumulates=_accumulates,
-    source=_SOURCE,
+    source=_source,
     call=_CALL,
     includes=("<stdint.h>", "<string.h>"),
 )

@@ -1,20 +1,31 @@
-"""Knows where this package's C is kept. Does not know what is in it."""
+"""Knows where this package's C is kept, and the sections that several kernels share. Does not know what is in them.
+
+Files `.inc` are C that calls functions which `float_lanes` makes: no compiler takes them on their own.
+"""
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
+from dataclasses import replace
+
+from tilewright.api.kernel import Section, SectionTemplate, section_file, template_file
+
+_PACKAGE = "tilewright_siracusa.kernels"
 
 
-@cache
-def c_text(*names: str) -> str:
-    """`runtime/xpulp.h`, and the text of these files beside this module, one after the other."""
-    intrinsics = files("tilewright_siracusa") / "runtime" / "xpulp.h"
-    return intrinsics.read_text(encoding="ascii") + text_of(*names)
+def c_section(name: str, *needs: Section) -> Section:
+    """The C in a file beside this module; `needs` beside what it includes."""
+    section = section_file(_PACKAGE, name)
+    return replace(section, needs=(*section.needs, *needs)) if needs else section
 
 
-@cache
-def text_of(*names: str) -> str:
-    """The text of these files beside this module, one after the other."""
-    folder = files("tilewright_siracusa") / "kernels"
-    return "".join((folder / name).read_text(encoding="ascii") for name in names)
+def c_template(name: str, file: str, *needs: Section | SectionTemplate) -> SectionTemplate:
+    """The sections that the Mako in a file beside this module makes; `name` (Mako) is what each defines."""
+    return template_file(_PACKAGE, file, name, needs)
+
+
+FINISH = c_template("tw_xp_finish_${limit}", "finish.c.mako")
+DOT = c_template("tw_xp_dot_${kind}${'_apart' if apart else ''}", "dot.c.mako")
+TURN = c_template("tw_xp_turn_${kind}_${'taps' if weighted else 'ones'}", "turn.c.mako")
+LANES = c_template("${function}", "lanes.c.mako", FINISH, TURN)
+FLOAT_FINISH = c_template("tw_xp_f32_finish_${clip}", "float_finish.c.mako")
+FLOAT_DOT = c_template("tw_xp_f32_dot_${form}", "float_dot.c.mako")

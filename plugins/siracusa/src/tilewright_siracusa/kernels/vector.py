@@ -9,25 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import (
-    Access,
-    Call,
-    DType,
-    Kernel,
-    Layout,
-    Matched,
-    PartialSums,
-    Site,
-    TileShape,
-    parse_map,
-    row_major,
-)
+from tilewright.api import align_up
+from tilewright.api.graph import DType, Layout, Site, row_major
+from tilewright.api.kernel import Call, Kernel, Matched, PartialSums, TileShape
+from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import trips, vector_cycles
 from tilewright_siracusa.kernels.layers import Layer, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
 from tilewright_siracusa.kernels.products import described
-from tilewright_siracusa.kernels.sources import c_text
+from tilewright_siracusa.kernels.sources import FINISH, c_template
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -43,7 +34,7 @@ def _match(site: Site) -> Layer | str:
 
 
 def _row_bytes(site: Site) -> int:
-    return -(-site.input(0).shape[-1] // WORD) * WORD
+    return align_up(site.input(0).shape[-1], WORD)
 
 
 def _whole(site: Site) -> bool:
@@ -99,6 +90,9 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+_ROWS = c_template("tw_xp_vector_rows_${kind}", "vector_rows.c.mako")
+_VECTOR = c_template("${function}", "vector.c.mako", FINISH, _ROWS)
+
 VECTOR = Kernel(
     name="siracusa.qgemm_row",
     op="QGemm",
@@ -114,7 +108,7 @@ VECTOR = Kernel(
     cycles=_cycles,
     describe=lambda site: described(site.analysis),
     values=_values,
-    source=c_text("finish.c", "vector.c"),
+    source=(_VECTOR,),
     call="""\
 ${function}(${outputs}, ${depth}, ${row}, (tw_xp_limits)${to}, (const uint8_t *)${A}, (const uint8_t *)${W}, ${P},
     (uint8_t *)${Y}, ${copy}${", %s, %s, %s" % (acc, more["first"], more["last"]) if part else ""});""",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from tilewright.api import Kernel, Matched, TileShape
+from tilewright.api.kernel import Kernel, Matched, TileShape
 from tilewright_siracusa.kernels.depthwise import DEPTHWISE, fetched_calls
 from tilewright_siracusa.kernels.products import WORD, Form
 

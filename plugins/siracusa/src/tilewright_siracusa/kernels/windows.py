@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.api import Call, Windows
+from tilewright.api.kernel import Call, Windows
 
 WINDOWS_CALL = """\
 ${{function}}((tw_xp_windows){{

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.api import Runner
+from tilewright.api.runner import Runner
 from tilewright_siracusa.runners.gvsoc import GvsocRunner
 from tilewright_siracusa.runners.qemu import QemuRiscvRunner
 

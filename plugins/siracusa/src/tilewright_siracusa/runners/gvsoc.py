@@ -11,17 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tilewright.api import (
-    Harness,
-    Job,
-    Platform,
-    RunResult,
-    decode_outputs,
-    decode_trace,
-    execute,
-    make_harness,
-    toolchain_error,
-)
+from tilewright.api import toolchain_error
+from tilewright.api.platform import Platform
+from tilewright.api.runner import Harness, Job, RunResult, decode_outputs, decode_trace, execute, make_harness
 from tilewright_siracusa.baremetal import build, demand_toolchain, missing_toolchain, text
 
 NAME = "gvsoc"

@@ -4,7 +4,6 @@ Does not know what the answers should be; it demands that harts in turn and hart
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,12 +11,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NoReturn
 
-from tilewright.api import (
+from tilewright.api import TilewrightError, ceil_div, toolchain_error
+from tilewright.api.platform import Platform
+from tilewright.api.runner import (
     Harness,
     Job,
-    Platform,
     RunResult,
-    TilewrightError,
     decode_outputs,
     decode_trace,
     elf_code_bytes,
@@ -25,7 +24,6 @@ from tilewright.api import (
     elf_symbols,
     execute,
     make_harness,
-    toolchain_error,
 )
 from tilewright_siracusa.runners.qemu_tools import QEMU, Builder, demand_builder, missing_tools
 
@@ -139,7 +137,7 @@ class QemuRiscvRunner:
         (folder / "order.bin").write_bytes(order.to_bytes(4, "little"))
         content = (folder / ELF).read_bytes()
         size = {symbol.name: symbol.address for symbol in elf_symbols(content)}["board_end"] - 0x8000_0000
-        machine = ("-M", "virt", "-smp", str(len(team.names)), "-m", f"{math.ceil(size / MIB) + 2}M")
+        machine = ("-M", "virt", "-smp", str(len(team.names)), "-m", f"{ceil_div(size, MIB) + 2}M")
         how = PARALLEL if order == AT_ONCE else COUNTING
         command = [QEMU, *machine, *SCREEN, *HOSTING, *how, "-kernel", ELF]
         what = f"the generated program on {len(team.names)} emulated harts"

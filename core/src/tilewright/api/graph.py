@@ -1,0 +1,27 @@
+"""For whoever looks at a network.
+
+Tensors, nodes and whole networks, the types of elements, and the order in which they are stored.
+
+Made by tools/build_api.py: change tools/api.toml, not this file.
+"""
+
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Graph, Node, Quantization, Site, Tensor
+from tilewright.ir.layout import Layout, channels_last, row_major, strides
+from tilewright.ir.requant import Requant, requantise
+
+__all__ = [
+    "Attribute",
+    "DType",
+    "Graph",
+    "Layout",
+    "Node",
+    "Quantization",
+    "Requant",
+    "Site",
+    "Tensor",
+    "channels_last",
+    "requantise",
+    "row_major",
+    "strides",
+]

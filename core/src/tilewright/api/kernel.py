@@ -1,0 +1,51 @@
+"""For authors of kernels.
+
+C that computes an operator on one tile, what tilewright must know to call it, and what helps to write it: windows of
+convolutions, loops around a function in C, exact arithmetic on integers.
+
+Made by tools/build_api.py: change tools/api.toml, not this file.
+"""
+
+from tilewright.arithmetic.bounds import AccumulatorBounds
+from tilewright.arithmetic.requant_form import ChannelRange, RequantForm
+from tilewright.arithmetic.scaled_sum import SumForm
+from tilewright.c_text.section_files import section_file, template_file
+from tilewright.ir.kernel import Call, Kernel, Matched, Operand, PartialSums, Sections, TileShape
+from tilewright.ir.sections import Section, SectionTemplate
+from tilewright.operators.c_functions import c_functions
+from tilewright.operators.integer_layers import refused_softmax, scaled_sum_form, softmax_table, sum_bounds, sum_requant
+from tilewright.operators.nest import Nest, nest
+from tilewright.operators.walk import Walk, broadcast_steps, elementwise_walk, walk
+from tilewright.operators.windows import Windows, windows_of
+
+__all__ = [
+    "AccumulatorBounds",
+    "Call",
+    "ChannelRange",
+    "Kernel",
+    "Matched",
+    "Nest",
+    "Operand",
+    "PartialSums",
+    "RequantForm",
+    "Section",
+    "SectionTemplate",
+    "Sections",
+    "SumForm",
+    "TileShape",
+    "Walk",
+    "Windows",
+    "broadcast_steps",
+    "c_functions",
+    "elementwise_walk",
+    "nest",
+    "refused_softmax",
+    "scaled_sum_form",
+    "section_file",
+    "softmax_table",
+    "sum_bounds",
+    "sum_requant",
+    "template_file",
+    "walk",
+    "windows_of",
+]

@@ -1,0 +1,32 @@
+"""For authors of operators.
+
+What an operator computes, which elements it reads and writes, and which ONNX nodes become it.
+
+Made by tools/build_api.py: change tools/api.toml, not this file.
+"""
+
+from tilewright.ir.access import Access, Footprint, IndexMap, Loop, MapAccess, Window, parse_map, whole
+from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.index import Axis, Box, Index, Span, Term
+from tilewright.ir.operator import Alias, Operator
+
+__all__ = [
+    "Access",
+    "Alias",
+    "Axis",
+    "Box",
+    "Conversion",
+    "Footprint",
+    "Import",
+    "Index",
+    "IndexMap",
+    "Loop",
+    "MapAccess",
+    "OnnxNode",
+    "Operator",
+    "Span",
+    "Term",
+    "Window",
+    "parse_map",
+    "whole",
+]

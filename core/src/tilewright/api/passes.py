@@ -1,0 +1,73 @@
+"""For authors of passes.
+
+Two kinds of rewrites: of the graph, before kernels are chosen, and of the program, after everything has its place. The
+program is a tree; its statements are all here.
+
+Made by tools/build_api.py: change tools/api.toml, not this file.
+"""
+
+from tilewright.ir.code_pass import CodePass, CodePassContext
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.program import Beginning, KernelLicence, Parameter, Part, Port, Program, ProgramPool, StepCode
+from tilewright.ir.statements import (
+    Barrier,
+    ByteRange,
+    Charge,
+    Comment,
+    CopyStart,
+    CopyWait,
+    Dead,
+    Declare,
+    For,
+    Hook,
+    If,
+    KernelCall,
+    KernelWait,
+    Live,
+    Mark,
+    PartCall,
+    Raw,
+    Statement,
+    StepCall,
+    replaced,
+    statements_in,
+    touched,
+)
+
+__all__ = [
+    "Barrier",
+    "Beginning",
+    "ByteRange",
+    "Charge",
+    "CodePass",
+    "CodePassContext",
+    "Comment",
+    "CopyStart",
+    "CopyWait",
+    "Dead",
+    "Declare",
+    "For",
+    "GraphPass",
+    "Hook",
+    "If",
+    "KernelCall",
+    "KernelLicence",
+    "KernelWait",
+    "Live",
+    "Mark",
+    "Parameter",
+    "Part",
+    "PartCall",
+    "PassContext",
+    "PassResult",
+    "Port",
+    "Program",
+    "ProgramPool",
+    "Raw",
+    "Statement",
+    "StepCall",
+    "StepCode",
+    "replaced",
+    "statements_in",
+    "touched",
+]

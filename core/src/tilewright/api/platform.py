@@ -1,0 +1,10 @@
+"""For authors of targets and boards.
+
+A target is a value: its memories, the engines that compute, and the copies between memories.
+
+Made by tools/build_api.py: change tools/api.toml, not this file.
+"""
+
+from tilewright.ir.platform import CopyPath, Engine, Memory, MemoryHierarchy, Option, Platform
+
+__all__ = ["CopyPath", "Engine", "Memory", "MemoryHierarchy", "Option", "Platform"]

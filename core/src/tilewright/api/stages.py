@@ -1,0 +1,46 @@
+"""For whoever reads a plan; observers.
+
+The frozen values that one stage hands to the next, and what is decided rather than derived. Tilers, exporters and
+runners are given them; an observer is told of each.
+
+Made by tools/build_api.py: change tools/api.toml, not this file.
+"""
+
+from tilewright.ir.decisions import Decisions, Staging
+from tilewright.ir.layer import Layer
+from tilewright.ir.operands import OperandSource
+from tilewright.ir.stages import (
+    Allocated,
+    Artifact,
+    Binding,
+    Bound,
+    Buffer,
+    Candidate,
+    Placement,
+    PoolUse,
+    Scheduled,
+    Step,
+    Storage,
+    Tiled,
+)
+from tilewright.plugins.offers import StageEvent
+
+__all__ = [
+    "Allocated",
+    "Artifact",
+    "Binding",
+    "Bound",
+    "Buffer",
+    "Candidate",
+    "Decisions",
+    "Layer",
+    "OperandSource",
+    "Placement",
+    "PoolUse",
+    "Scheduled",
+    "StageEvent",
+    "Staging",
+    "Step",
+    "Storage",
+    "Tiled",
+]

@@ -1,0 +1,64 @@
+"""For authors of tests.
+
+Kernels and operators from arrays, made-up machines, random problems and networks. Nothing here is part of a plugin that
+is installed; numpy and all of tilewright come with it.
+
+Made by tools/build_api.py: change tools/api.toml, not this file.
+"""
+
+from tilewright.testing.allocation_problems import block, ram, random_problem
+from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, cluster, copy_path
+from tilewright.testing.integer_values import byte_array, make_requant
+from tilewright.testing.joined_problems import joined_problem
+from tilewright.testing.kernel_checks import kernel_errors, random_cuts, random_layouts, random_parts
+from tilewright.testing.kernel_run import STRICT, run_kernel
+from tilewright.testing.kernel_tiles import run_tiled, tile_boxes
+from tilewright.testing.one_step import one_step, portable_kernels, vocabulary, with_kernel
+from tilewright.testing.operator_layers import Sample, every_layer
+from tilewright.testing.operator_sites import points, position, refusal, result_errors, site_of, window_errors
+from tilewright.testing.random_graphs import SmallWorld, random_graph, small_world
+from tilewright.testing.random_networks import KINDS, RandomNetwork, random_network
+from tilewright.testing.side_by_side import SideBySide, side_by_side
+from tilewright.testing.sketch import Sketch
+
+__all__ = [
+    "CLUSTER",
+    "KINDS",
+    "RUNTIME_BYTES",
+    "STRICT",
+    "RandomNetwork",
+    "Sample",
+    "SideBySide",
+    "Sketch",
+    "SmallWorld",
+    "block",
+    "byte_array",
+    "cluster",
+    "copy_path",
+    "every_layer",
+    "joined_problem",
+    "kernel_errors",
+    "make_requant",
+    "one_step",
+    "points",
+    "portable_kernels",
+    "position",
+    "ram",
+    "random_cuts",
+    "random_graph",
+    "random_layouts",
+    "random_network",
+    "random_parts",
+    "random_problem",
+    "refusal",
+    "result_errors",
+    "run_kernel",
+    "run_tiled",
+    "side_by_side",
+    "site_of",
+    "small_world",
+    "tile_boxes",
+    "vocabulary",
+    "window_errors",
+    "with_kernel",
+]

@@ -1,0 +1,27 @@
+"""For authors of tilers.
+
+How steps are cut into groups and tiles: the question, the answer, and a list of good answers to choose from.
+
+Made by tools/build_api.py: change tools/api.toml, not this file.
+"""
+
+from tilewright.ir.regions import Copy, Cut, Held, Hop, Region, Sums
+from tilewright.ir.stages import Group
+from tilewright.ir.tiler import Tiler, TilingRequest
+from tilewright.tile.choices import TileChoices, Tiling
+from tilewright.tile.misfit import Needs
+
+__all__ = [
+    "Copy",
+    "Cut",
+    "Group",
+    "Held",
+    "Hop",
+    "Needs",
+    "Region",
+    "Sums",
+    "TileChoices",
+    "Tiler",
+    "Tiling",
+    "TilingRequest",
+]

@@ -1,0 +1,101 @@
+"""Knows C at file scope as named sections: what each of them needs, and in which order a program has them, each once.
+Does not know which kernel brings which section, nor where its text is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from tilewright.errors import TilewrightError, plugin_error
+
+# What C defines at the beginning of a line: functions, the names behind struct, union and enum, types, macros.
+_DEFINITIONS = (
+    re.compile(r"^(?!typedef\b|return\b|#)[A-Za-z_][\w \t*]*?\b(?P<name>\w+)\([^;{}]*\)\s*\{", re.MULTILINE),
+    re.compile(r"^typedef [^;{}]*?\b(?P<name>\w+);", re.MULTILINE),
+    re.compile(r"^\} (?P<name>\w+);", re.MULTILINE),
+    re.compile(r"^# *define (?P<name>\w+)", re.MULTILINE),
+)
+_IF_NOBODY_HAS = re.compile(r"^# *ifndef (\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """C at file scope that a program has once. Equal names must mean equal texts; "" is known by its text alone."""
+
+    name: str  # of the file, or of the main thing that it defines
+    text: str  # everything in it is static
+    needs: tuple[Section, ...] = ()  # come before it
+    includes: tuple[str, ...] = ()  # "<string.h>"
+    owner: str = field(default="", compare=False)  # package or kernel that brings it
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"{self.owner or 'somebody'}{f' ({self.name})' if self.name else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionTemplate:
+    """Mako for sections that depend on the use. Name and text see `Kernel.values(call)` and the names in `given`."""
+
+    name: str
+    text: str
+    needs: tuple[Section | SectionTemplate, ...] = ()  # templates among them see the same values
+    includes: tuple[str, ...] = ()
+    owner: str = ""
+    given: tuple[tuple[str, object], ...] = ()
+
+    def of(self, **given: object) -> SectionTemplate:
+        """The same for these names."""
+        return replace(self, given=(*self.given, *given.items()))
+
+
+def ordered(sections: Iterable[Section]) -> tuple[Section, ...]:
+    """Every section once, in the order of first use, what it needs before it.
+
+    Raises TilewrightError TW8060 (exit 8) where two sections of one name differ, or two define the same C name.
+    """
+    found: dict[str, Section] = {}
+    for section in sections:
+        _visit(section, found)
+    definers: dict[str, Section] = {}
+    for section in found.values():
+        for name in sorted(definitions(section.text)):
+            other = definers.setdefault(name, section)
+            if other is not section:
+                raise _clash(f"C name '{name}'", other, section)
+    return tuple(found.values())
+
+
+def _visit(section: Section, found: dict[str, Section]) -> None:
+    key = section.name or section.text
+    known = found.get(key)
+    if known is not None:
+        if known.text != section.text:
+            raise _clash(f"section '{section.name}'", known, section)
+        return
+    for need in section.needs:
+        _visit(need, found)
+    found[key] = section
+
+
+def _clash(what: str, one: Section, other: Section) -> TilewrightError:
+    return plugin_error(
+        "TW8060",
+        f"two kernels of the program define {what}, each with another text",
+        details=(f"defined by {one.label}", f"and by     {other.label}"),
+        fix=("tilewright plugins list     shows the packages; names in C should begin with the package's own",),
+    )
+
+
+@lru_cache(maxsize=4096)
+def definitions(text: str) -> frozenset[str]:
+    """The names that `text` defines at the beginning of a line: functions, types, macros.
+
+    Prototypes define nothing, nor does a macro that is for the case that nobody has defined it (`#ifndef`).
+    """
+    found = {match["name"] for pattern in _DEFINITIONS for match in pattern.finditer(text)}
+    return frozenset(found - set(_IF_NOBODY_HAS.findall(text)))

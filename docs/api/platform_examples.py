@@ -1,0 +1,66 @@
+# %% before all examples
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tilewright.api.platform import CopyPath, Engine, Memory, MemoryHierarchy, Option, Platform
+
+# %% Memory
+# The sizes are what a program may use at most. `kind="const"` holds weights.
+dram = Memory(name="dram", size_bytes=4 << 20, bytes_per_cycle=2.0, latency_cycles=60.0)
+pad = Memory(name="pad", size_bytes=32 << 10, bytes_per_cycle=16.0)
+rom = Memory(name="rom", size_bytes=2 << 20, kind="const")
+assert rom.lets("vectors", "ro")
+assert not rom.lets("vectors", "rw")
+
+# %% Engine
+vectors = Engine(name="vectors", cores=4, operations_per_cycle=16.0, call_cycles=120.0)
+
+# %% CopyPath
+# What moves tiles. `cycles` is what a copy of so many bytes, in so many rows, is estimated to take.
+ways = (("dram", "pad"), ("pad", "dram"), ("rom", "pad"))
+copies = tuple(
+    CopyPath(source=source, target=target, max_bytes=4080, cycles=lambda size_bytes, rows: 30.0 * rows + size_bytes / 8)
+    for source, target in ways
+)
+assert copies[0].cycles(64, 2) == 68.0
+
+
+# %% Option
+# A setting of the target: `--set speed=fast`. What follows from it, `Platform.configure_with` works out.
+speed = Option(name="speed", help="of the DRAM", default="slow", choices=("slow", "fast"))
+
+
+def with_speed(platform: Platform, settings: Mapping[str, str]) -> Platform:
+    faster = replace(dram, bytes_per_cycle=8.0)
+    return replace(platform, memories=(faster, pad, rom)) if settings["speed"] == "fast" else platform
+
+
+# %% Platform
+# Values live in `home` and are computed in `near`: a machine with both is one whose networks are tiled.
+acme = Platform(
+    name="acme-tile",
+    summary="Acme Tile: four vector cores, 32 KiB of scratchpad",
+    memories=(dram, pad, rom),
+    engines=(vectors,),
+    copies=copies,
+    home="dram",
+    near="pad",
+    runtime_bytes={"pad": 1024},  # four stacks
+    runners=("twin",),
+    options=(speed,),
+    configure_with=with_speed,
+)
+assert acme.plan_bytes("pad") == 31 << 10
+assert acme.with_limits({"pad": 16 << 10}).plan_bytes("pad") == 15 << 10
+assert acme.configure({"speed": "fast"}).home_memory().bytes_per_cycle == 8.0
+
+# %% MemoryHierarchy
+# Other memories for a target that somebody else has: a board with more DRAM.
+board = MemoryHierarchy(
+    name="acme-board",
+    summary="Acme Tile on a board with 16 MiB",
+    platform="acme-tile",
+    memories=(replace(dram, size_bytes=16 << 20), pad, rom),
+    copies=copies,
+)
+assert board.on(acme).memory("dram").size_bytes == 16 << 20

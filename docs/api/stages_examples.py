@@ -1,0 +1,87 @@
+# %% before all examples
+from pathlib import Path
+
+from tilewright.api import hookimpl
+from tilewright.api.deployment import Deployment, Options
+from tilewright.api.stages import (
+    Allocated,
+    Artifact,
+    Binding,
+    Bound,
+    Buffer,
+    Candidate,
+    Decisions,
+    Layer,
+    OperandSource,
+    Placement,
+    PoolUse,
+    Scheduled,
+    StageEvent,
+    Staging,
+    Step,
+    Storage,
+    Tiled,
+)
+
+plan = Deployment("digits_int8.onnx", "generic")
+
+
+# %% StageEvent
+# What an observer is told after every stage: its name, and the value that it returned.
+@hookimpl
+def tilewright_stage_finished(event: StageEvent) -> None:
+    if isinstance(event.value, Allocated):
+        Path("used.txt").write_text("".join(f"{pool.memory} {pool.used_bytes}\n" for pool in event.value.pools))
+
+
+tilewright_stage_finished(StageEvent(stage="allocate", value=plan.allocated))
+assert Path("used.txt").read_text().startswith("ram ")
+
+# %% Bound, Binding, Candidate
+# Every node has a kernel, chosen among candidates.
+bound: Bound = plan.bound
+binding: Binding = bound.bindings[bound.graph.nodes[0].name]
+best: Candidate = min(binding.candidates, key=lambda candidate: candidate.cycles)
+assert best.kernel.name == binding.kernel.name
+
+# %% Layer, OperandSource
+# A node as its kernel computes it: which operands it has, and where each comes from.
+layer: Layer = bound.layers[binding.node]
+sources: tuple[OperandSource, ...] = layer.sources(layer.site)
+assert sources[0].tensor == bound.graph.nodes[0].inputs[0]
+assert layer.whole.site.node.name == binding.node
+
+# %% Scheduled, Step, Storage
+# The steps in order, and for every value the buffer that it is in; views and in-place pairs share one.
+scheduled: Scheduled = plan.scheduled
+step: Step = scheduled.steps[0]
+assert step.nodes[-1] == step.name
+where: Storage = scheduled.storage[bound.graph.inputs[0]]
+assert where.offset_bytes == 0
+
+# %% Tiled, Buffer
+# Every buffer that will ever exist: its size, from which step to which it lives, and where it may be.
+tiled: Tiled = plan.tiled
+buffer: Buffer = next(one for one in tiled.buffers if one.kind == "activation")
+assert 0 <= buffer.first <= buffer.last < len(scheduled.steps)
+
+# %% Allocated, Placement, PoolUse
+# Every buffer has a place, and every memory a figure.
+allocated: Allocated = plan.allocated
+place: Placement = allocated.placements[buffer.name]
+use: PoolUse = next(one for one in allocated.pools if one.memory == place.memory)
+assert place.offset_bytes + buffer.size_bytes <= use.used_bytes
+assert use.lower_bound_bytes <= use.used_bytes
+
+# %% Artifact
+# What is written: relative path and bytes.
+artifact: Artifact = plan.artifact
+assert "digits_int8.c" in artifact.files
+
+# %% Decisions, Staging
+# Whatever is chosen rather than derived. What `pins` decides, no stage changes; the rest stays open.
+pins = Decisions(kernels={binding.node: binding.kernel.name}, io={bound.graph.inputs[0]: "user"})
+pinned = Deployment("digits_int8.onnx", "generic", Options(pins=pins)).allocated
+assert pinned.decisions.io[bound.graph.inputs[0]] == "user"
+assert bound.graph.inputs[0] not in pinned.placements  # the caller's own memory
+assert Decisions(staged={"weights": Staging(memory="ram", when="use")}).staged["weights"].when == "use"

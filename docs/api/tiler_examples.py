@@ -1,0 +1,87 @@
+# %% before all examples
+from dataclasses import dataclass
+
+import numpy as np
+
+from tilewright.api.graph import DType
+from tilewright.api.stages import Decisions
+from tilewright.api.testing import cluster, one_step, vocabulary
+from tilewright.api.tiler import (
+    Copy,
+    Cut,
+    Group,
+    Held,
+    Hop,
+    Needs,
+    Region,
+    Sums,
+    TileChoices,
+    Tiler,
+    Tiling,
+    TilingRequest,
+)
+
+# %% TilingRequest
+# What a tiler is asked: here about one Add of two images, on a made-up cluster with 4 KiB of scratchpad.
+image = np.zeros((64, 64), np.float32)
+add = one_step("Add", [image, image], cluster(4 << 10))
+request = TilingRequest(scheduled=add, operators=vocabulary(), decisions=Decisions())
+
+
+# %% Tiler, TileChoices
+# `TileChoices` lists good tilings of every step; this tiler takes the ones that move the fewest bytes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frugal:
+    name: str = "acme-frugal"
+    summary: str = "as few bytes as possible"
+
+    def plan(self, request: TilingRequest) -> tuple[Group, ...]:
+        choices = TileChoices(request)
+        return tuple(
+            min(choices.tilings(step), key=lambda tiling: (tiling.moved_bytes, tiling.cycles)).group
+            for step in range(len(request.scheduled.steps))
+        )
+
+
+tiler: Tiler = Frugal()
+(group,) = tiler.plan(request)
+assert group.steps == (add.steps[0].name,)
+
+# %% Tiling
+# What one choice takes: the bytes that it moves, its estimate, and the buffers that the plan will have of it.
+tilings: tuple[Tiling, ...] = TileChoices(request).tilings(0)
+assert all(tiling.moved_bytes >= 3 * image.nbytes for tiling in tilings)
+assert all(sum(buffer.size_bytes for buffer in tiling.buffers) <= 4 << 10 for tiling in tilings)
+
+# %% Needs
+# Why a step has no tiling: a softmax takes its rows whole, and a row of 4,000 floats is more than there is.
+softmax = one_step("Softmax", [np.zeros((2, 4000), np.float32)], cluster(4 << 10), {"axis": 1})
+rows = TilingRequest(scheduled=softmax, operators=vocabulary(), decisions=Decisions())
+needs: Needs | None = TileChoices(rows).needs(0)
+assert needs is not None
+assert needs.smallest[0]["X"] > needs.room_bytes
+
+# %% Group, Region
+# The answer: steps that are tiled together, how, and an estimate. Without hops a step is computed where values live.
+untiled = Group(region=Region(steps=(add.steps[0].name,)), cycles=4096.0)
+assert untiled.name == add.steps[0].name
+
+# %% Hop, Cut, Copy
+# From one memory to the next: which loops of the last step are cut, and at which level each operand is copied.
+by_rows = Hop(
+    far="l2",
+    near="l1",
+    nest=(Cut("row", 8),),
+    copies={"add.A": Copy(level=1, buffers=2), "add.B": Copy(level=0)},
+)
+assert Region(steps=("add",), hops=(by_rows,)).name == "add"
+
+# %% Held
+# How a value between two steps is held: here tiles of it exist in the scratchpad only, and are computed once.
+together = Region(steps=("conv", "add"), hops=(by_rows,), held={"conv_out": Held(memory="l1", form="rolling")})
+assert together.inner == ("conv_out",)
+
+# %% Sums
+# A reduction that is cut, and the type of the sums that are kept from one part of it to the next.
+split = Region(steps=("dense",), hops=(by_rows,), sums={"dense": Sums(loops=("k",), dtype=DType.I32)})
+assert split.sums["dense"].loops == ("k",)

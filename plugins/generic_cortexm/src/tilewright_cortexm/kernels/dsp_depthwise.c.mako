@@ -1,0 +1,43 @@
+<%doc> Needs function, widen ("i8" or "u8"), stride (of columns), rows (name of the row function). </%doc>\
+#include "depthwise.h"
+#include "dsp_row.h"
+#include "dsp_row_taps.h"
+
+/* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3. */
+static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w, const int32_t *parameters,
+        uint8_t *y, void *scratch, int32_t words, int32_t above, int32_t zero_point)
+{
+    const uint32_t pad = (uint32_t)p.pad * UINT32_C(0x01010101);
+    uint32_t *const taps = scratch, *const ring = taps + 40;
+    for (int32_t group = 0; group < p.channels; group += 4) {
+        const int32_t c = group + 4 <= p.channels ? group : p.channels - 4;
+        for (int32_t i = 0; i < 4; ++i) {
+            tw_dsp_taps(w + 9 * (c + i), taps + 10 * i);
+        }
+        for (int32_t i = 0; i < 12 * words; ++i) {
+            ring[i] = tw_dsp_even_${widen}(pad);
+        }
+        int32_t loaded = 0, slot = 0; /* rows of x, from -top, and the next one's slot */
+        for (int32_t i = 0; i < p.out_height; ++i) {
+            for (; loaded < i * p.row_stride + 3; ++loaded) {
+                const int32_t row = loaded - p.top;
+                uint32_t *const to = ring + slot;
+                if (row >= 0 && row < p.height) {
+                    tw_dsp_planes_${widen}(&p, x + row * p.width * p.channels + c, pad, to, words);
+                } else if (row >= p.height) {
+                    for (int32_t k = 0; k < 4 * words; ++k) {
+                        to[3 * k] = tw_dsp_even_${widen}(pad);
+                    }
+                }
+                slot = slot == 2 ? 0 : slot + 1;
+            }
+            /* slot `slot` holds the first of the three, `slot + 1` the second: slot 0 is tap row -slot */
+            tw_dsp_row row = {.ring = ring, .taps = taps + 2 * (slot == 0 ? 0 : 3 - slot),
+                .parameters = parameters + 2 * c, .y = y + i * p.out_width * p.channels + c, .apart = 12 * words,
+                .bytes = ${"p.out_width / 2 * 12" if stride == 1 else "p.out_width * 12"},
+                .odd = ${"-(p.out_width & 1)" if stride == 1 else 0}, .above = above, .zero_point = zero_point,
+                .y_step = p.channels};
+            ${rows}(&row);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+<%doc> Needs widen ("i8" or "u8"). </%doc>\
+#include "depthwise.h"
+#include "dsp.h"
+
+/* Four channels of one pixel and of its right neighbour: a pair of halves for each channel's row. */
+TW_KERNEL void tw_dsp_pair_${widen}(uint32_t one, uint32_t next, uint32_t *to, int32_t words)
+{
+    const uint32_t a = tw_dsp_even_${widen}(one), b = tw_dsp_odd_${widen}(one);
+    const uint32_t c = tw_dsp_even_${widen}(next), d = tw_dsp_odd_${widen}(next);
+    to[0] = tw_dsp_low(a, c);
+    to[3 * words] = tw_dsp_low(b, d);
+    to[6 * words] = tw_dsp_high(a, c);
+    to[9 * words] = tw_dsp_high(b, d);
+}
+
+/* One row of x, four channels, into the rings of each. The first pixel is the second of a pair where `left` is odd. */
+static void tw_dsp_planes_${widen}(const tw_depthwise *p, const uint8_t *x, uint32_t pad, uint32_t *to, int32_t words)
+{
+    int32_t at = 0;
+    to += p->left / 2 * 3;
+    if (p->left & 1) {
+        tw_dsp_pair_${widen}(pad, tw_dsp_load(x), to, words);
+        to += 3;
+        x += p->channels;
+        at = 1;
+    }
+    for (; at + 2 <= p->width; at += 2) {
+        tw_dsp_pair_${widen}(tw_dsp_load(x), tw_dsp_load(x + p->channels), to, words);
+        to += 3;
+        x += 2 * p->channels;
+    }
+    if (at < p->width) {
+        tw_dsp_pair_${widen}(tw_dsp_load(x), pad, to, words);
+    }
+}

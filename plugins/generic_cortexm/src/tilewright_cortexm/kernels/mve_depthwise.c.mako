@@ -1,0 +1,37 @@
+<%doc> Needs function, taps, blocks, runs (of each: first channel, count). </%doc>\
+#include "depthwise_taps.h"
+#include "mve.h"
+#include "mve_pixel.h"
+
+/* scratch: two tables of taps, for pixels inside and at the edge, and one pixel of padding. */
+TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t *w, const int32_t *parameters,
+        uint8_t *y, void *scratch, int32_t zero_point)
+{
+    uintptr_t *const tables = scratch, *const edge_table = tables + ${taps};
+    int8_t *const outside = (int8_t *)(edge_table + ${taps});
+    tw_mve_fill(outside, p.pad, p.channels);
+    tw_taps_of(&p, 0, 0, 0, 0, 0, tables);
+    for (int32_t i = 0; i < p.out_height; ++i) {
+        const int32_t top = i * p.row_stride - p.top;
+        const int32_t rows_inside = top >= 0 && top + (p.rows - 1) * p.row_dilation < p.height;
+        for (int32_t j = 0; j < p.out_width; ++j) {
+            const int32_t left = j * p.column_stride - p.left;
+            const int32_t inside = rows_inside && left >= 0 && left + (p.columns - 1) * p.column_dilation < p.width;
+            tw_mve_pixel b = {.base = (uintptr_t)x + (uintptr_t)((top * p.width + left) * p.channels),
+                .table = inside ? tables : edge_table, .zero_point = zero_point};
+            if (!inside) {
+                tw_taps_of(&p, b.base, (uintptr_t)outside, top, left, 1, edge_table);
+            }
+% for shape, (first, count) in zip(blocks, runs):
+% if first:
+            b.base += ${first};
+% endif
+            b.w = w + ${first * taps};
+            b.parameters = parameters + ${2 * first};
+            b.y = y + (i * p.out_width + j) * p.channels + ${first};
+            b.groups = ${count};
+            ${shape["block"]}(&b);
+% endfor
+        }
+    }
+}

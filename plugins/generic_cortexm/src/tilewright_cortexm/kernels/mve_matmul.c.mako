@@ -1,0 +1,46 @@
+<%doc>
+Needs function, blocks: of four columns and of what is left, rest (columns of the last block, or 0), a_flip (128 where A
+is unsigned, or 0), pixels (rows computed together).
+</%doc>\
+#include "mve_block.h"
+#include "mve_panel.h"
+
+/* `panel` columns at a time. Rows at a time: ${pixels}; the last ones again where they do not come out even. */
+static void ${function}(const tw_arm_matmul p, const uint8_t *a, const uint8_t *b, uint8_t *y, void *scratch,
+        int32_t panel, int32_t steps, int32_t scale, int32_t zero_point)
+{
+    const int32_t room = (p.depth + 15) / 16 * 16, a_zero = p.a_zero - ${a_flip};
+    int8_t *const rows = scratch, *const w = rows + ${pixels} * room;
+    int32_t *const parameters = (int32_t *)(void *)(w + panel * room);
+    uint8_t *const results = (uint8_t *)(parameters + 2 * panel);
+    for (int32_t first = 0; first < p.columns; first += panel) {
+        const int32_t count = p.columns - first < panel ? p.columns - first : panel;
+        tw_mve_panel(&p, b + first * p.b_column, count, a_zero, scale, w, parameters);
+        for (int32_t row = 0; row < p.rows; row += ${pixels}) {
+            const int32_t at = row <= p.rows - ${pixels} ? row : p.rows - ${pixels};
+            uint8_t *const to = y + at * p.y_row + first * p.y_step;
+            tw_mve_block c = {.x = rows, .other = rows + ${(pixels - 1)} * room, .w = w, .parameters = parameters,
+                .y = p.y_step == 1 ? to : results, .apart = p.y_step == 1 ? p.y_row : panel, .blocks = count / 4,
+                .steps = steps, .zero_point = zero_point};
+            for (int32_t j = 0; j < ${pixels}; ++j) {
+                const uint8_t *const from = a + (at + j) * p.a_row;
+                c.more[j] = -p.b_zero * tw_mve_gather(from, p.a_step, p.depth, ${a_flip}, rows + j * room, 16);
+            }
+            if (c.blocks) {
+                ${blocks[0]["block"]}(&c);
+            }
+% if rest:
+            if (count & 3) {
+                c.w = w + (count & ~3) * room;
+                c.parameters = parameters + 2 * (count & ~3);
+                c.y += count & ~3;
+                c.blocks = 1;
+                ${blocks[1]["block"]}(&c);
+            }
+% endif
+            for (int32_t i = 0; p.y_step != 1 && i < ${pixels} * count; ++i) {
+                to[i / count * p.y_row + i % count * p.y_step] = results[i / count * panel + i % count];
+            }
+        }
+    }
+}

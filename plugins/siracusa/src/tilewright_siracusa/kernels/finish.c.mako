@@ -1,0 +1,45 @@
+<%doc>
+Needs limit: "i8" or "u8" where results are limited to the whole type, "any" otherwise.
+</%doc>\
+#include "xpulp.h"
+
+/* clamp(rne(value) + zero_point). Limits of "any" are less the zero point. */
+TW_KERNEL uint8_t tw_xp_finished_${limit}(float value, tw_xp_limits to)
+{
+% if limit == "any":
+    return (uint8_t)(tw_xp_rounded(value, to.low, to.high) + to.zero_point);
+% else:
+    return (uint8_t)tw_xp_clip_${limit}(tw_xp_nearest(value) + to.zero_point);
+% endif
+}
+
+/* Four channels of `pixels` pixels, 1 or 2, or the first `count` of them. `b` holds four biases, then four scales. */
+TW_KERNEL void tw_xp_finish_${limit}(int32_t pixels, const int32_t *acc, const int32_t *b, int32_t count,
+        tw_xp_limits to, uint8_t *y0, uint8_t *y1)
+{
+    if (count < 4) { /* no index into acc is a variable: it stays in registers */
+% for j in range(3):
+        if (count > ${j}) {
+            const float scale = tw_xp_scale(b + ${4 + j});
+            y0[${j}] = tw_xp_finished_${limit}((float)acc[${j}] * scale, to);
+            if (pixels == 2) {
+                y1[${j}] = tw_xp_finished_${limit}((float)acc[${4 + j}] * scale, to);
+            }
+        }
+% endfor
+        return;
+    }
+    const float s0 = tw_xp_scale(b + 4), s1 = tw_xp_scale(b + 5), s2 = tw_xp_scale(b + 6), s3 = tw_xp_scale(b + 7);
+% for pixel in range(2):
+% if pixel:
+    if (pixels == 1) {
+        return;
+    }
+% endif
+<% v = [f"v{4 * pixel + j}" for j in range(4)] %>\
+    const float ${", ".join(f"{v[j]} = (float)acc[{4 * pixel + j}] * s{j}" for j in range(4))};
+% for j in range(4):
+    y${pixel}[${j}] = tw_xp_finished_${limit}(${v[j]}, to);
+% endfor
+% endfor
+}

@@ -1,0 +1,44 @@
+<%doc>
+Needs function, kind ("ss" or "us", whether x is signed), limit (see finish.c), whole (x is whole words), part (of the products:
+sums are kept in `kept`, from the first part to the last).
+</%doc>\
+#include "xpulp.h"
+
+/* One row of results: `outputs` channels, each with a row of `row` bytes of weights, its bias and its scale. */
+TW_KERNEL void ${function}(int32_t outputs, int32_t depth, int32_t row, tw_xp_limits to, const uint8_t *x, const uint8_t *w,
+        const int32_t *b, uint8_t *y, uint8_t *copy${", int32_t *kept, int32_t first, int32_t last" if part else ""})
+{
+    const int32_t words = ${"depth" if whole else "row"} / 4;
+% if whole:
+    (void)copy;
+% else:
+    tw_xp_copy(copy, x, depth);
+    tw_xp_fill(copy + depth, 0, row - depth);
+    x = copy;
+% endif
+    int32_t o = 0;
+% for channels in (4, 2, 1):
+    for (; o + ${channels} <= outputs; o += ${channels}, w += ${channels} * row, b += ${2 * channels}) {
+        int32_t acc[4] = {${", ".join(f"b[{2 * i}]" for i in range(channels))}};
+% if part:
+        if (!first) {
+% for i in range(channels):
+            acc[${i}] = kept[o + ${i}];
+% endfor
+        }
+% endif
+        tw_xp_vector${channels}_${kind}(words, x, w, row, acc);
+% if part:
+        if (!last) {
+% for i in range(channels):
+            kept[o + ${i}] = acc[${i}];
+% endfor
+            continue;
+        }
+% endif
+% for i in range(channels):
+        y[o + ${i}] = tw_xp_finished_${limit}((float)acc[${i}] * tw_xp_scale(b + ${2 * i + 1}), to);
+% endfor
+    }
+% endfor
+}
