@@ -12,7 +12,7 @@ from tilewright.api.kernel import Sections, SectionTemplate
 from tilewright.api.testing import every_layer, side_by_side, site_of, vocabulary
 from tilewright.c_text.rendering import render_source
 from tilewright.config.options import Options
-from tilewright.lower import parts
+from tilewright.lower import compute
 
 
 def assigned(text: str) -> set[str]:
@@ -51,7 +51,7 @@ def test_no_name_has_two_meanings(monkeypatch: pytest.MonkeyPatch) -> None:
                 found.setdefault(kernel.name, set()).update(assigned(text) & values.keys())
         return render_source(kernel, call)
 
-    monkeypatch.setattr(parts, "render_source", watched)
+    monkeypatch.setattr(compute, "render_source", watched)
     for layer in every_layer():
         site = site_of(vocabulary()[layer.op], layer.inputs, layer.attributes, layer.constants)
         assert side_by_side([(site, layer.inputs)]).deployment("siracusa", Options(groups=1)).artifact.files
