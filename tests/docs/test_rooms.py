@@ -71,7 +71,9 @@ def test_everything_that_all_speak_of_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [DESIGN, ROOT / "CONTRIBUTING.md", ROOT / "docs" / "allocation.md"], ids=lambda p: p.stem
+    "page",
+    [DESIGN, *sorted(DESIGN.parent.glob("design/*.md")), ROOT / "CONTRIBUTING.md", DESIGN.parent / "allocation.md"],
+    ids=lambda p: p.stem,
 )
 def test_every_file_that_a_page_names_is_there(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
