@@ -49,9 +49,9 @@ def figures() -> tuple[Figure, ...]:
 # The networks
 
 
-def made_up(near_bytes: int) -> Registry:
-    """The made-up cluster of the tests with a near memory of that size, and nothing else to compile for."""
-    platform = cluster(near_bytes)
+def made_up(scratchpad_bytes: int) -> Registry:
+    """The made-up cluster of the tests with a scratchpad of that size, and nothing else to compile for."""
+    platform = cluster(scratchpad_bytes)
     return replace(load_for(target="generic"), platforms={platform.name: platform})
 
 
@@ -118,7 +118,7 @@ def timeline(network: SideBySide, plan: Deployment) -> Sequence[TimeSpan]:
 
 
 def lane(spans: Sequence[TimeSpan], fill: str) -> list[TimeSpan]:
-    """The computation of every tile, or the copies into the near memory, or those out of it; in order."""
+    """The computation of every tile, or the copies into the scratchpad, or those out of it; in order."""
     return [span for span in spans if fill_of(span) == fill]
 
 
@@ -166,7 +166,7 @@ def rolling_window() -> Figure:
     picture = Picture(
         width=WIDTH,
         height=above + SHOWN_ROWS * ROW_HEIGHT + 24,
-        title="The rows of an image in the near memory during the first three tiles of a convolution",
+        title="The rows of an image in the scratchpad during the first three tiles of a convolution",
     )
     picture.legend(30, 22, [("in", "copied in now"), ("kept", "kept from the tile before"), ("none", "not there")])
     for tile, ((low, high), before) in enumerate(zip(windows, [(0, 0), *windows], strict=False)):
@@ -200,7 +200,7 @@ def row_windows(plan: Deployment) -> list[tuple[int, int]]:
 
 
 def state_of(row: int, now: tuple[int, int], before: tuple[int, int]) -> str:
-    """How a row of the image comes to be in the near memory for a tile; `before` is what the tile before read."""
+    """How a row of the image comes to be in the scratchpad for a tile; `before` is what the tile before read."""
     if not now[0] <= row < now[1]:
         return "none"
     return "kept" if before[0] <= row < before[1] else "in"
@@ -222,14 +222,14 @@ DIGITS, HEIGHT, ABOVE = ROOT / "examples" / "digits" / "digits_int8.onnx", 330, 
 
 
 def memory_over_time() -> Figure:
-    """Every buffer of the near memory as a box: from its first step to its last, from its first byte to its last."""
+    """Every buffer of the scratchpad as a box: from its first step to its last, from its first byte to its last."""
     plan = Deployment(DIGITS, "cluster-test", Options(), made_up(1280))
     steps = plan.scheduled.steps
     limit = plan.platform.plan_bytes(NEAR)
     if limit is None:
         raise SystemExit(f"{NEAR} has no limit")
     step, scale = (WIDTH - LEFT - RIGHT) / len(steps), HEIGHT / limit
-    picture = Picture(width=WIDTH, height=ABOVE + HEIGHT + 42, title="The near memory during the steps of a network")
+    picture = Picture(width=WIDTH, height=ABOVE + HEIGHT + 42, title="The scratchpad during the steps of a network")
     for low, buffer in placed(plan):
         x, y = LEFT + buffer.first * step, ABOVE + HEIGHT - (low + buffer.size_bytes) * scale
         width, height = (buffer.last - buffer.first + 1) * step - 2, max(buffer.size_bytes * scale - 1, 1)
@@ -248,7 +248,7 @@ def memory_over_time() -> Figure:
 
 
 def placed(plan: Deployment) -> list[tuple[int, Buffer]]:
-    """The buffers of the near memory and their first bytes, in the order of the steps."""
+    """The buffers of the scratchpad and their first bytes, in the order of the steps."""
     places = plan.allocated.placements
     here = [buffer for buffer in plan.tiled.buffers if buffer.name in places and places[buffer.name].memory == NEAR]
     found = [(places[buffer.name].offset_bytes, buffer) for buffer in here]

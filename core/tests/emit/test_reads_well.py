@@ -47,7 +47,7 @@ def layer_text(name: str) -> str:
 
 
 @cache
-def network_text(kind: str, near_bytes: int) -> str:
+def network_text(kind: str, scratchpad_bytes: int) -> str:
     """A network on the made-up cluster, several steps tiled together where that is better."""
     graph = random_network(kind, 3, vocabulary()).graph
     planner = Planner(
@@ -59,7 +59,7 @@ def network_text(kind: str, near_bytes: int) -> str:
         buffering="auto",
         longest=4,
     )
-    return text_of(planner.carry_out(planner.bind(graph, cluster(near_bytes)), Decisions()))
+    return text_of(planner.carry_out(planner.bind(graph, cluster(scratchpad_bytes)), Decisions()))
 
 
 def text_of(plan: Allocated) -> str:
@@ -80,10 +80,10 @@ def test_operators_in_tiles_read_well(name: str) -> None:
     assert objections(layer_text(name)) == []
 
 
-@pytest.mark.parametrize("near_bytes", [2 << 10, 16 << 10])
+@pytest.mark.parametrize("scratchpad_bytes", [2 << 10, 16 << 10])
 @pytest.mark.parametrize("kind", KINDS)
-def test_networks_read_well(kind: str, near_bytes: int) -> None:
-    assert objections(network_text(kind, near_bytes)) == []
+def test_networks_read_well(kind: str, scratchpad_bytes: int) -> None:
+    assert objections(network_text(kind, scratchpad_bytes)) == []
 
 
 @pytest.mark.parametrize("io", ["pool", "user"])

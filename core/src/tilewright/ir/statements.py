@@ -119,7 +119,7 @@ class CopyWait:
 
     transfer: str
     code: Code
-    outgoing: bool = False  # the transfers leave the near memory
+    outgoing: bool = False  # the transfers leave the scratchpad
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

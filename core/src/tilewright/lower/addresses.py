@@ -25,7 +25,7 @@ STATE = Parameter(type="uint8_t *", name="state")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Address:
     """Bytes reached from a parameter of the step function."""
 
     parameter: Parameter
@@ -58,25 +58,25 @@ class AddressBook:
     owners: Mapping[str, str]
     offsets: Mapping[str, str]  # by buffer in a memory: the name of the byte where it begins
 
-    def of_buffer(self, name: str, offset_bytes: int = 0) -> Place:
+    def of_buffer(self, name: str, offset_bytes: int = 0) -> Address:
         """The place `offset_bytes` into a buffer."""
         placement = self.allocated.placements.get(name)
         if placement is None:
             start = Number(offset_bytes)
-            return Place(parameter=self.callers[name], where="caller", offset_bytes=offset_bytes, offset=start)
+            return Address(parameter=self.callers[name], where="caller", offset_bytes=offset_bytes, offset=start)
         base = STATE if self.buffers[name].kind == "state" else self.memories.get(placement.memory)
         if name in self.alone:
             base = _parameter(self.alone[name])
         if base is None:
             raise KeyError(name)
-        return Place(
+        return Address(
             parameter=base,
             where=placement.memory,
             offset_bytes=placement.offset_bytes + offset_bytes,
             offset=Name(self.offsets[name]) + offset_bytes if name in self.offsets else Number(offset_bytes),
         )
 
-    def of_value(self, name: str) -> Place:
+    def of_value(self, name: str) -> Address:
         """The place of a tensor's first element."""
         storage = self.allocated.tiled.scheduled.storage[name]
         return self.of_buffer(storage.buffer, storage.offset_bytes)

@@ -15,13 +15,13 @@ from tilewright.ir.kernel import Call, Operand
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.sections import Section
 from tilewright.ir.statements import ByteRange, Charge, Declare, If, KernelCall, KernelWait, Statement
-from tilewright.lower.bonds import Bond, pointer_to, scratch_operand
 from tilewright.lower.boxes import CBox, CSpan, window
+from tilewright.lower.core_share import CoreShare, core_share
 from tilewright.lower.nest import extents_of
+from tilewright.lower.operand_bindings import OperandBinding, pointer_to, scratch_operand
 from tilewright.lower.parts import boxes_declared, distance, named, scope, span_names
 from tilewright.lower.scope import declared, spans_declared, used
-from tilewright.lower.slots import Held, Tiling
-from tilewright.lower.split import Portion, portion
+from tilewright.lower.tile_buffers import OperandLocation, TiledStep
 from tilewright.tile.footprint import SUMS
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
 
@@ -37,12 +37,14 @@ class _Operands:
     writes: list[ByteRange] = field(default_factory=list)
 
 
-def compute_part(tiling: Tiling) -> tuple[Part, tuple[Section, ...]]:
+def compute_part(tiling: TiledStep) -> tuple[Part, tuple[Section, ...]]:
     """This core's share of the innermost tile, and the C at file scope that its kernel needs."""
     nest, kernel, sums = tiling.nest, tiling.kernel, tiling.sums
     level = nest.levels[-1] if nest.levels else None
-    share = portion(tiling)
-    spans = {one.operand: window(nest.access, one.operand, share.box, span_names(tiling, one)) for one in tiling.bonds}
+    share = core_share(tiling)
+    spans = {
+        one.operand: window(nest.access, one.operand, share.box, span_names(tiling, one)) for one in tiling.bindings
+    }
     operands = _operands(tiling, share, spans)
     call = Call(
         site=tiling.site,
@@ -73,14 +75,14 @@ def compute_part(tiling: Tiling) -> tuple[Part, tuple[Section, ...]]:
     return part, render_source(kernel, call)
 
 
-def _operands(tiling: Tiling, share: Portion, spans: dict[str, tuple[CSpan, ...]]) -> _Operands:
+def _operands(tiling: TiledStep, share: CoreShare, spans: dict[str, tuple[CSpan, ...]]) -> _Operands:
     found, sums = _Operands(), tiling.sums
-    for bond in tiling.bonds:
-        held = tiling.held(bond, len(tiling.nest.levels))
-        _add(found, tiling, bond, held, spans[bond.operand], share.box)
-        (found.writes if bond.written else found.reads).extend(held.ranges)
+    for binding in tiling.bindings:
+        held = tiling.held(binding, len(tiling.nest.levels))
+        _add(found, tiling, binding, held, spans[binding.operand], share.box)
+        (found.writes if binding.written else found.reads).extend(held.ranges)
     if sums is not None:
-        like = next(bond for bond in tiling.bonds if bond.operand == sums.output)
+        like = next(binding for binding in tiling.bindings if binding.operand == sums.output)
         _add(found, tiling, replace(like, operand=SUMS, dtype=sums.dtype), sums.held, spans[like.operand], share.box)
         found.reads.extend(sums.held.ranges)
         found.writes.extend(sums.held.ranges)
@@ -88,19 +90,26 @@ def _operands(tiling: Tiling, share: Portion, spans: dict[str, tuple[CSpan, ...]
     return found
 
 
-def _add(found: _Operands, tiling: Tiling, bond: Bond, held: Held, spans: Sequence[CSpan], box: CBox) -> None:
+def _add(
+    found: _Operands,
+    tiling: TiledStep,
+    binding: OperandBinding,
+    held: OperandLocation,
+    spans: Sequence[CSpan],
+    box: CBox,
+) -> None:
     """One operand. `my_x` is where this core's part of X begins."""
-    output = tiling.sums.output if tiling.sums and bond.operand == SUMS else bond.operand
-    address = held.address + distance(tiling, replace(bond, operand=output), spans, box, held)
-    name = f"my_{tiling.names.get(bond.operand, bond.operand)}"
-    found.declared.append(pointer_to(address, name, bond.dtype, written=bond.written))
+    output = tiling.sums.output if tiling.sums and binding.operand == SUMS else binding.operand
+    address = held.address + distance(tiling, replace(binding, operand=output), spans, box, held)
+    name = f"my_{tiling.names.get(binding.operand, binding.operand)}"
+    found.declared.append(pointer_to(address, name, binding.dtype, written=binding.written))
     found.bases.append(held.parameter)
-    found.given[bond.operand] = Operand(
-        name=bond.operand,
+    found.given[binding.operand] = Operand(
+        name=binding.operand,
         pointer=name,
-        dtype=bond.dtype,
-        shape=bond.shape,
-        strides=tuple(stride // bond.dtype.size_bytes for stride in held.strides),
+        dtype=binding.dtype,
+        shape=binding.shape,
+        strides=tuple(stride // binding.dtype.size_bytes for stride in held.strides),
         extents=tuple(str(span.extent) for span in spans),
         origin=tuple(str(span.low) for span in spans),
         before=tuple(str(span.before) for span in spans),
@@ -108,7 +117,7 @@ def _add(found: _Operands, tiling: Tiling, bond: Bond, held: Held, spans: Sequen
     )
 
 
-def _add_scratch(found: _Operands, tiling: Tiling, share: Portion) -> None:
+def _add_scratch(found: _Operands, tiling: TiledStep, share: CoreShare) -> None:
     """This core's part of the step's scratch."""
     buffer = tiling.book.buffers.get(tiling.scratch)
     if buffer is None:
@@ -123,7 +132,7 @@ def _add_scratch(found: _Operands, tiling: Tiling, share: Portion) -> None:
     found.writes.append(ByteRange(buffer=buffer.name, offset_bytes=0, size_bytes=buffer.size_bytes))
 
 
-def _charge(tiling: Tiling, share: Portion) -> Charge:
+def _charge(tiling: TiledStep, share: CoreShare) -> Charge:
     """The estimate for the largest share, in proportion."""
     extents = extents_of(tiling.nest.ranges)
     work = operations(tiling.kernel, tiling.operator, tiling.site, tiling.platform, share.engine)

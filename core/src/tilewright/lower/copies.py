@@ -15,7 +15,7 @@ from tilewright.ir.platform import CopyPath
 from tilewright.ir.rounding import align_down
 from tilewright.ir.stages import Step
 from tilewright.ir.statements import ByteRange, Code, CopyStart, CopyWait, Declare, Statement
-from tilewright.lower.addresses import AddressBook, Place
+from tilewright.lower.addresses import Address, AddressBook
 from tilewright.lower.scope import declared
 
 CHANNEL = Name("tw_channel")
@@ -45,7 +45,7 @@ def copies_at_start(book: AddressBook) -> tuple[Statement, ...]:
     return _with_channel(body)
 
 
-def _copied(name: str, copy: str, source: Place, target: Place, book: AddressBook) -> Iterator[Statement]:
+def _copied(name: str, copy: str, source: Address, target: Address, book: AddressBook) -> Iterator[Statement]:
     """One transfer, or several where the platform's copy takes no more at once."""
     platform, size = book.allocated.tiled.scheduled.bound.platform, book.buffers[copy].size_bytes
     path = path_to(platform, source.where, target.where)
@@ -93,7 +93,7 @@ def _with_channel(body: list[Statement]) -> tuple[Statement, ...]:
     return (*declared((channel,), starts), *body)
 
 
-def _in_context(place: Place) -> Place:
+def _in_context(place: Address) -> Address:
     """The same where only the context leads to pools and constants."""
     kind, name = place.parameter.type, place.parameter.name
     struct = "constants" if kind == "const uint8_t *" else "pools"

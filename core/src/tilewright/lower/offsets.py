@@ -12,7 +12,7 @@ from tilewright.ir.constant_copies import read_as
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated, Placement
-from tilewright.lower.bonds import scratch_name
+from tilewright.lower.operand_bindings import scratch_name
 from tilewright.tile.footprint import SUMS, tile_buffer_name
 
 

@@ -10,13 +10,13 @@ from tilewright.ir.expressions import Expression, Field, Name, Number
 from tilewright.ir.platform import CopyPath
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.statements import Declare, PartCall, Statement
-from tilewright.lower.bonds import Bond
 from tilewright.lower.boxes import NOTHING, CBox, CSpan, lows, whole_box, window
-from tilewright.lower.nest import Level
+from tilewright.lower.nest import HopLevel
+from tilewright.lower.operand_bindings import OperandBinding
 from tilewright.lower.rolling import rolling_window
 from tilewright.lower.scope import declared, names_of, spans_declared, used
-from tilewright.lower.slots import Held, Slot, Tiling, extent_ranges, unsupported_tile
-from tilewright.lower.transfers import Side, window_copy
+from tilewright.lower.tile_buffers import OperandLocation, TileBuffers, TiledStep, extent_ranges, unsupported_tile
+from tilewright.lower.transfers import CopyEnd, window_copy
 from tilewright.lower.transfers import extents_of as copy_extents
 from tilewright.tile.boxes import new_rows
 from tilewright.tile.transfers import lattice
@@ -30,38 +30,38 @@ def call_part(part: Part, given: Mapping[str, Expression], tile: Expression = NO
     return PartCall(role=part.role, function=part.function, arguments=arguments, tile=tile)
 
 
-def move_part(tiling: Tiling, at: int, slot: Slot) -> Part:
+def move_part(tiling: TiledStep, at: int, slot: TileBuffers) -> Part:
     """Starts the transfers of one operand's window, or of what is new of it."""
-    level, bond = tiling.nest.levels[at], slot.bond
+    level, binding = tiling.nest.levels[at], slot.binding
     box = level.around(slot.copy.level)
-    far, near = tiling.held(bond, at), tiling.held(bond, at + 1)
+    far, near = tiling.held(binding, at), tiling.held(binding, at + 1)
     spans = (
-        whole_spans(bond.shape)
+        whole_spans(binding.shape)
         if slot.whole
-        else window(tiling.nest.access, bond.operand, box, span_names(tiling, bond))
+        else window(tiling.nest.access, binding.operand, box, span_names(tiling, binding))
     )
     rolling = rolling_window(tiling, level, slot, spans) if slot.roll else None
     moved = rolling.new if rolling else spans
-    target = distance(tiling, bond, moved, box, near, slot.whole) if rolling or slot.borrowed else NOTHING
+    target = distance(tiling, binding, moved, box, near, slot.whole) if rolling or slot.borrowed else NOTHING
     inner: tuple[Statement, ...] = (
         Declare(
-            type="const uint8_t *const" if not bond.written else "uint8_t *const",
+            type="const uint8_t *const" if not binding.written else "uint8_t *const",
             name="far",
-            value=far.address + distance(tiling, bond, moved, box, far, slot.whole),
+            value=far.address + distance(tiling, binding, moved, box, far, slot.whole),
         ),
         *_copy(tiling, at, slot, (far, near), moved, target),
     )
     if rolling:
         inner = (*declared(rolling.declared, inner), *inner)
     body = (*boxes_declared(tiling, level, inner, spans), *spans_declared(spans, inner), *inner)
-    role = "store" if bond.written else "fetch"
-    verb = "Takes" if bond.written else "Brings"
-    where = f"{'to' if bond.written else 'from'} {far.memory}"
+    role = "store" if binding.written else "fetch"
+    verb = "Takes" if binding.written else "Brings"
+    where = f"{'to' if binding.written else 'from'} {far.memory}"
     what = "what is new of " if slot.roll else ""
     return Part(
-        role="store" if bond.written else "fetch",
-        function=named(tiling, f"{role}_{tiling.names[bond.operand]}", level),
-        comment=(f"{verb} {what}{bond.operand}{'' if slot.resident else f' of tile {level.counter}'} {where}.",),
+        role="store" if binding.written else "fetch",
+        function=named(tiling, f"{role}_{tiling.names[binding.operand]}", level),
+        comment=(f"{verb} {what}{binding.operand}{'' if slot.resident else f' of tile {level.counter}'} {where}.",),
         parameters=(*used(scope(tiling, level, (far.parameter,)), body), SLOT),
         body=body,
     )
@@ -72,17 +72,17 @@ def whole_spans(shape: Sequence[int]) -> tuple[CSpan, ...]:
     return tuple(CSpan(low=NOTHING, extent=Number(extent)) for extent in shape)
 
 
-def path_of(tiling: Tiling, slot: Slot, far: Held) -> CopyPath:
+def path_of(tiling: TiledStep, slot: TileBuffers, far: OperandLocation) -> CopyPath:
     """The copy path that the operand takes. TilewrightError TW4041 where there is none."""
     ends = (far.memory, slot.level.hop.near)
-    ends = ends[::-1] if slot.bond.written else ends
+    ends = ends[::-1] if slot.binding.written else ends
     for path in tiling.platform.copies:
         if (path.source, path.target) == ends:
             return path
     raise unsupported_tile(tiling.step, f"target '{tiling.platform.name}' has no copy from {ends[0]} to {ends[1]}")
 
 
-def scope(tiling: Tiling, level: Level | None, bases: Iterable[Parameter]) -> list[Parameter]:
+def scope(tiling: TiledStep, level: HopLevel | None, bases: Iterable[Parameter]) -> list[Parameter]:
     """What a part may name: boxes of the levels outside its own, its tile, addresses."""
     struct, levels = tiling.nest.struct, tiling.nest.levels
     outside = levels[: levels.index(level)] if level else ()
@@ -90,17 +90,17 @@ def scope(tiling: Tiling, level: Level | None, bases: Iterable[Parameter]) -> li
     return [*outer, *([_counter(level)] if level and level.moving else []), *bases]
 
 
-def _counter(level: Level) -> Parameter:
+def _counter(level: HopLevel) -> Parameter:
     return Parameter(type="int32_t", name=level.counter)
 
 
-def named(tiling: Tiling, what: str, level: Level | None) -> str:
+def named(tiling: TiledStep, what: str, level: HopLevel | None) -> str:
     single = level is None or len(tiling.nest.levels) == 1
     return f"{tiling.function}_{what}" if single or level is None else f"{tiling.function}_{what}_{level.hop.near}"
 
 
 def boxes_declared(
-    tiling: Tiling, level: Level, body: Sequence[Statement], spans: Sequence[CSpan]
+    tiling: TiledStep, level: HopLevel, body: Sequence[Statement], spans: Sequence[CSpan]
 ) -> tuple[Statement, ...]:
     """The declaration of the level's own box, where anything names it."""
     windows = [Declare(type="const tw_span", name=span.name, value=span.value) for span in spans]
@@ -110,47 +110,57 @@ def boxes_declared(
 
 
 def _copy(
-    tiling: Tiling, at: int, slot: Slot, ends: tuple[Held, Held], spans: Sequence[CSpan], target: Expression
+    tiling: TiledStep,
+    at: int,
+    slot: TileBuffers,
+    ends: tuple[OperandLocation, OperandLocation],
+    spans: Sequence[CSpan],
+    target: Expression,
 ) -> tuple[Statement, ...]:
-    bond, item, (far, near) = slot.bond, slot.bond.dtype.size_bytes, ends
+    binding, item, (far, near) = slot.binding, slot.binding.dtype.size_bytes, ends
     ranges = _copied_ranges(tiling, at, slot)
     pointer = Field(SLOT.variable, "bytes", arrow=True) + target
-    here = Side(pointer=pointer, strides=near.strides, regions=near.ranges)
-    there = Side(pointer=Name("far"), strides=far.strides, regions=far.ranges)
-    whole = tiling.nest.access.window(bond.operand, whole_box(tiling.nest.access))
-    steps = (1,) * len(bond.shape) if slot.whole else lattice(whole, bond.shape, bond.layout, item)
+    here = CopyEnd(pointer=pointer, strides=near.strides, regions=near.ranges)
+    there = CopyEnd(pointer=Name("far"), strides=far.strides, regions=far.ranges)
+    whole = tiling.nest.access.window(binding.operand, whole_box(tiling.nest.access))
+    steps = (1,) * len(binding.shape) if slot.whole else lattice(whole, binding.shape, binding.layout, item)
     here, there = here.every(steps), there.every(steps)
-    sides = (here, there) if bond.written else (there, here)
+    sides = (here, there) if binding.written else (there, here)
     path = path_of(tiling, slot, far)
     return window_copy(*sides, copy_extents(spans, ranges, steps), item, path, slot=SLOT.variable, name=slot.name)
 
 
-def _copied_ranges(tiling: Tiling, at: int, slot: Slot) -> tuple[tuple[int, int], ...]:
+def _copied_ranges(tiling: TiledStep, at: int, slot: TileBuffers) -> tuple[tuple[int, int], ...]:
     """The least and most positions along each axis that are copied at once."""
     if slot.whole:
-        return tuple((extent, extent) for extent in slot.bond.shape)
-    ranges = extent_ranges(tiling.nest, slot.bond, tiling.nest.levels[at].ranges_around(slot.copy.level))
+        return tuple((extent, extent) for extent in slot.binding.shape)
+    ranges = extent_ranges(tiling.nest, slot.binding, tiling.nest.levels[at].ranges_around(slot.copy.level))
     if slot.roll is None:
         return ranges
     boxes, roll = tiling.box.boxes, slot.roll
-    windows = boxes.windows(tiling.number, slot.bond.operand, boxes.starts[at] + slot.copy.level)
+    windows = boxes.windows(tiling.number, slot.binding.operand, boxes.starts[at] + slot.copy.level)
     low, high = new_rows(windows[roll.axis], roll.loop)
     new = int((high - low).min()), int((high - low).max())
     return tuple(new if axis == roll.axis else one for axis, one in enumerate(ranges))
 
 
 def distance(
-    tiling: Tiling, bond: Bond, spans: Sequence[CSpan], box: CBox, held: Held, whole: bool = False
+    tiling: TiledStep,
+    binding: OperandBinding,
+    spans: Sequence[CSpan],
+    box: CBox,
+    held: OperandLocation,
+    whole: bool = False,
 ) -> Expression:
     """Bytes from the element that `held` begins with to the first of the window over `box`."""
     total: Expression = NOTHING
-    own = (NOTHING,) * len(spans) if whole else lows(tiling.nest.access, bond.operand, box)
+    own = (NOTHING,) * len(spans) if whole else lows(tiling.nest.access, binding.operand, box)
     for span, low, origin, stride in zip(spans, own, held.origin, held.strides, strict=True):
         if low != origin or span.moved:
             total = total + (span.low - origin) * stride
     return total
 
 
-def span_names(tiling: Tiling, bond: Bond) -> list[str]:
-    stem = tiling.names[bond.operand]
-    return [f"{stem}_{axis}" for axis in range(len(bond.shape))]
+def span_names(tiling: TiledStep, binding: OperandBinding) -> list[str]:
+    stem = tiling.names[binding.operand]
+    return [f"{stem}_{axis}" for axis in range(len(binding.shape))]

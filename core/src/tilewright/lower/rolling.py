@@ -12,9 +12,9 @@ from tilewright.ir.expressions import Choice, Expression, FunctionCall, Name, Nu
 from tilewright.ir.layout import Layout
 from tilewright.ir.statements import Declare, Statement
 from tilewright.lower.boxes import NOTHING, CBox, CSpan, ends_of, window
-from tilewright.lower.nest import Level
+from tilewright.lower.nest import HopLevel
 from tilewright.lower.region_box import BEFORE
-from tilewright.lower.slots import Slot, Tiling
+from tilewright.lower.tile_buffers import TileBuffers, TiledStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,19 +28,19 @@ class RollingWindow:
     later: Expression  # holds where the rows of the tile before are there
 
 
-def rolling_window(tiling: Tiling, level: Level, slot: Slot, spans: Sequence[CSpan]) -> RollingWindow:
+def rolling_window(tiling: TiledStep, level: HopLevel, slot: TileBuffers, spans: Sequence[CSpan]) -> RollingWindow:
     """What the window of tile `counter` has that the one before it has not. `spans` is the whole window."""
     if slot.roll is None:
         raise ValueError(f"{slot.name} keeps no rows")
     roll, box = slot.roll, tiling.box
-    axis, names = roll.axis, [f"{tiling.names[slot.bond.operand]}_{at}_{BEFORE.text}" for at in range(len(spans))]
+    axis, names = roll.axis, [f"{tiling.names[slot.binding.operand]}_{at}_{BEFORE.text}" for at in range(len(spans))]
     own = box.levels[tiling.nest.levels.index(level)]
     around = in_box_before(level.around(slot.copy.level), Name(own.variable))
-    earlier = window(tiling.nest.access, slot.bond.operand, around, names)
+    earlier = window(tiling.nest.access, slot.binding.operand, around, names)
     period = own.period(roll.loop - box.boxes.starts[-2] + 1)
     here, old = spans[axis], earlier[axis]
     later = box.later_trip(roll.loop, Name(own.variable))
-    name = f"{tiling.names[slot.bond.operand]}_{axis}_new"
+    name = f"{tiling.names[slot.binding.operand]}_{axis}_new"
     whole = Struct("tw_range", (here.low, here.low + here.extent))
     done = Choice(later, old.low + old.extent, NOTHING)
     declared: tuple[Statement, ...] = (

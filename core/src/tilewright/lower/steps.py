@@ -19,11 +19,17 @@ from tilewright.ir.sections import Section
 from tilewright.ir.stages import Step
 from tilewright.ir.statements import ByteRange, KernelCall, KernelWait, Statement
 from tilewright.lower.addresses import AddressBook
-from tilewright.lower.bonds import Bond, bonds_of, pointer_to, scratch_name, scratch_operand
 from tilewright.lower.comments import step_comment
 from tilewright.lower.copies import copies_before
+from tilewright.lower.operand_bindings import (
+    OperandBinding,
+    operand_bindings,
+    pointer_to,
+    scratch_name,
+    scratch_operand,
+)
 from tilewright.lower.scope import declared, used
-from tilewright.lower.slots import operand_names
+from tilewright.lower.tile_buffers import operand_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,37 +47,44 @@ def lower_step(
     """One kernel call over whole operands."""
     bound = book.allocated.tiled.scheduled.bound
     node = next(node for node in bound.graph.nodes if node.name == step.nodes[-1])
-    site, binding, operator = bound.site(node), bound.bindings[step.name], operators[node.op]
-    bonds = bonds_of(site, operator, binding, book)
+    site, node_binding, operator = bound.site(node), bound.bindings[step.name], operators[node.op]
+    bindings = operand_bindings(site, operator, node_binding, book)
     function = f"{prefix}_{index:0{len(str(total - 1))}d}_{safe_identifier(node.op, 'op').lower()}"
     access = bound.layers[node.name].access
-    pointers, call = _call(site, access, bonds, step, book, function)
-    body = (*copies_before(step, book), *_computed(step, binding.kernel, call, pointers, bonds, book))
-    if not any(bond.region.size_bytes for bond in bonds if bond.written):
+    pointers, call = _call(site, access, bindings, step, book, function)
+    body = (*copies_before(step, book), *_computed(step, node_binding.kernel, call, pointers, bindings, book))
+    if not any(binding.region.size_bytes for binding in bindings if binding.written):
         body = ()
     code = StepCode(
         step=step.name,
         function=function,
-        comment=step_comment(index, total, site, binding, bonds, book, step),
+        comment=step_comment(index, total, site, node_binding, bindings, book, step),
         parameters=tuple(sorted(used(book.bases, body), key=lambda parameter: parameter.name)),
         body=body,
     )
-    return Lowered(code=code, sources=render_source(binding.kernel, call) if body else (), kernel=binding.kernel)
+    return Lowered(
+        code=code, sources=render_source(node_binding.kernel, call) if body else (), kernel=node_binding.kernel
+    )
 
 
 def _computed(
-    step: Step, kernel: Kernel, call: Call, pointers: Sequence[Statement], bonds: Sequence[Bond], book: AddressBook
+    step: Step,
+    kernel: Kernel,
+    call: Call,
+    pointers: Sequence[Statement],
+    bindings: Sequence[OperandBinding],
+    book: AddressBook,
 ) -> tuple[Statement, ...]:
     """The kernel's call, and the variables that it names."""
     scratch, wait = book.buffers.get(scratch_name(step)), render_wait(kernel, call)
-    written = [bond.region for bond in bonds if bond.written]
+    written = [binding.region for binding in bindings if binding.written]
     if scratch is not None:
         written.append(ByteRange(buffer=scratch.name, offset_bytes=0, size_bytes=scratch.size_bytes))
     calls: list[Statement] = [
         KernelCall(
             kernel=kernel.name,
             code=render_call(kernel, call),
-            reads=tuple(bond.region for bond in bonds if not bond.written),
+            reads=tuple(binding.region for binding in bindings if not binding.written),
             writes=tuple(written),
         ),
     ]
@@ -81,16 +94,16 @@ def _computed(
 
 
 def _call(
-    site: Matched, access: Access, bonds: Sequence[Bond], step: Step, book: AddressBook, function: str
+    site: Matched, access: Access, bindings: Sequence[OperandBinding], step: Step, book: AddressBook, function: str
 ) -> tuple[list[Statement], Call]:
     """The call that computes the whole step at once, and the variables that point to its operands."""
     box = {loop.name: (0, loop.extent) for loop in access.loops}
-    names, pointers, operands = operand_names(bonds, book), list[Statement](), dict[str, Operand]()
-    for bond in bonds:
-        window = access.window(bond.operand, box)
-        address = bond.place.address + _skipped(bond, window)
-        pointers.append(pointer_to(address, names[bond.operand], bond.dtype, written=bond.written))
-        operands[bond.operand] = _operand(bond, window, names[bond.operand])
+    names, pointers, operands = operand_names(bindings, book), list[Statement](), dict[str, Operand]()
+    for binding in bindings:
+        window = access.window(binding.operand, box)
+        address = binding.place.address + _skipped(binding, window)
+        pointers.append(pointer_to(address, names[binding.operand], binding.dtype, written=binding.written))
+        operands[binding.operand] = _operand(binding, window, names[binding.operand])
     scratch = book.buffers.get(scratch_name(step))
     if scratch is not None:
         pointers.append(pointer_to(book.of_buffer(scratch.name).address, "scratch", DType.U8, written=True))
@@ -103,20 +116,20 @@ def _call(
     return pointers, call
 
 
-def _skipped(bond: Bond, window: Window) -> int:
+def _skipped(binding: OperandBinding, window: Window) -> int:
     """Bytes before the first one that is read."""
-    steps = strides(bond.shape, bond.layout)
-    return bond.dtype.size_bytes * sum(span.low * step for span, step in zip(window, steps, strict=True))
+    steps = strides(binding.shape, binding.layout)
+    return binding.dtype.size_bytes * sum(span.low * step for span, step in zip(window, steps, strict=True))
 
 
-def _operand(bond: Bond, window: Window, name: str) -> Operand:
+def _operand(binding: OperandBinding, window: Window, name: str) -> Operand:
     """The operand as a call over all loops sees it: what is never read is left out, what is padding is counted."""
     return Operand(
-        name=bond.operand,
+        name=binding.operand,
         pointer=name,
-        dtype=bond.dtype,
-        shape=bond.shape,
-        strides=strides(bond.shape, bond.layout),
+        dtype=binding.dtype,
+        shape=binding.shape,
+        strides=strides(binding.shape, binding.layout),
         extents=tuple(str(span.extent) for span in window),
         origin=tuple(str(span.low) for span in window),
         before=tuple(str(span.before) for span in window),

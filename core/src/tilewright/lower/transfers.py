@@ -17,15 +17,15 @@ TRANSFER = "tw_transfer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class CopyEnd:
     """One end of a copy: a pointer to its first byte, bytes between neighbours along each axis, and its buffers."""
 
     pointer: Expression
     strides: tuple[int, ...]
     regions: tuple[ByteRange, ...]
 
-    def every(self, steps: Sequence[int]) -> Side:
-        """The same bytes where along each axis only every so manieth position counts."""
+    def every(self, steps: Sequence[int]) -> CopyEnd:
+        """The same bytes of a strided access: along each axis only every `steps`-th position."""
         return replace(self, strides=tuple(stride * step for stride, step in zip(self.strides, steps, strict=True)))
 
 
@@ -48,7 +48,7 @@ class _Walk:
 
 
 def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps: Sequence[int]) -> tuple[Extent, ...]:
-    """`ranges` are the least and most of each axis; an axis that cannot vary is a number. `steps`: see `Side.every`."""
+    """`ranges`: the least and most of each axis; an axis that cannot vary is a number. `steps`: see `CopyEnd.every`."""
     found = []
     for span, (least, most), step in zip(spans, ranges, steps, strict=True):
         few, many = ceil_div(least, step), ceil_div(most, step)
@@ -58,8 +58,8 @@ def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps:
 
 
 def window_copy(
-    source: Side,
-    target: Side,
+    source: CopyEnd,
+    target: CopyEnd,
     extents: Sequence[Extent],
     item_bytes: int,
     path: CopyPath,
@@ -90,7 +90,7 @@ def _one(stride: int) -> _Walk:
     return _Walk(extent=Extent(value=Number(1), least=1, most=1), source=stride, target=stride)
 
 
-def _walks(source: Side, target: Side, extents: Sequence[Extent]) -> list[_Walk]:
+def _walks(source: CopyEnd, target: CopyEnd, extents: Sequence[Extent]) -> list[_Walk]:
     """Outermost first, in the order of the denser side."""
     walks: list[_Walk] = []
     order = sorted(range(len(extents)), key=lambda axis: (-target.strides[axis], -source.strides[axis]))
@@ -111,8 +111,8 @@ def _walks(source: Side, target: Side, extents: Sequence[Extent]) -> list[_Walk]
 
 
 def _limited(
-    source: Side,
-    target: Side,
+    source: CopyEnd,
+    target: CopyEnd,
     run: _Walk,
     rows: _Walk,
     item_bytes: int,
@@ -136,8 +136,8 @@ def _limited(
 
 
 def _long_runs(
-    source: Side,
-    target: Side,
+    source: CopyEnd,
+    target: CopyEnd,
     run_bytes: Expression,
     run_most: int,
     rows: _Walk,
@@ -157,8 +157,8 @@ def _long_runs(
 
 
 def _transfer(
-    source: Side,
-    target: Side,
+    source: CopyEnd,
+    target: CopyEnd,
     ends: tuple[Expression, Expression],
     size: tuple[Expression, Expression],
     rows: _Walk,

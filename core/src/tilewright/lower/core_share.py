@@ -13,18 +13,18 @@ from tilewright.ir.expressions import Expression, FunctionCall, Name, Number, al
 from tilewright.ir.platform import Engine, Platform
 from tilewright.ir.statements import Charge, Declare, Statement
 from tilewright.lower.boxes import CBox, ends_of, range_of
-from tilewright.lower.nest import Nest, extents_of
+from tilewright.lower.nest import TileNest, extents_of
 from tilewright.tile.share import Share, share
 
 if TYPE_CHECKING:
-    from tilewright.lower.slots import Tiling
+    from tilewright.lower.tile_buffers import TiledStep
 
 MINE = Name("mine")  # C variable: the range of the core's own trips
 FIRST_CORE = equal(FunctionCall("tw_rt_core"), Number(0, unsigned=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Portion:
+class CoreShare:
     """`box` is what one core runs, where `condition` holds: at most `trips` of `loop`. No loop: core 0 runs all."""
 
     engine: Engine
@@ -41,7 +41,7 @@ class Portion:
         return self.engine.cores
 
 
-def portion(tiling: Tiling) -> Portion:
+def core_share(tiling: TiledStep) -> CoreShare:
     """A core's share of the innermost tile: along the kernel's first `parallel` loop that is long enough."""
     nest, kernel = tiling.nest, tiling.kernel
     engine = _engine(tiling.platform, kernel.engine)
@@ -49,7 +49,7 @@ def portion(tiling: Tiling) -> Portion:
     if isinstance(nest.access, MapAccess):
         split = share(kernel, nest.access, extents_of(nest.ranges), engine.cores)
     if not split.loop:
-        return Portion(
+        return CoreShare(
             engine=engine,
             loop="",
             trips=0,
@@ -61,7 +61,7 @@ def portion(tiling: Tiling) -> Portion:
     grain = kernel.multiples.get(split.loop, 1)
     low, high = ends_of(MINE)
     mine = FunctionCall("tw_share", (range_of(nest.box[split.loop]), Number(grain)))
-    return Portion(
+    return CoreShare(
         engine=engine,
         loop=split.loop,
         trips=split.trips,
@@ -72,13 +72,13 @@ def portion(tiling: Tiling) -> Portion:
     )
 
 
-def _not_empty(nest: Nest, shared: str = "") -> list[Expression]:
+def _not_empty(nest: TileNest, shared: str = "") -> list[Expression]:
     """What holds where the tile has trips of every loop but the shared one; nothing where every tile has."""
     maybe = [loop for loop, ranges in nest.ranges.items() if any(low >= high for low, high in ranges)]
     return [less(*nest.box[loop]) for loop in maybe if loop != shared]
 
 
-def beginning(tilings: Sequence[Tiling]) -> tuple[Statement, ...]:
+def beginning(tilings: Sequence[TiledStep]) -> tuple[Statement, ...]:
     """What steps that are tiled together take before anything else."""
     cycles = round(sum(_engine(tiling.platform, tiling.kernel.engine).step_cycles for tiling in tilings))
     return (Charge(code=FunctionCall("tw_rt_charge", (Number(cycles, unsigned=True),))),) if cycles else ()
