@@ -158,9 +158,9 @@ class CheckedRegion:
         form = self.sink.kernel.accumulates(self.sink.site)
         for loop in sums.loops:
             if form is None or loop not in form.loops:
-                yield f"loop '{loop}' is a reduce loop and cannot be cut: its kernel keeps no sums"
+                yield f"loop '{loop}' is a reduce loop and cannot be cut: its kernel does not accumulate"
         if form is not None and form.dtype is not sums.dtype:
-            yield f"sums are kept as {sums.dtype.value}, the kernel has {form.dtype.value}"
+            yield f"partial results are {sums.dtype.value}, the kernel has {form.dtype.value}"
         if any(cut.loop in sums.loops for outer in self.region.hops[:-1] for cut in outer.nest):
             yield f"a reduction is cut on another hop than that to '{hop.near}'"
         output, inside = self.sink.outputs[0], [cut.loop in sums.loops for cut in hop.nest]
