@@ -76,9 +76,9 @@ def parts_of(graph: Graph) -> tuple[CheckedStep, ...]:
     return tuple(found)
 
 
-def drawn(draw: random.Random, parts: tuple[CheckedStep, ...]) -> Region:
+def drawn(draw: random.Random, steps: tuple[CheckedStep, ...]) -> Region:
     """Loops of the last step cut on two hops, anyhow, and values held anyhow."""
-    loops = {loop.name: loop.extent for loop in parts[-1].access.loops if loop.extent > 1}
+    loops = {loop.name: loop.extent for loop in steps[-1].access.loops if loop.extent > 1}
     hops = []
     for far, near in (("l3", "l2"), ("l2", "l1")):
         names = draw.sample(sorted(loops), draw.randint(0, 2))
@@ -86,8 +86,8 @@ def drawn(draw: random.Random, parts: tuple[CheckedStep, ...]) -> Region:
         loops |= dict(nest)
         hops.append(Hop(far=far, near=near, nest=nest))
     held = {
-        part.outputs[0].value: HeldValue(memory="l1", form=draw.choice(["rolling", "rolling", "recomputed", "whole"]))
-        for part in parts[:-1]
+        step.outputs[0].value: HeldValue(memory="l1", form=draw.choice(["rolling", "rolling", "recomputed", "whole"]))
+        for step in steps[:-1]
     }  # fmt: skip
     return Region(steps=STEPS, hops=tuple(hops), order="tiles", held=held)
 
@@ -97,7 +97,7 @@ class Player:
     """Goes through the tiles in order. What it finds is by tile and step."""
 
     region: Region
-    parts: tuple[CheckedStep, ...]
+    steps: tuple[CheckedStep, ...]
     missing: int = 0  # elements that were read and not there
     marks: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict)  # what buffers of values have
     needed: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -107,63 +107,63 @@ class Player:
     def play(self) -> None:
         flat = [cut for hop in self.region.hops for cut in hop.nest]
         before: tuple[int, ...] | None = None
-        for at, sink in tiles(self.parts[-1], flat):
-            self.run[self.parts[-1].name] = sink
-            for number in reversed(range(len(self.parts) - 1)):
+        for at, sink in tiles(self.steps[-1], flat):
+            self.run[self.steps[-1].name] = sink
+            for number in reversed(range(len(self.steps) - 1)):
                 moving = [self._moving(number, axis) for axis in range(4)]
                 if before is None or any(at[cut] != before[cut] for axis in moving for cut in axis):
-                    self._again(self.parts[number], at, moving)
-            for part in self.parts:
-                self._call(part, self.run[part.name])
-                self.runs[at, part.name] = self.run[part.name]
+                    self._again(self.steps[number], at, moving)
+            for step in self.steps:
+                self._call(step, self.run[step.name])
+                self.runs[at, step.name] = self.run[step.name]
             before = at
 
-    def _again(self, part: CheckedStep, at: tuple[int, ...], moving: list[set[int]]) -> None:
+    def _again(self, step: CheckedStep, at: tuple[int, ...], moving: list[set[int]]) -> None:
         """The counters have moved a step: what it runs now, and what it has still."""
-        value, shape = part.outputs[0].value, part.outputs[0].shape
+        value, shape = step.outputs[0].value, step.outputs[0].shape
         form, inmost = self.region.held[value].form, len(self.region.hops[0].nest)
         need = [(0, extent) for extent in shape] if form == "whole" else self._need(value, shape)
-        run = {loop.name: (0, loop.extent) for loop in part.access.loops}
-        run |= dict(zip(part.loops, need, strict=True))
+        run = {loop.name: (0, loop.extent) for loop in step.access.loops}
+        run |= dict(zip(step.loops, need, strict=True))
         kept = np.zeros(shape, bool)
         loops = [cut for axis in moving for cut in axis if cut >= inmost] if form == "rolling" else []
         if loops and at[max(loops)] > 0:
             (axis,) = (axis for axis, cuts in enumerate(moving) if max(loops) in cuts)
-            run[part.loops[axis]] = max(need[axis][0], self.needed[value][axis][1]), need[axis][1]
+            run[step.loops[axis]] = max(need[axis][0], self.needed[value][axis][1]), need[axis][1]
             inside = tuple(slice(*ends) for ends in need)
             kept[inside] = self.marks[value][inside]
-        self.marks[value], self.needed[value], self.run[part.name] = kept, need, run
+        self.marks[value], self.needed[value], self.run[step.name] = kept, need, run
 
     def _need(self, value: str, shape: tuple[int, ...]) -> list[tuple[int, int]]:
         found = []
         for axis, extent in enumerate(shape):
             ends = []
-            for part, name in readers(self.parts, value):
-                index = part.axes(name)[axis].index
+            for step, name in readers(self.steps, value):
+                index = step.axes(name)[axis].index
                 assert index is not None
-                first = index.at({loop: low for loop, (low, _) in self.run[part.name].items()})
-                ends.append((first, index.at({loop: high - 1 for loop, (_, high) in self.run[part.name].items()}) + 1))
+                first = index.at({loop: low for loop, (low, _) in self.run[step.name].items()})
+                ends.append((first, index.at({loop: high - 1 for loop, (_, high) in self.run[step.name].items()}) + 1))
             high = min(max(0, *(end for _, end in ends)), extent)
             found.append((min(max(0, min(first for first, _ in ends)), high), high))
         return found
 
     def _moving(self, number: int, axis: int) -> set[int]:
         """The cuts that move an axis of what a step writes, through all that reads it."""
-        part = self.parts[number]
-        if number == len(self.parts) - 1:
-            return {at for at in self._cuts() if self._cuts()[at] == part.loops[axis]}
-        if self.region.held[part.outputs[0].value].form == "whole":
+        step = self.steps[number]
+        if number == len(self.steps) - 1:
+            return {at for at in self._cuts() if self._cuts()[at] == step.loops[axis]}
+        if self.region.held[step.outputs[0].value].form == "whole":
             return set()
         found: set[int] = set()
-        for reader, name in readers(self.parts, part.outputs[0].value):
+        for reader, name in readers(self.steps, step.outputs[0].value):
             index = reader.axes(name)[axis].index
             for position, loop in enumerate(reader.loops):
                 if loop and mentions(index, loop):
-                    found |= self._moving(self.parts.index(reader), position)
+                    found |= self._moving(self.steps.index(reader), position)
         return found
 
     def _cuts(self) -> dict[int, str]:
-        sizes = {loop.name: loop.extent for loop in self.parts[-1].access.loops}
+        sizes = {loop.name: loop.extent for loop in self.steps[-1].access.loops}
         found = {}
         for at, (loop, size) in enumerate(cut for hop in self.region.hops for cut in hop.nest):
             if size < sizes[loop]:
@@ -171,20 +171,20 @@ class Player:
             sizes[loop] = min(size, sizes[loop])
         return found
 
-    def _call(self, part: CheckedStep, run: Ranges) -> None:
+    def _call(self, step: CheckedStep, run: Ranges) -> None:
         if any(low >= high for low, high in run.values()):
             return
-        for item in part.operands:
-            inside = tuple(slice(span.low, span.high) for span in part.access.window(item.name, run))
+        for item in step.operands:
+            inside = tuple(slice(span.low, span.high) for span in step.access.window(item.name, run))
             if item.value in self.marks and not item.written:
                 self.missing += int((~self.marks[item.value][inside]).sum())
             elif item.value in self.marks:
                 self.marks[item.value][inside] = True
 
 
-def readers(parts: tuple[CheckedStep, ...], value: str) -> Iterator[tuple[CheckedStep, str]]:
-    for part in parts:
-        yield from ((part, item.name) for item in part.operands if item.value == value and not item.written)
+def readers(steps: tuple[CheckedStep, ...], value: str) -> Iterator[tuple[CheckedStep, str]]:
+    for step in steps:
+        yield from ((step, item.name) for item in step.operands if item.value == value and not item.written)
 
 
 def tiles(sink: CheckedStep, flat: list[Cut]) -> Iterator[tuple[tuple[int, ...], Ranges]]:
@@ -207,10 +207,10 @@ def at_tile(ends: Ends, at: tuple[int, ...]) -> tuple[int, int]:
 @pytest.mark.parametrize("seed", range(40))
 def test_calls_are_those_of_every_tile(seed: int) -> None:
     draw = random.Random(seed)
-    parts = parts_of(network(draw))
-    region = drawn(draw, parts)
-    calls: tuple[Calls, ...] = calls_of(region, parts)
-    player = Player(region=region, parts=parts)
+    steps = parts_of(network(draw))
+    region = drawn(draw, steps)
+    calls: tuple[Calls, ...] = calls_of(region, steps)
+    player = Player(region=region, steps=steps)
     player.play()
     assert (player.missing == 0) == (tuple(run_faults(region, calls)) == ())
     assert player.missing == 0

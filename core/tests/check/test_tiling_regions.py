@@ -323,7 +323,7 @@ WRONG: Mapping[str, tuple[str, Callable[[], Made]]] = {
     ),
     "stored before": ("before its sums are complete", lambda: split().with_copy(0, "b.Y", level=2)),
     "sums of another type": (
-        "sums are kept as", lambda: split().with_region(sums={"b": SplitReduction(loops=("c",), dtype=DType.I32)}),
+        "partial results are", lambda: split().with_region(sums={"b": SplitReduction(loops=("c",), dtype=DType.I32)}),
     ),
     "a reduction that is not split": ("is a reduce loop", lambda: split().with_region(sums={})),
     "a reduction that is not the last step's": (
@@ -331,7 +331,7 @@ WRONG: Mapping[str, tuple[str, Callable[[], Made]]] = {
         lambda: split().with_region(sums={**split().region.sums, "r": SplitReduction(loops=("c",), dtype=DType.F32)}),
     ),
     "a loop that is no reduction": (
-        "keeps no sums", lambda: split().with_region(sums={"b": SplitReduction(loops=("c", "h"), dtype=DType.F32)}),
+        "not accumulate", lambda: split().with_region(sums={"b": SplitReduction(loops=("c", "h"), dtype=DType.F32)}),
     ),
     "sums in no tile": (
         "sums of Y are to be in its tile",

@@ -29,7 +29,7 @@ from tilewright.tile.boxes import boxes_of
 from tilewright.tile.cost import altogether, region_costs
 from tilewright.tile.fusion import RegionAnalysis, StepAnalyses, region_analysis
 from tilewright.tile.group_search import best_groups, hops_with, region_with
-from tilewright.tile.grouping import Grouping, nothing_kept
+from tilewright.tile.grouping import Grouping, nothing_resident
 from tilewright.tile.residency import ResidencyPlan
 from tilewright.tile.stage import tile
 from tilewright.tile.step_spaces import ScheduledMachine
@@ -376,15 +376,15 @@ def test_what_the_first_step_reads_last_takes_room() -> None:
     step_tilings = COST.step_tilings(machine, request)
     (resident,) = (buffer for buffer in plan.buffers if buffer.name == "x")
     assert (resident.first, resident.last) == (0, 0)
-    fuser = Grouping(
+    grouping = Grouping(
         step_tilings=step_tilings,
-        plan=ResidencyPlan(cuts=nothing_kept(step_tilings).cuts, resident={"x": "l1"}),
+        plan=ResidencyPlan(tilings=nothing_resident(step_tilings).tilings, resident={"x": "l1"}),
         buffering="auto",
         longest=None,
         known={},
         analyses=StepAnalyses(machine),
     )
-    (group,) = fuser.division((("a", "b", "c", "d"),), search=False).groups
+    (group,) = grouping.partition((("a", "b", "c", "d"),), search=False).groups
     one = region_analysis(machine, 0, plan.steps, {"x": "l1"}, {"l1": resident.size_bytes})
     assert isinstance(one, RegionAnalysis)
     room = 8192 - RUNTIME_BYTES - resident.size_bytes

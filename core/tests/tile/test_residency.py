@@ -134,11 +134,11 @@ def test_the_choice_is_the_best_of_all_sets(traffic: float) -> None:
             machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
             request = TilingRequest(scheduled=scheduled, operators=vocabulary(), decisions=Decisions())
             step_tilings = COST.step_tilings(machine, request)
-            cuts = [step_tilings.cut(index) for index in range(len(scheduled.steps))]
+            tilings = [step_tilings.tiling(index) for index in range(len(scheduled.steps))]
             names = [buffer.name for buffer in may_be_resident(machine, "l1", {})]
-            if None in cuts or not 0 < len(names) <= 6:
+            if None in tilings or not 0 < len(names) <= 6:
                 continue
-            alone = [cut for cut in cuts if cut is not None]
+            alone = [tiling for tiling in tilings if tiling is not None]
             choice = ResidencySearch(step_tilings, "l1", {}, None, alone)
             plan = choice.best(traffic)
             assert plan is not None
@@ -156,17 +156,17 @@ def test_the_choice_is_the_best_of_all_sets(traffic: float) -> None:
 def scored(choice: ResidencySearch, names: frozenset[str], traffic: float) -> float | None:
     """What keeping exactly these costs; None where a step does not fit beside them."""
     total = 0.0
-    for index in range(len(choice.born)):
+    for index in range(len(choice.starting)):
         here = frozenset(name for name in names if choice.buffers[name].first <= index <= choice.buffers[name].last)
-        cut = choice.cut(here, index)
-        if cut is None:
+        tiling = choice.tiling(here, index)
+        if tiling is None:
             return None
-        total += cut.cycles + traffic * choice.traffic(index, cut)
+        total += tiling.cycles + traffic * choice.traffic(index, tiling)
     return total
 
 
 def of_plan(choice: ResidencySearch, plan: ResidencyPlan, traffic: float) -> float:
-    return sum(cut.cycles + traffic * choice.traffic(index, cut) for index, cut in enumerate(plan.cuts))
+    return sum(tiling.cycles + traffic * choice.traffic(index, tiling) for index, tiling in enumerate(plan.tilings))
 
 
 def test_a_plan_pinned_is_the_same_plan() -> None:

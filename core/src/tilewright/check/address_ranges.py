@@ -1,5 +1,5 @@
-"""Knows where the bytes of a plan's buffers are: spots of regions, which are the arrays that the program will have.
-Does not know what the bytes hold, nor whether a spot is allowed.
+"""Knows where the bytes of a plan's buffers are: spans of regions, which are the arrays that the program will have.
+Does not know what the bytes hold, nor whether a span is allowed.
 """
 
 from __future__ import annotations

@@ -35,14 +35,14 @@ class _Contents:
 
     regions: dict[str, Numbers] = field(default_factory=dict)
 
-    def at(self, spot: ByteSpan) -> Numbers:
+    def at(self, span: ByteSpan) -> Numbers:
         import numpy as np
 
-        have = self.regions.get(spot.region, np.zeros(0, np.int64))
-        if have.size < spot.high:
-            have = np.concatenate([have, np.zeros(spot.high - have.size, np.int64)])
-            self.regions[spot.region] = have
-        return have[spot.low : spot.high]
+        have = self.regions.get(span.region, np.zeros(0, np.int64))
+        if have.size < span.high:
+            have = np.concatenate([have, np.zeros(span.high - have.size, np.int64)])
+            self.regions[span.region] = have
+        return have[span.low : span.high]
 
 
 class _Numbers:
@@ -147,18 +147,18 @@ class Replay:
             for buffer in self.buffers.values()
             if buffer.kind in ("scratch", "tile", "staged") and buffer.first <= index <= buffer.last
         ]
-        for spot in scratch:
-            self.contents.at(spot)[:] = 0
+        for span in scratch:
+            self.contents.at(span)[:] = 0
         for name in reads:
             yield from self._holds(name, at)
         for written in writes:
             for read in reads:
-                if self._spot(written).overlaps(self._spot(read)) and not self._in_place(step, read, written, reads):
+                if self._span(written).overlaps(self._span(read)) and not self._in_place(step, read, written, reads):
                     yield f"{at} '{written}' overwrites '{read}' while it is read"
         for name in writes:
             self._write(name)
-        for spot in scratch:
-            self.contents.at(spot)[:] = 0
+        for span in scratch:
+            self.contents.at(span)[:] = 0
         for name in writes:
             yield from self._holds(name, f"{at}, having been written,")
 
@@ -176,7 +176,7 @@ class Replay:
     def _in_place(self, step: Step, read: str, written: str, reads: list[str]) -> bool:
         """Whether the kernel may write `written` over `read`: declared, exactly on top of it, element by element."""
         source = self.scheduled.in_place.get(written, "")
-        if source not in reads or self._spot(source) != self._spot(written) or self._spot(read) != self._spot(written):
+        if source not in reads or self._span(source) != self._span(written) or self._span(read) != self._span(written):
             return False
         if read != source and (self.numbers.stored(read) != self.numbers.stored(source)).any():
             return False
@@ -193,18 +193,18 @@ class Replay:
     def _buffer(self, name: str) -> Buffer:
         return self.buffers[self.scheduled.storage[name].buffer]
 
-    def _spot(self, name: str) -> ByteSpan:
+    def _span(self, name: str) -> ByteSpan:
         whole, low = byte_span_of(self._buffer(name), self.allocated), self.scheduled.storage[name].offset_bytes
         return replace(whole, low=whole.low + low, high=whole.low + low + self.graph.tensors[name].size_bytes)
 
     def _write(self, name: str) -> None:
-        self.contents.at(self._spot(name))[:] = self.numbers.stored(name)
+        self.contents.at(self._span(name))[:] = self.numbers.stored(name)
 
     def _holds(self, name: str, when: str) -> Iterator[str]:
         if not self._is_stored(name):
             yield f"{when} '{name}' is read, but stored nowhere"
             return
-        found = self.contents.at(self._spot(name))
+        found = self.contents.at(self._span(name))
         wrong = (found != self.numbers.stored(name)).nonzero()[0]
         if wrong.size:
             first = int(wrong[0])

@@ -68,14 +68,16 @@ def _sharing_faults(allocated: Allocated) -> Iterator[str]:
     """Constants, their copies and state keep their bytes from one run to the next: nothing else is ever there."""
     platform = allocated.tiled.scheduled.bound.platform
     ours = {memory.name for memory in platform.memories if memory.managed_by == "tilewright"}
-    spots = [
+    spans = [
         (buffer, byte_span_of(buffer, allocated))
         for buffer in allocated.tiled.buffers
         if (place := allocated.placements.get(buffer.name)) is not None and place.memory in ours
     ]
-    lasting = [index for index, (buffer, _) in enumerate(spots) if buffer.kind in PERSISTENT]
-    for index, (one, there) in enumerate(spots):
-        later = range(index + 1, len(spots)) if one.kind in PERSISTENT else lasting[bisect_right(lasting, index) :]
-        for other, here in (spots[number] for number in later):
+    persistent = [index for index, (buffer, _) in enumerate(spans) if buffer.kind in PERSISTENT]
+    for index, (one, there) in enumerate(spans):
+        later = (
+            range(index + 1, len(spans)) if one.kind in PERSISTENT else persistent[bisect_right(persistent, index) :]
+        )
+        for other, here in (spans[number] for number in later):
             if there.overlaps(here):
                 yield f"buffers '{one.name}' and '{other.name}' share bytes of {here.region}"

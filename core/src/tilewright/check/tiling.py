@@ -34,12 +34,12 @@ def check_tiles(tiled: Tiled, operators: Mapping[str, Operator]) -> tuple[str, .
 
 def _region_faults(plan: CheckedPlan, region: Region) -> Iterator[str]:
     """What is wrong with a region, cheap things first: what makes no sense cannot be gone through."""
-    parts = tuple(_part(plan, name) for name in region.steps)
-    form = tuple(CheckedRegion(plan=plan, region=region, parts=parts).faults())
+    steps = tuple(_checked_step(plan, name) for name in region.steps)
+    form = tuple(CheckedRegion(plan=plan, region=region, steps=steps).faults())
     yield from form
     if form or not region.hops:
         return
-    calls = calls_of(region, parts)
+    calls = calls_of(region, steps)
     runs = tuple(run_faults(region, calls))
     yield from runs
     copies = Copies(plan=plan, region=region, calls=calls)
@@ -48,7 +48,7 @@ def _region_faults(plan: CheckedPlan, region: Region) -> Iterator[str]:
         yield from overwriting_faults(copies)
 
 
-def _part(plan: CheckedPlan, name: str) -> CheckedStep:
+def _checked_step(plan: CheckedPlan, name: str) -> CheckedStep:
     bound, node = plan.tiled.scheduled.bound, plan.nodes[name]
     site, binding, layer = bound.site(node), bound.bindings[name], bound.layers[name]
     return CheckedStep(

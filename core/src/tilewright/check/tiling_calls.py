@@ -119,7 +119,7 @@ class CheckedStep:
 class Calls:
     """All calls of one step. `need` is by axis of what it writes; of the sink it has none."""
 
-    part: CheckedStep
+    step: CheckedStep
     runs: dict[str, Ends]
     need: Windows = ()
     faults: list[str] = field(default_factory=list)
@@ -132,8 +132,8 @@ class Calls:
         return self.reached[item.name]
 
     def _touched(self, item: BackingOperand) -> Windows:
-        found = list(self.part.windows(item, self.runs))
-        for at, axis in enumerate(self.part.axes(item.name)):
+        found = list(self.step.windows(item, self.runs))
+        for at, axis in enumerate(self.step.axes(item.name)):
             for none in (none for loop, none in self.idle.items() if mentions(axis.index, loop)):
                 found[at] = Ends(found[at].low, np.where(none, found[at].low, found[at].high))
         return tuple(found)
@@ -149,13 +149,13 @@ class Calls:
         return {cut for ends in (*self.runs.values(), *self.need) for cut in ends.moved_by()}
 
 
-def calls_of(region: Region, parts: Sequence[CheckedStep]) -> tuple[Calls, ...]:
+def calls_of(region: Region, steps: Sequence[CheckedStep]) -> tuple[Calls, ...]:
     """The calls of every step, worked out from the sink backwards."""
     flat = [cut for hop in region.hops for cut in hop.nest]
     inmost = len(flat) - len(region.hops[-1].nest)
-    found = [Calls(part=parts[-1], runs=_sink_runs(parts[-1], flat))]
-    for part in reversed(parts[:-1]):
-        found.insert(0, _calls(region, part, found, inmost))
+    found = [Calls(step=steps[-1], runs=_sink_runs(steps[-1], flat))]
+    for step in reversed(steps[:-1]):
+        found.insert(0, _calls(region, step, found, inmost))
     return tuple(found)
 
 
@@ -170,21 +170,21 @@ def _sink_runs(sink: CheckedStep, flat: Sequence[Cut]) -> dict[str, Ends]:
     return runs
 
 
-def _calls(region: Region, part: CheckedStep, behind: Sequence[Calls], inmost: int) -> Calls:
+def _calls(region: Region, step: CheckedStep, behind: Sequence[Calls], inmost: int) -> Calls:
     """The calls of a step whose output the steps behind it read."""
-    output = part.outputs[0]
+    output = step.outputs[0]
     form = region.held[output.value].form
     need = tuple(
         everything(extent) if form == "whole" or not loop else _need(output, axis, behind).clipped(extent)
-        for axis, (loop, extent) in enumerate(zip(part.loops, output.shape, strict=True))
+        for axis, (loop, extent) in enumerate(zip(step.loops, output.shape, strict=True))
     )
-    runs = {**part.whole(), **{loop: ends for loop, ends in zip(part.loops, need, strict=True) if loop}}
-    calls = Calls(part=part, need=need, runs=runs)
+    runs = {**step.whole(), **{loop: ends for loop, ends in zip(step.loops, need, strict=True) if loop}}
+    calls = Calls(step=step, need=need, runs=runs)
     moved = [cut for ends in need for cut in ends.moved_by() if cut >= inmost]
     if form == "rolling" and moved:
         axis, fault = rolled(need, max(moved))
         calls.faults.extend([f"'{output.value}' cannot keep rows: {fault}"] if fault else [])
-        runs[part.loops[axis]] = need[axis].later(max(moved))
+        runs[step.loops[axis]] = need[axis].later(max(moved))
     return calls
 
 
@@ -204,8 +204,8 @@ def rolled(windows: Windows, cut: int) -> tuple[int, str]:
 def _need(value: BackingOperand, axis: int, behind: Sequence[Calls]) -> Ends:
     """Hull of what the readers reach with their first trips, and with their last."""
     found = (
-        _first_to_last(calls.part.axes(item.name)[axis], calls.runs)
-        for calls in behind for item in calls.part.operands if item.value == value.value and not item.written
+        _first_to_last(calls.step.axes(item.name)[axis], calls.runs)
+        for calls in behind for item in calls.step.operands if item.value == value.value and not item.written
     )  # fmt: skip
     return reduce(Ends.joined, found)
 
@@ -276,21 +276,21 @@ def _applied(term: Term, value: Integers) -> Integers:
 
 def run_faults(region: Region, calls: Sequence[Calls]) -> Iterator[str]:
     """Reads of what is not there or outside its operand, multiples that are not kept, outputs not computed once."""
-    made = {item.value: one for one in calls[:-1] for item in one.part.outputs}
+    made = {item.value: one for one in calls[:-1] for item in one.step.outputs}
     for one in calls:
         found = (*one.faults, *_grain_faults(one))
-        for item in one.part.operands:
+        for item in one.step.operands:
             if 0 in item.shape:
                 continue
             windows = one.touched(item)
-            found = (*found, *_reach_faults(one.part, item, windows))
+            found = (*found, *_reach_faults(one.step, item, windows))
             if not item.written and item.value in made and beyond(item.shape, windows, made[item.value].need):
                 found = (*found, f"an element of '{item.value}' is read that is not there")
-        yield from (f"step '{one.part.name}': {fault}" for fault in found)
+        yield from (f"step '{one.step.name}': {fault}" for fault in found)
     split = {loop for sums in region.sums.values() for loop in sums.loops}
     flat = [cut for hop in region.hops for cut in hop.nest]
     again = {at for at, cut in enumerate(flat) if cut.loop not in split} & calls[-1].moved_by()
-    for item in calls[-1].part.outputs:
+    for item in calls[-1].step.outputs:
         yield from once_faults(item, calls[-1].touched(item), again, "computed")
 
 
@@ -304,8 +304,8 @@ def beyond(shape: Sequence[int], windows: Windows, around: Windows) -> bool:
 
 
 def _grain_faults(calls: Calls) -> Iterator[str]:
-    extents = {loop.name: loop.extent for loop in calls.part.access.loops}
-    for loop, grain in calls.part.kernel.multiples.items():
+    extents = {loop.name: loop.extent for loop in calls.step.access.loops}
+    for loop, grain in calls.step.kernel.multiples.items():
         if loop not in calls.runs or grain == 1:
             continue
         low, high = np.broadcast_arrays(*calls.runs[loop])
@@ -314,8 +314,8 @@ def _grain_faults(calls: Calls) -> Iterator[str]:
             yield f"trips {low[wrong][0]}..{high[wrong][0]} of loop '{loop}' are no multiple of {grain}"
 
 
-def _reach_faults(part: CheckedStep, item: BackingOperand, windows: Windows) -> Iterator[str]:
-    axes = part.axes(item.name)
+def _reach_faults(step: CheckedStep, item: BackingOperand, windows: Windows) -> Iterator[str]:
+    axes = step.axes(item.name)
     for at, (ends, extent) in enumerate(zip(windows, item.shape, strict=True)):
         if (axes and axes[at].padded) or (ends.low.min() >= 0 and ends.high.max() <= extent):
             continue

@@ -1,5 +1,5 @@
 """Knows whether what a region copies can arrive and leave: windows, buffers, transfers, rows that stay.
-Does not know what is computed, nor when home buffers are read and written (`tiling_overwriting`).
+Does not know what is computed, nor when backing buffers are read and written (`tiling_overwriting`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Copies:
     @property
     def number(self) -> int:
         """The step of the schedule where all of it is executed."""
-        return self.calls[-1].part.number
+        return self.calls[-1].step.number
 
     @cached_property
     def trips(self) -> tuple[int, ...]:
@@ -52,7 +52,7 @@ class Copies:
     @cached_property
     def inner(self) -> set[str]:
         """Values that pass between its steps."""
-        return {item.value for one in self.calls[:-1] for item in one.part.outputs}
+        return {item.value for one in self.calls[:-1] for item in one.step.outputs}
 
     @cached_property
     def outside(self) -> tuple[tuple[Calls, BackingOperand], ...]:
@@ -60,9 +60,9 @@ class Copies:
         leaving = {key for hop in self.region.hops for key in hop.copies}
         return tuple(
             (one, item)
-            for one in self.calls for item in one.part.operands
+            for one in self.calls for item in one.step.operands
             if 0 not in item.shape
-            and (item.value not in self.inner or (item.written and key_of(one.part.name, item.name) in leaving))
+            and (item.value not in self.inner or (item.written and key_of(one.step.name, item.name) in leaving))
         )  # fmt: skip
 
     def crosses(self, hop: Hop) -> bool:
@@ -72,7 +72,7 @@ class Copies:
     def crossing(self, hop: Hop, value: str) -> tuple[Calls, BackingOperand] | None:
         """The operand under which a value crosses a hop, for all that read it."""
         users = self._users(value) if self.crosses(hop) else ()
-        return next(((one, item) for one, item in users if key_of(one.part.name, item.name) in hop.copies), None)
+        return next(((one, item) for one, item in users if key_of(one.step.name, item.name) in hop.copies), None)
 
     def _users(self, value: str) -> Iterator[tuple[Calls, BackingOperand]]:
         return ((one, item) for one, item in self.outside if item.value == value and not item.written)
@@ -84,7 +84,7 @@ class Copies:
     def copied_windows(self, one: Calls, item: BackingOperand, at: int) -> CopiedWindows:
         """What is there of an operand in the buffers of a hop, and what of that every transfer brings or takes."""
         hop = self.region.hops[at]
-        copy = hop.copies[key_of(one.part.name, item.name)]
+        copy = hop.copies[key_of(one.step.name, item.name)]
         if item.value in self.inner and hop is self.region.hops[-1]:
             return one.need, one.touched(item)
         found = _window(one, item, self.level(at, copy))
@@ -99,7 +99,7 @@ class Copies:
     def _crossed(self, hop: Hop, brought: tuple[Calls, BackingOperand], found: Windows) -> Windows:
         """What crosses: at least all that anyone reads of it, and the whole where there is room for that."""
         one, item = brought
-        buffer = self.plan.buffers.get(f"{key_of(one.part.name, item.name)}@{hop.near}#0")
+        buffer = self.plan.buffers.get(f"{key_of(one.step.name, item.name)}@{hop.near}#0")
         if buffer is not None and buffer.size_bytes >= item.bytes_in(item.shape):
             return tuple(everything(extent) for extent in item.shape)
         copy_level = sum(len(outer.nest) for outer in self.region.hops[: self.region.hops.index(hop)])
@@ -123,7 +123,7 @@ class Copies:
         """Everything that is wrong with buffers and transfers."""
         yield from self._held_faults()
         for one, item in self.outside:
-            prefix = f"step '{one.part.name}': " if len(self.calls) > 1 else ""
+            prefix = f"step '{one.step.name}': " if len(self.calls) > 1 else ""
             yield from (prefix + fault for fault in self._alive(item))
             yield from (prefix + fault for fault in self._way(one, item))
         yield from self._sums_faults()
@@ -135,11 +135,11 @@ class Copies:
             yield f"'{item.value}' is not alive where the region runs"
 
     def _way(self, one: Calls, item: BackingOperand) -> Iterator[str]:
-        """From home to the last buffer."""
+        """From the backing memory to the last buffer."""
         whole = tuple(everything(extent) for extent in item.shape)
         side = HopSide(memories=item.memories, room=item.shape, window=whole, offset_bytes=item.offset_bytes)
         for at, hop in enumerate(self.region.hops):
-            copy = hop.copies.get(key_of(one.part.name, item.name))
+            copy = hop.copies.get(key_of(one.step.name, item.name))
             shared = None if copy or item.written else self.crossing(hop, item.value)
             if shared is not None:
                 side = _side(hop, self.copied_windows(*shared, at)[0])
@@ -155,7 +155,7 @@ class Copies:
 
     def _times(self, one: Calls, item: BackingOperand, at: int) -> set[int]:
         """The cuts in each of whose trips an output leaves."""
-        copy_level = self.level(at, self.region.hops[at].copies[key_of(one.part.name, item.name)])
+        copy_level = self.level(at, self.region.hops[at].copies[key_of(one.step.name, item.name)])
         if item.value in self.inner and at == len(self.region.hops) - 1:
             copy_level = 1 + max(one.moved_by(), default=-1)
         return self.calls[-1].moved_by() & set(range(copy_level))
@@ -164,12 +164,12 @@ class Copies:
         if cut is None:
             return
         axis, fault = rolled(there, cut)
-        whole = one.part.access.window(item.name, {loop.name: (0, loop.extent) for loop in one.part.access.loops})
+        whole = one.step.access.window(item.name, {loop.name: (0, loop.extent) for loop in one.step.access.loops})
         if fault or whole[axis].step > 1:
             yield f"{item.name} cannot keep rows: {fault or f'of axis {axis} not every position is copied'}"
 
     def _buffers(self, one: Calls, item: BackingOperand, hop: Hop, near: HopSide) -> Iterator[str]:
-        key = key_of(one.part.name, item.name)
+        key = key_of(one.step.name, item.name)
         if item.value in self.inner and hop is self.region.hops[-1]:  # it leaves from where it is held
             if max(one.moved_by(), default=-1) >= self.level(len(self.region.hops) - 1, hop.copies[key]):
                 yield f"'{item.value}' leaves at level {hop.copies[key].level}, and loops inside move it"
@@ -197,13 +197,13 @@ class Copies:
 
     def _held_faults(self) -> Iterator[str]:
         """The buffers of values that are held: their own, or those whose bytes they take."""
-        writers = {item.value: (one, item) for one in self.calls[:-1] for item in one.part.outputs}
+        writers = {item.value: (one, item) for one in self.calls[:-1] for item in one.step.outputs}
         for one, item in writers.values():
             held, value = self.region.held[item.value], item.value
             while self.region.held[value].over:
                 value = self.region.held[value].over
             root, first = writers[value]
-            name = f"{key_of(root.part.name, first.name)}@{held.memory}#0"
+            name = f"{key_of(root.step.name, first.name)}@{held.memory}#0"
             needed = item.bytes_in([ends.most for ends in one.need])
             yield from self.plan.buffer_faults(name, held.memory, needed, self.number)
 
@@ -214,7 +214,7 @@ class Copies:
         for step, sums in self.region.sums.items():
             if split.isdisjoint(sums.loops) or sums.in_output:
                 continue
-            room = [ends.most for ends in sink.touched(sink.part.outputs[0])]
+            room = [ends.most for ends in sink.touched(sink.step.outputs[0])]
             needed = sums.dtype.size_bytes * prod(room)
             yield from self.plan.buffer_faults(f"{step}.acc@{hop.near}#0", hop.near, needed, self.number)
 
@@ -229,7 +229,7 @@ class Copies:
 def _window(one: Calls, item: BackingOperand, copy_level: int) -> Windows:
     """What is reached of an operand in all tiles that share their first trips."""
     runs = {loop: ends.hull(copy_level) for loop, ends in one.runs.items()}
-    return tuple(ends.clipped(extent) for ends, extent in zip(one.part.windows(item, runs), item.shape, strict=True))
+    return tuple(ends.clipped(extent) for ends, extent in zip(one.step.windows(item, runs), item.shape, strict=True))
 
 
 def _side(hop: Hop, window: Windows) -> HopSide:

@@ -20,21 +20,21 @@ class CheckedRegion:
 
     plan: CheckedPlan
     region: Region
-    parts: tuple[CheckedStep, ...]
+    steps: tuple[CheckedStep, ...]
 
     @property
     def sink(self) -> CheckedStep:
         """The last step."""
-        return self.parts[-1]
+        return self.steps[-1]
 
     @property
     def inner(self) -> dict[str, CheckedStep]:
         """By the value that it writes, every step but the last."""
-        return {item.value: part for part in self.parts[:-1] for item in part.outputs}
+        return {item.value: step for step in self.steps[:-1] for item in step.outputs}
 
     def faults(self) -> Iterator[str]:
         """Everything that makes no sense."""
-        numbers = [part.number for part in self.parts]
+        numbers = [step.number for step in self.steps]
         if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
             yield "its steps do not follow one another in the schedule"
         yield from self._resident_faults()
@@ -55,7 +55,7 @@ class CheckedRegion:
 
     def _resident_faults(self) -> Iterator[str]:
         scheduled = self.plan.tiled.scheduled
-        written = {item.value for part in self.parts for item in part.outputs}
+        written = {item.value for step in self.steps for item in step.outputs}
         for value, memory in self.region.resident.items():
             storage = scheduled.storage.get(value)
             buffer = self.plan.buffers.get(storage.buffer) if storage else None
@@ -68,25 +68,25 @@ class CheckedRegion:
 
     def _inner_faults(self) -> Iterator[str]:
         """They are exactly what the steps before the sink write; read inside, and by others only where they leave."""
-        if sorted(self.region.held) != sorted(item.value for part in self.parts[:-1] for item in part.outputs):
+        if sorted(self.region.held) != sorted(item.value for step in self.steps[:-1] for item in step.outputs):
             yield "its inner values are not those that its steps, the last excepted, write"
-        if len(self.parts) > 1:
-            for part in self.parts:
-                if len(part.outputs) != 1:
-                    yield f"step '{part.name}' has {len(part.outputs)} outputs"
-                elif part.outputs[0].shape and not isinstance(part.access, MapAccess):
-                    yield f"step '{part.name}' has no index map"
+        if len(self.steps) > 1:
+            for step in self.steps:
+                if len(step.outputs) != 1:
+                    yield f"step '{step.name}' has {len(step.outputs)} outputs"
+                elif step.outputs[0].shape and not isinstance(step.access, MapAccess):
+                    yield f"step '{step.name}' has no index map"
         graph, copied = self.plan.tiled.scheduled.bound.graph, self.region.hops[-1].copies
-        for value, part in self.inner.items():
-            item = part.outputs[0]
+        for value, step in self.inner.items():
+            item = step.outputs[0]
             readers = {node.name for node in graph.nodes if value in node.inputs}
             needed = readers - set(self.region.steps) or value in graph.outputs
-            if needed and key_of(part.name, item.name) not in copied:
+            if needed and key_of(step.name, item.name) not in copied:
                 yield f"'{value}' is needed outside"
             if readers.isdisjoint(self.region.steps):
                 yield f"'{value}' is read by no step of it"
             loops = [
-                loop for loop, axis, extent in zip(part.loops, part.axes(item.name), item.shape, strict=False)
+                loop for loop, axis, extent in zip(step.loops, step.axes(item.name), item.shape, strict=False)
                 if axis.index is not None and (loop or extent > 1)
             ]  # fmt: skip
             if len(set(loops)) != len(loops) or "" in loops:
@@ -95,12 +95,12 @@ class CheckedRegion:
     def _held_faults(self) -> Iterator[str]:
         memories = {memory.name: memory for memory in self.plan.platform.memories}
         for value, held in self.region.held.items():
-            using = [part for part in self.parts if any(item.value == value for item in part.operands)]
+            using = [step for step in self.steps if any(item.value == value for item in step.operands)]
             if held.memory not in memories:
                 yield f"there is no memory '{held.memory}' to hold '{value}' in"
                 continue
-            unable = [part for part in using if not memories[held.memory].lets(part.engine, "rw")]
-            yield from (f"'{part.engine}' cannot use '{value}' in memory '{held.memory}'" for part in unable)
+            unable = [step for step in using if not memories[held.memory].lets(step.engine, "rw")]
+            yield from (f"'{step.engine}' cannot use '{value}' in memory '{held.memory}'" for step in unable)
             if held.over and value in self.inner:
                 yield from self._over_faults(value, held)
 
@@ -116,7 +116,7 @@ class CheckedRegion:
             yield f"'{value}' takes the bytes of '{held.over}', which is held otherwise"
         if key_of(writer.name, two.name) in self.region.hops[-1].copies:
             yield f"'{value}' takes the bytes of '{held.over}', which leaves"
-        readings = [(part.name, item.name) for part in self.parts for item in _reads(part) if item.value == held.over]
+        readings = [(step.name, item.name) for step in self.steps for item in _reads(step) if item.value == held.over]
         if any(name != taker.name for name, _ in readings):
             yield f"'{value}' takes the bytes of '{held.over}', which another step reads"
         elif len(readings) != 1 or (readings[0][1], one.name) not in taker.kernel.in_place(taker.site):
@@ -158,9 +158,9 @@ class CheckedRegion:
         form = self.sink.kernel.accumulates(self.sink.site)
         for loop in sums.loops:
             if form is None or loop not in form.loops:
-                yield f"loop '{loop}' is a reduce loop and cannot be cut: its kernel keeps no sums"
+                yield f"loop '{loop}' is a reduce loop and cannot be cut: its kernel does not accumulate"
         if form is not None and form.dtype is not sums.dtype:
-            yield f"sums are kept as {sums.dtype.value}, the kernel has {form.dtype.value}"
+            yield f"partial results are {sums.dtype.value}, the kernel has {form.dtype.value}"
         if any(cut.loop in sums.loops for outer in self.region.hops[:-1] for cut in outer.nest):
             yield f"a reduction is cut on another hop than that to '{hop.near}'"
         output, inside = self.sink.outputs[0], [cut.loop in sums.loops for cut in hop.nest]
@@ -181,9 +181,9 @@ class CheckedRegion:
     # --- copies
 
     def _copy_faults(self, hop: Hop, key: str, copy: Copy) -> Iterator[str]:
-        found = {key_of(part.name, item.name): (part, item) for part in self.parts for item in part.operands}
-        part, item = found.get(key, (None, None))
-        if part is None or item is None or (item.value in self.inner and not item.written):
+        found = {key_of(step.name, item.name): (step, item) for step in self.steps for item in step.operands}
+        step, item = found.get(key, (None, None))
+        if step is None or item is None or (item.value in self.inner and not item.written):
             yield f"there is no operand '{key}' to copy"
             return
         if not 0 <= copy.level <= len(hop.nest) or copy.buffers < 1:
@@ -196,12 +196,12 @@ class CheckedRegion:
                 yield f"'{item.value}' leaves from {copy.buffers} buffers, or is computed again"
 
     def _crossing_faults(self) -> Iterator[str]:
-        values = {key_of(part.name, item.name): item.value for part in self.parts for item in part.operands}
+        values = {key_of(step.name, item.name): item.value for step in self.steps for item in step.operands}
         for before, after in pairwise(self.region.hops):
             if before.near != after.far:
                 yield f"it goes to '{before.near}', and on from '{after.far}'"
         for hop in self.region.hops:
-            crossing = [values[key] for key in hop.copies if key in values and not hop.nest and len(self.parts) > 1]
+            crossing = [values[key] for key in hop.copies if key in values and not hop.nest and len(self.steps) > 1]
             twice = sorted({value for value in crossing if crossing.count(value) > 1})
             if hop is not self.region.hops[-1]:
                 yield from (f"'{value}' goes to '{hop.near}' twice" for value in twice)
@@ -211,8 +211,8 @@ def _looks(item: BackingOperand) -> tuple[object, ...]:
     return item.shape, item.layout, item.item_bytes
 
 
-def _reads(part: CheckedStep) -> Iterator[BackingOperand]:
-    return (item for item in part.operands if not item.written)
+def _reads(step: CheckedStep) -> Iterator[BackingOperand]:
+    return (item for item in step.operands if not item.written)
 
 
 def _dtype(plan: CheckedPlan, item: BackingOperand) -> object:

@@ -1,4 +1,4 @@
-"""Knows whether bytes are read after others have taken them: at home, and in the buffers of values that are held.
+"""Knows whether bytes are read after others have taken them: where values live, and in the buffers that hold them.
 Does not know buffers' sizes or transfers.
 """
 
@@ -31,10 +31,10 @@ def overwriting_faults(copies: Copies) -> Iterator[str]:
             ):
                 yield f"{item.name} is read where {output.name} has been stored"
     for other in copies.calls[:-1]:
-        held = copies.region.held[other.part.outputs[0].value]
-        before = next((one for one in copies.calls if held.over and one.part.outputs[0].value == held.over), None)
+        held = copies.region.held[other.step.outputs[0].value]
+        before = next((one for one in copies.calls if held.over and one.step.outputs[0].value == held.over), None)
         if before is not None and _taken_early(before, other):
-            yield f"'{other.part.outputs[0].value}' takes bytes of '{held.over}' while they are needed"
+            yield f"'{other.step.outputs[0].value}' takes bytes of '{held.over}' while they are needed"
 
 
 def _overlap(one: BackingOperand, other: BackingOperand) -> bool:
@@ -54,14 +54,14 @@ def _late(copies: Copies, reader: tuple[Calls, BackingOperand], writer: tuple[Ca
 
 
 def _visits(copies: Copies, one: Calls, item: BackingOperand) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-    """Every time that an operand's home bytes are read, or written: the tile, and where they are.
+    """Every time that an operand's bytes in the backing memory are read, or written: the tile, and where they are.
 
     A fetch is in the first tile that shares it, a store in the last. Where the same is fetched again, the last time
     counts; what is not copied is read in every tile.
     """
     windows, copy_level = one.touched(item), len(copies.trips)
     for at, hop in enumerate(copies.region.hops):
-        copy = hop.copies.get(key_of(one.part.name, item.name))
+        copy = hop.copies.get(key_of(one.step.name, item.name))
         if copy is not None:
             windows, copy_level = copies.copied_windows(one, item, at)[1], copies.level(at, copy)
             break
@@ -104,10 +104,10 @@ def _taken_early(before: Calls, taker: Calls) -> bool:
     Sound is: all that is needed of the first is computed in the same tile, is read just where it is replaced, and is
     read whenever the second is computed.
     """
-    output = taker.part.outputs[0]
+    output = taker.step.outputs[0]
     written = taker.touched(output)
-    read = next(taker.touched(item) for item in taker.part.operands if item.value == before.part.outputs[0].value)
-    made = before.touched(before.part.outputs[0])
+    read = next(taker.touched(item) for item in taker.step.operands if item.value == before.step.outputs[0].value)
+    made = before.touched(before.step.outputs[0])
     return (
         beyond(output.shape, before.need, made)
         or beyond(output.shape, made, written)

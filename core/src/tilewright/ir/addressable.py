@@ -13,7 +13,7 @@ def reachable(platform: Platform, memory: str) -> bool:
 
 
 def caller_memory(platform: Platform) -> Memory:
-    """Where tensors are that the caller hands over and that are not in the plan: home, or the first ram in reach."""
+    """Where the caller's tensors are that are not in the plan: the backing memory, or the first ram in reach."""
     home = platform.home_memory()
     if reachable(platform, home.name):
         return home

@@ -92,8 +92,8 @@ class Platform:
     memories: tuple[Memory, ...]  # in order of preference; far to near along `copies`
     engines: tuple[Engine, ...] = (Engine(name="cpu"),)
     copies: tuple[CopyPath, ...] = ()
-    home: str = ""  # memory where values live; "" is the first ram memory
-    near: str = ""  # memory where kernels compute after copies; "" on a machine with one memory
+    home: str = ""  # backing memory, where values live; "" is the first ram memory
+    near: str = ""  # scratchpad, where kernels compute after copies; "" on a machine with one memory
     runtime_bytes: Mapping[str, int] = field(default_factory=dict)  # memory -> what the runtime takes: stacks, areas
     buffer_align: int = 4  # of every buffer's address
     runners: tuple[str, ...] = ("host",)  # runners that can execute what is generated, best first

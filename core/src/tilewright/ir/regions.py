@@ -2,7 +2,7 @@
 Does not know how a tiling is found, what it costs, or how it becomes code.
 
 A region is decided by its hops, each with a nest of cut loops and copies, and by what is held of the values that pass
-between its steps. Which calls it makes, and what arrives, leaves and stays at each of them, is derived, never stored.
+between its steps. Its calls, and what is copied, held or resident at each of them, are derived, never stored.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """A region's way from one memory of the hierarchy to the next, from `far` to `near`."""
+    """The copies of a region between two neighbouring memories: `far`, towards the backing memory, and `near`."""
 
     far: str
     near: str
@@ -51,10 +51,10 @@ class Hop:
 class HeldValue:
     """How a value that passes between the steps of a region is held in a memory.
 
-    `whole` is computed before the first tile that reads it. Of the other forms a tile has what the steps behind need:
-    `recomputed` every time, `rolling` only what the tile before has not left. `leaves`: steps outside need it, too, and
-    it is copied out as it is computed. `over` is another value that the region holds, whose bytes this one takes while
-    that one's are read for the last time; "" has bytes of its own.
+    `whole` is computed before the first tile that reads it. Of the other forms a tile has what later steps need:
+    `recomputed` computes all of it again, `rolling` (a line buffer) only the rows that the tile before has not.
+    `leaves`: steps outside need it, too, and it is copied out as it is computed. `over` is another value that the
+    region holds, whose bytes this one takes while that one's are read for the last time; "" has bytes of its own.
     """
 
     memory: str
@@ -65,9 +65,9 @@ class HeldValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitReduction:
-    """A split reduction: its loops, and the type of the sums that are kept from one part of it to the next.
+    """A split reduction: its loops, and the type of the partial results that pass from one part of it to the next.
 
-    They are in a buffer of their own, or, where `in_output`, in the tile of the output itself, whose type is theirs.
+    They are in an accumulator of their own, or, where `in_output`, in the output's tile, whose type is theirs.
     """
 
     loops: tuple[str, ...]

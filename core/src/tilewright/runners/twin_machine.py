@@ -105,7 +105,7 @@ def engine_of(path: CopyPath, platform: Platform) -> str:
 
 
 def _distances(platform: Platform) -> Mapping[str, int]:
-    """Copies from each memory to the near one."""
+    """Copies from each memory to the scratchpad."""
     distance = {platform.near: 0}
     waiting = [platform.near]
     for memory in waiting:

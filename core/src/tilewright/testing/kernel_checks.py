@@ -74,7 +74,7 @@ def random_cuts(access: Access, random: np.random.Generator) -> Mapping[str, int
 
 
 def random_parts(layer: Layer, random: np.random.Generator) -> Mapping[str, int]:
-    """A tile extent, a multiple of what the kernel takes, for some of the reductions that it computes in parts."""
+    """A tile extent, a multiple of what the kernel takes, for some of the reductions that it can split."""
     form = layer.sums
     extents = {loop.name: loop.extent for loop in layer.access.loops}
     some = [loop for loop in form.loops if extents[loop] > 1 and random.integers(4)] if form else []

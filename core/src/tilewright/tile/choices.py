@@ -1,4 +1,4 @@
-"""Knows what a tiler can choose from: every step's tilings, what each takes of every memory, what may stay near.
+"""Knows what a tiler can choose from: every step's tilings, what each takes of every memory, what may be resident.
 Does not know how tilings are found, nor how anybody chooses.
 """
 
@@ -44,7 +44,7 @@ class Tiling:
 
 
 class TileChoices:
-    """The tilings of every step of a request. Equal layers are looked at once.
+    """The tilings of every step of a request. Equal layers are searched once.
 
     `resident`, everywhere: buffer -> scratchpad that has it whole while it lives; its reader and writer copy nothing.
     """
@@ -53,12 +53,12 @@ class TileChoices:
         self.request = request
         decisions = decided(request.decisions, request.decisions.tiles)
         self._machine = ScheduledMachine(request.scheduled, request.operators, decisions)
-        self._cutter = StepTilings(self._machine, self._menu, request, name="menu", steady=True)
+        self._step_tilings = StepTilings(self._machine, self._menu, request, name="menu", steady=True)
 
     @property
     def memories(self) -> tuple[str, ...]:
         """Those that tiles are in, outermost first; none on a machine with one memory."""
-        return tuple(way.near for way in self._machine.hops)
+        return tuple(hop.near for hop in self._machine.hops)
 
     def grain(self, memory: str) -> int:
         """Tile buffers in a memory begin at multiples of it."""
@@ -88,17 +88,19 @@ class TileChoices:
     def tilings(self, index: int, resident: Mapping[str, str] = NOTHING) -> tuple[Tiling, ...]:
         """Tilings of step `index` that are faster than all that take less; none where nothing fits.
 
-        A tiling that is pinned is the only one. What is kept is not taken off the room.
+        A tiling that is pinned is the only one. The bytes of `resident` are not taken off the room.
         """
-        return tuple(self._tiling(index, parts, resident) for parts in self._cutter.ways(index, resident))
+        return tuple(
+            self._tiling(index, hop_tilings, resident) for hop_tilings in self._step_tilings.candidates(index, resident)
+        )
 
     def tiling(self, index: int, hops: Sequence[Hop], resident: Mapping[str, str] = NOTHING) -> Tiling:
-        """What one way to tile a step takes."""
-        return self._tiling(index, self._cutter.parts(index, hops, resident), resident)
+        """What a given tiling of a step takes."""
+        return self._tiling(index, self._step_tilings.hop_tilings(index, hops, resident), resident)
 
     def needs(self, index: int) -> Needs | None:
-        """Why step `index` has no tiling with nothing kept; None where it has one, or none is legal at all."""
-        blocked = self._cutter.blocked(index)
+        """Why step `index` has no tiling with no value resident; None where it has one, or none is legal at all."""
+        blocked = self._step_tilings.blocked(index)
         return needs_of(blocked) if blocked else None
 
     def together(self, groups: Sequence[Group]) -> tuple[Group, ...]:
@@ -106,22 +108,22 @@ class TileChoices:
 
         Offsets are left out.
         """
-        step_tilings, request, storage = (
-            _COST.step_tilings(self._machine, self.request),
-            self.request,
-            self.request.scheduled.storage,
-        )
+        step_tilings = _COST.step_tilings(self._machine, self.request)
+        request, storage = self.request, self.request.scheduled.storage
         resident = {storage[value].buffer: where for group in groups for value, where in group.region.resident.items()}
-        cuts = []
+        tilings = []
         for index, group in enumerate(groups):
             here = {name: resident[name] for name in self.touched(index) if name in resident}
-            cuts.append(step_tilings.priced(index, step_tilings.parts(index, group.region.hops, here)))
+            tilings.append(step_tilings.priced(index, step_tilings.hop_tilings(index, group.region.hops, here)))
         return grouped(
-            step_tilings, request, [ResidencyPlan(cuts=tuple(cuts), resident=resident)], search=request.longest != 1
+            step_tilings,
+            request,
+            [ResidencyPlan(tilings=tuple(tilings), resident=resident)],
+            search=request.longest != 1,
         )
 
     def scratchpad_buffers(self, groups: Sequence[Group]) -> tuple[Buffer, ...]:
-        """Everything of a plan that needs a place in `memories`, and in which: tiles, scratch, values that stay."""
+        """Everything of a plan that needs a place in `memories`, and in which: tiles, scratch, resident values."""
         request, pins = self.request, self.request.decisions.memories
         found = []
         for buffer in listed(request.scheduled, request.operators, tuple(groups), request.decisions).buffers:
@@ -129,24 +131,26 @@ class TileChoices:
             found.append(replace(buffer, memories=(*wanted, *buffer.memories)[:1]))
         return tuple(buffer for buffer in found if set(self.memories).intersection(buffer.memories))
 
-    def _tiling(self, index: int, parts: HopTilings, resident: Mapping[str, str]) -> Tiling:
-        step, cut = self.request.scheduled.steps[index], self._cut(index, parts)
-        made = self._machine.alone(step, cut.hops, resident_values(self._machine, resident, index))
+    def _tiling(self, index: int, hop_tilings: HopTilings, resident: Mapping[str, str]) -> Tiling:
+        step, step_tiling = self.request.scheduled.steps[index], self._step_tiling(index, hop_tilings)
+        made = self._machine.alone(step, step_tiling.hops, resident_values(self._machine, resident, index))
         region = self.request.decisions.tiles.get(step.name, made)
-        group = Group(region=region, cycles=cut.cycles)
-        return Tiling(group=group, moved_bytes=cut.moved_bytes, buffers=self._buffers(index, parts, resident))
+        group = Group(region=region, cycles=step_tiling.cycles)
+        return Tiling(
+            group=group, moved_bytes=step_tiling.moved_bytes, buffers=self._buffers(index, hop_tilings, resident)
+        )
 
-    def _cut(self, index: int, parts: HopTilings) -> StepTiling:
+    def _step_tiling(self, index: int, hop_tilings: HopTilings) -> StepTiling:
         """Its cost: of a single hop in very many tiles as the search believes, otherwise played."""
-        if len(parts) == 1 and (believed := parts[0].believed) is not None:
-            space, hop = parts[0].space, parts[0].hop
+        if len(hop_tilings) == 1 and (estimate := hop_tilings[0].estimate) is not None:
+            space, hop = hop_tilings[0].space, hop_tilings[0].hop
             if WindowTable(space).visits(space.extents, dict(hop.nest)) > _PLAYED_TILES:
-                return StepTiling(hops=(hop,), cycles=believed.cycles, moved_bytes=round(believed.moved_bytes))
-        return self._cutter.priced(index, parts)
+                return StepTiling(hops=(hop,), cycles=estimate.cycles, moved_bytes=round(estimate.moved_bytes))
+        return self._step_tilings.priced(index, hop_tilings)
 
-    def _buffers(self, index: int, parts: HopTilings, resident: Mapping[str, str]) -> tuple[Buffer, ...]:
+    def _buffers(self, index: int, hop_tilings: HopTilings, resident: Mapping[str, str]) -> tuple[Buffer, ...]:
         """Those that a plan has of a step that is tiled so."""
-        step, hops = self.request.scheduled.steps[index], tuple(part.hop for part in parts)
+        step, hops = self.request.scheduled.steps[index], tuple(part.hop for part in hop_tilings)
         return tuple(region_buffers(self._machine, [self._machine.alone(step, hops)], resident)) if hops else ()
 
     def _menu(

@@ -79,7 +79,7 @@ def _accesses(name: str, engines: Mapping[str, Use], platform: Platform) -> str:
 
 
 def _copied(machine: ScheduledMachine, region: Region) -> set[str]:
-    """Operands that cores use elsewhere than at home: keys of copies, values that are held or have crossed whole."""
+    """Operands that cores do not use where they live: keys of copies, values that are held or have crossed whole."""
     keys = {key for hop in region.hops for key in hop.copies}
     whole = {key for hop in region.hops[:-1] if not hop.nest for key in hop.copies}
     steps = [machine.scheduled.steps[machine.numbers[name]] for name in region.steps if whole]

@@ -1,4 +1,5 @@
-"""Knows the steps of a region on a machine: how their values hang together, and why steps cannot be one region.
+"""Knows the steps of a region on a machine: how their values depend on each other, and why steps
+cannot be fused into one region.
 Does not know tiles (`boxes`), costs, or which regions are chosen.
 """
 
@@ -62,7 +63,7 @@ class RegionAnalysis:
     """The steps of a region. The last is the sink."""
 
     members: tuple[RegionStep, ...]
-    hops: tuple[HopMemories, ...]  # the hops, outermost first
+    hops: tuple[HopMemories, ...]  # outermost first
     rooms: tuple[int | None, ...]  # bytes of each hop's scratchpad; None: no limit
     grains: tuple[int, ...]  # tile buffers of each begin at multiples of it
 
@@ -91,25 +92,25 @@ def whole_hops(analysis: RegionAnalysis) -> tuple[Hop, ...]:
     """The hops before the last where nothing is cut on them: all that crosses is resident."""
     return tuple(
         Hop(
-            far=way.far,
-            near=way.near,
+            far=hop.far,
+            near=hop.near,
             copies={key_of(member.step.name, item.name): Copy(level=0) for member, item in analysis.crossing(at)},
         )
-        for at, way in enumerate(analysis.hops[:-1])
+        for at, hop in enumerate(analysis.hops[:-1])
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepAnalysis:
-    """A step of a schedule as regions see it. `key` is equal where spaces have the same tilings in the same room."""
+    """What fusion must know of a step. `key` is equal where spaces have the same tilings in the same room."""
 
     step: Step
     spaces: tuple[TilingSpace, ...]  # over each hop, outermost first
     key: Hashable
     operands: tuple[StepOperand, ...]
     moves: Mapping[str, tuple[tuple[str, ...], ...]]  # see `RegionStep`
-    reason: str  # why it can be in no region of several steps; empty where it can
-    unheld: str  # why what it writes cannot pass to another step of one
+    not_fusible: str  # why it can be in no region of several steps; empty where it can
+    not_held: str  # why what it writes cannot pass to another step of one
 
     @property
     def output(self) -> StepOperand:
@@ -118,14 +119,14 @@ class StepAnalysis:
 
 
 class StepAnalyses:
-    """The steps of a machine's schedule; each is looked at once, and once more for all that is kept elsewhere.
+    """The steps of a machine's schedule: each is analysed once for each set of resident operands that it has.
 
-    `hops` are the hops that regions go over; None: all of the machine's.
+    `hops`: those that regions are copied over; None: all of the machine's.
     """
 
     def __init__(self, machine: ScheduledMachine, hops: Sequence[HopMemories] | None = None) -> None:
         self.machine, self.hops = machine, machine.hops if hops is None else tuple(hops)
-        self._seen: dict[tuple[int, frozenset[tuple[str, str]]], StepAnalysis] = {}
+        self._analyses: dict[tuple[int, frozenset[tuple[str, str]]], StepAnalysis] = {}
         self._touched: dict[int, frozenset[str]] = {}
 
     def at(self, index: int, resident: Mapping[str, str] = NOTHING) -> StepAnalysis:
@@ -135,11 +136,11 @@ class StepAnalyses:
             self._touched[index] = frozenset(item.buffer for item in self.machine.operands(step))
         here = {name: resident[name] for name in self._touched[index].intersection(resident)}
         key = index, frozenset(here.items())
-        if key not in self._seen:
-            self._seen[key] = self._look(index, step, here)
-        return self._seen[key]
+        if key not in self._analyses:
+            self._analyses[key] = self._analyse(index, step, here)
+        return self._analyses[key]
 
-    def _look(self, index: int, step: Step, resident: Mapping[str, str]) -> StepAnalysis:
+    def _analyse(self, index: int, step: Step, resident: Mapping[str, str]) -> StepAnalysis:
         machine = self.machine
         spaces = tuple(machine.space(index, step, (hop.far, hop.near), resident=resident) for hop in self.hops)
         operands = machine.operands(step, resident)
@@ -150,8 +151,8 @@ class StepAnalyses:
             key=tuple(structural_key(replace(one, room_bytes=None)) for one in spaces),
             operands=operands,
             moves=_moves(access),
-            reason=_unfit(machine.nodes[step.name], access, step, operands),
-            unheld=_unheld(access),
+            not_fusible=_not_fusible(machine.nodes[step.name], access, step, operands),
+            not_held=_not_held(access),
         )
 
 
@@ -173,17 +174,17 @@ def region_analysis(
     seen = [analyses.at(index + number, resident) for number in range(len(steps))]
     for number, one in enumerate(seen if len(seen) > 1 else ()):
         held = number + 1 < len(seen)
-        reason = one.reason or (held and (one.unheld or _wanted_elsewhere(analyses, one, seen))) or ""
-        if reason:
-            return f"step '{one.step.name}': {reason}"
+        not_fusible = one.not_fusible or (held and (one.not_held or _wanted_elsewhere(analyses, one, seen))) or ""
+        if not_fusible:
+            return f"step '{one.step.name}': {not_fusible}"
     made = {one.output.value: number for number, one in enumerate(seen[:-1])}
     analysis = RegionAnalysis(
         members=tuple(_member(analyses, index + number, number, seen, made) for number in range(len(seen))),
         hops=analyses.hops,
-        rooms=tuple(_room(machine, way.near, index, len(seen), taken) for way in analyses.hops),
-        grains=tuple(machine.grain(way.near) for way in analyses.hops),
+        rooms=tuple(_room(machine, hop.near, index, len(seen), taken) for hop in analyses.hops),
+        grains=tuple(machine.grain(hop.near) for hop in analyses.hops),
     )
-    return _in_each_others_way(machine, analysis) or analysis
+    return _conflict(machine, analysis) or analysis
 
 
 def single_step_analysis(
@@ -210,7 +211,7 @@ def single_step_analysis(
         members=(member,),
         hops=tuple(hops),
         rooms=tuple(space.room_bytes for space in spaces),
-        grains=tuple(machine.grain(way.near) for way in hops),
+        grains=tuple(machine.grain(hop.near) for hop in hops),
     )
 
 
@@ -224,7 +225,7 @@ def _moves(access: Access) -> Mapping[str, tuple[tuple[str, ...], ...]]:
     }
 
 
-def _unfit(node: Node, access: Access, step: Step, operands: Sequence[StepOperand]) -> str:
+def _not_fusible(node: Node, access: Access, step: Step, operands: Sequence[StepOperand]) -> str:
     """Why a step can be in no region of several."""
     if not isinstance(access, MapAccess):
         return "its windows are no index map"
@@ -235,7 +236,7 @@ def _unfit(node: Node, access: Access, step: Step, operands: Sequence[StepOperan
     return ""
 
 
-def _unheld(access: Access) -> str:
+def _not_held(access: Access) -> str:
     """Why the output of a step cannot pass to another step of a region."""
     if isinstance(access, MapAccess):
         output = access.outputs[0]
@@ -283,12 +284,12 @@ def _member(
     )
     access = analyses.machine.access(here.step)
     axes = access.axes[output.name] if isinstance(access, MapAccess) else ()
-    at_home = {*inside, *(() if leaves else (output.name,))}
+    inside_region = {*inside, *(() if leaves else (output.name,))}
     return RegionStep(
         index=index,
         step=here.step,
         access=access,
-        spaces=tuple(_without(space, at_home) for space in here.spaces) if at_home else here.spaces,
+        spaces=tuple(_without(space, inside_region) for space in here.spaces) if inside_region else here.spaces,
         key=here.key,
         operands=here.operands,
         output=output,
@@ -300,12 +301,12 @@ def _member(
     )
 
 
-def _without(space: TilingSpace, at_home: set[str]) -> TilingSpace:
+def _without(space: TilingSpace, inside_region: set[str]) -> TilingSpace:
     """The space with operands that stay in the region: they are not copied, but would be, layer by layer."""
-    spared = (item for item in space.copied if item.name in at_home)
+    spared = (item for item in space.copied if item.name in inside_region)
     return replace(
         space,
-        copied=tuple(item for item in space.copied if item.name not in at_home),
+        copied=tuple(item for item in space.copied if item.name not in inside_region),
         spared_bytes=space.spared_bytes
         + sum(touched_bytes(space.access, item.name, item.item_bytes) for item in spared),
     )
@@ -318,7 +319,7 @@ def _room(machine: ScheduledMachine, memory: str, index: int, count: int, taken:
     return min(known) - taken.get(memory, 0) if known else None
 
 
-def _in_each_others_way(machine: ScheduledMachine, analysis: RegionAnalysis) -> str:
+def _conflict(machine: ScheduledMachine, analysis: RegionAnalysis) -> str:
     """Indices that do not rise, and outputs that take the bytes of something the region reads or writes."""
     if len(analysis.members) == 1:
         return ""

@@ -1,5 +1,5 @@
 """Knows what there is to choose from before anything is priced: sizes of tiles, and orders of loops that may differ.
-Does not know costs, depths or buffers.
+Does not know costs, copy levels or buffers.
 """
 
 from __future__ import annotations

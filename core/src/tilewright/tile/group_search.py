@@ -1,4 +1,4 @@
-"""Knows how the tiles of several steps together are found: sizes of the sink's loops, what is kept, buffers.
+"""Knows how the tiles of several steps together are found: sizes of the sink's loops, forms of inner values, buffers.
 Does not know which steps are tried together.
 
 One loop of the sink is cut, any that reaches the steps before it; where no tile of one loop fits, two. Few sizes are
@@ -52,7 +52,7 @@ def hops_with(analysis: RegionAnalysis, nest: Sequence[Cut]) -> tuple[Hop, ...]:
 
 
 def region_of(boxes: Boxes, forms: Mapping[str, Form]) -> Region:
-    """The steps of the chain, tiled so."""
+    """The steps of the region, tiled so."""
     near = boxes.hops[-1].near
     return Region(
         steps=tuple(member.step.name for member in boxes.analysis.members),
@@ -75,17 +75,17 @@ def best_groups(
     if not _crosses(analysis) or _least_bytes(analysis) > room_of(analysis):
         return ()
     search = _GroupSearch(analysis, buffering, weights, most_cycles)
-    search.follow([()])
+    search.try_nests([()])
     loops = _rows(analysis)
     most = _MOST_LOOPS if most_cycles == float("inf") else 1  # more calls take too long to be worth looking for
     for count in range(1, min(len(loops), most) + 1):
         for order in permutations(loops, count):
-            search.follow(_nests(analysis, order))
+            search.try_nests(_nests(analysis, order))
         if search.best:
             break
     if not any(member.leaves for member in analysis.members[:-1]):
         for nest in dict.fromkeys(found.region.hops[-1].nest for found in search.best.values()):
-            search.look(nest, "recomputed")
+            search.try_nest(nest, "recomputed")
     return tuple(search.best[weight] for weight in weights) if search.best else ()
 
 
@@ -114,16 +114,16 @@ class _GroupSearch:
     most_cycles: float
     best: dict[float, GroupTiling] = field(default_factory=dict)
 
-    def follow(self, nests: Iterable[Nest]) -> None:
-        """Look at nests of smaller and smaller tiles, until two in a row take too long."""
+    def try_nests(self, nests: Iterable[Nest]) -> None:
+        """Price nests of smaller and smaller tiles, until two in a row take too long."""
         slow = 0
         for nest in nests:
-            slow = slow + 1 if self.look(nest, "rolling") else 0
+            slow = slow + 1 if self.try_nest(nest, "rolling") else 0
             if slow > 1:
                 return
 
-    def look(self, nest: Nest, form: Form) -> bool:
-        """Look at one nest; whether it takes too long to compute, with a room of any size."""
+    def try_nest(self, nest: Nest, form: Form) -> bool:
+        """Price one nest; whether it takes too long to compute, however much room there is."""
         analysis, forms = self.analysis, dict.fromkeys(self.analysis.inner, form)
         room, boxes = room_of(analysis), boxes_of(analysis, hops_with(analysis, nest), forms)
         if boxes.faults or _held_bytes(boxes) > room or not _multiples(analysis, boxes):

@@ -1,4 +1,4 @@
-"""Knows which steps of a schedule are tiled together: the cheapest way to divide it into groups.
+"""Knows which steps of a schedule are tiled together: the cheapest partition of it into groups.
 Does not know how a group's tiles are found.
 
 Dynamic programming over segments: the best way to do the first steps, for every number of them. A segment is one step
@@ -31,7 +31,7 @@ _SHORT = 4  # up to so many, every segment is looked at; longer ones only where 
 _WEIGHTS = (0.2, 0.05, 0.01, 0.0)  # what moving less may cost, as a part of the time; the first that costs no time
 _MUCH_SLOWER = 1.03  # than its steps alone: a group that moves less may be that, where others make up for it
 
-_Way = tuple[float, tuple[Group, ...]]  # a division of the first steps, and its score
+_Division = tuple[float, tuple[Group, ...]]  # the first steps in groups, and their score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """A plan step by step, and what groups may be made of it. `known` is what was found before for equal steps."""
+    """The search for groups in a plan of single steps. `known` is what was found before for equal steps."""
 
     step_tilings: StepTilings
     plan: ResidencyPlan
@@ -55,8 +55,8 @@ class Grouping:
     _tried: dict[tuple[int, int], tuple[GroupTiling, ...]] = field(default_factory=dict)
 
     @property
-    def _staying(self) -> Iterator[Buffer]:
-        """The buffers that are kept."""
+    def _resident_buffers(self) -> Iterator[Buffer]:
+        """The buffers that are resident."""
         return (buffer for buffer in self.machine.scheduled.buffers if buffer.name in self.plan.resident)
 
     @property
@@ -64,10 +64,10 @@ class Grouping:
         """Where all this runs."""
         return self.step_tilings.machine
 
-    def division(self, pinned: Sequence[tuple[str, ...]], *, search: bool) -> Partition:
+    def partition(self, pinned: Sequence[tuple[str, ...]], *, search: bool) -> Partition:
         """Groups that cover every step once: those that are pinned, and with `search` what is cheapest around them.
 
-        The one that moves least of those that take no longer than every step on its own, with nothing kept.
+        The one that moves least of those that take no longer than every step on its own, with nothing resident.
 
         TilewrightError TW4042 (exit 5) for a pinned group that cannot be one, or that does not fit.
         """
@@ -81,21 +81,21 @@ class Grouping:
         return Partition(merit=(len(_WEIGHTS), score), groups=plain)
 
     def _alone(self) -> float:
-        """Cycles of all steps, layer by layer and with nothing kept where they compute."""
+        """Cycles of all steps, layer by layer and with nothing resident where they compute."""
         steps, near = self.machine.scheduled.steps, self.machine.platform.near
         farther = {name: memory for name, memory in self.plan.resident.items() if memory != near}
-        cuts = []
+        tilings = []
         for index in range(len(steps)):
             touched = {item.buffer for item in self.machine.operands(steps[index])} if farther else set()
             resident = {name: farther[name] for name in touched.intersection(farther)}
             taken = self._taken(index, index, farther)
-            cuts.append(self.step_tilings.cut(index, resident, taken))
-        return sum(cut.cycles for cut in cuts if cut is not None)
+            tilings.append(self.step_tilings.tiling(index, resident, taken))
+        return sum(tiling.cycles for tiling in tilings if tiling is not None)
 
     def _taken(self, first: int, last: int, resident: Mapping[str, str]) -> dict[str, int]:
-        """Bytes of memories that kept buffers take during some steps."""
+        """Bytes of memories that resident buffers take during some steps."""
         taken: dict[str, int] = {}
-        for buffer in self._staying:
+        for buffer in self._resident_buffers:
             memory = resident.get(buffer.name, "")
             if memory and buffer.first <= last and buffer.last >= first:
                 grain = max(buffer.align, self.machine.grain(memory))
@@ -114,42 +114,42 @@ class Grouping:
                 fixed[at[-1] + 1] = at[0]
         return fixed
 
-    def _divided(self, fixed: Mapping[int, int], most: int, weight: float) -> _Way:
+    def _divided(self, fixed: Mapping[int, int], most: int, weight: float) -> _Division:
         """The schedule in segments of at most `most` steps, and those that are given."""
         settled = {at for end, first in fixed.items() for at in range(first, end)}
-        best: list[_Way] = [(0.0, ())]
+        best: list[_Division] = [(0.0, ())]
         for end in range(1, len(self.machine.scheduled.steps) + 1):
-            ways: list[_Way] = []
+            divisions: list[_Division] = []
             if end in fixed:
                 score, groups = best[fixed[end]]
-                ways.append((score, (*groups, self._pinned(fixed[end], end - fixed[end]))))
+                divisions.append((score, (*groups, self._pinned(fixed[end], end - fixed[end]))))
             for first in range(end - 1, max(end - most, 0) - 1, -1):
                 if first in settled:
                     break
-                ways.extend(self._ways(first, end - first, best[first], weight))
-            best.append(min(ways, key=lambda way: way[0]) if ways else (float("inf"), ()))
+                divisions.extend(self._divisions(first, end - first, best[first], weight))
+            best.append(min(divisions, key=lambda one: one[0]) if divisions else (float("inf"), ()))
         return best[-1]
 
-    def _ways(self, first: int, count: int, before: _Way, weight: float) -> list[_Way]:
+    def _divisions(self, first: int, count: int, before: _Division, weight: float) -> list[_Division]:
         score, groups = before
-        alone = self.plan.cuts[first : first + count]
+        alone = self.plan.tilings[first : first + count]
         if count == 1:
             own = _score(alone[0].cycles, alone[0].moved_bytes, alone, weight)
             return [(score + own, (*groups, self.single(first)))]
-        ways = []
+        divisions = []
         for one in self._worth(first, count):
             own = _score(one.cost.total_cycles, one.cost.in_bytes + one.cost.out_bytes, alone, weight)
-            ways.append((score + own, (*groups, self._group(first, count, one.region, one.cost.total_cycles))))
-        return ways
+            divisions.append((score + own, (*groups, self._group(first, count, one.region, one.cost.total_cycles))))
+        return divisions
 
     def single(self, index: int) -> Group:
         """One step as it was decided."""
-        step, cut = self.machine.scheduled.steps[index], self.plan.cuts[index]
-        made = self.machine.alone(step, cut.hops, resident_values(self.machine, self.plan.resident, index))
+        step, tiling = self.machine.scheduled.steps[index], self.plan.tilings[index]
+        made = self.machine.alone(step, tiling.hops, resident_values(self.machine, self.plan.resident, index))
         tile = self.machine.decisions.tiles.get(step.name, made)
         if tile.held:
             raise not_together([step], f"the tiles of '{step.name}' are pinned for a group, which is not pinned")
-        return Group(region=tile, cycles=cut.cycles)
+        return Group(region=tile, cycles=tiling.cycles)
 
     def _group(self, first: int, count: int, tile: Region, cycles: float) -> Group:
         resident = resident_values(self.machine, self.plan.resident, first + count - 1)
@@ -157,7 +157,7 @@ class Grouping:
 
     def _pinned(self, first: int, count: int) -> Group:
         steps = self.machine.scheduled.steps[first : first + count]
-        analysis = self._chain(first, steps)
+        analysis = self._analysis(first, steps)
         if isinstance(analysis, str):
             raise not_together(steps, analysis)
         tile = self.machine.decisions.tiles.get(steps[-1].name)
@@ -184,10 +184,10 @@ class Grouping:
             return ()
         if count > _SHORT and not (self._worth(first, count - 1) or self._worth(first + 1, count - 1)):
             return ()
-        analysis = self._chain(first, steps)
+        analysis = self._analysis(first, steps)
         if isinstance(analysis, str):
             return ()
-        most = _MUCH_SLOWER * sum(cut.cycles for cut in self.plan.cuts[first : first + count])
+        most = _MUCH_SLOWER * sum(tiling.cycles for tiling in self.plan.tilings[first : first + count])
         key = _key(analysis), self.buffering, most
         if key not in self.known:
             self.known[key] = best_groups(analysis, self.buffering, _WEIGHTS[::3], most), _names(analysis)
@@ -199,31 +199,31 @@ class Grouping:
         made = [self.machine.nodes[step.name].outputs for step in steps[:-1]]
         storage = self.machine.scheduled.storage
         values = [value for outputs in made for value in outputs if value in storage]
-        return not all(self._is_near(storage[value].buffer) for value in values)
+        return not all(self._in_scratchpad(storage[value].buffer) for value in values)
 
     def _joined(self, steps: Sequence[Step]) -> bool:
-        """Whether a value that is kept where they compute joins the steps to others."""
-        return any(self._is_near(item.buffer) for step in steps for item in self.machine.operands(step))
+        """Whether a value that is resident where they compute joins the steps to others."""
+        return any(self._in_scratchpad(item.buffer) for step in steps for item in self.machine.operands(step))
 
-    def _is_near(self, buffer: str) -> bool:
+    def _in_scratchpad(self, buffer: str) -> bool:
         return self.plan.resident.get(buffer) == self.machine.platform.near
 
-    def _chain(self, first: int, steps: Sequence[Step]) -> RegionAnalysis | str:
+    def _analysis(self, first: int, steps: Sequence[Step]) -> RegionAnalysis | str:
         made = {value for step in steps[:-1] for value in self.machine.nodes[step.name].outputs}
         last = first + len(steps) - 1
         resident = {
             buffer.name: self.plan.resident[buffer.name]
-            for buffer in self._staying
+            for buffer in self._resident_buffers
             if not made.issuperset(buffer.values)
         }
         taken = self._taken(first, last, resident)
         return region_analysis(self.machine, first, steps, resident, taken, self.analyses)
 
 
-def nothing_kept(step_tilings: StepTilings) -> ResidencyPlan:
+def nothing_resident(step_tilings: StepTilings) -> ResidencyPlan:
     """Every step on its own."""
-    cuts = [step_tilings.cut(index) for index in range(len(step_tilings.machine.scheduled.steps))]
-    return ResidencyPlan(cuts=tuple(cut for cut in cuts if cut is not None), resident={})
+    tilings = [step_tilings.tiling(index) for index in range(len(step_tilings.machine.scheduled.steps))]
+    return ResidencyPlan(tilings=tuple(tiling for tiling in tilings if tiling is not None), resident={})
 
 
 def _neediest(analysis: RegionAnalysis) -> str:
@@ -239,8 +239,8 @@ def _neediest(analysis: RegionAnalysis) -> str:
 
 def _score(cycles: float, moved_bytes: int, alone: Sequence[StepTiling], weight: float) -> float:
     """Cycles, a little dearer the more is moved: as much again as the steps alone must move is worth `weight`."""
-    moved = moved_bytes / max(sum(cut.bound_bytes for cut in alone), 1)
-    return cycles + weight * sum(cut.cycles for cut in alone) * min(moved, MOST_TRAFFIC)
+    moved = moved_bytes / max(sum(tiling.bound_bytes for tiling in alone), 1)
+    return cycles + weight * sum(tiling.cycles for tiling in alone) * min(moved, MOST_TRAFFIC)
 
 
 def _key(analysis: RegionAnalysis) -> Hashable:

@@ -1,4 +1,4 @@
-"""Knows, for some orders of the loops of a step's tiles, every depth and buffer: what each combination takes and costs.
+"""Knows what every combination of copy levels and buffer counts takes and costs, for some orders of a step's loops.
 Does not know which sizes of tiles are looked at, nor which orders.
 """
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
     Priced = dict[tuple[str, frozenset[int], str], Numbers]
 
-_Option = tuple[int, str]  # depth, and the loop along which rows stay
-_MOST_COMBINATIONS = 256  # of depths, for one order of loops
+_Option = tuple[int, str]  # copy level, and the loop along which rows stay
+_MOST_COMBINATIONS = 256  # of copy levels, for one order of loops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimatedTiling:
-    """A tiling and what the search believes of it."""
+    """A tiling and the estimate that the search has of it."""
 
     nest: tuple[Cut, ...]
     copies: Mapping[str, Copy]  # by operand
@@ -51,10 +51,10 @@ class EstimatedTiling:
 
 @dataclass(frozen=True, slots=True)
 class _OperandOptions:
-    """One operand: for each order, and each depth worth trying, an entry along the operand's own axis of the arrays."""
+    """One operand: for each order and copy level worth trying, an entry along the operand's own axis of the arrays."""
 
     item: CopiedOperand
-    deep: Integers  # the depths
+    levels: Integers  # the copy levels
     rolls: npt.NDArray[np.bool_]  # whether rows stay: such a window has one buffer
     buffer: Numbers  # bytes of one buffer
     moved: Numbers  # bytes of all transfers
@@ -64,8 +64,10 @@ class _OperandOptions:
 
 
 class LoopOrders:
-    """All depths and buffers for some orders of the loops, over some points: arrays [order, depth of each operand...,
-    point]."""
+    """All copy levels and buffer counts for some orders of the loops, over some points.
+
+    Arrays are [order, copy level of each operand..., point].
+    """
 
     def __init__(
         self,
@@ -81,7 +83,7 @@ class LoopOrders:
         self.computes, self.scratch = computes, scratch
         self.trips = trip_counts(problem.space, points)[:, np.array(orders, np.int64)].swapaxes(0, 1)
         ones = np.ones((len(orders), len(points), 1), np.int64)
-        # [order, point, depth]
+        # [order, point, copy level]
         self.above = np.cumprod(np.concatenate([ones, self.trips], axis=2), axis=2, dtype=float)
         self.choices = self._choices()
         self.moved = total_of([choice.moved for choice in self.choices])
@@ -115,25 +117,25 @@ class LoopOrders:
         space = self.problem.space
         options = {item.name: self._options_of(item, order) for item in space.copied}
         for item in sorted(space.copied, key=self.problem.whole_bytes):
-            # too many combinations: the smallest operands are resident, or as deep as they can be
+            # too many combinations: the smallest operands are resident, or copied as far inside as they can be
             if prod(len(found) for found in options.values()) <= _MOST_COMBINATIONS:
                 break
             options[item.name] = (options[item.name][0], options[item.name][-1])[: len(options[item.name])]
         return options
 
     def _options_of(self, item: CopiedOperand, order: tuple[int, ...]) -> tuple[_Option, ...]:
-        """Each depth, and the loop along which rows stay, the innermost that moves the window; "" where none stays."""
+        """Each copy level, and the loop along which rows stay: the innermost that moves the window; "" for none."""
         names = [self.problem.space.cuts[index].name for index in order]
         rolls = self.problem.space.rolls.get(item.name, {})
         found = []
-        for copy_level in self._depths(item, names):
+        for copy_level in self._copy_levels(item, names):
             found.append((copy_level, ""))
             loop = names[copy_level - 1] if copy_level else ""
             if loop in rolls and not self._moved_by_others(item, names[: copy_level - 1], rolls[loop]):
                 found.append((copy_level, loop))
         return tuple(found)
 
-    def _depths(self, item: CopiedOperand, names: Sequence[str]) -> tuple[int, ...]:
+    def _copy_levels(self, item: CopiedOperand, names: Sequence[str]) -> tuple[int, ...]:
         """Resident, or just inside a loop that moves the window."""
         inside = [copy_level + 1 for copy_level, name in enumerate(names) if name in item.loops]
         if item.name in self.problem.space.once:
@@ -150,12 +152,12 @@ class LoopOrders:
         filled = [(*found, *found[:1] * (most - len(found))) for found in options]
         axes = [len(options), *[1] * len(self.problem.space.copied), -1]
         axes[position + 1] = most
-        deep = np.array([[copy_level for copy_level, _ in found] for found in filled])
+        levels = np.array([[copy_level for copy_level, _ in found] for found in filled])
         rolls = np.array([[bool(roll) for _, roll in found] for found in filled])
-        fetches = np.take_along_axis(self.above, deep[:, None], 2).swapaxes(1, 2).reshape(axes)
+        fetches = np.take_along_axis(self.above, levels[:, None], 2).swapaxes(1, 2).reshape(axes)
         buffer, moved, each, legal = np.moveaxis(self._prices(item, filled), 2, 0).reshape(4, *axes)
         return _OperandOptions(
-            item, deep.reshape(axes), rolls.reshape(axes), buffer, moved * fetches, each, fetches, legal > 0
+            item, levels.reshape(axes), rolls.reshape(axes), buffer, moved * fetches, each, fetches, legal > 0
         )
 
     def _prices(self, item: CopiedOperand, options: Sequence[Sequence[_Option]]) -> Numbers:
@@ -238,7 +240,7 @@ class LoopOrders:
         before = [choice.each - hidden for choice, hidden in zip(self.choices, behind, strict=True)]
         for level in range(1, above.shape[-1]):
             changes = above[..., level] - above[..., level - 1]
-            moves = [choice.deep >= level for choice in self.choices]
+            moves = [choice.levels >= level for choice in self.choices]
             hidden = total_of([each * moving for each, moving in zip(behind, moves, strict=True)])
             exposed = total_of([each * moving for each, moving in zip(before, moves, strict=True)])
             total = total + changes * (np.maximum(compute, hidden) + exposed)
@@ -253,7 +255,7 @@ class LoopOrders:
         nest = tuple(Cut(self.problem.space.cuts[index].name, int(point[index])) for _, index in cut)
         copies, used = {}, float(self.scratch[at[-1]])
         for choice, twice in zip(self.choices, doubled, strict=True):
-            copy_level = int(_entry(at, choice.deep))
+            copy_level = int(_entry(at, choice.levels))
             kept = sum(place < copy_level for place, _ in cut)
             while kept and nest[kept - 1][0] not in choice.item.loops:
                 kept -= 1

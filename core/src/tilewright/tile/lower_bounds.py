@@ -1,5 +1,5 @@
-"""Knows what a step, and tiles of some sizes, cost at least, whatever their order, depths and buffers; and what the
-search weighs bytes with. Does not know what they really cost.
+"""Knows lower bounds of what a step, or tiles of some sizes, cost, and what the search weighs bytes with.
+Does not know what they really cost.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TRAFFIC = 0.4  # what moving as much again as must be moved is worth, as a part 
 MOST_TRAFFIC = 5.0  # times what must be moved: beyond, only time counts
 MUCH_TRAFFIC = 1.1  # times what must be moved: beyond, windows are looked at that keep rows
 NEAR_THE_LEAST = 1.15  # of what a step takes at least: reductions are not cut to come nearer
-WORTH = 0.02  # of time and traffic: what reductions in parts must gain, whose sums come and go in every part
+WORTH = 0.02  # of time and traffic: what split reductions must gain: no model prices moves of accumulators
 _LONG_BYTES = 4096  # of a transfer that takes as long for each byte as any does
 
 

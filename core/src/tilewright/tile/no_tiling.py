@@ -47,7 +47,7 @@ def needs_of(blocked: HopWithoutTiling) -> Needs | None:
         return None
     sizes = {loop.name: int(size) for loop, size in zip(space.cuts, search.points[least[0]], strict=True)}
     return Needs(
-        memory=blocked.way.near,
+        memory=blocked.memories.near,
         room_bytes=space.room_bytes or 0,
         smallest=tuple(dict(zip(names, rows[number].tolist(), strict=True)) for number in least),
         windows={item.name: search.table.windows(item, sizes).room for item in space.copied},
@@ -72,7 +72,7 @@ def _least_points(search: TilingSearch, rows: npt.NDArray[np.int64]) -> Iterator
 def does_not_fit(machine: ScheduledMachine, step: Step, space: TilingSpace, near: str) -> TilewrightError:
     """TW5101 (exit 5): the step, the bytes it needs, the memory that would do for it, and what to change.
 
-    `space` has all that may be cut, reductions included where the kernel computes them in parts.
+    `space` has all that may be cut, reductions included where the kernel accumulates.
     """
     node = machine.nodes[step.name]
     limit = machine.platform.memory(near).size_bytes or 0

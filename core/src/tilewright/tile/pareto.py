@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _CHUNK = 96  # sizes looked at together
 _MOST_AT_ONCE = 64  # tilings of one chunk in one order, with one set of second buffers
-_NEAR_THE_FASTEST = 8  # more tilings than the staircase has, fast ones: the exact clock may order them otherwise
+_NEAR_THE_FASTEST = 8  # more tilings than the front has, fast ones: the exact clock may order them otherwise
 
 
 def pareto_tilings(
@@ -38,7 +38,7 @@ def pareto_tilings(
     Each is faster than all that take no more of the scratchpad. Of too many, those are left out that gain least.
     Where reductions may be cut, those that cut one, clearly faster than all of `beat` that take no more.
     """
-    stairs, space = _ParetoFront(beat), search.space
+    front, space = _ParetoFront(beat), search.space
     calls = space.engine.call_cycles * (tile_counts(space, search.points) - 1)
     floor, least = tile_cycles(space, space.extents) + calls, search.least_bytes()
     fits = least <= search.room
@@ -47,10 +47,10 @@ def pareto_tilings(
     fitting = np.flatnonzero(fits)
     for start in range(0, len(fitting), _CHUNK):
         chunk = fitting[start : start + _CHUNK]
-        chunk = chunk[floor[chunk] < stairs.best(least[chunk])]
+        chunk = chunk[floor[chunk] < front.best(least[chunk])]
         for order in search.ordered(search.points[chunk]) if len(chunk) else ():
-            stairs.enter(order)
-    return tuple({id(found): found for found in [*_thinned(stairs.found(), most), *stairs.fast]}.values())
+            front.enter(order)
+    return tuple({id(found): found for found in [*_thinned(front.found(), most), *front.fast]}.values())
 
 
 class _ParetoFront:
@@ -76,7 +76,7 @@ class _ParetoFront:
         return best
 
     def enter(self, order: LoopOrders) -> None:
-        """All depths and buffers of some sizes in one order."""
+        """All copy levels and buffer counts of some sizes in one order."""
         for twice, used in order.doublings():
             legal = order.legal(used)
             if not legal.any():
@@ -101,15 +101,15 @@ def _used(found: EstimatedTiling) -> float:
     return found.used_bytes
 
 
-def _thinned(stairs: Sequence[EstimatedTiling], most: int) -> list[EstimatedTiling]:
+def _thinned(front: Sequence[EstimatedTiling], most: int) -> list[EstimatedTiling]:
     """At most `most` of them: the smallest, the fastest, and those that gain most over what is kept below."""
     gain = 0.0
-    kept = list(stairs)
+    kept = list(front)
     while len(kept) > most:
         gain = max(2 * gain, 1e-4)
-        kept = list(stairs[:1])
-        for stair in stairs[1:-1]:
-            if stair.cycles <= kept[-1].cycles * (1 - gain):
-                kept.append(stair)
-        kept.append(stairs[-1])
+        kept = list(front[:1])
+        for one in front[1:-1]:
+            if one.cycles <= kept[-1].cycles * (1 - gain):
+                kept.append(one)
+        kept.append(front[-1])
     return kept

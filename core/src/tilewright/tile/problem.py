@@ -1,5 +1,5 @@
 """Knows what tiles of every size take and cost, whatever their order: computation, buffers, transfers, scratch.
-Does not know orders of loops, depths, nor which sizes are chosen.
+Does not know orders of loops, copy levels, nor which sizes are chosen.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class TilingProblem:
         return float("inf") if self.space.room_bytes is None else float(self.space.room_bytes)
 
     def least_bytes(self) -> Numbers:
-        """For each point, the bytes that no order, depth or buffering can go below."""
+        """For each point, the bytes that no order, copy level or buffering can go below."""
         total = self.least_of_buffers()
         if self.space.kernel.scratch_bytes(self._shape()):
             small = total <= self.room  # the others do not fit without scratch, either
@@ -86,7 +86,7 @@ class TilingProblem:
         return np.array([self._compute(tuple(row)) for row in points.tolist()])
 
     def scratches(self, points: Integers) -> Numbers:
-        """Bytes of scratch and of sums that are kept, of each point."""
+        """Bytes of scratch and of accumulators, of each point."""
         scratch = np.array([self._scratch_of(tuple(row)) for row in points.tolist()], np.int64)
         return (scratch + _up(accumulator_bytes(self.space, points, self.table), self.space.grain)).astype(np.float64)
 

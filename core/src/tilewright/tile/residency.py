@@ -20,69 +20,72 @@ from tilewright.tile.step_tilings import StepTiling, StepTilings
 
 _MUCH = 0.3  # of what is moved layer by layer
 _MOST_STATES = 128  # sets of values, after which only the best are followed
-_MOST_BORN = 4  # values that one step may begin to keep
+_MOST_STARTING = 4  # values that may become resident at one step
 _TRAFFIC = (0.2, 0.05, 0.01, 0.0)  # what moving less may cost, as a part of the time; the first that costs no time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidencyPlan:
-    """A tiling for every step, and the buffers that stay whole in a scratchpad."""
+    """A tiling for every step, and the buffers that are resident: whole in a scratchpad while they live."""
 
-    cuts: tuple[StepTiling, ...]
+    tilings: tuple[StepTiling, ...]
     resident: Mapping[str, str]  # buffer -> memory
 
     @property
     def cycles(self) -> float:
         """Of all steps."""
-        return sum(cut.cycles for cut in self.cuts)
+        return sum(tiling.cycles for tiling in self.tilings)
 
     @property
     def moves_much(self) -> bool:
         """Whether values in other places could spare a good part of what is moved layer by layer."""
-        return sum(cut.moved_bytes for cut in self.cuts) > _MUCH * sum(cut.bound_bytes for cut in self.cuts)
+        return sum(tiling.moved_bytes for tiling in self.tilings) > _MUCH * sum(
+            tiling.bound_bytes for tiling in self.tilings
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _PartialPlan:
-    """The best way to some step: what is kept behind it, and how many steps are joined by what was kept so far."""
+    """The best plan up to some step: what is resident behind it, and how many steps resident values have joined."""
 
     score: float
     resident: frozenset[str]
     joined: int
-    cut: StepTiling | None = None
+    tiling: StepTiling | None = None
     before: _PartialPlan | None = None
-    here: frozenset[str] = frozenset()  # kept during the step
+    here: frozenset[str] = frozenset()  # resident during the step
 
 
 def decided(decisions: Decisions, tiles: Mapping[str, Region]) -> Decisions:
-    """The same decisions, with the memories of what `tiles` keep."""
+    """The same decisions, with the memories of what is resident in `tiles`."""
     resident = {value: memory for tile in tiles.values() for value, memory in tile.resident.items()}
     return replace(decisions, memories={**decisions.memories, **resident}) if resident else decisions
 
 
 def plan_residency(step_tilings: StepTilings, longest: int | None) -> ResidencyPlan | int:
-    """The plan that moves least of those that take no longer than keeping nothing; else the first step that fits not.
+    """The plan that moves least of those that take no longer than with nothing resident; else the first step that
+    does not fit.
 
-    `longest` is the longest chain of steps that kept values may join.
+    `longest` is the most steps in a row that resident values may join.
     """
     machine = step_tilings.machine
     plain: list[StepTiling] = []
     for index in range(len(machine.scheduled.steps)):
-        cut = step_tilings.cut(index)
-        if cut is None:
+        tiling = step_tilings.tiling(index)
+        if tiling is None:
             return index
-        plain.append(cut)
+        plain.append(tiling)
     alone = tuple(plain)
-    best = ResidencyPlan(cuts=alone, resident={})
+    best = ResidencyPlan(tilings=alone, resident={})
     if longest == 1:
         return best
-    for way in reversed(machine.hops):
-        best = _kept_in(ResidencySearch(step_tilings, way.near, best.resident, longest, alone), best)
+    for hop in reversed(machine.hops):
+        best = _resident_in(ResidencySearch(step_tilings, hop.near, best.resident, longest, alone), best)
     return best
 
 
-def _kept_in(choice: ResidencySearch, before: ResidencyPlan) -> ResidencyPlan:
-    """`before`, with more values kept in one memory."""
+def _resident_in(choice: ResidencySearch, before: ResidencyPlan) -> ResidencyPlan:
+    """`before`, with more values resident in one memory."""
     if not choice.buffers:
         return before
     for traffic in _TRAFFIC:
@@ -116,7 +119,7 @@ def may_be_resident(machine: ScheduledMachine, memory: str, resident: Mapping[st
 
 
 class ResidencySearch:
-    """What is kept in one memory, beside what is kept elsewhere already."""
+    """Which values are resident in one memory, beside those that are resident elsewhere already."""
 
     def __init__(
         self,
@@ -127,21 +130,21 @@ class ResidencySearch:
         alone: Sequence[StepTiling],
     ) -> None:
         self.step_tilings, self.memory, self.elsewhere, self.longest = step_tilings, memory, elsewhere, longest
-        self.alone = alone  # every step with nothing kept
+        self.alone = alone  # every step with nothing resident
         machine = step_tilings.machine
         self.buffers = {buffer.name: buffer for buffer in may_be_resident(machine, memory, elsewhere)}
         self.bytes = {buffer.name: machine.taken_bytes(buffer, memory) for buffer in machine.scheduled.buffers}
         steps = machine.scheduled.steps
         self.touched = [tuple({item.buffer: None for item in machine.operands(step)}) for step in steps]
-        self.born: list[list[str]] = [[] for _ in steps]
+        self.starting: list[list[str]] = [[] for _ in steps]
         for buffer in self.buffers.values():
-            self.born[buffer.first].append(buffer.name)
+            self.starting[buffer.first].append(buffer.name)
         self.beside = self._beside(len(steps))
 
     def best(self, traffic: float) -> ResidencyPlan | None:
         """The plan with the lowest score."""
         states = [_PartialPlan(0.0, frozenset(), 0)]
-        for index in range(len(self.born)):
+        for index in range(len(self.starting)):
             found: dict[tuple[frozenset[str], int], _PartialPlan] = {}
             for state in states:
                 for after in self._after(state, index, traffic):
@@ -159,17 +162,17 @@ class ResidencySearch:
         joined = 1
         if self.longest is not None and state.resident:
             joined = state.joined + 1
-        for chosen in _subsets(self.born[index][:_MOST_BORN]):
+        for chosen in _subsets(self.starting[index][:_MOST_STARTING]):
             here = state.resident.union(chosen)
             rest = frozenset(name for name in here if self.buffers[name].last > index)
             if rest and self.longest is not None and joined >= self.longest:
                 continue
-            cut = self.cut(here, index)
-            if cut is not None:
-                score = state.score + cut.cycles + traffic * self.traffic(index, cut)
-                yield _PartialPlan(score, rest, joined if rest else 0, cut, state, here)
+            tiling = self.tiling(here, index)
+            if tiling is not None:
+                score = state.score + tiling.cycles + traffic * self.traffic(index, tiling)
+                yield _PartialPlan(score, rest, joined if rest else 0, tiling, state, here)
 
-    def cut(self, here: frozenset[str], index: int) -> StepTiling | None:
+    def tiling(self, here: frozenset[str], index: int) -> StepTiling | None:
         taken = dict(self.beside[index])
         taken[self.memory] = taken.get(self.memory, 0) + sum(self.bytes[name] for name in here)
         resident = {
@@ -177,15 +180,15 @@ class ResidencySearch:
             for name in self.touched[index]
             if name in here or name in self.elsewhere
         }
-        return self.step_tilings.cut(index, resident, {memory: size for memory, size in taken.items() if size})
+        return self.step_tilings.tiling(index, resident, {memory: size for memory, size in taken.items() if size})
 
-    def traffic(self, index: int, cut: StepTiling) -> float:
+    def traffic(self, index: int, tiling: StepTiling) -> float:
         """What a step moves, in cycles: as many as the step takes alone for as much as it must move alone."""
         alone = self.alone[index]
-        return alone.cycles * min(cut.moved_bytes / max(alone.bound_bytes, 1), MOST_TRAFFIC)
+        return alone.cycles * min(tiling.moved_bytes / max(alone.bound_bytes, 1), MOST_TRAFFIC)
 
     def _beside(self, count: int) -> Sequence[Mapping[str, int]]:
-        """For each step, the bytes of each memory that what is kept elsewhere takes."""
+        """For each step, the bytes of each memory that values resident elsewhere take."""
         taken: list[dict[str, int]] = [{} for _ in range(count)]
         for buffer in self.step_tilings.machine.scheduled.buffers:
             memory = self.elsewhere.get(buffer.name, "")
@@ -194,18 +197,18 @@ class ResidencySearch:
         return taken
 
     def _plan(self, state: _PartialPlan) -> ResidencyPlan:
-        cuts: list[StepTiling] = []
+        tilings: list[StepTiling] = []
         resident = dict(self.elsewhere)
         at: _PartialPlan | None = state
-        while at is not None and at.cut is not None:
-            cuts.append(at.cut)
+        while at is not None and at.tiling is not None:
+            tilings.append(at.tiling)
             resident |= dict.fromkeys(sorted(at.here), self.memory)
             at = at.before
-        return ResidencyPlan(cuts=tuple(reversed(cuts)), resident=resident)
+        return ResidencyPlan(tilings=tuple(reversed(tilings)), resident=resident)
 
 
 def resident_values(machine: ScheduledMachine, resident: Mapping[str, str], index: int) -> dict[str, str]:
-    """What step `index` writes of the buffers `resident`, and where it stays."""
+    """What step `index` writes of the buffers `resident`, and in which memory."""
     if not resident:
         return {}
     operands = machine.operands(machine.scheduled.steps[index])

@@ -1,4 +1,4 @@
-"""Knows how the tiles of one step are found: every size worth trying, every useful order of loops, depth and buffer.
+"""Knows how the tiles of one step are found: sizes worth trying, useful orders of loops, copy levels, buffer counts.
 Does not know which sizes and orders there are (`grid`), what they take (`problem`), several steps, nor platforms.
 
 Sizes are taken in the order of their number of tiles. What a size can cost at best, the whole step's computation and
@@ -60,7 +60,7 @@ class TilingSearch(TilingProblem):
         return best
 
     def least_score(self, points: Integers) -> Numbers:
-        """What no order, depth or buffering of each point goes below."""
+        """What no order, copy level or buffering of each point goes below."""
         least = 1 - self.space.spared_bytes / self.bound  # of what is moved
         return self.computes(points) * (1 + TRAFFIC * least)
 

@@ -1,5 +1,5 @@
 """Knows tile sizes chosen without a cost: the smallest, the largest, the largest in random directions.
-Does not know which of them is fast; depths and buffers for the chosen sizes are still the best ones.
+Does not know which of them is fast; copy levels and buffer counts for the chosen sizes are still the best ones.
 """
 
 from __future__ import annotations

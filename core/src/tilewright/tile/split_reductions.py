@@ -1,4 +1,4 @@
-"""Knows the sums that a reduction cut into tiles keeps in the scratchpad: when there are any, and how large they are.
+"""Knows the accumulators that a split reduction has in the scratchpad: when there are any, and how large they are.
 Does not know which reductions are cut.
 """
 

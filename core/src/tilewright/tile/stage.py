@@ -32,7 +32,7 @@ def tile(
     """Ask `tiler` for groups, then list every buffer: values, tiles, scratch, constants.
 
     Candidates are all memories that would do; a memory that is pinned is chosen among them by `allocate`. Where there
-    is a scratchpad, nothing but tiles, their scratch and the values that a tiling keeps is there unless it is pinned.
+    is a scratchpad, nothing but tiles, their scratch and resident values are there unless it is pinned.
     """
     asked = TilingRequest(
         scheduled=scheduled,

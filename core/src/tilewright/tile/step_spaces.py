@@ -32,7 +32,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HopMemories:
-    """One copy between neighbours on the way from the backing memory to the scratchpad."""
+    """The two memories of a hop: neighbours on the way from the backing memory to the scratchpad."""
 
     far: str
     near: str
@@ -65,7 +65,7 @@ class _Visit:
 
 
 class ScheduledMachine:
-    """A platform with a scratchpad, and what a plan has pinned in it."""
+    """A schedule on a platform, and what decisions have pinned in its memories."""
 
     def __init__(self, scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions) -> None:
         self.scheduled, self.operators, self.decisions = scheduled, operators, decisions
@@ -190,15 +190,15 @@ class ScheduledMachine:
 
     @cached_property
     def homes(self) -> tuple[str, ...]:
-        """Where values may live, best first: home, and whatever has the same neighbour on the way near."""
+        """Where values may live: the backing memory, then others with the same neighbour towards the scratchpad."""
         ram = self.ram
         if not self.hops:
             return ram
-        analysis, first = {hop.near for hop in self.hops}, self.hops[0]
+        passed, first = {hop.near for hop in self.hops}, self.hops[0]
         beside = [
             name
             for name in ram
-            if name not in (*analysis, first.far)
+            if name not in (*passed, first.far)
             and path_between(self.platform, name, first.near)
             and path_between(self.platform, first.near, name)
         ]
@@ -283,7 +283,7 @@ class ScheduledMachine:
         return Region(steps=(step.name,), hops=hops, order=order, sums=sums, resident=resident)
 
     def _spared(self, operands: tuple[StepOperand, ...], kernel: Kernel, access: Access, ends: tuple[str, str]) -> int:
-        """Bytes of the values that live at the near end or nearer, but would cross this hop from the backing memory."""
+        """Bytes of the values that live at the near end or beyond, but would cross this hop from the backing memory."""
         home = self.platform.home_memory().name
         return sum(
             touched_bytes(access, operand.name, operand.item_bytes)

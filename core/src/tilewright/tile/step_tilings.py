@@ -37,12 +37,12 @@ class StepTiling:
 
 @dataclass(frozen=True, slots=True)
 class HopTiling:
-    """One hop of a tiling, and the space that it is out of."""
+    """One hop of a tiling, and the space that it was found in."""
 
     hop: Hop
     space: TilingSpace
     key: Hashable
-    believed: EstimatedTiling | None = None  # what the search says of it, where it was searched
+    estimate: EstimatedTiling | None = None  # what the search says of it, where it was searched
 
 
 HopTilings = tuple[HopTiling, ...]
@@ -50,7 +50,7 @@ HopTilings = tuple[HopTiling, ...]
 
 @dataclass(frozen=True, slots=True)
 class _KnownTilings:
-    """What was found in this much room, and how much of it is used."""
+    """What a search found in this much room, and how much of it is used."""
 
     room_bytes: float
     used_bytes: float
@@ -61,12 +61,12 @@ class _KnownTilings:
 class HopWithoutTiling:
     """A hop over which a step has no tiling, with all that may be cut."""
 
-    way: HopMemories
+    memories: HopMemories
     space: TilingSpace
 
 
 class StepTilings:
-    """Tilings of the steps of one machine's schedule. What they teach is kept with the request, for equal layers.
+    """Tilings of the steps of one machine's schedule. Results are kept with the request, for equal layers.
 
     `name`: of `find`, whose answers are its own. `steady`: less room, as long as what was found fits, does not change
     what is found.
@@ -78,80 +78,82 @@ class StepTilings:
         self.machine, self.find, self.steady = machine, find, steady
         self.buffering = request.buffering
         known = request.known
-        self._answers: dict[Hashable, list[_KnownTilings]] = known.setdefault(f"{name} {request.buffering}", {})
+        self._known: dict[Hashable, list[_KnownTilings]] = known.setdefault(f"{name} {request.buffering}", {})
         self._tables: dict[Hashable, SpaceTables] = known.setdefault("tables", {})
         self._least: dict[Hashable, float] = known.setdefault("least", {})
         self._costs: dict[Hashable, HopCost] = known.setdefault("costs", {})
         self._spaces: dict[Hashable, tuple[TilingSpace, Hashable]] = {}
-        self._cuts: dict[Hashable, StepTiling | None] = {}
+        self._tilings: dict[Hashable, StepTiling | None] = {}
 
-    def cut(
+    def tiling(
         self, index: int, resident: Mapping[str, str] = NOTHING, taken: Mapping[str, int] = UNTAKEN
     ) -> StepTiling | None:
-        """The last of the ways to tile step `index`; None where none fits.
+        """The last of the candidates for step `index`; None where none fits.
 
-        `resident` has buffers of its operands that stay whole in a memory, `taken` the bytes that kept buffers take of
-        each memory during the step.
+        `resident` has buffers of its operands that stay whole in a memory, `taken` the bytes that resident buffers
+        take of each memory during the step.
         """
         asked = index, frozenset(resident.items()), frozenset(taken.items())
-        if asked not in self._cuts:
-            ways = self.ways(index, resident, taken)
-            self._cuts[asked] = self.priced(index, ways[-1]) if ways else None
-        return self._cuts[asked]
+        if asked not in self._tilings:
+            candidates = self.candidates(index, resident, taken)
+            self._tilings[asked] = self.priced(index, candidates[-1]) if candidates else None
+        return self._tilings[asked]
 
-    def ways(
+    def candidates(
         self, index: int, resident: Mapping[str, str] = NOTHING, taken: Mapping[str, int] = UNTAKEN
     ) -> list[HopTilings]:
-        """Every tiling of every hop inside every one of the hops around it. Of those that are pinned, that one."""
+        """Every tiling of every hop inside every one of the hops around it. A pinned tiling is the only one."""
         pinned = self._pinned(index)
         if pinned is not None:
-            return [self.parts(index, pinned.hops, resident)]
-        ways: list[HopTilings] = [()]
-        for way in self.machine.hops:
-            ways = [longer for outer in ways for longer in self._longer(index, way, outer, resident, taken)]
-        return ways
+            return [self.hop_tilings(index, pinned.hops, resident)]
+        candidates: list[HopTilings] = [()]
+        for memories in self.machine.hops:
+            candidates = [
+                longer for outer in candidates for longer in self._longer(index, memories, outer, resident, taken)
+            ]
+        return candidates
 
-    def parts(self, index: int, hops: Sequence[Hop], resident: Mapping[str, str] = NOTHING) -> HopTilings:
-        """A way that is given."""
-        parts: HopTilings = ()
+    def hop_tilings(self, index: int, hops: Sequence[Hop], resident: Mapping[str, str] = NOTHING) -> HopTilings:
+        """A tiling that is given by its hops."""
+        hop_tilings: HopTilings = ()
         for hop in hops:
             split = splits(self.machine.access(self.machine.scheduled.steps[index]), hop.nest)
-            space, key = self._space(index, HopMemories(far=hop.far, near=hop.near), parts, resident, split=split)
-            parts = (*parts, HopTiling(hop, space, key))
-        return parts
+            space, key = self._space(index, HopMemories(far=hop.far, near=hop.near), hop_tilings, resident, split=split)
+            hop_tilings = (*hop_tilings, HopTiling(hop, space, key))
+        return hop_tilings
 
     def blocked(self, index: int) -> HopWithoutTiling | None:
-        """What a step without kept values does not get over, its outer tiles being the smallest; None where it fits."""
+        """The hop that stops a step without resident values, outer tiles being the smallest; None where it fits."""
         outer: HopTilings = ()
-        for way in self.machine.hops if self._pinned(index) is None else ():
-            longer = self._longer(index, way, outer, NOTHING, UNTAKEN)
+        for memories in self.machine.hops if self._pinned(index) is None else ():
+            longer = self._longer(index, memories, outer, NOTHING, UNTAKEN)
             if not longer:
-                return HopWithoutTiling(way, self._space(index, way, outer, NOTHING, split=True)[0])
+                return HopWithoutTiling(memories, self._space(index, memories, outer, NOTHING, split=True)[0])
             outer = longer[0]
         return None
 
-    def priced(self, index: int, parts: HopTilings) -> StepTiling:
-        """A way with what it costs."""
-        if not parts:
+    def priced(self, index: int, hop_tilings: HopTilings) -> StepTiling:
+        """A tiling with what it costs."""
+        if not hop_tilings:
             binding = self.machine.bound.bindings[self.machine.scheduled.steps[index].name]
             cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
             return StepTiling(hops=(), cycles=cycles)
-        key = tuple((part.key, part.hop.nest, copies_by_operand(part.hop)) for part in parts)
+        key = tuple((one.key, one.hop.nest, copies_by_operand(one.hop)) for one in hop_tilings)
         if key not in self._costs:
-            self._costs[key] = self._played(index, parts)
+            self._costs[key] = self._played(index, hop_tilings)
         cost = self._costs[key]
         return StepTiling(
-            hops=tuple(part.hop for part in parts),
+            hops=tuple(one.hop for one in hop_tilings),
             cycles=cost.total_cycles,
             moved_bytes=cost.in_bytes + cost.out_bytes,
             bound_bytes=cost.bound_bytes,
         )
 
-    def _played(self, index: int, parts: HopTilings) -> HopCost:
-        """What a way costs over all hops."""
-        ways = [HopMemories(far=part.hop.far, near=part.hop.near) for part in parts]
-        analysis = single_step_analysis(self.machine, index, ways, [part.space for part in parts])
-        region = self.machine.alone(self.machine.scheduled.steps[index], tuple(part.hop for part in parts))
+    def _played(self, index: int, hop_tilings: HopTilings) -> HopCost:
+        """What a tiling costs over all hops."""
+        hops = [HopMemories(far=one.hop.far, near=one.hop.near) for one in hop_tilings]
+        analysis = single_step_analysis(self.machine, index, hops, [one.space for one in hop_tilings])
+        region = self.machine.alone(self.machine.scheduled.steps[index], tuple(one.hop for one in hop_tilings))
         return altogether(region_costs(analysis, region))
 
     def _pinned(self, index: int) -> Region | None:
@@ -160,42 +162,47 @@ class StepTilings:
         return None if pinned is None or pinned.held else pinned
 
     def _longer(
-        self, index: int, way: HopMemories, outer: HopTilings, resident: Mapping[str, str], taken: Mapping[str, int]
+        self,
+        index: int,
+        memories: HopMemories,
+        outer: HopTilings,
+        resident: Mapping[str, str],
+        taken: Mapping[str, int],
     ) -> list[HopTilings]:
         """`outer` with each tiling of the next hop; alone where nothing crosses it."""
-        space, key = self._space(index, way, outer, resident)
-        innermost = way is self.machine.hops[-1]
+        space, key = self._space(index, memories, outer, resident)
+        innermost = memories is self.machine.hops[-1]
         if not space.copied and not (innermost and space.spared_bytes):
             return [outer]
-        whole = self._found(index, way, outer, (space, key), taken)
-        parts = [(space, key, found) for found in whole]
+        whole = self._found(index, memories, outer, (space, key), taken)
+        hop_tilings = [(space, key, found) for found in whole]
         if innermost and self._may_gain(space, key, whole):
-            split, split_key = self._space(index, way, outer, resident, split=True)
+            split, split_key = self._space(index, memories, outer, resident, split=True)
             if split.sums:
-                found = self._found(index, way, outer, (split, split_key), taken, whole)
-                parts.extend((split, split_key, one) for one in found)
-        if parts and innermost and self.steady and not outer:
-            parts.extend(self._rolling(index, way, parts, resident, taken))
-        step, ends = space.site.node.name, (way.far, way.near)
-        return [(*outer, HopTiling(found.on(step, ends), space, key, found)) for space, key, found in parts]
+                found = self._found(index, memories, outer, (split, split_key), taken, whole)
+                hop_tilings.extend((split, split_key, one) for one in found)
+        if hop_tilings and innermost and self.steady and not outer:
+            hop_tilings.extend(self._rolling(index, memories, hop_tilings, resident, taken))
+        step, ends = space.site.node.name, (memories.far, memories.near)
+        return [(*outer, HopTiling(found.on(step, ends), space, key, found)) for space, key, found in hop_tilings]
 
     def _rolling(
         self,
         index: int,
-        way: HopMemories,
-        parts: Sequence[tuple[TilingSpace, Hashable, EstimatedTiling]],
+        memories: HopMemories,
+        hop_tilings: Sequence[tuple[TilingSpace, Hashable, EstimatedTiling]],
         resident: Mapping[str, str],
         taken: Mapping[str, int],
     ) -> list[tuple[TilingSpace, Hashable, EstimatedTiling]]:
         """Tilings of which windows keep rows, where the others move clearly more than they must."""
-        space, key = self._space(index, way, (), resident)
-        least = min(found.moved_bytes for _, _, found in parts)
+        space, key = self._space(index, memories, (), resident)
+        least = min(found.moved_bytes for _, _, found in hop_tilings)
         rolls = rolling_loops(space) if least > MUCH_TRAFFIC * bound_bytes(space) else {}
         if not rolls:
             return []
         space, key = replace(space, rolls=rolls), (key, "rolls")
-        best = min((found for _, _, found in parts), key=lambda one: one.score)
-        found = self._found(index, way, (), (space, key), taken, [best])
+        best = min((found for _, _, found in hop_tilings), key=lambda one: one.score)
+        found = self._found(index, memories, (), (space, key), taken, [best])
         rolling = (one for one in found if any(copy.window == "rolling" for copy in one.copies.values()))
         return [(space, key, one) for one in rolling]
 
@@ -208,20 +215,20 @@ class StepTilings:
         return min(found.score for found in whole) > self._least[key] * NEAR_THE_LEAST
 
     def _space(
-        self, index: int, way: HopMemories, outer: HopTilings, resident: Mapping[str, str], *, split: bool = False
+        self, index: int, memories: HopMemories, outer: HopTilings, resident: Mapping[str, str], *, split: bool = False
     ) -> tuple[TilingSpace, Hashable]:
-        around = tuple((part.hop.near, part.hop.nest, copies_by_operand(part.hop)) for part in outer)
-        known = index, way, around, frozenset(resident.items()), split
+        around = tuple((one.hop.near, one.hop.nest, copies_by_operand(one.hop)) for one in outer)
+        known = index, memories, around, frozenset(resident.items()), split
         if known not in self._spaces:
-            step, hops = self.machine.scheduled.steps[index], tuple(part.hop for part in outer)
-            space = self.machine.space(index, step, (way.far, way.near), hops, resident, split=split)
+            step, hops = self.machine.scheduled.steps[index], tuple(one.hop for one in outer)
+            space = self.machine.space(index, step, (memories.far, memories.near), hops, resident, split=split)
             self._spaces[known] = space, structural_key(replace(space, room_bytes=None))
         return self._spaces[known]
 
     def _found(
         self,
         index: int,
-        way: HopMemories,
+        memories: HopMemories,
         outer: HopTilings,
         asked: tuple[TilingSpace, Hashable],
         taken: Mapping[str, int],
@@ -229,23 +236,23 @@ class StepTilings:
     ) -> Sequence[EstimatedTiling]:
         """The tilings of a space in what is left of its room; for `beat` see `Find`."""
         space, key = asked
-        space = _less(space, taken.get(way.near, 0))
+        space = _less(space, taken.get(memories.near, 0))
         room = float("inf") if space.room_bytes is None else float(space.room_bytes)
         question = key, tuple(found.score for found in beat)
-        answers = self._answers.setdefault(question if self.steady else (question, room, index), [])
+        answers = self._known.setdefault(question if self.steady else (question, room, index), [])
         for answer in answers:
             if answer.used_bytes <= room <= answer.room_bytes:
                 return answer.found
-        tables = None if outer else self._shared(index, way, split=space.sums is not None)
+        tables = None if outer else self._shared(index, memories, split=space.sums is not None)
         found = self.find(space, index, self.buffering, tables, beat)
         if not found and not beat and self.buffering == "double":
             found = self.find(space, index, "auto", tables, beat)  # those have two that gain most
         answers.append(_KnownTilings(room, max((one.used_bytes for one in found), default=-1.0), found))
         return found
 
-    def _shared(self, index: int, way: HopMemories, *, split: bool) -> SpaceTables:
-        """What is worked out once for a hop of a step, whatever is kept."""
-        space, key = self._space(index, way, (), NOTHING, split=split)
+    def _shared(self, index: int, memories: HopMemories, *, split: bool) -> SpaceTables:
+        """What is worked out once for a hop of a step, whatever is resident."""
+        space, key = self._space(index, memories, (), NOTHING, split=split)
         if key not in self._tables:
             self._tables[key] = SpaceTables(space)
         return self._tables[key]

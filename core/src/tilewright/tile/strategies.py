@@ -12,7 +12,7 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.stages import Group
 from tilewright.ir.tiler import Buffering, TilingRequest
 from tilewright.tile.fusion import StepAnalyses
-from tilewright.tile.grouping import Grouping, nothing_kept
+from tilewright.tile.grouping import Grouping, nothing_resident
 from tilewright.tile.loop_orders import EstimatedTiling
 from tilewright.tile.no_tiling import does_not_fit
 from tilewright.tile.problem import SpaceTables
@@ -46,7 +46,7 @@ class StepTiler:
         if isinstance(plan, int):
             raise _misfit(machine, step_tilings, plan)
         search = step_tilings.steady and request.longest != 1
-        bases = [plan, *([nothing_kept(step_tilings)] if search and plan.resident and plan.moves_much else [])]
+        bases = [plan, *([nothing_resident(step_tilings)] if search and plan.resident and plan.moves_much else [])]
         return grouped(step_tilings, request, bases, search=search)
 
     def step_tilings(self, machine: ScheduledMachine, request: TilingRequest) -> StepTilings:
@@ -74,7 +74,7 @@ def grouped(
 ) -> tuple[Group, ...]:
     """The best of some plans of single steps, with steps tiled together: pinned ones and with `search` what gains."""
     known, analyses = request.known.setdefault("groups", {}), StepAnalyses(step_tilings.machine)
-    divisions = [
+    partitions = [
         Grouping(
             step_tilings=step_tilings,
             plan=base,
@@ -82,10 +82,10 @@ def grouped(
             longest=request.longest,
             known=known,
             analyses=analyses,
-        ).division(request.decisions.groups, search=search)
+        ).partition(request.decisions.groups, search=search)
         for base in bases
     ]
-    return min(divisions, key=lambda one: one.merit).groups
+    return min(partitions, key=lambda one: one.merit).groups
 
 
 def _misfit(machine: ScheduledMachine, step_tilings: StepTilings, index: int) -> TilewrightError:
@@ -93,7 +93,7 @@ def _misfit(machine: ScheduledMachine, step_tilings: StepTilings, index: int) ->
     blocked = step_tilings.blocked(index)
     if blocked is None:
         raise ValueError(f"step {index} fits")
-    return does_not_fit(machine, machine.scheduled.steps[index], blocked.space, blocked.way.near)
+    return does_not_fit(machine, machine.scheduled.steps[index], blocked.space, blocked.memories.near)
 
 
 TILERS = (

@@ -1,5 +1,5 @@
 """Knows what every window of an operand takes to move, for many tile sizes at once: the same as `transfers`, in arrays.
-Does not know orders of loops, depths, nor which sizes are chosen.
+Does not know orders of loops, copy levels, nor which sizes are chosen.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class _Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tensor:
-    """An operand of a step at home."""
+    """An operand of a step in the memory where it lives."""
 
     name: str
     kind: str
@@ -197,7 +197,7 @@ def _with_tiles(program: Program, step: StepCode, operands: Sequence[_Tensor], s
 
 
 def _slots(body: tuple[Statement, ...], operands: Sequence[_Tensor]) -> Iterator[tuple[str, tuple[_Tensor, ByteRange]]]:
-    """Transfer -> the operand it carries from or to its home, and its tile buffer."""
+    """Transfer -> the operand it carries from or to where it lives, and its tile buffer."""
     for statement in statements_in(body):
         if isinstance(statement, CopyStart):
             for tensor in operands:
