@@ -36,7 +36,7 @@ from tilewright_siracusa.machine import L1_BASE, L2_BASE, L2_BYTES
 from tilewright_siracusa.platform import SIRACUSA
 from tilewright_siracusa.runners.gvsoc import program_sources, write_program
 
-DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"
+DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits"
 MODELS = DIGITS.parents[2] / "shared" / "models"
 OBJDUMP, READELF = "riscv64-unknown-elf-objdump", "riscv64-unknown-elf-readelf"
 TOOLCHAINS = {"gcc": gcc, "zig": zig}

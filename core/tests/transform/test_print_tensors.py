@@ -1,4 +1,4 @@
-"""The passes `profile` and `print-tensors` on a tiled step and on steps in one piece, compiled and run."""
+"""The pass `print-tensors` on a tiled step, compiled and run."""
 
 from __future__ import annotations
 
@@ -69,19 +69,6 @@ def said(program: Program, folder: Path, **how: Any) -> str:
     return subprocess.run([str(team)], input=x, check=True, capture_output=True).stderr.decode()
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_a_profile_adds_up(tmp_path: Path, compiler: str, tool: Any) -> None:
-    program = made(cluster(2048), ["profile"])
-    lines = [tuple(map(int, line.split())) for line in said(program, tmp_path, compiler=tool(compiler)).splitlines()]
-    tiles = {tile for _, tile, _, _ in lines if tile >= 0}
-    assert len(tiles) > 1
-    for activity in range(4):
-        parts = sum(cycles for _, tile, kind, cycles in lines if kind == activity and tile >= 0)
-        (whole,) = (cycles for _, tile, kind, cycles in lines if kind == activity and tile == -1)
-        assert 0 < parts <= whole
-    assert program.pools == made(cluster(2048), []).pools
-
-
 def test_tensors_are_printed_where_asked(tmp_path: Path) -> None:
     everywhere = {"what": "inputs+outputs+constants"}
     printed = said(made(cluster(2048), ["print-tensors"], print_tensors=everywhere), tmp_path, cores=2)
@@ -108,9 +95,3 @@ def test_a_pass_that_is_not_there_is_refused() -> None:
     with pytest.raises(TilewrightError, match="print-tensors") as refused:
         made(cluster(2048), ["prnit-tensors"])
     assert refused.value.code == "TW1111"
-
-
-def test_steps_in_one_piece_are_profiled_too(toy: Any) -> None:
-    text = toy.artifact(toy.program(toy.graph()), wanted=("profile",), passes=(PROFILE,)).files["toy.c"].decode()
-    assert text.count("tw_spent(&profile, TW_COMPUTE);") == 4
-    assert "tw_rt_" not in text

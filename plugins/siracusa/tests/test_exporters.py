@@ -17,7 +17,7 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright.plugins import load_named
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits"
-STAND_IN = Path(__file__).parent / "gvsoc" / "fake_gvsoc.py"
+STAND_IN = Path(__file__).parent / "runners" / "fake_gvsoc.py"
 
 
 @pytest.fixture(autouse=True)
