@@ -22,7 +22,7 @@ def modules() -> Iterator[tuple[str, str]]:
 def listed() -> dict[str, str]:
     """Module without a mirrored test -> the test that holds it instead."""
     lines = [line.split() for line in LIST.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
-    found = {module: holder for module, holder in lines}
+    found = {line[0]: line[1] for line in lines}
     assert len(found) == len(lines), "a module is listed twice"
     return found
 
