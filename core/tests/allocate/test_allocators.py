@@ -38,20 +38,14 @@ SHARED = Path(__file__).parents[4] / "shared" / "benchmarks" / "allocation"
 @pytest.mark.parametrize("allocator", ALLOCATORS, ids=lambda allocator: allocator.name)
 def test_no_plan_is_wrong_and_the_same_seed_gives_the_same_plan(allocator: Allocator) -> None:
     found = 0
-
-    @settings(max_examples=120, deadline=None)
-    @given(st.randoms(use_true_random=False))
-    def hold(chance: random.Random) -> None:
-        nonlocal found
-        problem = joined_problem(chance)
+    for seed in range(120):
+        problem = joined_problem(random.Random(seed))
         solution = solved(problem, allocator, SMALL)  # raises TW8050 for a plan that is wrong
-        assert solution == solved(problem, allocator, SMALL)
+        assert solution == solved(problem, allocator, SMALL), seed
         if solution.status in FOUND:
             found += 1
-            assert violations(problem, solution) == ()
-
-    hold()
-    assert found > 20
+            assert violations(problem, solution) == (), seed
+    assert found > 40
 
 
 @settings(max_examples=200, deadline=None)
@@ -305,16 +299,17 @@ def test_what_tvm_found_is_a_plan_for_our_checker(graph: Path) -> None:
         assert sum(peaks(problem, ours).values()) <= sum(peaks(problem, theirs).values())
 
 
-def test_twenty_thousand_blocks_have_a_plan_and_a_bound() -> None:
+def test_thousands_of_blocks_have_a_plan_and_a_bound() -> None:
+    """Twenty thousand: `benchmarks/allocation.py --many`."""
     chance = random.Random(5)
     blocks = []
-    for index in range(20_000):
-        first = chance.randrange(20_000)
+    for index in range(6_000):
+        first = chance.randrange(6_000)
         size = 16 * chance.randrange(1, 512)
         blocks.append(block(f"b{index}", size, first, first + chance.randrange(1, 130), align=16))
     problem = ram(*blocks)
     started = time.process_time()
     solution = solved(problem, Auto(), Budget())
-    assert time.process_time() - started < 60
+    assert time.process_time() - started < 15
     assert solution.status in FOUND
     assert peaks(problem, solution)["ram"] <= 1.2 * solution.bounds["ram"]
