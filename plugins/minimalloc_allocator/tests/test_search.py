@@ -160,24 +160,24 @@ def test_graphs_of_real_networks_are_proved_optimal(file: Path, form: str) -> No
     assert time.process_time() - started < 1
 
 
-@pytest.mark.parametrize("longest", [100, 800])
-def test_thousands_of_blocks_have_a_plan_and_a_bound(longest: int) -> None:
-    """Twenty thousand: `benchmarks/allocation.py --many`."""
+@pytest.mark.parametrize(("longest", "horizon"), [(100, 20_000), (800, 20_000)])
+def test_twenty_thousand_blocks_have_a_plan_and_a_bound(longest: int, horizon: int) -> None:
+    """With a fifth of the usual effort, which goes into better plans only."""
     chance = random.Random(1)
     blocks = tuple(
         Block(
             name=f"b{number}",
             size_bytes=16 * chance.randint(1, 400),
             align=16,
-            lifetimes=((first := chance.randrange(6_000), first + chance.randrange(longest)),),
+            lifetimes=((first := chance.randrange(horizon), first + chance.randrange(longest)),),
             pools=("ram",),
         )
-        for number in range(6_000)
+        for number in range(20_000)
     )
     problem = Problem(blocks=blocks, pools=(Pool(name="ram", capacity_bytes=None),))
     started = time.process_time()
-    solution = Exact().solve(problem, Budget())
-    assert time.process_time() - started < 15
+    solution = Exact().solve(problem, Budget(work=40_000))
+    assert time.process_time() - started < 30
     assert solution.status in ("optimal", "feasible")
     bound = solution.bounds["ram"]
     assert 0 < bound <= peaks(problem, solution)["ram"]
