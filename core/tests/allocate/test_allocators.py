@@ -300,7 +300,6 @@ def test_what_tvm_found_is_a_plan_for_our_checker(graph: Path) -> None:
 
 
 def test_twenty_thousand_blocks_have_a_plan_and_a_bound() -> None:
-    """With a fifth of the usual effort, which goes into better plans only."""
     chance = random.Random(5)
     blocks = []
     for index in range(20_000):
@@ -309,7 +308,7 @@ def test_twenty_thousand_blocks_have_a_plan_and_a_bound() -> None:
         blocks.append(block(f"b{index}", size, first, first + chance.randrange(1, 130), align=16))
     problem = ram(*blocks)
     started = time.process_time()
-    solution = solved(problem, Auto(), Budget(work=40_000))
-    assert time.process_time() - started < 30
+    solution = solved(problem, Auto(), Budget())
+    assert time.process_time() - started < 60
     assert solution.status in FOUND
     assert peaks(problem, solution)["ram"] <= 1.2 * solution.bounds["ram"]

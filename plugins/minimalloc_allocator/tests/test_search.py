@@ -162,7 +162,6 @@ def test_graphs_of_real_networks_are_proved_optimal(file: Path, form: str) -> No
 
 @pytest.mark.parametrize(("longest", "horizon"), [(100, 20_000), (800, 20_000)])
 def test_twenty_thousand_blocks_have_a_plan_and_a_bound(longest: int, horizon: int) -> None:
-    """With a fifth of the usual effort, which goes into better plans only."""
     chance = random.Random(1)
     blocks = tuple(
         Block(
@@ -176,8 +175,8 @@ def test_twenty_thousand_blocks_have_a_plan_and_a_bound(longest: int, horizon: i
     )
     problem = Problem(blocks=blocks, pools=(Pool(name="ram", capacity_bytes=None),))
     started = time.process_time()
-    solution = Exact().solve(problem, Budget(work=40_000))
-    assert time.process_time() - started < 30
+    solution = Exact().solve(problem, Budget())
+    assert time.process_time() - started < 60
     assert solution.status in ("optimal", "feasible")
     bound = solution.bounds["ram"]
     assert 0 < bound <= peaks(problem, solution)["ram"]
