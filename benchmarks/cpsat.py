@@ -31,17 +31,17 @@ def main() -> int:
     return 0
 
 
-def row(network: Path, near_bytes: int) -> str:
+def row(network: Path, scratchpad_bytes: int) -> str:
     """One line."""
     try:
         (quick, quick_seconds), (joint, joint_seconds) = (
-            measured(network, near_bytes, name) for name in ("cost", "cpsat")
+            measured(network, scratchpad_bytes, name) for name in ("cost", "cpsat")
         )
     except TilewrightError as error:
-        return f"| {network.stem} | {near_bytes >> 10} | {error.code}: {error.message} |"
+        return f"| {network.stem} | {scratchpad_bytes >> 10} | {error.code}: {error.message} |"
     cells = (
         network.stem,
-        near_bytes >> 10,
+        scratchpad_bytes >> 10,
         f"{cycles(quick):,.0f}",
         f"{cycles(joint):,.0f}",
         f"{moved_bytes(quick):,}",
@@ -52,9 +52,9 @@ def row(network: Path, near_bytes: int) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def measured(network: Path, near_bytes: int, tiler: str) -> tuple[Deployment, float]:
+def measured(network: Path, scratchpad_bytes: int, tiler: str) -> tuple[Deployment, float]:
     """A plan, and the CPU seconds of everything after `bound`."""
-    deployment = planned(network, near_bytes, tiler, groups=None)
+    deployment = planned(network, scratchpad_bytes, tiler, groups=None)
     deployment.bound  # noqa: B018  # what comes before tiling is not measured
     before = time.process_time()
     deployment.allocated  # noqa: B018
@@ -67,7 +67,7 @@ def cycles(deployment: Deployment) -> float:
 
 
 def moved_bytes(deployment: Deployment) -> int:
-    """Between home and near memory."""
+    """Between home and scratchpad."""
     costs = step_costs(deployment.tiled, deployment.registry.operators, deployment.allocated.decisions)
     return sum(cost.in_bytes + cost.out_bytes for hops in costs.values() for cost in hops)
 

@@ -3,7 +3,7 @@
     python benchmarks/operator_tiling.py [--run] [OPERATOR ...]
 
 The table has for each layer of `tilewright.testing.operator_layers`: the loops that may be cut, reductions that may be
-cut in brackets; what stays whole, and why; the bytes of all its operands; and the least bytes of the near memory that
+cut in brackets; what stays whole, and why; the bytes of all its operands; and the least bytes of the scratchpad that
 its tiles can do with, without cutting reductions and with. With `--run` every layer is run in the least of them, in a
 tenth and in a third of its inputs, single and double buffered, over one hop and over two: 12 programs, some minutes.
 The least is a quarter and 64 B more than the table says: with the very least, most layers have a tile for each element.
@@ -23,8 +23,8 @@ from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.layer_programs import Case, layer_space, least_room, run_on_twin, two_hops
 from tilewright.testing.operator_layers import Sample, every_layer
-from tilewright.tile.pick import smallest_bytes
-from tilewright.tile.space import Space
+from tilewright.tile.size_strategies import smallest_bytes
+from tilewright.tile.tiling_space import TilingSpace
 
 MIDDLE_BYTES = 10 << 10
 SHARES = (0, 10, 3)  # the least; a tenth, a third of the inputs
@@ -35,7 +35,7 @@ def main() -> int:
     """Print the table, and with `--run` a line for each program; 1 where a result is wrong."""
     names = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
     layers = [layer for layer in every_layer() if not names or layer.op in names]
-    print("| layer | may be cut | stays whole | operands, B | least near memory, B | reductions cut, B |")
+    print("| layer | may be cut | stays whole | operands, B | least scratchpad, B | reductions cut, B |")
     print("|---|---|---|---:|---:|---:|")
     for layer in layers:
         print(row(layer), flush=True)
@@ -50,7 +50,7 @@ def row(layer: Sample) -> str:
     return f"| {layer.name} | {', '.join(cut)} | {whole(split)} | {operand_bytes(plain):,} | {' | '.join(least)} |"
 
 
-def whole(space: Space) -> str:
+def whole(space: TilingSpace) -> str:
     """Loops that are not cut and axes that have none, with the reason."""
     found = [f"{loop}: {reason.split(',')[0]}" for loop, reason in space.refused.items()]
     if isinstance(space.access, MapAccess):
@@ -60,10 +60,10 @@ def whole(space: Space) -> str:
     return "; ".join(found)
 
 
-def operand_bytes(space: Space) -> int:
-    """Bytes of all operands that travel."""
+def operand_bytes(space: TilingSpace) -> int:
+    """Bytes of all operands that are copied."""
     total = 0
-    for item in space.travellers:
+    for item in space.copied:
         size = item.item_bytes
         for extent in item.shape:
             size *= extent

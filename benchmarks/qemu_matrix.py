@@ -1,4 +1,4 @@
-"""The networks it is given, tiled for Siracusa and run on QEMU as nine harts, at every size of the near memory.
+"""The networks it is given, tiled for Siracusa and run on QEMU as nine harts, at every size of the scratchpad.
 
     python benchmarks/qemu_matrix.py [--sizes 256,64,16] [--networks kws_int8,...] [--homes l2,l3] [--groups 1]
 

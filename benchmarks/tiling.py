@@ -3,8 +3,8 @@
     python benchmarks/tiling.py [NETWORK ...]
 
 Without networks: the trained ones beside the checkout. Four tables: bytes and time layer by layer for each size of the
-near memory; the same at 64 KiB where values stay there between the steps of longer and longer chains; the smallest near
-memory; and the CPU seconds of tiling chains of more and more layers.
+scratchpad; the same at 64 KiB where values stay there between the steps of longer and longer chains; the smallest
+scratchpad; and the CPU seconds of tiling chains of more and more layers.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def main() -> int:
     return 0
 
 
-def planned(network: Path, near_bytes: int, tiler: str = "auto", groups: int | None = 1) -> Deployment:
-    """A deployment on the made-up cluster with this near memory, the runtime's part included; layer by layer."""
-    registry = replace(load_for(target="generic", tiler=tiler), platforms={"cluster-test": cluster(near_bytes)})
+def planned(network: Path, scratchpad_bytes: int, tiler: str = "auto", groups: int | None = 1) -> Deployment:
+    """A deployment on the made-up cluster with this scratchpad, the runtime's part included; layer by layer."""
+    registry = replace(load_for(target="generic", tiler=tiler), platforms={"cluster-test": cluster(scratchpad_bytes)})
     return Deployment(network, "cluster-test", Options(tiler=tiler, groups=groups), registry=registry)
 
 
@@ -85,9 +85,9 @@ def totals(deployment: Deployment) -> dict[str, float]:
     }
 
 
-def row(network: Path, near_bytes: int) -> str:
+def row(network: Path, scratchpad_bytes: int) -> str:
     """One line of the first table."""
-    deployment = planned(network, near_bytes)
+    deployment = planned(network, scratchpad_bytes)
     deployment.bound  # noqa: B018  # what comes before tiling is not measured
     before = time.process_time()
     deployment.allocated  # noqa: B018
@@ -95,7 +95,7 @@ def row(network: Path, near_bytes: int) -> str:
     found = totals(deployment)
     cells = (
         network.stem,
-        near_bytes >> 10,
+        scratchpad_bytes >> 10,
         f"{found['bytes'] / found['bound']:.3f}",
         f"{found['total'] / found['larger']:.3f}",
         f"{found['total']:,.0f}",

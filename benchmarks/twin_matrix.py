@@ -1,11 +1,11 @@
-"""The networks it is given, tiled for a made-up cluster and run on the twin, at every size of the near memory.
+"""The networks it is given, tiled for a made-up cluster and run on the twin, at every size of the scratchpad.
 
     python benchmarks/twin_matrix.py [--sizes 256,64,16] [--networks kws_int8,...] [--sanitize]
 
 Without networks: the trained ones beside the checkout. Every step is compared with its exact reference.
 Cycles are those of the twin's virtual clock: the made-up cluster's own estimates for kernels and copies, played by the
 generated program. `overlap` is them over the sum of every step's larger part, computation or copies; the last column
-what moved between home and near memory over what must move. A line says what does not fit.
+what moved between home and scratchpad over what must move. A line says what does not fit.
 """
 
 from __future__ import annotations

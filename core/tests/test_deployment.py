@@ -1,4 +1,4 @@
-"""A deployment takes the cheapest kernels, and another one where no tile of the cheapest fits the near memory; it goes
+"""A deployment takes the cheapest kernels, and another one where no tile of the cheapest fits the scratchpad; it goes
 on from whatever was saved."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tilewright.ir.decisions import Decisions
 from tilewright.plugins import load_for
 from tilewright.testing.cluster import CLUSTER
 
-NEAR_BYTES = 2048
+SCRATCHPAD_BYTES = 2048
 
 
 def model() -> bytes:
@@ -41,7 +41,7 @@ def deployment(scratch_bytes: int, pins: Decisions | None = None, *, columns_fir
         requires=(lambda site: {"X": (1, 0)}) if columns_first else portable.requires,
     )
     registry = replace(registry, platforms={CLUSTER.name: CLUSTER}, kernels={**registry.kernels, quick.name: quick})
-    options = Options(memory={"l1": NEAR_BYTES}, pins=pins or Decisions())
+    options = Options(memory={"l1": SCRATCHPAD_BYTES}, pins=pins or Decisions())
     return Deployment(model(), CLUSTER.name, options, registry)
 
 
@@ -54,14 +54,14 @@ def test_the_cheapest_kernel_is_taken() -> None:
 
 
 def test_another_kernel_is_taken_where_no_tile_of_the_cheapest_fits() -> None:
-    plan = deployment(NEAR_BYTES)
+    plan = deployment(SCRATCHPAD_BYTES)
     assert kernels(plan) == {"portable.sigmoid"}
-    assert plan.worst_case_buffer_size["l1"] <= NEAR_BYTES - CLUSTER.runtime_bytes["l1"]
+    assert plan.worst_case_buffer_size["l1"] <= SCRATCHPAD_BYTES - CLUSTER.runtime_bytes["l1"]
 
 
 def test_a_kernel_that_is_pinned_is_not_exchanged() -> None:
     with pytest.raises(TilewrightError, match="TW5101"):
-        deployment(NEAR_BYTES, Decisions(kernels={"sigmoid_m": "test.sigmoid"})).compile()
+        deployment(SCRATCHPAD_BYTES, Decisions(kernels={"sigmoid_m": "test.sigmoid"})).compile()
 
 
 @pytest.mark.parametrize("stage", ["rewritten", "bound", "scheduled", "tiled", "allocated"])
@@ -74,7 +74,10 @@ def test_what_is_saved_after_any_stage_gives_the_same_program(stage: str, tmp_pa
 
 @pytest.mark.parametrize(
     ("asked", "said"),
-    [({"memory": {"l1": 4096}}, f"l1=4096: it has {NEAR_BYTES}"), ({"settings": {"home": "l9"}}, "no such setting")],
+    [
+        ({"memory": {"l1": 4096}}, f"l1=4096: it has {SCRATCHPAD_BYTES}"),
+        ({"settings": {"home": "l9"}}, "no such setting"),
+    ],
 )
 def test_a_saved_plan_is_not_continued_under_flags_that_it_does_not_follow(
     asked: dict[str, Any], said: str, tmp_path: Path

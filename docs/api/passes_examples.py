@@ -5,7 +5,6 @@ from tilewright.api.deployment import Deployment, Options
 from tilewright.api.graph import Graph
 from tilewright.api.passes import (
     Barrier,
-    Beginning,
     ByteRange,
     Charge,
     CodePass,
@@ -33,6 +32,7 @@ from tilewright.api.passes import (
     Program,
     ProgramPool,
     Raw,
+    StateInitialiser,
     Statement,
     StepCall,
     StepCode,
@@ -95,12 +95,12 @@ port: Port = program.inputs[0]
 assert port.pool == pool.base
 assert port.offset_bytes + port.tensor.size_bytes <= pool.size_bytes
 
-# %% KernelLicence, Beginning
+# %% KernelLicence, StateInitialiser
 # Kernels of other packages with their licences, and bytes that a state begins with; this program has neither.
 assert program.licences == ()
 assert KernelLicence(kernel="acme.relu_f32", licence="MIT").licence == "MIT"
-assert program.beginnings == ()
-assert Beginning(offset_bytes=0, size_bytes=64, pool="flash", source_bytes=16).size_bytes == 64
+assert program.state_initialisers == ()
+assert StateInitialiser(offset_bytes=0, size_bytes=64, pool="flash", source_bytes=16).size_bytes == 64
 
 # %% Statement, StepCall, Hook
 # The run function calls every step once, in order; with `on_step` the application is called around each.

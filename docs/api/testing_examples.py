@@ -120,7 +120,7 @@ assert {layer.op for layer in every_layer()} >= {"Conv", "QConv", "Softmax"}
 
 # %% CLUSTER, cluster, copy_path, RUNTIME_BYTES
 # A made-up machine with eight cores around a scratchpad, of any size; its networks run on the twin.
-small = cluster(near_bytes=4 << 10)
+small = cluster(scratchpad_bytes=4 << 10)
 assert small.plan_bytes("l1") == (4 << 10) - RUNTIME_BYTES
 assert CLUSTER.memory("l1").size_bytes == 64 << 10
 assert copy_path("l2", "l1") in small.copies

@@ -10,11 +10,11 @@ from tilewright.api.tiler import (
     Copy,
     Cut,
     Group,
-    Held,
+    HeldValue,
     Hop,
     Needs,
     Region,
-    Sums,
+    SplitReduction,
     TileChoices,
     Tiler,
     Tiling,
@@ -76,12 +76,12 @@ by_rows = Hop(
 )
 assert Region(steps=("add",), hops=(by_rows,)).name == "add"
 
-# %% Held
+# %% HeldValue
 # How a value between two steps is held: here tiles of it exist in the scratchpad only, and are computed once.
-together = Region(steps=("conv", "add"), hops=(by_rows,), held={"conv_out": Held(memory="l1", form="rolling")})
+together = Region(steps=("conv", "add"), hops=(by_rows,), held={"conv_out": HeldValue(memory="l1", form="rolling")})
 assert together.inner == ("conv_out",)
 
-# %% Sums
+# %% SplitReduction
 # A reduction that is cut, and the type of the sums that are kept from one part of it to the next.
-split = Region(steps=("dense",), hops=(by_rows,), sums={"dense": Sums(loops=("k",), dtype=DType.I32)})
+split = Region(steps=("dense",), hops=(by_rows,), sums={"dense": SplitReduction(loops=("k",), dtype=DType.I32)})
 assert split.sums["dense"].loops == ("k",)

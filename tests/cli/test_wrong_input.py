@@ -259,7 +259,7 @@ def test_constants_that_do_not_fit(fails: Fails, tilewright: Any, int8: Path) ->
         (("--memory", "ram=-5"), "TW1101", "65536, 64K or 1M"),
         (("--memory", "ram=1.5K"), "TW1101", "65536, 64K or 1M"),
         (("--memory", "sram=1K"), "TW1103", "it has: flash, ram"),
-        (("--groups", "4"), "TW1117", "has no near memory"),
+        (("--groups", "4"), "TW1117", "has no scratchpad"),
         (("--memory", "ram=64K", "--memory", "ram=32K"), "TW1101", "given twice, as 64K and as 32K"),
         (("--set", "align=4", "--set", "align=8"), "TW1101", "given twice"),
         (("--code-pass", "nothing"), "TW1111", "hooks, lifetimes, passthrough"),

@@ -212,7 +212,7 @@ def test_decisions_with_copies_are_kept(bench: Any, tmp_path: Path) -> None:
 
 
 def test_a_team_of_cores_has_copies_in_its_home_memory(tmp_path: Path) -> None:
-    """Constants are copied to l2 once, and travel from there by tiles."""
+    """Constants are copied to l2 once, and from there by tiles."""
     from tilewright.config.options import Options
     from tilewright.deployment import Deployment
     from tilewright.ir.runner import Job

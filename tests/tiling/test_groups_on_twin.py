@@ -1,4 +1,4 @@
-"""Chains of the trained networks, tiled together by force and run on the twin: exact, and never beyond the near memory.
+"""Chains of the trained networks, tiled together by force and run on the twin: exact, and never beyond the scratchpad.
 
 Which groups pay is another matter (`core/tests/tile/test_grouping.py`); here every chain that can be a group is one.
 """
@@ -21,9 +21,9 @@ from tilewright.lower import lower
 from tilewright.plugins import load_for
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER, copy_path
-from tilewright.tile.chain import Chain, chain_of
+from tilewright.tile.fusion import RegionAnalysis, region_analysis
 from tilewright.tile.group_search import best_groups
-from tilewright.tile.spaces import Machine
+from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.transform import transform
 from tilewright.validate.comparison import judge_steps
 
@@ -41,18 +41,18 @@ FARTHER = replace(
         copy_path("flash", "l2"),
     ),
     home="l3",
-)  # values live behind the home memory, and constants come the same way
+)  # values live behind the backing memory, and constants come the same way
 
 
-def joined(name: str, near_bytes: int, platform: Platform = CLUSTER) -> Deployment:
+def joined(name: str, scratchpad_bytes: int, platform: Platform = CLUSTER) -> Deployment:
     """Layer by layer, except that every chain of up to four steps that can be a group and fits is one."""
     registry = replace(load_for(target="generic"), platforms={platform.name: platform})
-    options = Options(memory={"l1": near_bytes}, groups=1)
+    options = Options(memory={"l1": scratchpad_bytes}, groups=1)
     alone = Deployment(MODELS / f"{name}.onnx", platform.name, options, registry).allocated
     apart = dict.fromkeys(alone.tiled.scheduled.in_place, "")  # no output over what the group still reads
     pins = Decisions(in_place=apart, order=alone.decisions.order)
     free = Deployment(MODELS / f"{name}.onnx", platform.name, replace(options, pins=pins), registry).scheduled
-    machine = Machine(free, registry.operators, pins)
+    machine = ScheduledMachine(free, registry.operators, pins)
     groups, at = [], 0
     while at < len(free.steps):
         count = next(count for count in range(MOST_STEPS, 0, -1) if count == 1 or _fits(machine, at, count))
@@ -62,10 +62,10 @@ def joined(name: str, near_bytes: int, platform: Platform = CLUSTER) -> Deployme
     return Deployment(MODELS / f"{name}.onnx", platform.name, replace(options, pins=pins), registry)
 
 
-def _fits(machine: Machine, first: int, count: int) -> bool:
+def _fits(machine: ScheduledMachine, first: int, count: int) -> bool:
     steps = machine.scheduled.steps[first : first + count]
-    chain = chain_of(machine, first, steps) if len(steps) == count else ""
-    return isinstance(chain, Chain) and bool(best_groups(chain, "auto"))
+    chain = region_analysis(machine, first, steps) if len(steps) == count else ""
+    return isinstance(chain, RegionAnalysis) and bool(best_groups(chain, "auto"))
 
 
 @pytest.mark.parametrize("near_kib", [64, 16])

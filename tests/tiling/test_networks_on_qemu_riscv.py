@@ -60,8 +60,10 @@ CASES = (
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_exact_on_nine_harts(case: Case, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("qemu-system-riscv32")
-    near_bytes = case.near_kib << 10
-    options = Options(memory={"l1": near_bytes}, buffering=case.buffering, settings=case.settings, groups=case.groups)
+    scratchpad_bytes = case.near_kib << 10
+    options = Options(
+        memory={"l1": scratchpad_bytes}, buffering=case.buffering, settings=case.settings, groups=case.groups
+    )
     plan = Deployment(MODELS / f"{case.name}.onnx", "siracusa", options)
     with np.load(MODELS / f"{case.name}.io.npz") as archive:
         inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
@@ -73,5 +75,5 @@ def test_exact_on_nine_harts(case: Case, tmp_path: Path, tool: Callable[[str], s
     assert [verdict.name for verdict in verdicts if not verdict.exact] == []
     assert len(verdicts) == len(executed) or not case.groups
     assert executed[-1] in {verdict.name for verdict in verdicts}
-    assert plan.worst_case_buffer_size["l1"] + plan.platform.runtime_bytes["l1"] <= near_bytes
+    assert plan.worst_case_buffer_size["l1"] + plan.platform.runtime_bytes["l1"] <= scratchpad_bytes
     assert result.counts["instructions.core7"] > 0

@@ -1,5 +1,5 @@
-"""The trained networks, tiled for the made-up cluster and run on the twin: exact steps, no byte too many in the near
-memory, the plan's clock and the twin's close together; and mistakes put into the generated C are named.
+"""The trained networks, tiled for the made-up cluster and run on the twin: exact steps, no byte too many in the
+scratchpad, the plan's clock and the twin's close together; and mistakes put into the generated C are named.
 
 The whole matrix is `benchmarks/twin_matrix.py`.
 """
@@ -39,9 +39,9 @@ pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained network
 
 
 @cache
-def deployment(name: str, near_bytes: int, buffering: Buffering, groups: int | None = None) -> Deployment:
+def deployment(name: str, scratchpad_bytes: int, buffering: Buffering, groups: int | None = None) -> Deployment:
     registry = replace(load_for(target="generic"), platforms={CLUSTER.name: CLUSTER})
-    options = Options(memory={"l1": near_bytes}, buffering=buffering, groups=groups)
+    options = Options(memory={"l1": scratchpad_bytes}, buffering=buffering, groups=groups)
     return Deployment(MODELS / f"{name}.onnx", CLUSTER.name, options, registry)
 
 
@@ -166,8 +166,8 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
     "missing barrier before a tile": (cut(r"tw_rt_barrier\(\);"), SYNCHRONISATION),
     "missing barrier after a tile": (cut(r"(?<=bytes\);\n        )tw_rt_barrier\(\);"), SYNCHRONISATION),
     "rewritten source": (put(r"(store_y\(t, l2, &y\[t % 2\]\);)", r"\1 y[t % 2].bytes[1] ^= 1;"), "TW7104"),
-    "write beyond the near memory": (put(r"(tw_rt_barrier\(\);)", r"\1 l1[1 << 15] = 1;"), "TW7111"),
-    "write just beyond the near memory": (
+    "write beyond the scratchpad": (put(r"(tw_rt_barrier\(\);)", r"\1 l1[1 << 15] = 1;"), "TW7111"),
+    "write just beyond the scratchpad": (
         put(r"(tw_rt_barrier\(\);)", r"\1 l1[KWS_INT8_POOL_L1_SIZE] = 1;"),
         "TW7110",
     ),

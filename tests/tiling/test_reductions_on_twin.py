@@ -1,4 +1,4 @@
-"""Sums too long for the near memory, computed in parts on the twin: float layers, and a trained network of bytes."""
+"""Sums too long for the scratchpad, computed in parts on the twin: float layers, and a trained network of bytes."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def saved(path: Path) -> Path:
     return path
 
 
-def deployment(model: Path, near_bytes: int) -> Deployment:
+def deployment(model: Path, scratchpad_bytes: int) -> Deployment:
     registry = replace(load_for(target="generic"), platforms={CLUSTER.name: CLUSTER})
-    return Deployment(model, CLUSTER.name, Options(memory={"l1": near_bytes}), registry)
+    return Deployment(model, CLUSTER.name, Options(memory={"l1": scratchpad_bytes}), registry)
 
 
 def access_of(plan: Deployment, step: str) -> Access:
@@ -86,14 +86,14 @@ def inexact(plan: Deployment, job: Job, values: object) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("runner", "near_bytes"),
+    ("runner", "scratchpad_bytes"),
     [(TwinRunner(), 4608), (TwinRunner(), 12288), (RACE, 4608)],
     ids=["twin", "twin with room", "race"],
 )
-def test_layers_in_parts(runner: TwinRunner, near_bytes: int, tmp_path: Path) -> None:
-    plan = deployment(saved(tmp_path / "sums.onnx"), near_bytes)
+def test_layers_in_parts(runner: TwinRunner, scratchpad_bytes: int, tmp_path: Path) -> None:
+    plan = deployment(saved(tmp_path / "sums.onnx"), scratchpad_bytes)
     assert len(steps_in_parts(plan)) == 2
-    assert plan.worst_case_buffer_size["l1"] + CLUSTER.runtime_bytes["l1"] <= near_bytes
+    assert plan.worst_case_buffer_size["l1"] + CLUSTER.runtime_bytes["l1"] <= scratchpad_bytes
     job = job_of(plan, {"x": np.random.default_rng(1).standard_normal((1, 80, 10, 10)).astype(np.float32)})
     result = runner.run(job, tmp_path)
     assert inexact(plan, job, result.values) == []

@@ -65,9 +65,9 @@ def model(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("near_bytes", "sanitize"), [(2 << 10, True), (64 << 10, False)])
-def test_inside_the_error_model(near_bytes: int, sanitize: bool, tmp_path: Path) -> None:
-    options = Options(memory={"l1": near_bytes})
+@pytest.mark.parametrize(("scratchpad_bytes", "sanitize"), [(2 << 10, True), (64 << 10, False)])
+def test_inside_the_error_model(scratchpad_bytes: int, sanitize: bool, tmp_path: Path) -> None:
+    options = Options(memory={"l1": scratchpad_bytes})
     plan = Deployment(model(tmp_path), "siracusa", options, load_for(target="siracusa"))
     bound = plan.scheduled.bound
     kernels = [bound.bindings[step.name].kernel for step in plan.scheduled.steps]
@@ -87,4 +87,4 @@ def test_inside_the_error_model(near_bytes: int, sanitize: bool, tmp_path: Path)
         verdicts = judge_steps(bound.graph, executed, plan.registry.operators, job.input_sets, result.values)
     assert [verdict.name for verdict in verdicts if not verdict.exact] == []
     assert verdicts
-    assert plan.worst_case_buffer_size["l1"] + bound.platform.runtime_bytes["l1"] <= near_bytes
+    assert plan.worst_case_buffer_size["l1"] + bound.platform.runtime_bytes["l1"] <= scratchpad_bytes

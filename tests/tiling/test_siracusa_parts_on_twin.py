@@ -17,7 +17,7 @@ from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
-from tilewright.ir.regions import Copy, Cut, Hop, Region, Sums, key_of
+from tilewright.ir.regions import Copy, Cut, Hop, Region, SplitReduction, key_of
 from tilewright.ir.requant import Requant
 from tilewright.ir.runner import Job
 from tilewright.lower import lower
@@ -49,7 +49,7 @@ class Pinned:
         copies = {key_of(step, name): Copy(level=at, buffers=buffers) for name, (at, buffers) in self.copies.items()}
         nest = tuple(Cut(*cut) for cut in self.nest)
         split = tuple(cut.loop for cut in nest if cut.loop in REDUCTIONS)
-        sums = Sums(loops=split, dtype=DType.I32 if self.layer.op.startswith("Q") else DType.F32)
+        sums = SplitReduction(loops=split, dtype=DType.I32 if self.layer.op.startswith("Q") else DType.F32)
         hop = Hop(far="l2", near="l1", nest=nest, copies=copies)
         return Region(steps=(step,), hops=(hop,), order="tiles", sums={step: sums})
 
@@ -192,10 +192,13 @@ def test_layers_cut_by_hand(runner: TwinRunner, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
-@pytest.mark.parametrize(("name", "near_bytes"), [("resnet8_int8", 4352), ("resnet8_f32", 6144)])
-def test_networks_in_very_little_memory(name: str, near_bytes: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "scratchpad_bytes"), [("resnet8_int8", 4352), ("resnet8_f32", 6144)])
+def test_networks_in_very_little_memory(name: str, scratchpad_bytes: int, tmp_path: Path) -> None:
     plan = Deployment(
-        MODELS / f"{name}.onnx", "siracusa", Options(memory={"l1": near_bytes}, groups=1), load_for(target="siracusa")
+        MODELS / f"{name}.onnx",
+        "siracusa",
+        Options(memory={"l1": scratchpad_bytes}, groups=1),
+        load_for(target="siracusa"),
     )
     bound = plan.scheduled.bound
     cut = []

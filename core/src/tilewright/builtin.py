@@ -47,7 +47,7 @@ def tilewright_graph_passes() -> Iterable[GraphPass]:
 
 @hookimpl
 def tilewright_tilers() -> Iterable[Tiler]:
-    """Tilers for machines with near memories, the one for machines with one memory, and the choice between them."""
+    """Tilers for machines with scratchpads, the one for machines with one memory, and the choice between them."""
     from tilewright.tile.strategies import TILERS
     from tilewright.tile.whole import WholeTiler
 

@@ -16,10 +16,10 @@ from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes, soft_limit_warnings
 from tilewright.config.copied_constants import copied_constants
 from tilewright.config.memory_pools import with_pools
-from tilewright.config.name_patterns import Names, names_of
+from tilewright.config.name_patterns import KnownNames, names_of
 from tilewright.config.options import Options
 from tilewright.config.pins import demand_ends, demand_groups, pinned_memories
-from tilewright.config.recurrent_state import State, beginnings, initial_constants, states_of, states_of_plan
+from tilewright.config.recurrent_state import RecurrentState, beginnings, initial_constants, states_of, states_of_plan
 from tilewright.errors import Diagnostic, Exit, TilewrightError, usage_error, with_fix
 from tilewright.ir.allocation import Budget
 from tilewright.ir.decisions import Decisions
@@ -218,7 +218,7 @@ class Deployment:
         return {name: self.graph.tensors[name] for name in self.graph.outputs if name not in kept}
 
     @cached_property
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> tuple[RecurrentState, ...]:
         """Outputs that are inputs of the next run."""
         given = self._given.get(Allocated)
         if isinstance(given, Allocated):
@@ -324,7 +324,7 @@ class Deployment:
         return Decisions(memories=memories, staged=staged).pinned_by(pins)
 
     @cached_property
-    def _names(self) -> Names:
+    def _names(self) -> KnownNames:
         """Everything that patterns can name."""
         return names_of(self.bound, None if self._given else self.imported.graph)
 

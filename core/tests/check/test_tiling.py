@@ -12,7 +12,7 @@ import pytest
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
-from tilewright.ir.regions import Copy, Cut, Hop, Sums, key_of
+from tilewright.ir.regions import Copy, Cut, Hop, SplitReduction, key_of
 from tilewright.ir.stages import Tiled
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import vocabulary, with_kernel
@@ -29,16 +29,16 @@ CONV: dict[str, Any] = {
 CLIP: dict[str, Any] = {"op": "Add", "inputs": [np.zeros((8, 8), np.float32), np.zeros((8, 8), np.float32)]}
 
 
-def plan(layer: dict[str, Any] = CONV, near_bytes: int = 4096) -> Tiled:
+def plan(layer: dict[str, Any] = CONV, scratchpad_bytes: int = 4096) -> Tiled:
     tiler = StepTiler(name="cost", summary="")
-    return tile(schedule_on(layer, cluster(near_bytes)), vocabulary(), tiler, Decisions())
+    return tile(schedule_on(layer, cluster(scratchpad_bytes)), vocabulary(), tiler, Decisions())
 
 
 def with_hop(tiled: Tiled, change: Callable[[Hop], Hop]) -> Tiled:
     (group,) = tiled.groups
     hop = change(group.region.hops[0])
     split = tuple(name for name, _ in hop.nest if name in ("c", "k"))
-    sums = {group.name: Sums(loops=split, dtype=DType.F32)} if split else {}
+    sums = {group.name: SplitReduction(loops=split, dtype=DType.F32)} if split else {}
     region = replace(group.region, hops=(hop,), sums=sums)
     return replace(tiled, groups=(replace(group, region=region),))
 
@@ -142,7 +142,7 @@ def test_a_buffer_that_is_too_small_elsewhere_or_dead_is_found() -> None:
 
 
 def test_tiles_beyond_the_near_memory_are_found() -> None:
-    tiled = plan(near_bytes=16384)
+    tiled = plan(scratchpad_bytes=16384)
     bound = replace(tiled.scheduled.bound, platform=cluster(1024))
     small = replace(tiled, scheduled=replace(tiled.scheduled, bound=bound))
     assert any("of memory 'l1'" in fault for fault in check_tiles(small, vocabulary()))

@@ -12,13 +12,13 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.bind import bind
-from tilewright.check.tiling_calls import Calls, Ends, Part, calls_of, run_faults
-from tilewright.check.tiling_operands import Plan, operands_of
+from tilewright.check.tiling_calls import Calls, CheckedStep, Ends, calls_of, run_faults
+from tilewright.check.tiling_operands import CheckedPlan, operands_of
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.index import mentions
-from tilewright.ir.regions import Cut, Held, Hop, Region
+from tilewright.ir.regions import Cut, HeldValue, Hop, Region
 from tilewright.ir.rounding import ceil_div
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster
@@ -51,11 +51,11 @@ def network(draw: random.Random) -> Graph:
     return sketch.finish(sketch.node("Add", (b, c), name="d"))
 
 
-def parts_of(graph: Graph) -> tuple[Part, ...]:
+def parts_of(graph: Graph) -> tuple[CheckedStep, ...]:
     bound = bind(graph, cluster(1 << 16), vocabulary(), portable_kernels(), Decisions())
     scheduled = schedule(bound, vocabulary(), Decisions(order=STEPS))
     tiled = tile(scheduled, vocabulary(), WholeTiler(), Decisions())
-    plan = Plan(
+    plan = CheckedPlan(
         tiled=tiled, operators=vocabulary(), nodes={}, numbers={}, buffers={one.name: one for one in tiled.buffers}
     )  # fmt: skip
     found = []
@@ -63,7 +63,7 @@ def parts_of(graph: Graph) -> tuple[Part, ...]:
         kernel = bound.bindings[site.node.name].kernel
         access = bound.layers[site.node.name].access
         found.append(
-            Part(
+            CheckedStep(
                 name=site.node.name,
                 number=len(found),
                 engine="cluster",
@@ -76,7 +76,7 @@ def parts_of(graph: Graph) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def drawn(draw: random.Random, parts: tuple[Part, ...]) -> Region:
+def drawn(draw: random.Random, parts: tuple[CheckedStep, ...]) -> Region:
     """Loops of the last step cut on two hops, anyhow, and values held anyhow."""
     loops = {loop.name: loop.extent for loop in parts[-1].access.loops if loop.extent > 1}
     hops = []
@@ -86,7 +86,7 @@ def drawn(draw: random.Random, parts: tuple[Part, ...]) -> Region:
         loops |= dict(nest)
         hops.append(Hop(far=far, near=near, nest=nest))
     held = {
-        part.outputs[0].value: Held(memory="l1", form=draw.choice(["rolling", "rolling", "recomputed", "whole"]))
+        part.outputs[0].value: HeldValue(memory="l1", form=draw.choice(["rolling", "rolling", "recomputed", "whole"]))
         for part in parts[:-1]
     }  # fmt: skip
     return Region(steps=STEPS, hops=tuple(hops), order="tiles", held=held)
@@ -97,7 +97,7 @@ class Player:
     """Goes through the tiles in order. What it finds is by tile and step."""
 
     region: Region
-    parts: tuple[Part, ...]
+    parts: tuple[CheckedStep, ...]
     missing: int = 0  # elements that were read and not there
     marks: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict)  # what buffers of values have
     needed: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -118,7 +118,7 @@ class Player:
                 self.runs[at, part.name] = self.run[part.name]
             before = at
 
-    def _again(self, part: Part, at: tuple[int, ...], moving: list[set[int]]) -> None:
+    def _again(self, part: CheckedStep, at: tuple[int, ...], moving: list[set[int]]) -> None:
         """The counters have moved a step: what it runs now, and what it has still."""
         value, shape = part.outputs[0].value, part.outputs[0].shape
         form, inmost = self.region.held[value].form, len(self.region.hops[0].nest)
@@ -171,7 +171,7 @@ class Player:
             sizes[loop] = min(size, sizes[loop])
         return found
 
-    def _call(self, part: Part, run: Ranges) -> None:
+    def _call(self, part: CheckedStep, run: Ranges) -> None:
         if any(low >= high for low, high in run.values()):
             return
         for item in part.operands:
@@ -182,12 +182,12 @@ class Player:
                 self.marks[item.value][inside] = True
 
 
-def readers(parts: tuple[Part, ...], value: str) -> Iterator[tuple[Part, str]]:
+def readers(parts: tuple[CheckedStep, ...], value: str) -> Iterator[tuple[CheckedStep, str]]:
     for part in parts:
         yield from ((part, item.name) for item in part.operands if item.value == value and not item.written)
 
 
-def tiles(sink: Part, flat: list[Cut]) -> Iterator[tuple[tuple[int, ...], Ranges]]:
+def tiles(sink: CheckedStep, flat: list[Cut]) -> Iterator[tuple[tuple[int, ...], Ranges]]:
     extents = {loop.name: loop.extent for loop in sink.access.loops}
     for at in product(*(range(ceil_div(extents[loop], size)) for loop, size in flat)):
         ranges = {name: (0, extent) for name, extent in extents.items()}

@@ -17,7 +17,7 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.regions import Copy, Cut, Held, Hop, Region, Sums
+from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, SplitReduction
 from tilewright.ir.stages import Buffer, Group, Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster, copy_path
@@ -31,7 +31,7 @@ ROW = 4 * 16 * 4  # bytes of a row of four channels
 
 
 def machine() -> Platform:
-    """A cluster with a memory behind its home memory; constants are beside the nearest two."""
+    """A cluster with a memory behind its backing memory; constants are beside the nearest two."""
     near = cluster(1 << 16)
     copies = (*near.copies, copy_path("l3", "l2"), copy_path("l2", "l3"), copy_path("flash", "l2"))
     return replace(near, memories=(Memory(name="l3", size_bytes=None), *near.memories), copies=copies, home="l3")
@@ -115,8 +115,8 @@ def hop(nest: tuple[tuple[str, int], ...], ends: tuple[str, str] = ("l2", "l1"),
     return Hop(far=ends[0], near=ends[1], nest=tuple(Cut(*one) for one in nest), copies=named)
 
 
-def held(form: Any, *values: str) -> dict[str, Held]:
-    return {f"{value}:0": Held(memory="l1", form=form) for value in values}
+def held(form: Any, *values: str) -> dict[str, HeldValue]:
+    return {f"{value}:0": HeldValue(memory="l1", form=form) for value in values}
 
 
 def two_cut_hops() -> Made:
@@ -179,7 +179,7 @@ def split(in_output: bool = False) -> Made:
     made = Made(
         region=Region(
             steps=("r", "b"), hops=(near,), order="tiles", held=held("recomputed", "r"),
-            sums={"b": Sums(loops=("c",), dtype=DType.F32, in_output=in_output)},
+            sums={"b": SplitReduction(loops=("c",), dtype=DType.F32, in_output=in_output)},
         ),
         sizes=sizes,
         around=plan(),
@@ -323,15 +323,15 @@ WRONG: Mapping[str, tuple[str, Callable[[], Made]]] = {
     ),
     "stored before": ("before its sums are complete", lambda: split().with_copy(0, "b.Y", level=2)),
     "sums of another type": (
-        "sums are kept as", lambda: split().with_region(sums={"b": Sums(loops=("c",), dtype=DType.I32)}),
+        "sums are kept as", lambda: split().with_region(sums={"b": SplitReduction(loops=("c",), dtype=DType.I32)}),
     ),
     "a reduction that is not split": ("is a reduce loop", lambda: split().with_region(sums={})),
     "a reduction that is not the last step's": (
         "reduction of 'r' is split",
-        lambda: split().with_region(sums={**split().region.sums, "r": Sums(loops=("c",), dtype=DType.F32)}),
+        lambda: split().with_region(sums={**split().region.sums, "r": SplitReduction(loops=("c",), dtype=DType.F32)}),
     ),
     "a loop that is no reduction": (
-        "keeps no sums", lambda: split().with_region(sums={"b": Sums(loops=("c", "h"), dtype=DType.F32)}),
+        "keeps no sums", lambda: split().with_region(sums={"b": SplitReduction(loops=("c", "h"), dtype=DType.F32)}),
     ),
     "sums in no tile": (
         "sums of Y are to be in its tile",

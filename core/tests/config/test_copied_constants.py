@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tilewright.config.copied_constants import CopyRule, copied_constants, parse_copy
-from tilewright.config.name_patterns import Meaning, Names
+from tilewright.config.name_patterns import KnownNames, Meaning
 from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Staging
 from tilewright.ir.platform import Memory, Platform
@@ -13,7 +13,7 @@ from tilewright.ir.platform import Memory, Platform
 RAM, ROM = Memory(name="ram", size_bytes=None), Memory(name="rom", size_bytes=None, kind="const")
 TCM = Memory(name="tcm", size_bytes=None)
 PLAIN = Platform(name="plain", memories=(RAM, TCM, ROM))
-NAMES = Names(
+NAMES = KnownNames(
     meanings={"fc": Meaning(constants=("w", "b")), "w": Meaning(constants=("w",)), "x": Meaning(values=("x",))}
 )
 

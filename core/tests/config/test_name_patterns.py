@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.config.name_patterns import Meaning, Names, names_of
+from tilewright.config.name_patterns import KnownNames, Meaning, names_of
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import one_step
 
@@ -15,11 +15,11 @@ def test_meanings_join_without_repeating() -> None:
 
 
 def test_a_name_is_itself_before_it_is_a_pattern() -> None:
-    names = Names(meanings={"x*": A, "xy": B})
+    names = KnownNames(meanings={"x*": A, "xy": B})
     assert names.matching("x*") == A
     assert names.matching("x?") == A | B
     assert names.matching("[ab]") is None
-    assert Names(meanings={"Xy": A}).matching("x*") is None
+    assert KnownNames(meanings={"Xy": A}).matching("x*") is None
 
 
 def test_a_layer_stands_for_what_it_writes_its_scratch_and_its_constants() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tilewright.bind import bind
-from tilewright.config.name_patterns import Names, names_of
+from tilewright.config.name_patterns import KnownNames, names_of
 from tilewright.config.pins import demand_ends, pinned_memories
 from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions
@@ -64,7 +64,7 @@ def _bound() -> Bound:
     return bind(MERGED, MACHINE, WORLD.operators, WORLD.kernels, Decisions())
 
 
-def _names() -> Names:
+def _names() -> KnownNames:
     return names_of(_bound(), SOURCE)
 
 

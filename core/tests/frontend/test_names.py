@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from onnx import TensorProto, helper
 
-from tilewright.frontend.names import Names, show
+from tilewright.frontend.names import UniqueNames, show
 
 HOSTILE = [
     "int",
@@ -55,7 +55,7 @@ def test_shown_names_are_short_and_escaped():
 
 
 def test_generated_names_never_take_a_name_of_the_file():
-    names = Names(["a", "a_1"])
+    names = UniqueNames(["a", "a_1"])
     assert [names.take("a"), names.claim("a"), names.claim("a"), names.take("b"), names.take("b")] == [
         "a_2",
         "a",

@@ -18,7 +18,7 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Node
 from tilewright.ir.kernel import Kernel
-from tilewright.ir.regions import Copy, Cut, Held, Hop, Region, Sums
+from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, SplitReduction
 from tilewright.ir.requant import Requant
 
 
@@ -68,10 +68,13 @@ HOPS = st.builds(
     copies=st.dictionaries(st.text(), COPIES),
 )
 HELD = st.builds(
-    Held, memory=st.text(), form=st.sampled_from(["whole", "recomputed", "rolling"]), over=st.text(max_size=2)
+    HeldValue, memory=st.text(), form=st.sampled_from(["whole", "recomputed", "rolling"]), over=st.text(max_size=2)
 )
 SUMS = st.builds(
-    Sums, loops=st.lists(st.text()).map(tuple), dtype=st.sampled_from([DType.I32, DType.F32]), in_output=st.booleans()
+    SplitReduction,
+    loops=st.lists(st.text()).map(tuple),
+    dtype=st.sampled_from([DType.I32, DType.F32]),
+    in_output=st.booleans(),
 )
 TILES = st.builds(
     Region,

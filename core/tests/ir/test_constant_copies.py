@@ -51,4 +51,4 @@ def test_refusals_name_their_reason() -> None:
     assert "holds constants" in refusal(PLAIN, ROM, "init")
     assert "application" in refusal(PLAIN, replace(RAM, managed_by="application"), "init")
     assert "when=init" in refusal(CLUSTER, CLUSTER.memory("l2"), "use")
-    assert "near memory" in refusal(CLUSTER, CLUSTER.memory("l1"), "init")
+    assert "scratchpad" in refusal(CLUSTER, CLUSTER.memory("l1"), "init")

@@ -8,14 +8,14 @@ import pytest
 
 from tilewright.errors import TilewrightError
 from tilewright.ir.platform import Memory, MemoryHierarchy, Platform
-from tilewright.testing.cluster import CLUSTER, NEAR_BYTES, RUNTIME_BYTES
+from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, SCRATCHPAD_BYTES
 
 RAM, ROM = Memory(name="ram", size_bytes=64), Memory(name="rom", size_bytes=None, kind="const")
 PLAIN = Platform(name="plain", memories=(RAM, ROM), runtime_bytes={"ram": 24})
 
 
 def test_a_plan_has_what_the_runtime_leaves() -> None:
-    assert CLUSTER.plan_bytes("l1") == NEAR_BYTES - RUNTIME_BYTES
+    assert CLUSTER.plan_bytes("l1") == SCRATCHPAD_BYTES - RUNTIME_BYTES
     assert (PLAIN.plan_bytes("ram"), PLAIN.plan_bytes("rom")) == (40, None)
     soft = replace(PLAIN, memories=(replace(RAM, soft=True), ROM))
     assert (PLAIN.hard_bytes("ram"), soft.hard_bytes("ram")) == (40, None)

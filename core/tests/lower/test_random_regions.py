@@ -28,7 +28,7 @@ from tilewright.ir.graph import Graph
 from tilewright.ir.kernel import PartialSums
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.program import Program
-from tilewright.ir.regions import Copy, Cut, Form, Held, Hop, Region, Sums, key_of
+from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region, SplitReduction, key_of
 from tilewright.ir.stages import Artifact, Group
 from tilewright.ir.tiler import TilingRequest
 from tilewright.lower import lower
@@ -37,9 +37,9 @@ from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.sketch import Sketch
 from tilewright.testing.team_run import run_team
 from tilewright.tile.boxes import Boxes, boxes_of, roll_along
-from tilewright.tile.chain import Chain, Lookout, Member, chain_of
-from tilewright.tile.space import Traveller, cuttable
-from tilewright.tile.spaces import Machine
+from tilewright.tile.fusion import RegionAnalysis, RegionStep, StepAnalyses, region_analysis
+from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.tiling_space import CopiedOperand, cuttable
 from tilewright.tile.traffic import traffic_of
 from tilewright.transform import HOOKS, LIFETIMES, transform
 from tilewright.validate.reference import run
@@ -66,26 +66,26 @@ class AnyTiler:
 
     def plan(self, request: TilingRequest) -> tuple[Group, ...]:
         draw = random.Random(self.seed)
-        lookout = Lookout(Machine(request.scheduled, request.operators, request.decisions))
+        analyses = StepAnalyses(ScheduledMachine(request.scheduled, request.operators, request.decisions))
         groups: list[Group] = []
         left = list(request.scheduled.steps)
         while left:
             at = len(request.scheduled.steps) - len(left)
-            found: Chain | str = ""
+            found: RegionAnalysis | str = ""
             for count in range(draw.randint(1, len(left)), 0, -1):
-                found = chain_of(lookout.machine, at, left[:count], lookout=lookout)
-                if isinstance(found, Chain):
+                found = region_analysis(analyses.machine, at, left[:count], analyses=analyses)
+                if isinstance(found, RegionAnalysis):
                     break
-            assert isinstance(found, Chain)
+            assert isinstance(found, RegionAnalysis)
             groups.append(Group(region=next(regions(found, draw))))
             left = left[len(found.members) :]
         return tuple(groups)
 
 
-def regions(chain: Chain, draw: random.Random) -> Iterator[Region]:
+def regions(analysis: RegionAnalysis, draw: random.Random) -> Iterator[Region]:
     """Drawn ones that the engine takes."""
     for _ in range(60):
-        found = Drawn(chain, draw).region()
+        found = Drawn(analysis, draw).region()
         if found is not None:
             yield found
 
@@ -93,37 +93,37 @@ def regions(chain: Chain, draw: random.Random) -> Iterator[Region]:
 class Drawn:
     """One region of the steps of a chain."""
 
-    def __init__(self, chain: Chain, draw: random.Random) -> None:
-        self.chain, self.draw, self.sink = chain, draw, chain.sink
+    def __init__(self, analysis: RegionAnalysis, draw: random.Random) -> None:
+        self.analysis, self.draw, self.sink = analysis, draw, analysis.sink
         self.sums: tuple[Cut, ...] = ()
 
     def region(self) -> Region | None:
         form = self.sink.space.kernel.accumulates(self.sink.space.site)
         hops, forms = self.nests(form), self.forms()
-        boxes = boxes_of(self.chain, hops, forms)
+        boxes = boxes_of(self.analysis, hops, forms)
         if boxes.faults:
             return None
         hops = tuple(replace(hop, copies=self.copies(boxes, at)) for at, hop in enumerate(hops))
-        near, name = self.chain.ways[-1].near, self.sink.step.name
+        near, name = self.analysis.hops[-1].near, self.sink.step.name
         region = Region(
-            steps=tuple(member.step.name for member in self.chain.members),
+            steps=tuple(member.step.name for member in self.analysis.members),
             hops=hops,
             order="tiles",
             held={
-                member.output.value: Held(memory=near, form=forms[member.output.value], leaves=member.leaves)
-                for member in self.chain.members[:-1]
+                member.output.value: HeldValue(memory=near, form=forms[member.output.value], leaves=member.leaves)
+                for member in self.analysis.members[:-1]
             },
             sums={name: self.split(form, hops[-1])} if form and self.sums else {},
         )
-        traffic = traffic_of(boxes_of(self.chain, hops, forms))
+        traffic = traffic_of(boxes_of(self.analysis, hops, forms))
         return None if any(one.fault for here in traffic for one in here) else region
 
     def nests(self, form: PartialSums | None) -> tuple[Hop, ...]:
         access, kernel = self.sink.access, self.sink.space.kernel
         loops = list(cuttable(access, kernel)[0]) if isinstance(access, MapAccess) else []
         held, hops = {loop.name: loop.extent for loop in loops}, []
-        for way in self.chain.ways:
-            last = way is self.chain.ways[-1]
+        for way in self.analysis.hops:
+            last = way is self.analysis.hops[-1]
             some = self.draw.randint(0, min(2, len(loops))) if last or self.draw.random() < 0.7 else 0
             nest = [Cut(loop.name, self.draw.randint(1, held[loop.name])) for loop in self.draw.sample(loops, some)]
             held |= dict(nest)
@@ -141,48 +141,48 @@ class Drawn:
         anyhow: Sequence[Form] = ("recomputed", "rolling", "rolling", "whole")
         return {
             member.output.value: self.draw.choice(anyhow[1:] if member.leaves else anyhow)
-            for member in self.chain.members[:-1]
+            for member in self.analysis.members[:-1]
         }
 
     def copies(self, boxes: Boxes, at: int) -> Mapping[str, Copy]:
         last, hop = at + 1 == len(boxes.hops), boxes.hops[at]
-        if not last and not hop.nest and len(self.chain.members) > 1:
-            return {key_of(member.step.name, item.name): Copy(level=0) for member, item in self.chain.crossing(at)}
+        if not last and not hop.nest and len(self.analysis.members) > 1:
+            return {key_of(member.step.name, item.name): Copy(level=0) for member, item in self.analysis.crossing(at)}
         return {
             key_of(member.step.name, item.name): self.copy(boxes, at, number, member, item)
-            for number, member in enumerate(self.chain.members)
-            for item in member.spaces[at].travellers
+            for number, member in enumerate(self.analysis.members)
+            for item in member.spaces[at].copied
             if len(boxes.hops) > 1 or (item.written and member is not self.sink) or self.draw.random() < 0.9
         }
 
-    def copy(self, boxes: Boxes, at: int, number: int, member: Member, item: Traveller) -> Copy:
+    def copy(self, boxes: Boxes, at: int, number: int, member: RegionStep, item: CopiedOperand) -> Copy:
         last, loops = at + 1 == len(boxes.hops), len(boxes.hops[at].nest)
-        least = min(max(boxes.depth_of(number, item.name) - boxes.starts[at], 0), loops)
+        least = min(max(boxes.copy_level_of(number, item.name) - boxes.starts[at], 0), loops)
         most = loops - len(self.sums) if item.written and last else loops
         if item.written and member is not self.sink:
             return Copy(level=min(least, most), buffers=1 if last else self.draw.randint(1, 2))
         level = self.draw.randint(0, most)
-        if len(self.chain.members) > 1:
+        if len(self.analysis.members) > 1:
             level = max(level, min(least, most))
         if not item.written and last and level and self.draw.random() < 0.5 and self.rolls(boxes, number, item, level):
             return Copy(level=level, window="rolling")
         return Copy(level=level, buffers=self.draw.randint(1, 3) if level else 1)
 
-    def rolls(self, boxes: Boxes, number: int, item: Traveller, level: int) -> bool:
+    def rolls(self, boxes: Boxes, number: int, item: CopiedOperand, level: int) -> bool:
         """Whether rows of an operand's window may stay."""
-        depth = boxes.starts[-2] + level
-        roll = roll_along(boxes.windows(number, item.name, depth), range(boxes.starts[-2], depth))
+        copy_level = boxes.starts[-2] + level
+        roll = roll_along(boxes.windows(number, item.name, copy_level), range(boxes.starts[-2], copy_level))
         if isinstance(roll, str) or roll is None:
             return False
-        access = self.chain.members[number].access
+        access = self.analysis.members[number].access
         whole = access.window(item.name, {loop.name: (0, loop.extent) for loop in access.loops})
         return whole[roll.axis].step == 1
 
-    def split(self, form: PartialSums, hop: Hop) -> Sums:
+    def split(self, form: PartialSums, hop: Hop) -> SplitReduction:
         copied = key_of(self.sink.step.name, self.sink.output.name) in hop.copies
         same = self.sink.space.site.outputs[0].dtype is form.dtype
         loops = tuple(cut.loop for cut in self.sums)
-        return Sums(loops=loops, dtype=form.dtype, in_output=copied and same and self.draw.random() < 0.7)
+        return SplitReduction(loops=loops, dtype=form.dtype, in_output=copied and same and self.draw.random() < 0.7)
 
 
 def network(seed: int) -> Graph:
@@ -219,7 +219,7 @@ def network(seed: int) -> Graph:
 
 
 def nested() -> Platform:
-    """The cluster with a memory behind its home memory, where values live, and constants that come the same way."""
+    """The cluster with a memory behind its backing memory, where values live, and constants that come the same way."""
     near = cluster(1 << 20)
     behind = Memory(name="l3", size_bytes=None, access={near.engines[0].name: "none"})
     copies = (copy_path("l3", "l2"), copy_path("l2", "l3"), copy_path("l2", "l1"), copy_path("l1", "l2"))

@@ -13,7 +13,7 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
-from tilewright.ir.regions import Copy, Cut, Held, Hop, Region
+from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region
 from tilewright.ir.stages import Allocated, Group
 from tilewright.ir.tiler import TilingRequest
 from tilewright.lower import lower
@@ -63,7 +63,10 @@ def clips() -> Graph:
 
 def test_a_value_over_another_is_sound_and_has_no_code_yet() -> None:
     hop = Hop(far="l2", near="l1", copies={"a.X": Copy(level=0), "c.Y": Copy(level=0)})
-    held = {"a:0": Held(memory="l1", form="recomputed"), "b:0": Held(memory="l1", form="recomputed", over="a:0")}
+    held = {
+        "a:0": HeldValue(memory="l1", form="recomputed"),
+        "b:0": HeldValue(memory="l1", form="recomputed", over="a:0"),
+    }
     with pytest.raises(TilewrightError) as caught:
         generated(clips(), Region(steps=("a", "b", "c"), hops=(hop,), order="tiles", held=held))
     assert caught.value.code == "TW4041"
@@ -92,7 +95,7 @@ def test_values_of_a_region_are_there_after_its_last_step() -> None:
     graph = clips()
     graph = replace(graph, outputs=(*graph.outputs, "a:0"))
     copies = {"a.X": Copy(level=0), "a.Y": Copy(level=0), "c.Y": Copy(level=0)}
-    held = {"a:0": Held(memory="l1", form="rolling", leaves=True), "b:0": Held(memory="l1", form="rolling")}
+    held = {"a:0": HeldValue(memory="l1", form="rolling", leaves=True), "b:0": HeldValue(memory="l1", form="rolling")}
     hop = Hop(far="l2", near="l1", copies=copies)
     together = planned(graph, Region(steps=("a", "b", "c"), hops=(hop,), order="tiles", held=held))
     assert together.tiled.executed == {"a": 2, "b": 2, "c": 2}

@@ -24,7 +24,7 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.program import Program
-from tilewright.ir.regions import Copy, Cut, Hop, Region, Sums, key_of
+from tilewright.ir.regions import Copy, Cut, Hop, Region, SplitReduction, key_of
 from tilewright.ir.rounding import ceil_div
 from tilewright.ir.stages import Artifact, Group
 from tilewright.ir.tiler import TilingRequest
@@ -33,7 +33,7 @@ from tilewright.plan.planner import Planner
 from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.sketch import Sketch
 from tilewright.testing.team_run import run_team
-from tilewright.tile.space import cuttable
+from tilewright.tile.tiling_space import cuttable
 from tilewright.transform import HOOKS, LIFETIMES, transform
 from tilewright.validate.reference import run
 
@@ -83,7 +83,7 @@ class RandomTiler:
         loops = [] if not isinstance(access, MapAccess) else list(cuttable(access, kernel)[0])
         held = {loop.name: loop.extent for loop in loops}
         hops: list[Hop] = []
-        parts: dict[str, Sums] = {}
+        parts: dict[str, SplitReduction] = {}
         constants, there = set(bound.bindings[step].constants), set(access.inputs) | set(access.outputs)
         for far, near in self.hops:
             chosen = draw.sample(loops, draw.randint(0, len(loops)))
@@ -96,7 +96,7 @@ class RandomTiler:
                 inside = tuple(
                     Cut(loop.name, draw.randint(1, loop.extent)) for loop in access.loops if loop.name in form.loops
                 )
-                parts = {step: Sums(loops=tuple(cut.loop for cut in inside), dtype=form.dtype)}
+                parts = {step: SplitReduction(loops=tuple(cut.loop for cut in inside), dtype=form.dtype)}
                 inputs = {name: self._copy(len((*nest, *inside)), draw) for name in copies if name in access.inputs}
                 nest, copies = (*nest, *inside), {**copies, **inputs}
             there = set(copies) | constants

@@ -16,7 +16,7 @@ from tilewright.errors import TilewrightError
 from tilewright.plugins import load_for
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES
 
-GRAIN = 8  # of the made-up cluster's near memory
+GRAIN = 8  # of the made-up cluster's scratchpad
 MODELS = Path(__file__).resolve().parents[4] / "shared" / "models"
 
 
@@ -47,10 +47,10 @@ def saved(folder: Path, seed: int) -> Path:
     return path
 
 
-def refusal(model: Path, near_bytes: int, tiler: str = "auto") -> TilewrightError | None:
+def refusal(model: Path, scratchpad_bytes: int, tiler: str = "auto") -> TilewrightError | None:
     """Why there is no plan; None where there is one."""
     registry = replace(load_for(target="generic", tiler=tiler), platforms={CLUSTER.name: CLUSTER})
-    options = Options(memory={"l1": near_bytes}, tiler=tiler)
+    options = Options(memory={"l1": scratchpad_bytes}, tiler=tiler)
     try:
         _ = Deployment(model, CLUSTER.name, options, registry).allocated
     except TilewrightError as error:

@@ -205,7 +205,7 @@ def test_the_home_memory_of_a_machine_with_another_one() -> None:
 
 
 def test_a_near_memory() -> None:
-    """Scratch is in the near memory, beside the least tiles."""
+    """Scratch is in the scratchpad, beside the least tiles."""
     near = RUNTIME_BYTES + SCRATCH["fast"][0]
     world = _World(_chain(3), platform=CLUSTER, tiler=COST)
     assert not world.fits({}, l1=near)

@@ -18,7 +18,7 @@ from tilewright.errors import Refusal
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node, Tensor
-from tilewright.ir.regions import Copy, Cut, Held, Hop, Region
+from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region
 from tilewright.ir.requant import Requant
 from tilewright.ir.stages import Allocated, Group
 from tilewright.schedule import schedule
@@ -104,7 +104,7 @@ def test_tiles_are_shown() -> None:
     copies = {"/clip.X": Copy(level=1, buffers=2, window="rolling")}
     hop = Hop(far="l2", near="l1", nest=(Cut("h", 8),), copies=copies)
     tiled = _plan(_graph()).tiled
-    held = {"c": Held(memory="l1", form="rolling")}
+    held = {"c": HeldValue(memory="l1", form="rolling")}
     group = Group(region=Region(steps=("/clip",), hops=(hop,), order="tiles", held=held, resident={"t": "l1"}))
     text = dump_text(replace(tiled, groups=(group,)))
     assert "l2 -> l1: h by 8" in text

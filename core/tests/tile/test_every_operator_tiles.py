@@ -1,4 +1,4 @@
-"""Every operator of the core, tiled for a near memory that its operands do not fit: planned, checked, run on the twin.
+"""Every operator of the core, tiled for a scratchpad that its operands do not fit: planned, checked, run on the twin.
 
 The whole matrix is `benchmarks/operator_tiling.py`.
 """
@@ -69,7 +69,7 @@ def test_every_operator_has_a_layer() -> None:
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_no_axis_is_whole_without_need(name: str) -> None:
-    """An operator that needs more and more near memory where its tensors grow is here only with its whole axes."""
+    """An operator that needs more and more scratchpad where its tensors grow is here only with its whole axes."""
     assert least(name) <= WHOLE_AXES.get(name, 0) + FEW_BYTES
 
 
@@ -81,8 +81,8 @@ def test_what_cannot_be_cut_is_named(name: str) -> None:
     error = caught.value
     assert (error.code, error.exit_code) == ("TW5101", Exit.DOES_NOT_FIT)
     assert f"{least(name):,} B" in error.message
-    near_bytes = least(name) + cluster().runtime_bytes["l1"]
-    assert any(f"--memory l1={near_bytes} " in line for line in error.fix)
+    scratchpad_bytes = least(name) + cluster().runtime_bytes["l1"]
+    assert any(f"--memory l1={scratchpad_bytes} " in line for line in error.fix)
     text = "\n".join(error.details)
     assert all(
         f"loop '{loop}' cannot be cut" in text for loop in layer_space(LAYERS[name], cluster(), split=True).refused

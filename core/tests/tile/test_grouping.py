@@ -17,7 +17,7 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.regions import Copy, Cut, Form, Held, Hop, Region
+from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Group, Scheduled, Tiled
 from tilewright.ir.tiler import TilingRequest
@@ -26,13 +26,13 @@ from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.boxes import boxes_of
-from tilewright.tile.chain import Chain, Lookout, chain_of
 from tilewright.tile.cost import altogether, region_costs
+from tilewright.tile.fusion import RegionAnalysis, StepAnalyses, region_analysis
 from tilewright.tile.group_search import best_groups, hops_with, region_with
-from tilewright.tile.grouping import Fuser, nothing_kept
-from tilewright.tile.keep import Plan
-from tilewright.tile.spaces import Machine
+from tilewright.tile.grouping import Grouping, nothing_kept
+from tilewright.tile.residency import ResidencyPlan
 from tilewright.tile.stage import tile
+from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
 
 COST = StepTiler(name="cost", summary="")
@@ -56,22 +56,22 @@ def residual(height: int = 16, width: int = 16) -> Graph:
 
 
 @cache
-def scheduled(near_bytes: int = 4096, height: int = 16, width: int = 16) -> Scheduled:
-    bound = bind(residual(height, width), cluster(near_bytes), vocabulary(), portable_kernels(), Decisions())
+def scheduled(scratchpad_bytes: int = 4096, height: int = 16, width: int = 16) -> Scheduled:
+    bound = bind(residual(height, width), cluster(scratchpad_bytes), vocabulary(), portable_kernels(), Decisions())
     order = Decisions(order=("a", "b", "c", "d"), in_place={"d:0": ""})
     return schedule(bound, vocabulary(), order)
 
 
-def chain(plan: Scheduled, first: int = 0, count: int = 4) -> Chain:
-    machine = Machine(plan, vocabulary(), Decisions())
-    found = chain_of(machine, first, plan.steps[first : first + count])
-    assert isinstance(found, Chain), found
+def analysis(plan: Scheduled, first: int = 0, count: int = 4) -> RegionAnalysis:
+    machine = ScheduledMachine(plan, vocabulary(), Decisions())
+    found = region_analysis(machine, first, plan.steps[first : first + count])
+    assert isinstance(found, RegionAnalysis), found
     return found
 
 
-def nested(near_bytes: int) -> Platform:
-    """The cluster with a memory behind its home memory, where values live, and constants that come the same way."""
-    near = cluster(near_bytes)
+def nested(scratchpad_bytes: int) -> Platform:
+    """The cluster with a memory behind its backing memory, where values live, and constants that come the same way."""
+    near = cluster(scratchpad_bytes)
     behind = Memory(name="l3", size_bytes=None)
     middle = tuple(replace(one, size_bytes=1 << 20) if one.name == "l2" else one for one in near.memories)
     copies = (copy_path("l3", "l2"), copy_path("l2", "l3"), copy_path("l2", "l1"), copy_path("l1", "l2"))
@@ -79,8 +79,8 @@ def nested(near_bytes: int) -> Platform:
 
 
 @cache
-def far_scheduled(near_bytes: int = 1 << 16, height: int = 16, width: int = 16) -> Scheduled:
-    bound = bind(residual(height, width), nested(near_bytes), vocabulary(), portable_kernels(), Decisions())
+def far_scheduled(scratchpad_bytes: int = 1 << 16, height: int = 16, width: int = 16) -> Scheduled:
+    bound = bind(residual(height, width), nested(scratchpad_bytes), vocabulary(), portable_kernels(), Decisions())
     return schedule(bound, vocabulary(), Decisions(order=("a", "b", "c", "d"), in_place={"d:0": ""}))
 
 
@@ -88,7 +88,7 @@ def far_scheduled(near_bytes: int = 1 << 16, height: int = 16, width: int = 16) 
 def far_tiled() -> Tiled:
     """The whole group over two hops."""
     plan = far_scheduled()
-    one = chain(plan)
+    one = analysis(plan)
     made = region_with(one, (Cut(rows_of(one), 2),), dict.fromkeys(one.inner, "rolling"))
     return tile(plan, vocabulary(), COST, Decisions(groups=(("a", "b", "c", "d"),), tiles={"d": made}))
 
@@ -96,14 +96,14 @@ def far_tiled() -> Tiled:
 @cache
 def tiled(form: str = "rolling", rows: int = 2) -> Tiled:
     plan = scheduled(1 << 16)
-    one = chain(plan)
+    one = analysis(plan)
     nest = (Cut(rows_of(one), rows),)
     made = region_with(one, nest, dict.fromkeys(one.inner, form))  # type: ignore[arg-type]
     pins = Decisions(groups=(("a", "b", "c", "d"),), tiles={"d": made})
     return tile(plan, vocabulary(), COST, pins)
 
 
-def rows_of(one: Chain) -> str:
+def rows_of(one: RegionAnalysis) -> str:
     """The loop of the sink that runs over rows."""
     return one.sink.loops[2]
 
@@ -123,7 +123,7 @@ def copied(key: str, **changes: Any) -> Callable[[Region], Region]:
 
 def held(**forms: Form) -> Callable[[Region], Region]:
     return lambda made: replace(
-        made, held={**made.held, **{f"{name}:0": Held(memory="l1", form=form) for name, form in forms.items()}}
+        made, held={**made.held, **{f"{name}:0": HeldValue(memory="l1", form=form) for name, form in forms.items()}}
     )
 
 
@@ -136,7 +136,7 @@ def test_a_sound_group_has_no_faults(form: str) -> None:
 
 
 def test_rows_that_are_kept_are_computed_once() -> None:
-    one = chain(scheduled())
+    one = analysis(scheduled())
     rows = hops_with(one, (Cut(rows_of(one), 1),))
     computed = {}
     for form in ("rolling", "recomputed"):
@@ -145,28 +145,28 @@ def test_rows_that_are_kept_are_computed_once() -> None:
         computed[form] = int((high - low).sum())
     assert computed["rolling"] == 16
     assert computed["recomputed"] == 16 + 7  # one row of three is needed again, in every tile but the first
-    kept, moved = boxes_of(one, rows, dict.fromkeys(one.inner, "rolling")).kept(0)
-    assert kept.reshape(-1).tolist() == [0, *[1] * 7]
+    resident, moved = boxes_of(one, rows, dict.fromkeys(one.inner, "rolling")).kept(0)
+    assert resident.reshape(-1).tolist() == [0, *[1] * 7]
     assert moved.reshape(-1).tolist()[1:] == [1, *[2] * 6]
 
 
 def test_a_value_with_two_readers_is_needed_by_both() -> None:
-    one = chain(scheduled())
+    one = analysis(scheduled())
     boxes = boxes_of(one, hops_with(one, (Cut(rows_of(one), 4),)), dict.fromkeys(one.inner, "recomputed"))
     assert boxes.held(0) == (1, 4, 9, 16)
     assert boxes.held(1) == (1, 4, 4, 8)
 
 
 def test_reasons_are_values() -> None:
-    machine = Machine(scheduled(), vocabulary(), Decisions())
+    machine = ScheduledMachine(scheduled(), vocabulary(), Decisions())
     steps = scheduled().steps
-    pair = chain_of(machine, 0, steps[:2])
-    assert isinstance(pair, Chain) and pair.members[0].leaves
-    assert "no step of the group reads 'b:0'" in str(chain_of(machine, 1, steps[1:3]))
+    pair = region_analysis(machine, 0, steps[:2])
+    assert isinstance(pair, RegionAnalysis) and pair.members[0].leaves
+    assert "no step of the group reads 'b:0'" in str(region_analysis(machine, 1, steps[1:3]))
     far = replace(cluster(), near="")
     bound = bind(residual(), far, vocabulary(), portable_kernels(), Decisions())
     alone = schedule(bound, vocabulary(), Decisions())
-    assert "in a near memory" in str(chain_of(Machine(alone, vocabulary(), Decisions()), 0, alone.steps))
+    assert "in a scratchpad" in str(region_analysis(ScheduledMachine(alone, vocabulary(), Decisions()), 0, alone.steps))
 
 
 def test_an_output_over_what_the_group_reads_is_refused() -> None:
@@ -179,7 +179,7 @@ def test_an_output_over_what_the_group_reads_is_refused() -> None:
         cluster(), vocabulary(), portable_kernels(), Decisions(),
     )  # fmt: skip
     plan = schedule(bound, vocabulary(), Decisions(in_place={"c:0": "first:0"}))
-    reason = chain_of(Machine(plan, vocabulary(), Decisions()), 1, plan.steps[1:])
+    reason = region_analysis(ScheduledMachine(plan, vocabulary(), Decisions()), 1, plan.steps[1:])
     assert "takes the bytes of 'first:0'" in str(reason)
 
 
@@ -274,7 +274,7 @@ ENDS = ("a.X", "a.W", "b.W", "d.Y")
 
 def test_what_crosses_first_does_so_whole_and_counts() -> None:
     plan = far_tiled()
-    one = chain(far_scheduled())
+    one = analysis(far_scheduled())
     crossing, inside = region_costs(one, plan.groups[0].region)
     constants = 4 * (4 * 4 * 9 + 4 * 9)
     assert crossing.in_bytes == 4 * 4 * 16 * 16 + constants
@@ -285,11 +285,11 @@ def test_what_crosses_first_does_so_whole_and_counts() -> None:
 
 def test_what_crosses_must_have_room() -> None:
     plan = far_scheduled()
-    machine = Machine(plan, vocabulary(), Decisions())
-    roomy = chain_of(machine, 0, plan.steps, {}, {"l2": 1 << 19})
-    assert isinstance(roomy, Chain) and best_groups(roomy, "auto")
-    tight = chain_of(machine, 0, plan.steps, {}, {"l2": (1 << 20) - 4096})
-    assert isinstance(tight, Chain) and not best_groups(tight, "auto")
+    machine = ScheduledMachine(plan, vocabulary(), Decisions())
+    roomy = region_analysis(machine, 0, plan.steps, {}, {"l2": 1 << 19})
+    assert isinstance(roomy, RegionAnalysis) and best_groups(roomy, "auto")
+    tight = region_analysis(machine, 0, plan.steps, {}, {"l2": (1 << 20) - 4096})
+    assert isinstance(tight, RegionAnalysis) and not best_groups(tight, "auto")
 
 
 def test_groups_are_chosen_over_two_hops() -> None:
@@ -304,7 +304,7 @@ def test_groups_are_chosen_over_two_hops() -> None:
 
 def test_a_group_moves_what_enters_and_leaves_it() -> None:
     plan = tiled("rolling", 8)
-    cost = altogether(region_costs(chain(scheduled(1 << 16)), plan.groups[0].region))
+    cost = altogether(region_costs(analysis(scheduled(1 << 16)), plan.groups[0].region))
     constants = 4 * (4 * 4 * 9 + 4 * 9)
     assert cost.in_bytes == 4 * 4 * 16 * 16 + constants
     assert cost.out_bytes == 4 * 4 * 8 * 8
@@ -312,22 +312,22 @@ def test_a_group_moves_what_enters_and_leaves_it() -> None:
     assert cost.bound_bytes > 2 * (cost.in_bytes + cost.out_bytes)
 
 
-@pytest.mark.parametrize("near_bytes", [3072, 4096, 6144, 12288])
-def test_what_is_found_fits(near_bytes: int) -> None:
-    one = chain(scheduled(near_bytes))
+@pytest.mark.parametrize("scratchpad_bytes", [3072, 4096, 6144, 12288])
+def test_what_is_found_fits(scratchpad_bytes: int) -> None:
+    one = analysis(scheduled(scratchpad_bytes))
     for found in best_groups(one, "auto", (0.2, 0.0)):
         assert one.rooms[-1] is not None
-        assert found.cost.near_bytes <= one.rooms[-1]
+        assert found.cost.scratchpad_bytes <= one.rooms[-1]
         pins = Decisions(groups=(("a", "b", "c", "d"),), tiles={"d": found.region})
-        made = tile(scheduled(near_bytes), vocabulary(), COST, pins)
+        made = tile(scheduled(scratchpad_bytes), vocabulary(), COST, pins)
         assert check_tiles(made, vocabulary()) == ()
         grain = one.grains[-1]
         inside = [item for item in made.buffers if item.memories == ("l1",)]
-        assert sum(align_up(item.size_bytes, grain) for item in inside) == found.cost.near_bytes
+        assert sum(align_up(item.size_bytes, grain) for item in inside) == found.cost.scratchpad_bytes
 
 
 def test_groups_are_chosen_where_values_do_not_fit() -> None:
-    """Maps of 64 KiB around a near memory of 32: fused, they move less and take no longer."""
+    """Maps of 64 KiB around a scratchpad of 32: fused, they move less and take no longer."""
     plan = scheduled(32768, 64, 64)
     request = TilingRequest(scheduled=plan, operators=vocabulary(), decisions=Decisions())
     joined, alone = COST.plan(request), COST.plan(replace(request, longest=1))
@@ -371,21 +371,21 @@ def test_a_pinned_group_is_kept_and_the_rest_chosen_around_it() -> None:
 def test_what_the_first_step_reads_last_takes_room() -> None:
     """The input stays near until the first step of the group has read it."""
     plan = scheduled(8192)
-    machine = Machine(plan, vocabulary(), Decisions())
+    machine = ScheduledMachine(plan, vocabulary(), Decisions())
     request = TilingRequest(scheduled=plan, operators=vocabulary(), decisions=Decisions())
-    cutter = COST.cutter(machine, request)
-    (kept,) = (buffer for buffer in plan.buffers if buffer.name == "x")
-    assert (kept.first, kept.last) == (0, 0)
-    fuser = Fuser(
-        cutter=cutter,
-        plan=Plan(cuts=nothing_kept(cutter).cuts, kept={"x": "l1"}),
+    step_tilings = COST.step_tilings(machine, request)
+    (resident,) = (buffer for buffer in plan.buffers if buffer.name == "x")
+    assert (resident.first, resident.last) == (0, 0)
+    fuser = Grouping(
+        step_tilings=step_tilings,
+        plan=ResidencyPlan(cuts=nothing_kept(step_tilings).cuts, resident={"x": "l1"}),
         buffering="auto",
         longest=None,
         known={},
-        lookout=Lookout(machine),
+        analyses=StepAnalyses(machine),
     )
     (group,) = fuser.division((("a", "b", "c", "d"),), search=False).groups
-    one = chain_of(machine, 0, plan.steps, {"x": "l1"}, {"l1": kept.size_bytes})
-    assert isinstance(one, Chain)
-    room = 8192 - RUNTIME_BYTES - kept.size_bytes
-    assert altogether(region_costs(one, group.region)).near_bytes <= room == one.rooms[-1]
+    one = region_analysis(machine, 0, plan.steps, {"x": "l1"}, {"l1": resident.size_bytes})
+    assert isinstance(one, RegionAnalysis)
+    room = 8192 - RUNTIME_BYTES - resident.size_bytes
+    assert altogether(region_costs(one, group.region)).scratchpad_bytes <= room == one.rooms[-1]

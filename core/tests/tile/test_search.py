@@ -15,9 +15,9 @@ from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.testing.space_costs import space_cost
-from tilewright.tile.search import Search
-from tilewright.tile.space import rolling_loops
-from tilewright.tile.spaces import Machine
+from tilewright.tile.search import TilingSearch
+from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.tiling_space import rolling_loops
 
 
 @settings(max_examples=120, deadline=None)
@@ -28,19 +28,19 @@ def test_bytes_are_equal_and_cycles_close(
     scheduled = schedule_on(layer, cluster(RUNTIME_BYTES + room_bytes))
     if not scheduled.steps:
         return
-    machine = Machine(scheduled, vocabulary(), Decisions())
+    machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     step, way = scheduled.steps[0], machine.hops[0]
     space = machine.space(0, step, (way.far, way.near), split=split)
-    if not isinstance(space.access, MapAccess) or not any(item.written for item in space.travellers):
+    if not isinstance(space.access, MapAccess) or not any(item.written for item in space.copied):
         return
     if rolls:
         space = replace(space, rolls=rolling_loops(space))
-    found = Search(space, buffering).best()
+    found = TilingSearch(space, buffering).best()
     if found is None:
         return
     played = space_cost(space, found.on(step.name, (way.far, way.near)))
     assert found.moved_bytes == played.in_bytes + played.out_bytes
-    assert found.used_bytes == played.near_bytes
+    assert found.used_bytes == played.scratchpad_bytes
     begin = space.engine.step_cycles
     assert abs(found.cycles - (played.total_cycles - begin)) <= 0.02 * played.total_cycles
 
@@ -51,10 +51,10 @@ def test_windows_that_keep_rows_move_what_was_believed() -> None:
     inputs = [np.zeros((1, 8, 17, 16), np.float32), np.zeros((12, 8, 3, 3), np.float32)]
     layer = {"op": "Conv", "attributes": {**square, "group": 1}, "inputs": inputs}
     scheduled = schedule_on(layer, cluster(RUNTIME_BYTES + 3000))
-    machine = Machine(scheduled, vocabulary(), Decisions())
+    machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     step, way = scheduled.steps[0], machine.hops[0]
     space = machine.space(0, step, (way.far, way.near))
-    search = Search(replace(space, rolls=rolling_loops(space)), "auto")
+    search = TilingSearch(replace(space, rolls=rolling_loops(space)), "auto")
     points = search.points[search.least_bytes() <= search.room]
     best = [found for order in search.ordered(points) if (found := order.best()) is not None]
     rolling = [found for found in best if any(copy.window == "rolling" for copy in found.copies.values())]
@@ -62,5 +62,5 @@ def test_windows_that_keep_rows_move_what_was_believed() -> None:
     for found in rolling:
         played = space_cost(space, found.on(step.name, (way.far, way.near)))
         assert found.moved_bytes == played.in_bytes + played.out_bytes
-        assert found.used_bytes == played.near_bytes
+        assert found.used_bytes == played.scratchpad_bytes
         assert abs(found.cycles - played.total_cycles + space.engine.step_cycles) <= 0.02 * played.total_cycles

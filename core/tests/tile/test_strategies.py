@@ -22,9 +22,9 @@ from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.testing.space_costs import space_cost
-from tilewright.tile.search import Search
-from tilewright.tile.spaces import Machine
+from tilewright.tile.search import TilingSearch
 from tilewright.tile.stage import tile
+from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import TILERS, StepTiler
 
 BY_NAME = {tiler.name: tiler for tiler in TILERS}
@@ -37,23 +37,23 @@ CONV: dict[str, Any] = {
 SOFTMAX: dict[str, Any] = {"op": "Softmax", "inputs": [np.zeros((3, 400), np.float32)], "attributes": {"axis": 1}}
 
 
-def tiled(layer: dict[str, Any], near_bytes: int, name: str = "cost", buffering: Buffering = "auto") -> Tiled:
+def tiled(layer: dict[str, Any], scratchpad_bytes: int, name: str = "cost", buffering: Buffering = "auto") -> Tiled:
     tiler: StepTiler = BY_NAME[name]  # type: ignore[index]
-    return tile(schedule_on(layer, cluster(near_bytes)), vocabulary(), tiler, Decisions(), buffering, 7)
+    return tile(schedule_on(layer, cluster(scratchpad_bytes)), vocabulary(), tiler, Decisions(), buffering, 7)
 
 
 @settings(max_examples=120, deadline=None)
 @given(layers(), st.sampled_from(["cost", "min", "max", "random-max"]), st.sampled_from([600, 1500, 4096, 65536]))
-def test_tiles_of_every_strategy_are_sound(layer: dict[str, Any], name: str, near_bytes: int) -> None:
+def test_tiles_of_every_strategy_are_sound(layer: dict[str, Any], name: str, scratchpad_bytes: int) -> None:
     for buffering in ("single", "double", "auto"):
         try:
-            plan = tiled(layer, near_bytes, name, buffering)  # type: ignore[arg-type]
+            plan = tiled(layer, scratchpad_bytes, name, buffering)  # type: ignore[arg-type]
         except TilewrightError as error:
             assert error.code == "TW5101" and error.exit_code is Exit.DOES_NOT_FIT
             continue
         verify_tiled(plan, vocabulary())
         used = sum(align_up(item.size_bytes, 8) for item in plan.buffers if item.kind == "tile")
-        assert used <= near_bytes - RUNTIME_BYTES
+        assert used <= scratchpad_bytes - RUNTIME_BYTES
         for group in plan.groups:
             for copy in group.region.hops[-1].copies.values():
                 assert copy.buffers == 1 or (buffering != "single" and copy.level)
@@ -67,14 +67,14 @@ def test_the_search_finds_what_trying_everything_finds() -> None:
         "attributes": {"kernel_shape": (3, 1), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 0, 1, 0)},
         "constants": (1,),
     }
-    for near_bytes in (RUNTIME_BYTES + 112, RUNTIME_BYTES + 144):
-        scheduled = schedule_on(layer, cluster(near_bytes))
-        machine = Machine(scheduled, vocabulary(), Decisions())
+    for scratchpad_bytes in (RUNTIME_BYTES + 112, RUNTIME_BYTES + 144):
+        scheduled = schedule_on(layer, cluster(scratchpad_bytes))
+        machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
         space = machine.space(0, scheduled.steps[0], ("l2", "l1"))
-        found = Search(space, "auto").best()
+        found = TilingSearch(space, "auto").best()
         assert found is not None
         mine = space_cost(space, found.on("node", ("l2", "l1"))).total_cycles
-        names = [key_of("node", operand.name) for operand in space.travellers]
+        names = [key_of("node", operand.name) for operand in space.copied]
         best = float("inf")
         for order in (("o", "h"), ("h", "o")):
             for sizes in product((1, 2), (1, 2, 4)):
@@ -83,7 +83,7 @@ def test_the_search_finds_what_trying_everything_finds() -> None:
                     copies = {n: Copy(level=d, buffers=b) for n, (d, b) in zip(names, choice, strict=True)}
                     hop = Hop(far="l2", near="l1", nest=nest, copies=copies)
                     cost = space_cost(space, hop)
-                    if cost.near_bytes <= (space.room_bytes or 0):
+                    if cost.scratchpad_bytes <= (space.room_bytes or 0):
                         best = min(best, cost.total_cycles)
         assert mine <= best * 1.01
 
@@ -113,8 +113,8 @@ def test_min_takes_the_least_and_max_has_the_fewest_tiles() -> None:
 
 def test_the_plan_is_what_the_search_of_each_step_finds() -> None:
     scheduled = schedule_on(CONV, cluster(16384))
-    machine = Machine(scheduled, vocabulary(), Decisions())
-    alone = Search(machine.space(0, scheduled.steps[0], ("l2", "l1")), "auto").best()
+    machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
+    alone = TilingSearch(machine.space(0, scheduled.steps[0], ("l2", "l1")), "auto").best()
     assert alone is not None
     assert tiled(CONV, 16384).groups[0].region.hops[0] == alone.on("node", ("l2", "l1"))
 
@@ -138,8 +138,8 @@ def test_a_pinned_tiling_is_kept_and_a_pinned_value_is_not_copied() -> None:
     scheduled = schedule_on(CONV, platform)
     tiler = BY_NAME["cost"]
     pinned = tiled(CONV, 4096).groups[0].region
-    kept = tile(scheduled, vocabulary(), tiler, Decisions(tiles={"node": pinned}))
-    assert kept.groups[0].region == pinned
+    resident = tile(scheduled, vocabulary(), tiler, Decisions(tiles={"node": pinned}))
+    assert resident.groups[0].region == pinned
     near = tile(scheduled, vocabulary(), tiler, Decisions(memories={"in0": "l1"}))
     assert "node.X" not in near.groups[0].region.hops[0].copies
     assert check_tiles(near, vocabulary()) == ()

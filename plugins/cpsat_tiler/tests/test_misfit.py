@@ -23,7 +23,7 @@ from tilewright_cpsat.misfit import Demand, fits, minimal
 from tilewright_cpsat.tiler import CpsatTiler
 
 
-def softmaxes(near_bytes: int, pins: Decisions) -> Scheduled:
+def softmaxes(scratchpad_bytes: int, pins: Decisions) -> Scheduled:
     """Two softmaxes one after the other: rows of 200 numbers that cannot be cut."""
     shape = (8, 200)
     tensors = {name: Tensor(name=name, dtype=DType.F32, shape=shape) for name in ("x", "y", "z")}
@@ -34,13 +34,13 @@ def softmaxes(near_bytes: int, pins: Decisions) -> Scheduled:
     graph = Graph(name="two", inputs=("x",), outputs=("z",), nodes=nodes, tensors=tensors, constants={})
     decisions = replace(pins, in_place={"y": "", "z": ""})
     return schedule(
-        bind(graph, cluster(near_bytes), vocabulary(), portable_kernels(), decisions), vocabulary(), decisions
+        bind(graph, cluster(scratchpad_bytes), vocabulary(), portable_kernels(), decisions), vocabulary(), decisions
     )
 
 
-def error_of(near_bytes: int, pins: Decisions) -> TilewrightError:
+def error_of(scratchpad_bytes: int, pins: Decisions) -> TilewrightError:
     with pytest.raises(TilewrightError) as caught:
-        tile(softmaxes(near_bytes, pins), vocabulary(), CpsatTiler(), pins)
+        tile(softmaxes(scratchpad_bytes, pins), vocabulary(), CpsatTiler(), pins)
     return caught.value
 
 

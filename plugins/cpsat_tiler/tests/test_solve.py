@@ -8,8 +8,8 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright_cpsat.problem import Choice, Joint, Option, Rectangle, Stay, rectangles
-from tilewright_cpsat.solve import Answer, Work, solve
+from tilewright_cpsat.problem import Joint, JointChoice, Rectangle, Stay, StepOption, rectangles
+from tilewright_cpsat.solve import Answer, SolverWork, solve
 
 MEMORY = "near"
 
@@ -39,12 +39,12 @@ def joints(draw: st.DrawFn) -> Joint:
     )
 
 
-def _options(draw: st.DrawFn, names: Sequence[str]) -> Iterator[Option]:
+def _options(draw: st.DrawFn, names: Sequence[str]) -> Iterator[StepOption]:
     for where in product(("", MEMORY), repeat=len(names)):
         inside = tuple((name, memory) for name, memory in zip(names, where, strict=True) if memory)
         for _ in range(draw(st.integers(1, 2))):
             sizes = tuple(draw(st.lists(st.integers(1, 4), max_size=3)))
-            yield Option(
+            yield StepOption(
                 cycles=draw(st.integers(1, 9)),
                 moved_bytes=draw(st.integers(0, 3)),
                 stays=inside,
@@ -52,7 +52,7 @@ def _options(draw: st.DrawFn, names: Sequence[str]) -> Iterator[Option]:
             )
 
 
-def every_choice(joint: Joint) -> Iterator[Choice]:
+def every_choice(joint: Joint) -> Iterator[JointChoice]:
     free = [stay.name for stay in joint.stays if not stay.pinned]
     pinned = {stay.name: stay.pinned for stay in joint.stays if stay.pinned}
     for where in product(("", MEMORY), repeat=len(free)):
@@ -68,7 +68,7 @@ def every_choice(joint: Joint) -> Iterator[Choice]:
             for options, touched in zip(joint.options, joint.touched, strict=True)
         ]
         for chosen in product(*menus):
-            yield Choice(options=chosen, stays={**stays, **pinned})
+            yield JointChoice(options=chosen, stays={**stays, **pinned})
 
 
 def longest_chain(joint: Joint, stays: Mapping[str, str]) -> int:
@@ -157,12 +157,12 @@ def fragmented() -> Joint:
     fast = ((), (3,), (2,), (), (2,), (4,))
     movable = [[name for name, (first, last, _) in lives.items() if step in (first, last)] for step in range(6)]
 
-    def options(step: int) -> Iterator[Option]:
+    def options(step: int) -> Iterator[StepOption]:
         for where in product(("", MEMORY), repeat=len(movable[step])):
             inside = tuple((name, memory) for name, memory in zip(movable[step], where, strict=True) if memory)
             missing = len(movable[step]) - len(inside)
-            yield Option(cycles=1 + 10 * missing, moved_bytes=0, stays=inside, sizes={MEMORY: fast[step]})
-            yield Option(cycles=4 + 10 * missing, moved_bytes=0, stays=inside, sizes={MEMORY: (1,)})
+            yield StepOption(cycles=1 + 10 * missing, moved_bytes=0, stays=inside, sizes={MEMORY: fast[step]})
+            yield StepOption(cycles=4 + 10 * missing, moved_bytes=0, stays=inside, sizes={MEMORY: (1,)})
 
     return Joint(
         options=tuple(tuple(options(step)) for step in range(6)),
@@ -186,8 +186,8 @@ def test_places_are_part_of_the_problem() -> None:
 
 def test_no_work_gives_the_known_choice_and_says_that_nothing_is_proved() -> None:
     joint = fragmented()
-    known = Choice(options=(0,) * 6, stays={})
-    answer = solve(joint, known, Work(choose=0.0, place=1.0, both=0.0))
+    known = JointChoice(options=(0,) * 6, stays={})
+    answer = solve(joint, known, SolverWork(choose=0.0, place=1.0, both=0.0))
     assert answer is not None
     assert answer.choice == known
     assert answer.gap(joint) > 0

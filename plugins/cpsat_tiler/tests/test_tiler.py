@@ -57,7 +57,7 @@ def cycles(plan: Tiled) -> float:
     return sum(group.cycles for group in plan.groups)
 
 
-def convolutions(count: int, near_bytes: int, channels: int = 8, pins: Decisions | None = None) -> Scheduled:
+def convolutions(count: int, scratchpad_bytes: int, channels: int = 8, pins: Decisions | None = None) -> Scheduled:
     """Float convolutions one after the other over 8 x 8 pixels."""
     tensors: dict[str, Tensor] = {}
     constants: dict[str, Any] = {}
@@ -81,14 +81,14 @@ def convolutions(count: int, near_bytes: int, channels: int = 8, pins: Decisions
         name="chain", inputs=("x0",), outputs=(value,), nodes=tuple(nodes), tensors=tensors, constants=constants
     )
     decisions = pins or Decisions()
-    bound = bind(graph, cluster(near_bytes), vocabulary(), portable_kernels(), decisions)
+    bound = bind(graph, cluster(scratchpad_bytes), vocabulary(), portable_kernels(), decisions)
     return schedule(bound, vocabulary(), decisions)
 
 
 @settings(max_examples=25, deadline=None)
 @given(layers(), st.sampled_from([600, 1500, 4096, 65536]), st.sampled_from(["single", "double", "auto"]))
-def test_one_layer_is_never_slower(layer: dict[str, Any], near_bytes: int, buffering: Buffering) -> None:
-    scheduled = schedule_on(layer, cluster(near_bytes))
+def test_one_layer_is_never_slower(layer: dict[str, Any], scratchpad_bytes: int, buffering: Buffering) -> None:
+    scheduled = schedule_on(layer, cluster(scratchpad_bytes))
     try:
         quick = tiled(scheduled, COST, buffering)
     except TilewrightError as error:
@@ -99,10 +99,10 @@ def test_one_layer_is_never_slower(layer: dict[str, Any], near_bytes: int, buffe
     assert cycles(tiled(scheduled, CPSAT, buffering)) <= cycles(quick)
 
 
-@pytest.mark.parametrize("near_bytes", [3000, 9000])
+@pytest.mark.parametrize("scratchpad_bytes", [3000, 9000])
 @pytest.mark.parametrize("longest", [None, 1, 2])
-def test_a_chain_is_never_slower_and_twice_the_same(near_bytes: int, longest: int | None) -> None:
-    scheduled = convolutions(4, near_bytes)
+def test_a_chain_is_never_slower_and_twice_the_same(scratchpad_bytes: int, longest: int | None) -> None:
+    scheduled = convolutions(4, scratchpad_bytes)
     plan = tiled(scheduled, CPSAT, longest=longest)
     assert plan == tiled(scheduled, CPSAT, longest=longest)
     assert cycles(plan) <= cycles(tiled(scheduled, COST, longest=longest))
@@ -115,11 +115,11 @@ def test_a_chain_is_never_slower_and_twice_the_same(near_bytes: int, longest: in
 
 def test_what_stays_has_a_place_of_its_own() -> None:
     plan = tiled(convolutions(4, 9000), CPSAT)
-    kept = [value for group in plan.groups for value in group.region.resident]
-    assert kept
+    resident = [value for group in plan.groups for value in group.region.resident]
+    assert resident
     sizes = {buffer.name: buffer for buffer in plan.buffers}
     places = [(sizes[name], offset) for group in plan.groups for name, offset in group.offsets.items()]
-    assert set(kept) <= {buffer.name for buffer, _ in places}
+    assert set(resident) <= {buffer.name for buffer, _ in places}
     for at, (buffer, offset) in enumerate(places):
         assert offset % 8 == 0 and offset >= 0 and offset + buffer.size_bytes <= 9000 - RUNTIME_BYTES
         for other, place in places[:at]:
@@ -143,10 +143,10 @@ def test_what_is_pinned_near_takes_its_room() -> None:
     assert "conv1.Y" not in readers["conv1"] and "conv2.X" not in readers["conv2"]
 
 
-@pytest.mark.parametrize("near_bytes", [2048, 4096, 16384])
-def test_exact_on_the_twin(near_bytes: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("scratchpad_bytes", [2048, 4096, 16384])
+def test_exact_on_the_twin(scratchpad_bytes: int, tmp_path: Path) -> None:
     registry = replace(load_for(target="generic", tiler="cpsat"), platforms={CLUSTER.name: CLUSTER})
-    options = Options(memory={"l1": near_bytes}, tiler="cpsat")
+    options = Options(memory={"l1": scratchpad_bytes}, tiler="cpsat")
     plan = Deployment(DIGITS, CLUSTER.name, options, registry)
     numbers = np.random.default_rng(3)
     inputs = {
@@ -162,12 +162,12 @@ def test_exact_on_the_twin(near_bytes: int, tmp_path: Path) -> None:
     places = {name: place.offset_bytes for name, place in plan.allocated.placements.items()}
     asked = {name: offset for group in plan.tiled.groups for name, offset in group.offsets.items()}
     assert asked and asked.items() <= places.items()
-    assert plan.worst_case_buffer_size["l1"] + CLUSTER.runtime_bytes["l1"] <= near_bytes
+    assert plan.worst_case_buffer_size["l1"] + CLUSTER.runtime_bytes["l1"] <= scratchpad_bytes
 
 
-def nested(near_bytes: int, middle_bytes: int) -> Platform:
-    """Values live in a third memory, and travel over the second."""
-    base = cluster(near_bytes)
+def nested(scratchpad_bytes: int, middle_bytes: int) -> Platform:
+    """Values live in a third memory, and are copied over the second."""
+    base = cluster(scratchpad_bytes)
     return replace(
         base,
         memories=(
@@ -187,8 +187,8 @@ def test_every_memory_on_the_way_has_its_places() -> None:
     )
     plan = tiled(scheduled, CPSAT)
     assert cycles(plan) <= cycles(tiled(scheduled, COST))
-    kept = {memory for group in plan.groups for memory in group.region.resident.values()}
-    assert kept == {"l2"}, "a value of 2,048 B is too large for what tiles leave of 2,744 B"
+    resident = {memory for group in plan.groups for memory in group.region.resident.values()}
+    assert resident == {"l2"}, "a value of 2,048 B is too large for what tiles leave of 2,744 B"
     placed = allocate(plan, Decisions(), BestFit())
     verify_allocated(placed, vocabulary())
     asked = {name: offset for group in plan.groups for name, offset in group.offsets.items()}

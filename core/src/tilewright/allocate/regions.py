@@ -18,7 +18,7 @@ LASTING = ("state", "resident")  # kinds of buffers that nothing else ever share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
+class BlockArray:
     """Blocks that are one array of the program's. `memories` are the candidates for all of it, best first."""
 
     kind: Literal["state", "resident"]
@@ -27,7 +27,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Laid:
+class PlacedArray:
     """A region in a memory. Offsets of its blocks are from its own start."""
 
     kind: Literal["state", "resident"]
@@ -36,7 +36,7 @@ class Laid:
     places: Mapping[str, Place]
 
 
-def arrangements(regions: Sequence[Region], platform: Platform) -> Iterator[tuple[Laid, ...]]:
+def arrangements(regions: Sequence[BlockArray], platform: Platform) -> Iterator[tuple[PlacedArray, ...]]:
     """Every choice of memories for the regions, best first."""
     for choice in product(*(region.memories for region in regions)):
         yield tuple(
@@ -44,28 +44,28 @@ def arrangements(regions: Sequence[Region], platform: Platform) -> Iterator[tupl
         )
 
 
-def taken_bytes(laid: Sequence[Laid], memory: Memory) -> int:
+def taken_bytes(laid: Sequence[PlacedArray], memory: Memory) -> int:
     """What the regions in a memory take of it: each may begin wherever the memory's pool may."""
     return sum(align_up(one.size_bytes, memory.align) for one in laid if one.memory == memory.name)
 
 
-def beside(problem: Problem, laid: Sequence[Laid], platform: Platform) -> Problem:
+def beside(problem: Problem, laid: Sequence[PlacedArray], platform: Platform) -> Problem:
     """The problem with what the regions leave of every pool; never less than nothing."""
     return replace(problem, pools=tuple(_reduced(pool, laid, platform) for pool in problem.pools))
 
 
-def _reduced(pool: Pool, laid: Sequence[Laid], platform: Platform) -> Pool:
+def _reduced(pool: Pool, laid: Sequence[PlacedArray], platform: Platform) -> Pool:
     taken = taken_bytes(laid, platform.memory(pool.name))
     if pool.capacity_bytes is None or not taken:
         return pool
     return replace(pool, capacity_bytes=max(pool.capacity_bytes - taken, 0))
 
 
-def _laid(region: Region, memory: Memory) -> Laid:
+def _laid(region: BlockArray, memory: Memory) -> PlacedArray:
     """Largest alignment first, so that no gap is larger than it must be."""
     order = sorted(region.blocks, key=lambda block: (block.fixed_offset is None, -block.align))
     blocks = tuple(replace(block, pools=(memory.name,)) for block in order)
     pool = Pool(name=memory.name, capacity_bytes=None, align=memory.align)
     places = pack_in_order(Problem(blocks=blocks, pools=(pool,)))
     ends = [places[block.name].offset_bytes + block.size_bytes for block in blocks]
-    return Laid(kind=region.kind, memory=memory.name, size_bytes=max(ends, default=0), places=places)
+    return PlacedArray(kind=region.kind, memory=memory.name, size_bytes=max(ends, default=0), places=places)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tilewright.allocate.regions import LASTING, Region
+from tilewright.allocate.regions import LASTING, BlockArray
 from tilewright.errors import usage_error
 from tilewright.ir.allocation import Block, Pool, Problem
 from tilewright.ir.decisions import Decisions
@@ -22,7 +22,7 @@ class Request:
     problem: Problem  # buffers in RAM that tilewright manages
     constants: Problem  # one pool for each const memory
     application: Mapping[str, str]  # buffer -> memory that the application manages: marked live and dead, not placed
-    regions: tuple[Region, ...] = ()  # what lasts from run to run, apart from the pools
+    regions: tuple[BlockArray, ...] = ()  # what lasts from run to run, apart from the pools
 
 
 def request(tiled: Tiled, decisions: Decisions) -> Request:
@@ -62,7 +62,7 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
     )
 
 
-def _regions(lasting: list[tuple[Buffer, Block]]) -> tuple[Region, ...]:
+def _regions(lasting: list[tuple[Buffer, Block]]) -> tuple[BlockArray, ...]:
     """All state in one region; copies of constants in one for each memory."""
     state = [block for buffer, block in lasting if buffer.kind == "state"]
     copies: dict[str, list[Block]] = {}
@@ -70,7 +70,7 @@ def _regions(lasting: list[tuple[Buffer, Block]]) -> tuple[Region, ...]:
         if buffer.kind == "resident":
             copies.setdefault(block.pools[0], []).append(block)
     resident = [
-        Region(kind="resident", memories=(name,), blocks=tuple(blocks)) for name, blocks in sorted(copies.items())
+        BlockArray(kind="resident", memories=(name,), blocks=tuple(blocks)) for name, blocks in sorted(copies.items())
     ]
     if not state:
         return tuple(resident)
@@ -82,7 +82,7 @@ def _regions(lasting: list[tuple[Buffer, Block]]) -> tuple[Region, ...]:
             details=tuple(f"'{block.name}' may be in {', '.join(block.pools)}" for block in state),
             fix=("pin every tensor of the state to the same memory",),
         )
-    return Region(kind="state", memories=common, blocks=tuple(state)), *resident
+    return BlockArray(kind="state", memories=common, blocks=tuple(state)), *resident
 
 
 def _alike(memory: Memory, first: Memory) -> bool:

@@ -11,7 +11,7 @@ from tilewright.allocate.auto import cost
 from tilewright.allocate.bound import lower_bounds
 from tilewright.allocate.in_order import pack_in_order
 from tilewright.allocate.overflow import Overflow, does_not_fit, overflow_of
-from tilewright.allocate.regions import Laid, arrangements, beside, taken_bytes
+from tilewright.allocate.regions import PlacedArray, arrangements, beside, taken_bytes
 from tilewright.allocate.request import Request, relaxed, request
 from tilewright.allocate.soft import raised_limits
 from tilewright.allocate.solving import solved
@@ -72,7 +72,7 @@ def attempt(
     )
 
 
-Found = tuple[tuple[Laid, ...], Solution, Solution]  # regions, the pools of RAM, the pools of constants
+Found = tuple[tuple[PlacedArray, ...], Solution, Solution]  # regions, the pools of RAM, the pools of constants
 
 
 def _found(tiled: Tiled, asked: Request, allocator: Allocator, budget: Budget) -> Found | Overflow:
@@ -91,7 +91,7 @@ def _found(tiled: Tiled, asked: Request, allocator: Allocator, budget: Budget) -
     return first
 
 
-def _crowded(tiled: Tiled, asked: Request, laid: tuple[Laid, ...]) -> Overflow | None:
+def _crowded(tiled: Tiled, asked: Request, laid: tuple[PlacedArray, ...]) -> Overflow | None:
     """The memory that the regions alone are too much for."""
     platform = tiled.scheduled.bound.platform
     for pool in asked.problem.pools:
@@ -122,7 +122,7 @@ def _placed_constants(tiled: Tiled, problem: Problem, allocator: Allocator, budg
 
 
 def _solved(
-    tiled: Tiled, asked: Request, laid: tuple[Laid, ...], allocator: Allocator, budget: Budget
+    tiled: Tiled, asked: Request, laid: tuple[PlacedArray, ...], allocator: Allocator, budget: Budget
 ) -> Solution | Overflow:
     problem = beside(asked.problem, laid, tiled.scheduled.bound.platform)
     solution = solved(problem, allocator, budget)
@@ -151,7 +151,9 @@ def _no_placement(reason: str) -> TilewrightError:
     )
 
 
-def _overflow(tiled: Tiled, problem: Problem, solution: Solution, memory: str, laid: tuple[Laid, ...]) -> Overflow:
+def _overflow(
+    tiled: Tiled, problem: Problem, solution: Solution, memory: str, laid: tuple[PlacedArray, ...]
+) -> Overflow:
     """Of what the memory has, the regions in it included."""
     lasting = {name: at for one in laid for name, at in one.places.items()}
     inside = _inside(tiled, {**solution.places, **lasting}, memory)
@@ -197,7 +199,7 @@ def _pool_uses(problem: Problem, solution: Solution, platform: Platform) -> list
     ]
 
 
-def _region_uses(laid: Sequence[Laid], platform: Platform) -> list[PoolUse]:
+def _region_uses(laid: Sequence[PlacedArray], platform: Platform) -> list[PoolUse]:
     return [
         PoolUse(
             memory=one.memory,

@@ -8,7 +8,7 @@ Made by tools/build_api.py: change tools/api.toml, not this file.
 
 from tilewright.ir.code_pass import CodePass, CodePassContext
 from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.ir.program import Beginning, KernelLicence, Parameter, Part, Port, Program, ProgramPool, StepCode
+from tilewright.ir.program import KernelLicence, Parameter, Part, Port, Program, ProgramPool, StateInitialiser, StepCode
 from tilewright.ir.statements import (
     Barrier,
     ByteRange,
@@ -36,7 +36,6 @@ from tilewright.ir.statements import (
 
 __all__ = [
     "Barrier",
-    "Beginning",
     "ByteRange",
     "Charge",
     "CodePass",
@@ -64,6 +63,7 @@ __all__ = [
     "Program",
     "ProgramPool",
     "Raw",
+    "StateInitialiser",
     "Statement",
     "StepCall",
     "StepCode",

@@ -5,21 +5,21 @@ How steps are cut into groups and tiles: the question, the answer, and a list of
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.regions import Copy, Cut, Held, Hop, Region, Sums
+from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, SplitReduction
 from tilewright.ir.stages import Group
 from tilewright.ir.tiler import Tiler, TilingRequest
 from tilewright.tile.choices import TileChoices, Tiling
-from tilewright.tile.misfit import Needs
+from tilewright.tile.no_tiling import Needs
 
 __all__ = [
     "Copy",
     "Cut",
     "Group",
-    "Held",
+    "HeldValue",
     "Hop",
     "Needs",
     "Region",
-    "Sums",
+    "SplitReduction",
     "TileChoices",
     "Tiler",
     "Tiling",

@@ -17,7 +17,7 @@ from tilewright.ir.stages import Candidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
+class NodeCandidates:
     """The candidates for one node, cheapest first, the layer as each would compute it, and all refusals."""
 
     candidates: tuple[Candidate, ...]
@@ -25,7 +25,7 @@ class Choices:
     refusals: tuple[Refusal, ...]
 
 
-def choices(site: Site, key: Hashable, kernels: Iterable[Kernel], platform: Platform, layers: Layers) -> Choices:
+def choices(site: Site, key: Hashable, kernels: Iterable[Kernel], platform: Platform, layers: Layers) -> NodeCandidates:
     """Ask every kernel for `site`'s operator that is meant for `platform`. `key` is `layer_key(site)`."""
     found: list[tuple[Candidate, Layer]] = []
     refusals: list[Refusal] = []
@@ -38,7 +38,7 @@ def choices(site: Site, key: Hashable, kernels: Iterable[Kernel], platform: Plat
         else:
             refusals.append(Refusal(candidate=kernel.name, reason=answer))
     found.sort(key=lambda one: _rank(one[0]))
-    return Choices(
+    return NodeCandidates(
         candidates=tuple(candidate for candidate, _ in found),
         layers=tuple(layer for _, layer in found),
         refusals=tuple(refusals),

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class StoredConstants:
     """The constants of all nodes: by node, operand -> name; and the arrays by name."""
 
     names: Mapping[str, Mapping[str, str]]
     arrays: Mapping[str, Array]
 
 
-def store_constants(layers: Mapping[str, Layer]) -> Stored:
+def store_constants(layers: Mapping[str, Layer]) -> StoredConstants:
     """Pack the constants of every node's layer for its kernel. The first node that needs an array gives it its name."""
     names: dict[str, Mapping[str, str]] = {}
     arrays: dict[str, Array] = {}
@@ -36,7 +36,7 @@ def store_constants(layers: Mapping[str, Layer]) -> Stored:
         if layer not in stored:
             stored[layer] = _stored(node, layer, arrays, known)
         names[node] = stored[layer]
-    return Stored(names=names, arrays=arrays)
+    return StoredConstants(names=names, arrays=arrays)
 
 
 def _stored(node: str, layer: Layer, arrays: dict[str, Array], known: dict[bytes, str]) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
-from tilewright.bind.candidates import Choices, choices, engine_of, kernels_by_operator
+from tilewright.bind.candidates import NodeCandidates, choices, engine_of, kernels_by_operator
 from tilewright.bind.constants import store_constants
 from tilewright.bind.layouts import choose_layouts
 from tilewright.bind.relayout import insert_relayouts
@@ -35,9 +35,9 @@ def bind(
     Raises TilewrightError TW2001 (exit 4) that lists every node nobody can compute, with every refusal.
     """
     offered, layers = kernels_by_operator(kernels), layers or Layers(operators=operators)
-    known: dict[Hashable, Choices] = {}
+    known: dict[Hashable, NodeCandidates] = {}
 
-    def ask(site: Site) -> Choices:
+    def ask(site: Site) -> NodeCandidates:
         key = layer_key(site)
         if key not in known:
             known[key] = choices(site, key, offered.get(site.node.op, ()), platform, layers)
@@ -76,7 +76,7 @@ def bind(
     )
 
 
-def _pick(node: str, found: Choices, decisions: Decisions) -> Layer:
+def _pick(node: str, found: NodeCandidates, decisions: Decisions) -> Layer:
     pinned = decisions.kernels.get(node)
     if not pinned:
         return found.layers[0]
@@ -93,7 +93,7 @@ def _pick(node: str, found: Choices, decisions: Decisions) -> Layer:
     )
 
 
-def _demand_candidates(graph: Graph, found: Mapping[str, Choices], platform: Platform) -> None:
+def _demand_candidates(graph: Graph, found: Mapping[str, NodeCandidates], platform: Platform) -> None:
     lost = [site for site in graph.sites() if not found[site.node.name].candidates]
     if not lost:
         return

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 from tilewright.ir.stages import Allocated, Buffer, Placement
 
-LASTING = ("constant", "state", "resident")  # kinds of buffers
+PERSISTENT = ("constant", "state", "resident")  # kinds of buffers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
+class ByteSpan:
     """Half-open range of bytes. Memories that the plan does not lay out have one region for each buffer."""
 
     region: str
     low: int
     high: int
 
-    def overlaps(self, other: Spot) -> bool:
+    def overlaps(self, other: ByteSpan) -> bool:
         return self.region == other.region and self.low < other.high and other.low < self.high
 
 
@@ -30,11 +30,11 @@ def region(buffer: Buffer, place: Placement) -> str:
     return f"copies in {place.memory}" if buffer.kind == "resident" else f"memory {place.memory}"
 
 
-def spot_of(buffer: Buffer, allocated: Allocated) -> Spot:
+def byte_span_of(buffer: Buffer, allocated: Allocated) -> ByteSpan:
     """Where a buffer is. One in memory that the plan does not lay out has a region of its own."""
     place = allocated.placements.get(buffer.name)
     platform = allocated.tiled.scheduled.bound.platform
     if place is None or platform.memory(place.memory).managed_by == "application":
-        return Spot(region=f"buffer {buffer.name}", low=0, high=buffer.size_bytes)
+        return ByteSpan(region=f"buffer {buffer.name}", low=0, high=buffer.size_bytes)
     low = place.offset_bytes
-    return Spot(region=region(buffer, place), low=low, high=low + buffer.size_bytes)
+    return ByteSpan(region=region(buffer, place), low=low, high=low + buffer.size_bytes)

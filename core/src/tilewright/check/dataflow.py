@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tilewright.check.address_ranges import Spot, spot_of
+from tilewright.check.address_ranges import ByteSpan, byte_span_of
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.layout import Layout
 from tilewright.ir.operands import input_names
@@ -35,7 +35,7 @@ class _Contents:
 
     regions: dict[str, Numbers] = field(default_factory=dict)
 
-    def at(self, spot: Spot) -> Numbers:
+    def at(self, spot: ByteSpan) -> Numbers:
         import numpy as np
 
         have = self.regions.get(spot.region, np.zeros(0, np.int64))
@@ -143,7 +143,7 @@ class Replay:
         at = f"at step {index} '{step.name}'"
         reads, writes = self._touched([name for one in steps for name in one.nodes])
         scratch = [
-            spot_of(buffer, self.allocated)
+            byte_span_of(buffer, self.allocated)
             for buffer in self.buffers.values()
             if buffer.kind in ("scratch", "tile", "staged") and buffer.first <= index <= buffer.last
         ]
@@ -193,8 +193,8 @@ class Replay:
     def _buffer(self, name: str) -> Buffer:
         return self.buffers[self.scheduled.storage[name].buffer]
 
-    def _spot(self, name: str) -> Spot:
-        whole, low = spot_of(self._buffer(name), self.allocated), self.scheduled.storage[name].offset_bytes
+    def _spot(self, name: str) -> ByteSpan:
+        whole, low = byte_span_of(self._buffer(name), self.allocated), self.scheduled.storage[name].offset_bytes
         return replace(whole, low=whole.low + low, high=whole.low + low + self.graph.tensors[name].size_bytes)
 
     def _write(self, name: str) -> None:

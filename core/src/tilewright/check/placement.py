@@ -7,7 +7,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from tilewright.check.address_ranges import LASTING, region, spot_of
+from tilewright.check.address_ranges import PERSISTENT, byte_span_of, region
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import CONSTANTS_HEADER_BYTES, Allocated
 
@@ -69,13 +69,13 @@ def _sharing_faults(allocated: Allocated) -> Iterator[str]:
     platform = allocated.tiled.scheduled.bound.platform
     ours = {memory.name for memory in platform.memories if memory.managed_by == "tilewright"}
     spots = [
-        (buffer, spot_of(buffer, allocated))
+        (buffer, byte_span_of(buffer, allocated))
         for buffer in allocated.tiled.buffers
         if (place := allocated.placements.get(buffer.name)) is not None and place.memory in ours
     ]
-    lasting = [index for index, (buffer, _) in enumerate(spots) if buffer.kind in LASTING]
+    lasting = [index for index, (buffer, _) in enumerate(spots) if buffer.kind in PERSISTENT]
     for index, (one, there) in enumerate(spots):
-        later = range(index + 1, len(spots)) if one.kind in LASTING else lasting[bisect_right(lasting, index) :]
+        later = range(index + 1, len(spots)) if one.kind in PERSISTENT else lasting[bisect_right(lasting, index) :]
         for other, here in (spots[number] for number in later):
             if there.overlaps(here):
                 yield f"buffers '{one.name}' and '{other.name}' share bytes of {here.region}"

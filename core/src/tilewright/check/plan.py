@@ -86,7 +86,7 @@ def _copy_faults(allocated: Allocated) -> Iterator[str]:
 
 
 def _access_faults(allocated: Allocated) -> Iterator[str]:
-    """Engines compute where they can: on operands of steps in one piece, on scratch, in the tiles' near memory."""
+    """Engines compute where they can: on operands of steps in one piece, on scratch, in the tiles' scratchpad."""
     tiled = allocated.tiled
     bound, platform = tiled.scheduled.bound, tiled.scheduled.bound.platform
     nodes = {node.name: node for node in bound.graph.nodes}

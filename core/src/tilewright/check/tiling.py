@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tilewright.check.tiling_calls import Part, calls_of, run_faults
+from tilewright.check.tiling_calls import CheckedStep, calls_of, run_faults
 from tilewright.check.tiling_copies import Copies
-from tilewright.check.tiling_form import Form
-from tilewright.check.tiling_operands import Plan, operands_of
+from tilewright.check.tiling_form import CheckedRegion
+from tilewright.check.tiling_operands import CheckedPlan, operands_of
 from tilewright.check.tiling_overwriting import overwriting_faults
 from tilewright.ir.operator import Operator
 from tilewright.ir.regions import Region
@@ -18,7 +18,7 @@ from tilewright.ir.stages import Tiled
 
 def check_tiles(tiled: Tiled, operators: Mapping[str, Operator]) -> tuple[str, ...]:
     """Everything that is wrong with the tilings of `tiled`; empty when nothing is."""
-    plan = Plan(
+    plan = CheckedPlan(
         tiled=tiled,
         operators=operators,
         nodes={node.name: node for node in tiled.scheduled.bound.graph.nodes},
@@ -32,10 +32,10 @@ def check_tiles(tiled: Tiled, operators: Mapping[str, Operator]) -> tuple[str, .
     return (*found, *_limit_faults(tiled))
 
 
-def _region_faults(plan: Plan, region: Region) -> Iterator[str]:
+def _region_faults(plan: CheckedPlan, region: Region) -> Iterator[str]:
     """What is wrong with a region, cheap things first: what makes no sense cannot be gone through."""
     parts = tuple(_part(plan, name) for name in region.steps)
-    form = tuple(Form(plan=plan, region=region, parts=parts).faults())
+    form = tuple(CheckedRegion(plan=plan, region=region, parts=parts).faults())
     yield from form
     if form or not region.hops:
         return
@@ -48,10 +48,10 @@ def _region_faults(plan: Plan, region: Region) -> Iterator[str]:
         yield from overwriting_faults(copies)
 
 
-def _part(plan: Plan, name: str) -> Part:
+def _part(plan: CheckedPlan, name: str) -> CheckedStep:
     bound, node = plan.tiled.scheduled.bound, plan.nodes[name]
     site, binding, layer = bound.site(node), bound.bindings[name], bound.layers[name]
-    return Part(
+    return CheckedStep(
         name=name,
         number=plan.numbers[name],
         engine=binding.engine,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.check.tiling_operands import HomeOperand
+from tilewright.check.tiling_operands import BackingOperand
 from tilewright.ir.access import Access, MapAccess
 from tilewright.ir.index import Axis, Index, Term, bare_loop, mentions
 from tilewright.ir.kernel import Kernel, Matched
@@ -35,11 +35,11 @@ class Ends(NamedTuple):
         """The cuts that move them."""
         return {at for end in self for at, extent in enumerate(end.shape) if extent > 1}
 
-    def hull(self, depth: int) -> Ends:
-        """One range for all tiles that share their first `depth` trips."""
-        if all(cut < depth for cut in self.moved_by()):
+    def hull(self, copy_level: int) -> Ends:
+        """One range for all tiles that share their first `copy_level` trips."""
+        if all(cut < copy_level for cut in self.moved_by()):
             return self
-        inside = tuple(range(depth, self.low.ndim))
+        inside = tuple(range(copy_level, self.low.ndim))
         return Ends(self.low.min(axis=inside, keepdims=True), self.high.max(axis=inside, keepdims=True))
 
     def joined(self, other: Ends) -> Ends:
@@ -78,7 +78,7 @@ Windows = tuple[Ends, ...]  # by axis of an operand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class CheckedStep:
     """One step of the region."""
 
     name: str
@@ -87,10 +87,10 @@ class Part:
     site: Matched
     kernel: Kernel
     access: Access
-    operands: tuple[HomeOperand, ...]
+    operands: tuple[BackingOperand, ...]
 
     @property
-    def outputs(self) -> tuple[HomeOperand, ...]:
+    def outputs(self) -> tuple[BackingOperand, ...]:
         """What it writes."""
         return tuple(item for item in self.operands if item.written)
 
@@ -107,7 +107,7 @@ class Part:
         """All trips of all loops, in every tile."""
         return {loop.name: everything(loop.extent) for loop in self.access.loops}
 
-    def windows(self, item: HomeOperand, runs: Runs) -> Windows:
+    def windows(self, item: BackingOperand, runs: Runs) -> Windows:
         """What runs reach of an operand, positions outside of it included."""
         if isinstance(self.access, MapAccess):
             return tuple(_reached(axis, runs) for axis in self.axes(item.name))
@@ -119,19 +119,19 @@ class Part:
 class Calls:
     """All calls of one step. `need` is by axis of what it writes; of the sink it has none."""
 
-    part: Part
+    part: CheckedStep
     runs: dict[str, Ends]
     need: Windows = ()
     faults: list[str] = field(default_factory=list)
     reached: dict[str, Windows] = field(default_factory=dict)  # by operand, once asked for
 
-    def touched(self, item: HomeOperand) -> Windows:
+    def touched(self, item: BackingOperand) -> Windows:
         """What every call reaches of an operand: nothing where a loop has no trips."""
         if item.name not in self.reached:
             self.reached[item.name] = self._touched(item)
         return self.reached[item.name]
 
-    def _touched(self, item: HomeOperand) -> Windows:
+    def _touched(self, item: BackingOperand) -> Windows:
         found = list(self.part.windows(item, self.runs))
         for at, axis in enumerate(self.part.axes(item.name)):
             for none in (none for loop, none in self.idle.items() if mentions(axis.index, loop)):
@@ -149,7 +149,7 @@ class Calls:
         return {cut for ends in (*self.runs.values(), *self.need) for cut in ends.moved_by()}
 
 
-def calls_of(region: Region, parts: Sequence[Part]) -> tuple[Calls, ...]:
+def calls_of(region: Region, parts: Sequence[CheckedStep]) -> tuple[Calls, ...]:
     """The calls of every step, worked out from the sink backwards."""
     flat = [cut for hop in region.hops for cut in hop.nest]
     inmost = len(flat) - len(region.hops[-1].nest)
@@ -159,7 +159,7 @@ def calls_of(region: Region, parts: Sequence[Part]) -> tuple[Calls, ...]:
     return tuple(found)
 
 
-def _sink_runs(sink: Part, flat: Sequence[Cut]) -> dict[str, Ends]:
+def _sink_runs(sink: CheckedStep, flat: Sequence[Cut]) -> dict[str, Ends]:
     runs, sizes = sink.whole(), {loop.name: loop.extent for loop in sink.access.loops}
     for at, (loop, asked) in enumerate(flat):
         around, most = runs[loop], sizes[loop]
@@ -170,7 +170,7 @@ def _sink_runs(sink: Part, flat: Sequence[Cut]) -> dict[str, Ends]:
     return runs
 
 
-def _calls(region: Region, part: Part, behind: Sequence[Calls], inmost: int) -> Calls:
+def _calls(region: Region, part: CheckedStep, behind: Sequence[Calls], inmost: int) -> Calls:
     """The calls of a step whose output the steps behind it read."""
     output = part.outputs[0]
     form = region.held[output.value].form
@@ -201,7 +201,7 @@ def rolled(windows: Windows, cut: int) -> tuple[int, str]:
     return axes[0], ""
 
 
-def _need(value: HomeOperand, axis: int, behind: Sequence[Calls]) -> Ends:
+def _need(value: BackingOperand, axis: int, behind: Sequence[Calls]) -> Ends:
     """Hull of what the readers reach with their first trips, and with their last."""
     found = (
         _first_to_last(calls.part.axes(item.name)[axis], calls.runs)
@@ -314,7 +314,7 @@ def _grain_faults(calls: Calls) -> Iterator[str]:
             yield f"trips {low[wrong][0]}..{high[wrong][0]} of loop '{loop}' are no multiple of {grain}"
 
 
-def _reach_faults(part: Part, item: HomeOperand, windows: Windows) -> Iterator[str]:
+def _reach_faults(part: CheckedStep, item: BackingOperand, windows: Windows) -> Iterator[str]:
     axes = part.axes(item.name)
     for at, (ends, extent) in enumerate(zip(windows, item.shape, strict=True)):
         if (axes and axes[at].padded) or (ends.low.min() >= 0 and ends.high.max() <= extent):
@@ -326,7 +326,7 @@ def _reach_faults(part: Part, item: HomeOperand, windows: Windows) -> Iterator[s
                   f"where there is no padding"  # fmt: skip
 
 
-def once_faults(item: HomeOperand, windows: Windows, again: set[int], what: str) -> Iterator[str]:
+def once_faults(item: BackingOperand, windows: Windows, again: set[int], what: str) -> Iterator[str]:
     """Every element is in one window. `again` are the cuts in each of whose trips there are windows."""
     axes = [ends.moved_by() for ends in windows]
     if sum(map(len, axes)) != len(set().union(*axes)):
@@ -346,7 +346,7 @@ def once_faults(item: HomeOperand, windows: Windows, again: set[int], what: str)
             return
 
 
-def _once_together(item: HomeOperand, windows: Windows, what: str) -> Iterator[str]:
+def _once_together(item: BackingOperand, windows: Windows, what: str) -> Iterator[str]:
     """The same where a cut moves several axes at once: tile by tile."""
     counts = np.zeros(item.shape, np.int64)
     ends = np.broadcast_arrays(*(end for one in windows for end in one))

@@ -13,16 +13,16 @@ from math import prod
 import numpy as np
 
 from tilewright.check.tiling_calls import Calls, Ends, Windows, everything, once_faults, rolled
-from tilewright.check.tiling_operands import HomeOperand, Plan, copy_path_of, transfer_fault
+from tilewright.check.tiling_operands import BackingOperand, CheckedPlan, copy_path_of, transfer_fault
 from tilewright.ir.layout import strides
 from tilewright.ir.platform import CopyPath
 from tilewright.ir.regions import Copy, Hop, Region, key_of
 
-Travel = tuple[Windows, Windows]  # what is there of an operand, by axis, and what of it is copied
+CopiedWindows = tuple[Windows, Windows]  # what is there of an operand, by axis, and what of it is copied
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class HopSide:
     """Where an operand's bytes are at one end of a hop: an array of `room`, whose first element is at `low`."""
 
     memories: tuple[str, ...]
@@ -35,7 +35,7 @@ class Side:
 class Copies:
     """The copies of a region."""
 
-    plan: Plan
+    plan: CheckedPlan
     region: Region
     calls: Sequence[Calls]
 
@@ -55,7 +55,7 @@ class Copies:
         return {item.value for one in self.calls[:-1] for item in one.part.outputs}
 
     @cached_property
-    def outside(self) -> tuple[tuple[Calls, HomeOperand], ...]:
+    def outside(self) -> tuple[tuple[Calls, BackingOperand], ...]:
         """Operands that come from outside, or leave."""
         leaving = {key for hop in self.region.hops for key in hop.copies}
         return tuple(
@@ -69,19 +69,19 @@ class Copies:
         """Whether what goes over a hop does so for all that read it."""
         return not hop.nest and hop is not self.region.hops[-1]
 
-    def crossing(self, hop: Hop, value: str) -> tuple[Calls, HomeOperand] | None:
+    def crossing(self, hop: Hop, value: str) -> tuple[Calls, BackingOperand] | None:
         """The operand under which a value crosses a hop, for all that read it."""
         users = self._users(value) if self.crosses(hop) else ()
         return next(((one, item) for one, item in users if key_of(one.part.name, item.name) in hop.copies), None)
 
-    def _users(self, value: str) -> Iterator[tuple[Calls, HomeOperand]]:
+    def _users(self, value: str) -> Iterator[tuple[Calls, BackingOperand]]:
         return ((one, item) for one, item in self.outside if item.value == value and not item.written)
 
     def level(self, at: int, copy: Copy) -> int:
         """How many cuts of the flat nest are around the transfers of a copy."""
         return sum(len(hop.nest) for hop in self.region.hops[:at]) + copy.level
 
-    def travel(self, one: Calls, item: HomeOperand, at: int) -> Travel:
+    def copied_windows(self, one: Calls, item: BackingOperand, at: int) -> CopiedWindows:
         """What is there of an operand in the buffers of a hop, and what of that every transfer brings or takes."""
         hop = self.region.hops[at]
         copy = hop.copies[key_of(one.part.name, item.name)]
@@ -96,22 +96,26 @@ class Copies:
         axis, _ = rolled(found, cut)
         return found, (*found[:axis], found[axis].later(cut), *found[axis + 1 :])
 
-    def _crossed(self, hop: Hop, brought: tuple[Calls, HomeOperand], found: Windows) -> Windows:
+    def _crossed(self, hop: Hop, brought: tuple[Calls, BackingOperand], found: Windows) -> Windows:
         """What crosses: at least all that anyone reads of it, and the whole where there is room for that."""
         one, item = brought
         buffer = self.plan.buffers.get(f"{key_of(one.part.name, item.name)}@{hop.near}#0")
         if buffer is not None and buffer.size_bytes >= item.bytes_in(item.shape):
             return tuple(everything(extent) for extent in item.shape)
-        depth = sum(len(outer.nest) for outer in self.region.hops[: self.region.hops.index(hop)])
+        copy_level = sum(len(outer.nest) for outer in self.region.hops[: self.region.hops.index(hop)])
         for other, same in () if item.written else self._users(item.value):
-            found = tuple(map(Ends.joined, found, _window(other, same, depth)))
+            found = tuple(map(Ends.joined, found, _window(other, same, copy_level)))
         return found
 
     def rolling_cut(self, at: int, copy: Copy, windows: Windows) -> int | None:
         """The innermost cut of a hop that moves a rolling window; None where none does."""
-        depth = self.level(at, copy)
+        copy_level = self.level(at, copy)
         moved = {cut for ends in windows for cut in ends.moved_by()}
-        return max(moved & set(range(depth - copy.level, depth)), default=None) if copy.window == "rolling" else None
+        return (
+            max(moved & set(range(copy_level - copy.level, copy_level)), default=None)
+            if copy.window == "rolling"
+            else None
+        )
 
     # --- faults
 
@@ -125,22 +129,22 @@ class Copies:
         yield from self._sums_faults()
         yield from self._scratch_faults()
 
-    def _alive(self, item: HomeOperand) -> Iterator[str]:
+    def _alive(self, item: BackingOperand) -> Iterator[str]:
         buffer = self.plan.buffers.get(item.buffer)
         if buffer is None or not buffer.first <= self.number <= buffer.last:
             yield f"'{item.value}' is not alive where the region runs"
 
-    def _way(self, one: Calls, item: HomeOperand) -> Iterator[str]:
+    def _way(self, one: Calls, item: BackingOperand) -> Iterator[str]:
         """From home to the last buffer."""
         whole = tuple(everything(extent) for extent in item.shape)
-        side = Side(memories=item.memories, room=item.shape, window=whole, offset_bytes=item.offset_bytes)
+        side = HopSide(memories=item.memories, room=item.shape, window=whole, offset_bytes=item.offset_bytes)
         for at, hop in enumerate(self.region.hops):
             copy = hop.copies.get(key_of(one.part.name, item.name))
             shared = None if copy or item.written else self.crossing(hop, item.value)
             if shared is not None:
-                side = _side(hop, self.travel(*shared, at)[0])
+                side = _side(hop, self.copied_windows(*shared, at)[0])
             if copy is not None:
-                there, moved = self.travel(one, item, at)
+                there, moved = self.copied_windows(one, item, at)
                 near = _side(hop, there)
                 yield from self._rolling_faults(one, item, self.rolling_cut(at, copy, there), there)
                 yield from self._buffers(one, item, hop, near)
@@ -149,14 +153,14 @@ class Copies:
                     yield from once_faults(item, moved, self._times(one, item, at), f"stored from '{hop.near}'")
                 side = near
 
-    def _times(self, one: Calls, item: HomeOperand, at: int) -> set[int]:
+    def _times(self, one: Calls, item: BackingOperand, at: int) -> set[int]:
         """The cuts in each of whose trips an output leaves."""
-        depth = self.level(at, self.region.hops[at].copies[key_of(one.part.name, item.name)])
+        copy_level = self.level(at, self.region.hops[at].copies[key_of(one.part.name, item.name)])
         if item.value in self.inner and at == len(self.region.hops) - 1:
-            depth = 1 + max(one.moved_by(), default=-1)
-        return self.calls[-1].moved_by() & set(range(depth))
+            copy_level = 1 + max(one.moved_by(), default=-1)
+        return self.calls[-1].moved_by() & set(range(copy_level))
 
-    def _rolling_faults(self, one: Calls, item: HomeOperand, cut: int | None, there: Windows) -> Iterator[str]:
+    def _rolling_faults(self, one: Calls, item: BackingOperand, cut: int | None, there: Windows) -> Iterator[str]:
         if cut is None:
             return
         axis, fault = rolled(there, cut)
@@ -164,7 +168,7 @@ class Copies:
         if fault or whole[axis].step > 1:
             yield f"{item.name} cannot keep rows: {fault or f'of axis {axis} not every position is copied'}"
 
-    def _buffers(self, one: Calls, item: HomeOperand, hop: Hop, near: Side) -> Iterator[str]:
+    def _buffers(self, one: Calls, item: BackingOperand, hop: Hop, near: HopSide) -> Iterator[str]:
         key = key_of(one.part.name, item.name)
         if item.value in self.inner and hop is self.region.hops[-1]:  # it leaves from where it is held
             if max(one.moved_by(), default=-1) >= self.level(len(self.region.hops) - 1, hop.copies[key]):
@@ -174,7 +178,9 @@ class Copies:
             name = f"{key}@{hop.near}#{number}"
             yield from self.plan.buffer_faults(name, hop.near, item.bytes_in(near.room), self.number)
 
-    def _transfers(self, item: HomeOperand, hop: Hop, moved: Windows, sides: tuple[Side, Side]) -> Iterator[str]:
+    def _transfers(
+        self, item: BackingOperand, hop: Hop, moved: Windows, sides: tuple[HopSide, HopSide]
+    ) -> Iterator[str]:
         """Every transfer within the limits of its path, wherever the operand may be placed."""
         far, near = sides
         for memory in far.memories:
@@ -220,18 +226,18 @@ class Copies:
             yield f"'{name}' is not alive in memory '{near}' where the region runs"
 
 
-def _window(one: Calls, item: HomeOperand, depth: int) -> Windows:
+def _window(one: Calls, item: BackingOperand, copy_level: int) -> Windows:
     """What is reached of an operand in all tiles that share their first trips."""
-    runs = {loop: ends.hull(depth) for loop, ends in one.runs.items()}
+    runs = {loop: ends.hull(copy_level) for loop, ends in one.runs.items()}
     return tuple(ends.clipped(extent) for ends, extent in zip(one.part.windows(item, runs), item.shape, strict=True))
 
 
-def _side(hop: Hop, window: Windows) -> Side:
-    return Side(memories=(hop.near,), room=tuple(ends.most for ends in window), window=window)
+def _side(hop: Hop, window: Windows) -> HopSide:
+    return HopSide(memories=(hop.near,), room=tuple(ends.most for ends in window), window=window)
 
 
 def _kinds(
-    item: HomeOperand, moved: Windows, sides: tuple[Side, Side], path: CopyPath
+    item: BackingOperand, moved: Windows, sides: tuple[HopSide, HopSide], path: CopyPath
 ) -> Iterator[tuple[list[int], list[int]]]:
     """Extents, and where both sides begin: one of all transfers that the path takes or refuses alike."""
     if path.align == 1:

@@ -8,27 +8,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tilewright.check.tiling_calls import Part
-from tilewright.check.tiling_operands import HomeOperand, Plan
+from tilewright.check.tiling_calls import CheckedStep
+from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
 from tilewright.ir.access import MapAccess
-from tilewright.ir.regions import Copy, Cut, Held, Hop, Region, key_of
+from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, key_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class CheckedRegion:
     """A region and its steps."""
 
-    plan: Plan
+    plan: CheckedPlan
     region: Region
-    parts: tuple[Part, ...]
+    parts: tuple[CheckedStep, ...]
 
     @property
-    def sink(self) -> Part:
+    def sink(self) -> CheckedStep:
         """The last step."""
         return self.parts[-1]
 
     @property
-    def inner(self) -> dict[str, Part]:
+    def inner(self) -> dict[str, CheckedStep]:
         """By the value that it writes, every step but the last."""
         return {item.value: part for part in self.parts[:-1] for item in part.outputs}
 
@@ -104,7 +104,7 @@ class Form:
             if held.over and value in self.inner:
                 yield from self._over_faults(value, held)
 
-    def _over_faults(self, value: str, held: Held) -> Iterator[str]:
+    def _over_faults(self, value: str, held: HeldValue) -> Iterator[str]:
         """A value takes another's bytes where that is the same to look at, and its own step the last to read it."""
         other, writer = self.region.held.get(held.over), self.inner.get(held.over)
         if other is None or writer is None or held.over == value:
@@ -207,13 +207,13 @@ class Form:
                 yield from (f"'{value}' goes to '{hop.near}' twice" for value in twice)
 
 
-def _looks(item: HomeOperand) -> tuple[object, ...]:
+def _looks(item: BackingOperand) -> tuple[object, ...]:
     return item.shape, item.layout, item.item_bytes
 
 
-def _reads(part: Part) -> Iterator[HomeOperand]:
+def _reads(part: CheckedStep) -> Iterator[BackingOperand]:
     return (item for item in part.operands if not item.written)
 
 
-def _dtype(plan: Plan, item: HomeOperand) -> object:
+def _dtype(plan: CheckedPlan, item: BackingOperand) -> object:
     return plan.tiled.scheduled.bound.graph.tensors[item.value].dtype

@@ -16,8 +16,8 @@ from tilewright.ir.stages import Buffer, Tiled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HomeOperand:
-    """An operand and where its bytes are outside the near memories."""
+class BackingOperand:
+    """An operand and where its bytes are outside the scratchpads."""
 
     name: str
     value: str  # tensor, or stored constant
@@ -35,7 +35,7 @@ class HomeOperand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class CheckedPlan:
     """What is checked, found by name."""
 
     tiled: Tiled
@@ -60,7 +60,7 @@ class Plan:
             yield f"tile buffer '{name}' is not alive where the region runs"
 
 
-def operands_of(plan: Plan, site: Site) -> tuple[HomeOperand, ...]:
+def operands_of(plan: CheckedPlan, site: Site) -> tuple[BackingOperand, ...]:
     """Every operand of a step, inputs first; values that no buffer holds have no memories."""
     binding, operator = plan.tiled.scheduled.bound.bindings[site.node.name], plan.operators[site.node.op]
     found = [
@@ -73,9 +73,9 @@ def operands_of(plan: Plan, site: Site) -> tuple[HomeOperand, ...]:
     return (*found, *(_value(plan, name, value, written=True) for name, value in outputs if value))
 
 
-def _constant(plan: Plan, operand: str, name: str) -> HomeOperand:
+def _constant(plan: CheckedPlan, operand: str, name: str) -> BackingOperand:
     array = plan.tiled.scheduled.bound.constants[name]
-    return HomeOperand(
+    return BackingOperand(
         name=operand,
         value=name,
         shape=tuple(array.shape),
@@ -88,10 +88,10 @@ def _constant(plan: Plan, operand: str, name: str) -> HomeOperand:
     )
 
 
-def _value(plan: Plan, operand: str, name: str, *, written: bool) -> HomeOperand:
+def _value(plan: CheckedPlan, operand: str, name: str, *, written: bool) -> BackingOperand:
     scheduled = plan.tiled.scheduled
     tensor, storage = scheduled.bound.graph.tensors[name], scheduled.storage[name]
-    return HomeOperand(
+    return BackingOperand(
         name=operand,
         value=name,
         shape=tensor.shape,
@@ -105,13 +105,13 @@ def _value(plan: Plan, operand: str, name: str, *, written: bool) -> HomeOperand
 
 
 def copy_path_of(platform: Platform, far: str, near: str, written: bool) -> CopyPath | None:
-    """What copies an operand over a hop: towards the near memory, or back."""
+    """What copies an operand over a hop: towards the scratchpad, or back."""
     ends = (near, far) if written else (far, near)
     return next((path for path in platform.copies if (path.source, path.target) == ends), None)
 
 
 def transfer_fault(
-    item: HomeOperand, extents: Sequence[int], starts: Sequence[int], rooms: Sequence[Sequence[int]], path: CopyPath
+    item: BackingOperand, extents: Sequence[int], starts: Sequence[int], rooms: Sequence[Sequence[int]], path: CopyPath
 ) -> str:
     """What the copy engine would not take; empty when nothing. What is too long goes in pieces.
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tilewright.check.tiling_calls import Calls, Ends, Integers, beyond
 from tilewright.check.tiling_copies import Copies
-from tilewright.check.tiling_operands import HomeOperand
+from tilewright.check.tiling_operands import BackingOperand
 from tilewright.ir.layout import strides
 from tilewright.ir.regions import key_of
 
@@ -37,12 +37,12 @@ def overwriting_faults(copies: Copies) -> Iterator[str]:
             yield f"'{other.part.outputs[0].value}' takes bytes of '{held.over}' while they are needed"
 
 
-def _overlap(one: HomeOperand, other: HomeOperand) -> bool:
+def _overlap(one: BackingOperand, other: BackingOperand) -> bool:
     ends = [item.offset_bytes + item.item_bytes * prod(item.shape) for item in (one, other)]
     return one.buffer == other.buffer and one.offset_bytes < ends[1] and other.offset_bytes < ends[0]
 
 
-def _late(copies: Copies, reader: tuple[Calls, HomeOperand], writer: tuple[Calls, HomeOperand]) -> bool:
+def _late(copies: Copies, reader: tuple[Calls, BackingOperand], writer: tuple[Calls, BackingOperand]) -> bool:
     """Whether a byte is fetched in a later tile than that in which it was first stored to."""
     size = max(item.offset_bytes + item.item_bytes * prod(item.shape) for _, item in (reader, writer))
     fetched, stored = np.full(size, -1, np.int64), np.full(size, _NEVER, np.int64)
@@ -53,22 +53,22 @@ def _late(copies: Copies, reader: tuple[Calls, HomeOperand], writer: tuple[Calls
     return bool((fetched > stored).any())
 
 
-def _visits(copies: Copies, one: Calls, item: HomeOperand) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+def _visits(copies: Copies, one: Calls, item: BackingOperand) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
     """Every time that an operand's home bytes are read, or written: the tile, and where they are.
 
     A fetch is in the first tile that shares it, a store in the last. Where the same is fetched again, the last time
     counts; what is not copied is read in every tile.
     """
-    windows, depth = one.touched(item), len(copies.trips)
+    windows, copy_level = one.touched(item), len(copies.trips)
     for at, hop in enumerate(copies.region.hops):
         copy = hop.copies.get(key_of(one.part.name, item.name))
         if copy is not None:
-            windows, depth = copies.travel(one, item, at)[1], copies.level(at, copy)
+            windows, copy_level = copies.copied_windows(one, item, at)[1], copies.level(at, copy)
             break
         if not item.written and copies.crossing(hop, item.value):
             return  # brought under another operand
     ends = [ends.clipped(extent) for ends, extent in zip(windows, item.shape, strict=True)]
-    tiles = _tiles(copies.trips, depth, ends, written=item.written)
+    tiles = _tiles(copies.trips, copy_level, ends, written=item.written)
     for numbers in np.stack([one.reshape(-1) for one in np.broadcast_arrays(tiles, *_flat(ends))], axis=1).tolist():
         yield numbers[0], _bytes_of(item, numbers[1::2], numbers[2::2])
 
@@ -77,20 +77,20 @@ def _flat(ends: list[Ends]) -> Iterator[Integers]:
     yield from (side for one in ends for side in one)
 
 
-def _tiles(shape: tuple[int, ...], depth: int, windows: list[Ends], *, written: bool) -> Integers:
+def _tiles(shape: tuple[int, ...], copy_level: int, windows: list[Ends], *, written: bool) -> Integers:
     """Numbers of tiles, in the order in which they run, over the cuts that move the windows."""
     moved = {cut for ends in windows for cut in ends.moved_by()}
     number = np.array(0)
     for cut, trips in enumerate(shape):
         weight = prod(shape[cut + 1 :])
-        if cut in moved and cut < depth:
+        if cut in moved and cut < copy_level:
             number = number + weight * np.arange(trips).reshape([-1 if at == cut else 1 for at in range(len(shape))])
-        elif (cut < depth) or written:
+        elif (cut < copy_level) or written:
             number = number + weight * (trips - 1)
     return number
 
 
-def _bytes_of(item: HomeOperand, lows: list[int], highs: list[int]) -> npt.NDArray[np.int64]:
+def _bytes_of(item: BackingOperand, lows: list[int], highs: list[int]) -> npt.NDArray[np.int64]:
     """Where a window's bytes are in the operand's buffer."""
     place = np.zeros((), np.int64)
     for low, high, step in zip(lows, highs, strides(item.shape, item.layout), strict=True):

@@ -70,14 +70,14 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(["single", "double", "auto"]),
             default="auto",
             show_default=True,
-            help="Tile buffers of a tensor that travels more than once; auto doubles where it pays.",
+            help="Tile buffers of a tensor copied more than once; auto doubles where it pays.",
         ),
         click.option(
             "--groups",
             type=click.IntRange(min=1),
             default=None,
             metavar="N",
-            help="Longest chain of steps joined by values that stay in the near memory; 1 is layer by layer. "
+            help="Longest chain of steps joined by values that stay in the scratchpad; 1 is layer by layer. "
             "Default: any length.",
         ),
         click.option(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from tilewright.config.name_patterns import Names
+from tilewright.config.name_patterns import KnownNames
 from tilewright.config.pins import demand_meaning, demand_memory
 from tilewright.errors import usage_error
 from tilewright.ir.constant_copies import refusal
@@ -40,7 +40,7 @@ def parse_copy(text: str) -> CopyRule:
     return CopyRule(pattern=pattern, memory=rest, when=cast(Literal["init", "use"], when))
 
 
-def copied_constants(rules: Sequence[CopyRule], names: Names, platform: Platform) -> dict[str, Staging]:
+def copied_constants(rules: Sequence[CopyRule], names: KnownNames, platform: Platform) -> dict[str, Staging]:
     """Constant -> its copy. Later rules overrule earlier ones.
 
     Raises TilewrightError (exit 2): TW1103 for a memory that is not there, TW1116 for a pattern that names no constant,

@@ -32,7 +32,7 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
+class KnownNames:
     """Every name that can be typed, and what it stands for."""
 
     meanings: Mapping[str, Meaning] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Names:
         return total
 
 
-def names_of(bound: Bound, source: Graph | None = None) -> Names:
+def names_of(bound: Bound, source: Graph | None = None) -> KnownNames:
     """The names of a bound graph, and with `source`, the graph as it was imported, those of the ONNX file."""
     meanings: dict[str, Meaning] = {}
 
@@ -73,7 +73,7 @@ def names_of(bound: Bound, source: Graph | None = None) -> Names:
         for name, meaning in _of_source(source, bound, layers):
             if name not in meanings:
                 add(name, meaning)
-    return Names(meanings=meanings)
+    return KnownNames(meanings=meanings)
 
 
 def _layer(node: Node, bound: Bound) -> Meaning:

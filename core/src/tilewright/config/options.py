@@ -34,8 +34,8 @@ class Options:
     states_folder: Path = Path()  # where files named there are
     allocator: str = "auto"
     tiler: str = "auto"
-    buffering: Literal["single", "double", "auto"] = "auto"  # tile buffers of an operand that travels more than once
-    groups: int | None = None  # longest chain of steps joined through the near memory; 1: layer by layer; None: any
+    buffering: Literal["single", "double", "auto"] = "auto"  # tile buffers of an operand copied more than once
+    groups: int | None = None  # longest chain of steps joined through the scratchpad; 1: layer by layer; None: any
     effort: int = 200_000  # allocator work units
     code_passes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # beside the default ones -> settings
     seed: int = 0

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tilewright.config.name_patterns import Meaning, Names
+from tilewright.config.name_patterns import KnownNames, Meaning
 from tilewright.errors import TilewrightError, usage_error
 from tilewright.errors.suggestions import did_you_mean
 from tilewright.ir.platform import Memory, Platform
@@ -15,7 +15,7 @@ LIST_NAMES = "tilewright compile ... --dump-after rewritten     lists layers and
 
 
 def pinned_memories(
-    rules: Sequence[tuple[str, str]], names: Names, platform: Platform, io: Mapping[str, str]
+    rules: Sequence[tuple[str, str]], names: KnownNames, platform: Platform, io: Mapping[str, str]
 ) -> dict[str, str]:
     """Value, scratch buffer or constant -> memory. Later rules overrule earlier ones.
 
@@ -66,7 +66,7 @@ def demand_memory(name: str, platform: Platform, where: str) -> Memory:
     )
 
 
-def demand_meaning(pattern: str, names: Names, where: str) -> Meaning:
+def demand_meaning(pattern: str, names: KnownNames, where: str) -> Meaning:
     """What the pattern names. TilewrightError TW1116 (exit 2) when that is nothing."""
     meaning = names.matching(pattern)
     if meaning is not None:
@@ -94,11 +94,11 @@ def _wrong_kind(pattern: str, memory: Memory) -> TilewrightError:
 
 
 def demand_groups(longest: int | None, platform: Platform) -> None:
-    """Steps are joined in a near memory. TilewrightError TW1117 (exit 2) where there is none to join them in."""
+    """Steps are joined in a scratchpad. TilewrightError TW1117 (exit 2) where there is none to join them in."""
     if (longest or 1) > 1 and not platform.near:
         raise usage_error(
             "TW1117",
-            f"--groups {longest}: target '{platform.name}' has no near memory in which steps are joined",
+            f"--groups {longest}: target '{platform.name}' has no scratchpad in which steps are joined",
             details=("every step reads and writes the memory where values live",),
             fix=("leave --groups out",),
         )

@@ -25,7 +25,7 @@ FORM = "--state OUTPUT:INPUT     or --state OUTPUT:INPUT=0.5, or =FILE.npy, for 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class RecurrentState:
     """An input that has the value of `output` of the run before; `initial` in the first run."""
 
     input: str
@@ -33,7 +33,7 @@ class State:
     initial: Array = field(compare=False)  # of the input's shape and type
 
 
-def states_of(texts: Iterable[str], graph: Graph, folder: Path = Path()) -> tuple[State, ...]:
+def states_of(texts: Iterable[str], graph: Graph, folder: Path = Path()) -> tuple[RecurrentState, ...]:
     """What the flags mean for `graph`; files are looked for in `folder`.
 
     Raises TilewrightError TW1114 (exit 2) for one that cannot be read, names tensors that the model does not have, or
@@ -47,7 +47,7 @@ def states_of(texts: Iterable[str], graph: Graph, folder: Path = Path()) -> tupl
     return states
 
 
-def states_of_plan(allocated: Allocated) -> tuple[State, ...]:
+def states_of_plan(allocated: Allocated) -> tuple[RecurrentState, ...]:
     """The states that a finished plan keeps."""
     import numpy as np
 
@@ -56,28 +56,28 @@ def states_of_plan(allocated: Allocated) -> tuple[State, ...]:
     for name, output in allocated.decisions.state.items():
         tensor = bound.graph.tensors[name]
         zeros: Array = np.zeros(tensor.shape, tensor.dtype.numpy)
-        states.append(State(input=name, output=output, initial=bound.constants.get(initial_name(name), zeros)))
+        states.append(RecurrentState(input=name, output=output, initial=bound.constants.get(initial_name(name), zeros)))
     return tuple(states)
 
 
-def initial_constants(states: Sequence[State]) -> dict[str, Array]:
+def initial_constants(states: Sequence[RecurrentState]) -> dict[str, Array]:
     """The beginnings that are not zeros, by name."""
     return {initial_name(state.input): state.initial for state in states if any(state.initial.tobytes())}
 
 
-def beginnings(states: Sequence[State]) -> dict[str, Array]:
+def beginnings(states: Sequence[RecurrentState]) -> dict[str, Array]:
     """What a reference is given for the inputs that are state, before the first run."""
     return {state.input: state.initial for state in states}
 
 
-def following(states: Sequence[State], values: Mapping[str, Array]) -> dict[str, Array]:
+def following(states: Sequence[RecurrentState], values: Mapping[str, Array]) -> dict[str, Array]:
     """The same before the next run, when the last one computed `values`."""
     return {state.input: values[state.output] for state in states}
 
 
 def run_stream(
     frames: Iterable[Mapping[str, Array]],
-    states: Sequence[State],
+    states: Sequence[RecurrentState],
     run: Callable[[Mapping[str, Array]], dict[str, Array]],
 ) -> tuple[list[dict[str, Array]], list[dict[str, Array]]]:
     """`run` (a graph's reference) frame after frame: what every frame was given, state included, and what came out."""
@@ -91,7 +91,7 @@ def run_stream(
     return given, found
 
 
-def _state(text: str, graph: Graph, folder: Path) -> State:
+def _state(text: str, graph: Graph, folder: Path) -> RecurrentState:
     output, name, beginning = _parts(text, graph)
     written, read = graph.tensors[output], graph.tensors[name]
     if output == name or output in graph.inputs or output in graph.constants:
@@ -102,7 +102,7 @@ def _state(text: str, graph: Graph, folder: Path) -> State:
             f"{read.dtype.value}{list(read.shape)}",
             text,
         )
-    return State(input=name, output=output, initial=_initial(beginning, name, graph, folder, text))
+    return RecurrentState(input=name, output=output, initial=_initial(beginning, name, graph, folder, text))
 
 
 def _parts(text: str, graph: Graph) -> tuple[str, str, str]:

@@ -19,7 +19,7 @@ PARAMETER = re.compile(r"(const )?(\w+) (\w+)\[(\w+)\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class TensorParameter:
     """One tensor of the simple API, as declared: `const float image[KWS_IN_IMAGE_ELEMENTS]`."""
 
     name: str
@@ -39,7 +39,7 @@ class Library:
     blobs: tuple[str, ...]  # what a `.S` among the sources includes, or what the application loads
     selftest: str  # the source with a `main`, or ""
     maths: bool  # <math.h> is used
-    parameters: tuple[Parameter, ...] | None  # of the simple API; None: there is no simple API
+    parameters: tuple[TensorParameter, ...] | None  # of the simple API; None: there is no simple API
     files: Mapping[str, bytes] = field(repr=False)
 
     @property
@@ -67,11 +67,11 @@ def library_of(artifact: Artifact) -> Library:
     )
 
 
-def _parameters(header: str, prefix: str) -> tuple[Parameter, ...]:
+def _parameters(header: str, prefix: str) -> tuple[TensorParameter, ...]:
     declared = re.search(rf"^tw_status {prefix}\((.*?)\);", header, re.MULTILINE | re.DOTALL)
     if declared is None:
         raise RuntimeError(f"{prefix}.h does not declare {prefix}()")
     return tuple(
-        Parameter(name=name, type=element, elements=elements, is_input=bool(const))
+        TensorParameter(name=name, type=element, elements=elements, is_input=bool(const))
         for const, element, name, elements in PARAMETER.findall(declared[1])
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tilewright.frontend.names import Names, show
+from tilewright.frontend.names import UniqueNames, show
 from tilewright.frontend.refusals import InvalidNode, RefusedNode
 from tilewright.frontend.values import checked_size
 from tilewright.ir.dtypes import DType
@@ -29,7 +29,9 @@ _WRONG_OPERANDS = (ValueError, IndexError, ArithmeticError)  # what a shape rule
 class GraphBuilder:
     """A graph under construction. Mutable, and private to one import."""
 
-    def __init__(self, operators: Mapping[str, Operator], limits: Limits, names: Names, node_names: Names) -> None:
+    def __init__(
+        self, operators: Mapping[str, Operator], limits: Limits, names: UniqueNames, node_names: UniqueNames
+    ) -> None:
         self.names = names
         self.node_names = node_names
         self.tensors: dict[str, Tensor] = {}

@@ -18,13 +18,13 @@ from tilewright.frontend.dims import check_declared, input_tensors
 from tilewright.frontend.external import ExternalFiles
 from tilewright.frontend.file_model import FileGraph, FileModel, FileValue
 from tilewright.frontend.functions import check_functions
-from tilewright.frontend.names import Names, show
+from tilewright.frontend.names import UniqueNames, show
 from tilewright.frontend.options import ImportOptions
 from tilewright.frontend.reader import read_bytes, read_model
 from tilewright.frontend.refusals import refusal_error
 from tilewright.frontend.sorting import check_unique
 from tilewright.frontend.values import not_finite
-from tilewright.frontend.walk import Scope, Walk
+from tilewright.frontend.walk import ModelWalk, Scope
 from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.operator import Operator
 
@@ -64,7 +64,9 @@ def _imported(
 ) -> Imported:
     check_functions(model, options.limits)
     graph = model.graph
-    builder = GraphBuilder(operators, options.limits, Names(_values(graph)), Names(node.name for node in graph.nodes))
+    builder = GraphBuilder(
+        operators, options.limits, UniqueNames(_values(graph)), UniqueNames(node.name for node in graph.nodes)
+    )
     imports = (each for operator in operators.values() for each in operator.imports)
     known = (*imports, *structural.IMPORTS, *composed.IMPORTS, *qoperator.IMPORTS)
     table = ImportTable.of(known, structural.CONSTANT_ONLY)
@@ -72,7 +74,7 @@ def _imported(
     importer = NodeImporter(table, builder, files, options.limits)
     scope, inputs = _start(graph, builder, importer, options)
     warnings = not_finite(builder.constants)
-    walk = Walk(model.functions, builder, importer, _declarations(graph, builder, options.dims))
+    walk = ModelWalk(model.functions, builder, importer, _declarations(graph, builder, options.dims))
     walk.body(graph.nodes, scope, [value.name for value in graph.outputs])
     if walk.refused:
         raise refusal_error(walk.refused, walk.nodes)

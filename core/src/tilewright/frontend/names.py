@@ -33,7 +33,7 @@ def _visible(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-class Names:
+class UniqueNames:
     """Hands out names, each once. Reserved names go only to those who claim them."""
 
     def __init__(self, reserved: Iterable[str] = ()) -> None:

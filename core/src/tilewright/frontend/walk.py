@@ -44,7 +44,7 @@ class Scope:
         return self.outer.find(name)
 
 
-class Walk:
+class ModelWalk:
     """One pass over a model. Collects refusals and warnings; stops at the first rule that the file breaks."""
 
     def __init__(

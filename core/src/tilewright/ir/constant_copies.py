@@ -22,7 +22,7 @@ def refusal(platform: Platform, memory: Memory, when: str) -> str:
             f"steps on target '{platform.name}' bring constants by tiles when they use them; when=init copies them once"
         )
     if memory.name == platform.near:
-        return "the near memory is for tiles"
+        return "the scratchpad is for tiles"
     if copying(platform, memory.name) is None:
         return "neither the first engine nor a copy of the target can bring a constant there"
     return ""

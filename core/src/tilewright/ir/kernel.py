@@ -73,7 +73,7 @@ class PartialSums:
     """How a kernel with one output computes a reduction that is cut into tiles: which loops, and its sums' type.
 
     Where such a loop is cut, and only there, calls have an operand `acc`: for each element of the output's tile one of
-    `dtype`, in the near memory, with the output's axes and strides of its own, kept from one tile of the reduction to
+    `dtype`, in the scratchpad, with the output's axes and strides of its own, kept from one tile of the reduction to
     the next. `Call.first` is where the kernel begins its sums: what is in `acc` before means nothing. `Call.last` is
     where it adds what comes once (a bias), and writes the output, which it leaves alone otherwise. The same core has
     the same elements in all tiles of a reduction, and these follow one another.

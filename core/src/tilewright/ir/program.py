@@ -98,7 +98,7 @@ class KernelLicence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning:
+class StateInitialiser:
     """Bytes of the state that `NAME_reset_state` copies from a constant; all others become zero."""
 
     offset_bytes: int  # in the state
@@ -118,7 +118,7 @@ class Program:
     pools: tuple[ProgramPool, ...]  # RAM
     constants: tuple[ProgramPool, ...]
     state_bytes: int
-    beginnings: tuple[Beginning, ...] = ()  # of the state
+    state_initialisers: tuple[StateInitialiser, ...] = ()  # of the state
     initial: tuple[Statement, ...] = ()  # of the init function: constants that are copied once
     includes: tuple[str, ...]  # "<stdint.h>"
     sources: tuple[str, ...]  # C at file scope, each once, in the order of first use

@@ -48,7 +48,7 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class HeldValue:
     """How a value that passes between the steps of a region is held in a memory.
 
     `whole` is computed before the first tile that reads it. Of the other forms a tile has what the steps behind need:
@@ -64,7 +64,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
+class SplitReduction:
     """A split reduction: its loops, and the type of the sums that are kept from one part of it to the next.
 
     They are in a buffer of their own, or, where `in_output`, in the tile of the output itself, whose type is theirs.
@@ -85,8 +85,8 @@ class Region:
     steps: tuple[str, ...]
     hops: tuple[Hop, ...] = ()
     order: Order = "once"  # of the calls: `tiles` goes through those of the innermost hop, all steps of each in turn
-    held: Mapping[str, Held] = field(default_factory=dict)  # values that one step writes and a later one reads
-    sums: Mapping[str, Sums] = field(default_factory=dict)  # step -> its split reduction
+    held: Mapping[str, HeldValue] = field(default_factory=dict)  # values that one step writes and a later one reads
+    sums: Mapping[str, SplitReduction] = field(default_factory=dict)  # step -> its split reduction
     resident: Mapping[str, str] = field(default_factory=dict)  # value written here -> scratchpad, beyond the region
 
     @property

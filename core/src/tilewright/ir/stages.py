@@ -161,7 +161,7 @@ class Placement:
 
 
 def comes_and_goes(buffer: Buffer, place: Placement, platform: Platform) -> bool:
-    """Whether a buffer shares bytes of the near memory, over time, with tiles; a tile buffer always does."""
+    """Whether a buffer shares bytes of the scratchpad, over time, with tiles; a tile buffer always does."""
     return buffer.kind == "tile" or (place.memory == platform.near and buffer.kind in ("activation", "scratch"))
 
 

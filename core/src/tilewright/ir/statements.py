@@ -102,7 +102,7 @@ class CopyWait:
 
     transfer: str
     text: str
-    outgoing: bool = False  # the transfers leave the near memory
+    outgoing: bool = False  # the transfers leave the scratchpad
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

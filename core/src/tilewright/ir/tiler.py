@@ -20,9 +20,9 @@ class TilingRequest:
     scheduled: Scheduled
     operators: Mapping[str, Operator]
     decisions: Decisions
-    buffering: Buffering = "auto"  # of operands that travel more than once; "double": of as many as there is room for
+    buffering: Buffering = "auto"  # of operands copied more than once; "double": of as many as there is room for
     seed: int = 0  # of randomised strategies
-    longest: int | None = None  # chain of steps joined by what stays in the near memory; 1: layer by layer; None: any
+    longest: int | None = None  # chain of steps joined by what stays in the scratchpad; 1: layer by layer; None: any
     known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # found before, by this tiler
 
 

@@ -22,7 +22,7 @@ STATE = Parameter(type="uint8_t *", name="state", argument="state")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Address:
     """Bytes reached from a parameter of the step function."""
 
     parameter: Parameter
@@ -49,19 +49,19 @@ class AddressBook:
     callers: Mapping[str, Parameter]  # by buffer in the caller's memory
     owners: Mapping[str, str]
 
-    def of_buffer(self, name: str, offset_bytes: int = 0) -> Place:
+    def of_buffer(self, name: str, offset_bytes: int = 0) -> Address:
         """The place `offset_bytes` into a buffer."""
         placement = self.allocated.placements.get(name)
         if placement is None:
-            return Place(parameter=self.callers[name], where="caller", offset_bytes=offset_bytes)
+            return Address(parameter=self.callers[name], where="caller", offset_bytes=offset_bytes)
         base = STATE if self.buffers[name].kind == "state" else self.memories.get(placement.memory)
         if name in self.alone:
             base = _parameter(self.alone[name])
         if base is None:
             raise KeyError(name)
-        return Place(parameter=base, where=placement.memory, offset_bytes=placement.offset_bytes + offset_bytes)
+        return Address(parameter=base, where=placement.memory, offset_bytes=placement.offset_bytes + offset_bytes)
 
-    def of_value(self, name: str) -> Place:
+    def of_value(self, name: str) -> Address:
         """The place of a tensor's first element."""
         storage = self.allocated.tiled.scheduled.storage[name]
         return self.of_buffer(storage.buffer, storage.offset_bytes)
@@ -250,7 +250,7 @@ def ports_of(allocated: Allocated, book: AddressBook, members: Mapping[str, str]
     return tuple(ports)
 
 
-def _copy_source(place: Place) -> str:
+def _copy_source(place: Address) -> str:
     return f"{place.parameter.argument} + {place.offset_bytes}" if place.offset_bytes else place.parameter.argument
 
 

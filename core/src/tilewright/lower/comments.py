@@ -10,8 +10,8 @@ from tilewright.c_text.identifiers import comment_text
 from tilewright.ir.graph import Site
 from tilewright.ir.layout import Layout, row_major, same_bytes
 from tilewright.ir.stages import Binding, Step
-from tilewright.lower.addresses import AddressBook, Place
-from tilewright.lower.bonds import Bond, scratch_name
+from tilewright.lower.addresses import Address, AddressBook
+from tilewright.lower.operand_bindings import OperandBinding, scratch_name
 
 Row = tuple[str, str, str, str]  # operand, type, where, what
 
@@ -20,8 +20,8 @@ def step_comment(
     index: int,
     total: int,
     site: Site,
-    binding: Binding,
-    bonds: Sequence[Bond],
+    node_binding: Binding,
+    bindings: Sequence[OperandBinding],
     book: AddressBook,
     step: Step,
     *,
@@ -30,7 +30,10 @@ def step_comment(
 ) -> tuple[str, ...]:
     """`buffers` are rows about tile buffers, `tiles` lines about the tiles themselves."""
     origin = ", ".join(comment_text(name) for name in site.node.origin or (site.node.name,))
-    rows = [_row(bond.operand, _type(bond), bond.place, bond.region.size_bytes, bond.what) for bond in bonds]
+    rows = [
+        _row(binding.operand, _type(binding), binding.place, binding.region.size_bytes, binding.what)
+        for binding in bindings
+    ]
     if scratch_name(step) in book.buffers:
         size = book.buffers[scratch_name(step)].size_bytes
         rows.append(_row("scratch", f"u8[{size}]", book.of_buffer(scratch_name(step)), size, ""))
@@ -42,7 +45,7 @@ def step_comment(
     return (
         f"Step {index} of {total}: {comment_text(site.node.op)}",
         f"  nodes    {origin}",
-        f"  kernel   {comment_text(binding.kernel.name)}",
+        f"  kernel   {comment_text(node_binding.kernel.name)}",
         *(f"  tiles    {line}" for line in tiles),
         *(f"  {line.rstrip()}" for line in lines),
     )
@@ -54,11 +57,11 @@ def type_text(name: str, shape: Sequence[int], layout: Layout) -> str:
     return text if same_bytes(shape, layout, row_major(len(shape))) else f"{text} axes ({','.join(map(str, layout))})"
 
 
-def _type(bond: Bond) -> str:
-    return type_text(bond.dtype.value, bond.shape, bond.layout)
+def _type(binding: OperandBinding) -> str:
+    return type_text(binding.dtype.value, binding.shape, binding.layout)
 
 
-def _row(operand: str, kind: str, place: Place, size_bytes: int, what: str) -> Row:
+def _row(operand: str, kind: str, place: Address, size_bytes: int, what: str) -> Row:
     memory = place.parameter.name if place.where == "caller" else comment_text(place.where)
     where = f"{memory} [{place.offset_bytes}, {place.offset_bytes + size_bytes})"
     return operand.ljust(7), kind, where, comment_text(what)

@@ -14,7 +14,7 @@ from tilewright.ir.program import Parameter
 from tilewright.ir.rounding import align_down
 from tilewright.ir.stages import Step
 from tilewright.ir.statements import ByteRange, CopyStart, CopyWait, Declare, Statement
-from tilewright.lower.addresses import AddressBook, Place
+from tilewright.lower.addresses import Address, AddressBook
 
 CHANNEL = "tw_channel"
 
@@ -46,7 +46,7 @@ def copies_at_start(book: AddressBook) -> tuple[Statement, ...]:
 
 
 def _copied(
-    name: str, copy: str, source: Place, target: Place, book: AddressBook, bases: tuple[str, str]
+    name: str, copy: str, source: Address, target: Address, book: AddressBook, bases: tuple[str, str]
 ) -> Iterator[Statement]:
     """One transfer, or several where the platform's copy takes no more at once."""
     platform, size = book.allocated.tiled.scheduled.bound.platform, book.buffers[copy].size_bytes
@@ -96,7 +96,7 @@ def _with_channel(body: list[Statement]) -> tuple[Statement, ...]:
     return tuple(body)
 
 
-def _address(place: Place, start: int, base: str) -> str:
+def _address(place: Address, start: int, base: str) -> str:
     offset = place.offset_bytes + start
     name = f"{base}{place.parameter.name}"
     return f"{name} + {offset}" if offset else name

@@ -25,7 +25,7 @@ COUNTERS = ("t", "u", "v")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
+class CutLoop:
     """One loop of the nest. `trips` is how many tiles it makes of the range around it."""
 
     loop: str
@@ -35,7 +35,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
+class HopLevel:
     """One hop. `outer` and `box` are what loops run around a tile and in it; `ranges` every value of the latter.
 
     `still` has, where it does not follow from the cuts, what the first 0, 1, .. loops of the nest hold still.
@@ -44,7 +44,7 @@ class Level:
     hop: Hop
     counter: str  # C variable: number of the tile
     variable: str  # C variable: its box
-    cuts: tuple[Cut, ...]
+    cuts: tuple[CutLoop, ...]
     outer: CBox
     box: CBox
     outer_ranges: Ranges
@@ -56,21 +56,21 @@ class Level:
         """Whether there can be more than one tile."""
         return any(cut.trips.number != 1 for cut in self.cuts)
 
-    def around(self, depth: int) -> CBox:
-        """The box of everything that `depth` loops of the nest hold still."""
+    def around(self, copy_level: int) -> CBox:
+        """The box of everything that `copy_level` loops of the nest hold still."""
         if self.still:
-            return self.still[depth][0]
-        return {**self.outer, **{cut.loop: self.box[cut.loop] for cut in self.cuts[:depth]}}
+            return self.still[copy_level][0]
+        return {**self.outer, **{cut.loop: self.box[cut.loop] for cut in self.cuts[:copy_level]}}
 
-    def ranges_around(self, depth: int) -> Ranges:
+    def ranges_around(self, copy_level: int) -> Ranges:
         """The same, every value."""
         if self.still:
-            return self.still[depth][1]
-        return {**self.outer_ranges, **{cut.loop: self.ranges[cut.loop] for cut in self.cuts[:depth]}}
+            return self.still[copy_level][1]
+        return {**self.outer_ranges, **{cut.loop: self.ranges[cut.loop] for cut in self.cuts[:copy_level]}}
 
-    def period(self, depth: int) -> str:
+    def period(self, copy_level: int) -> str:
         """Tiles from one transfer to the next of an operand of this depth, as C."""
-        return c_product([cut.trips for cut in self.cuts[depth:]])
+        return c_product([cut.trips for cut in self.cuts[copy_level:]])
 
     @property
     def total(self) -> str:
@@ -79,11 +79,11 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nest:
+class TileNest:
     """All hops of a step, far to near. `members` are the loops in the box, `struct` its C type."""
 
     access: Access
-    levels: tuple[Level, ...]
+    levels: tuple[HopLevel, ...]
     members: Mapping[str, str]
     struct: str
 
@@ -98,28 +98,28 @@ class Nest:
         return self.levels[-1].ranges if self.levels else _only(whole_box(self.access))
 
 
-def nest_of(access: Access, hops: Sequence[Hop], struct: str) -> Nest:
+def nest_of(access: Access, hops: Sequence[Hop], struct: str) -> TileNest:
     """The levels of one step."""
     whole = whole_box(access)
     outer, outer_ranges = fixed(whole), _only(whole)
     cut = [name for name in whole if _is_cut(name, whole, hops)]
     members = unique_identifiers(cut, fallback="loop")
-    levels: list[Level] = []
+    levels: list[HopLevel] = []
     for number, hop in enumerate(hops):
         name = "box" if len(hops) == 1 else f"{hop.near}_box"
         level = _level(hop, members, outer, outer_ranges, (COUNTERS[number], name))
         outer, outer_ranges = level.box, level.ranges
         levels.append(level)
-    return Nest(access=access, levels=tuple(levels), members=members, struct=struct)
+    return TileNest(access=access, levels=tuple(levels), members=members, struct=struct)
 
 
-def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Ranges, names: tuple[str, str]) -> Level:
+def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Ranges, names: tuple[str, str]) -> HopLevel:
     counter, name = names
     box, ranges, cuts = dict(outer), dict(outer_ranges), []
     for loop, size in hop.nest:
         trips = {ceil_div(high - low, size) for low, high in outer_ranges[loop]}
         count = Sum(trips.pop()) if len(trips) == 1 else variable(f"{members[loop]}_tiles")
-        cuts.append(Cut(loop=loop, member=members.get(loop, ""), size=size, trips=count))
+        cuts.append(CutLoop(loop=loop, member=members.get(loop, ""), size=size, trips=count))
         if count.number != 1:
             box[loop] = variable(f"{name}.{members[loop]}.low"), variable(f"{name}.{members[loop]}.high")
             ranges[loop] = _cut_ranges(outer_ranges[loop], size)
@@ -127,7 +127,7 @@ def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Rang
     for loop, (low, _) in outer.items():  # what only an outer level cuts is handed on
         if moving and low.number is None and box[loop] == outer[loop]:
             box[loop] = variable(f"{name}.{members[loop]}.low"), variable(f"{name}.{members[loop]}.high")
-    return Level(
+    return HopLevel(
         hop=hop,
         counter=counter,
         variable=name,
@@ -139,7 +139,7 @@ def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Rang
     )
 
 
-def box_value(nest: Nest, level: Level) -> tuple[dict[str, str], dict[str, str]]:
+def box_value(nest: TileNest, level: HopLevel) -> tuple[dict[str, str], dict[str, str]]:
     """The members of the box of tile `counter`, and what must be declared before: numbers of tiles along a loop."""
     tiles = {
         str(cut.trips): f"tw_tiles({_around(level, cut.loop)}, {cut.size})" for cut in level.cuts if cut.trips.terms
@@ -177,7 +177,7 @@ def boxes(ranges: Ranges, loops: Sequence[str]) -> list[Box]:
     return [dict(zip(loops, chosen, strict=True)) for chosen in product(*(ranges[loop] for loop in loops))]
 
 
-def _trip(level: Level, position: int) -> str:
+def _trip(level: HopLevel, position: int) -> str:
     """The number of the tile along one loop, as C."""
     inside = c_product([cut.trips for cut in level.cuts[position + 1 :]])
     trip = level.counter if inside == "1" else f"{level.counter} / {factor(inside)}"
@@ -185,7 +185,7 @@ def _trip(level: Level, position: int) -> str:
     return trip if around == "1" else f"{trip} % {factor(str(level.cuts[position].trips))}"
 
 
-def _around(level: Level, loop: str) -> str:
+def _around(level: HopLevel, loop: str) -> str:
     """The range of a loop around the level's tiles, as C."""
     low, high = level.outer[loop]
     return f"(tw_range){{{low}, {high}}}" if low.number is not None else str(low).removesuffix(".low")

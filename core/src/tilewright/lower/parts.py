@@ -25,14 +25,14 @@ from tilewright.ir.statements import (
     Statement,
     statements_in,
 )
-from tilewright.lower.bonds import Bond
 from tilewright.lower.boxes import CBox, CSpan, lows, whole_box, window
-from tilewright.lower.nest import Level, extents_of
+from tilewright.lower.core_share import CoreShare, core_share
+from tilewright.lower.nest import HopLevel, extents_of
+from tilewright.lower.operand_bindings import OperandBinding
 from tilewright.lower.rolling import NEW, rolling_window
-from tilewright.lower.slots import Held, Slot, Tiling, extent_ranges, unsupported_tile
-from tilewright.lower.split import Portion, portion
 from tilewright.lower.sums import Sum
-from tilewright.lower.transfers import Side, window_copy
+from tilewright.lower.tile_buffers import OperandLocation, TileBuffers, TiledStep, extent_ranges, unsupported_tile
+from tilewright.lower.transfers import CopyEnd, window_copy
 from tilewright.lower.transfers import extents_of as copy_extents
 from tilewright.tile.boxes import new_rows
 from tilewright.tile.footprint import SUMS
@@ -48,38 +48,40 @@ def call_part(part: Part, given: Mapping[str, str], tile: str = "0") -> PartCall
     return PartCall(role=part.role, function=part.function, arguments=arguments, tile=tile)
 
 
-def move_part(tiling: Tiling, at: int, slot: Slot) -> Part:
+def move_part(tiling: TiledStep, at: int, slot: TileBuffers) -> Part:
     """Starts the transfers of one operand's window, or of what is new of it."""
-    level, bond = tiling.nest.levels[at], slot.bond
+    level, binding = tiling.nest.levels[at], slot.binding
     box = level.around(slot.copy.level)
-    far, near = tiling.held(bond, at), tiling.held(bond, at + 1)
+    far, near = tiling.held(binding, at), tiling.held(binding, at + 1)
     spans = (
-        whole_spans(bond.shape)
+        whole_spans(binding.shape)
         if slot.whole
-        else window(tiling.nest.access, bond.operand, box, span_names(tiling, bond))
+        else window(tiling.nest.access, binding.operand, box, span_names(tiling, binding))
     )
     rolling = rolling_window(tiling, level, slot, spans) if slot.roll else None
     moved = rolling.new if rolling else spans
-    target = _from(near, _distance(tiling, bond, moved, box, near, slot.whole)) if rolling or slot.borrowed else Sum()
+    target = (
+        _from(near, _distance(tiling, binding, moved, box, near, slot.whole)) if rolling or slot.borrowed else Sum()
+    )
     inner: tuple[Statement, ...] = (
         Declare(
-            type="const uint8_t *const" if not bond.written else "uint8_t *const",
+            type="const uint8_t *const" if not binding.written else "uint8_t *const",
             name="far",
-            value=_moved(far, _distance(tiling, bond, moved, box, far, slot.whole)),
+            value=_moved(far, _distance(tiling, binding, moved, box, far, slot.whole)),
         ),
         *_copy(tiling, at, slot, (far, near), moved, target),
     )
     if rolling:
         inner = (*declared(rolling.declared, inner), *inner)
     body = (*boxes_declared(tiling, level, inner, spans), *spans_declared(spans, inner), *inner)
-    role = "store" if bond.written else "fetch"
-    verb = "Takes" if bond.written else "Brings"
-    where = f"{'to' if bond.written else 'from'} {far.memory}"
+    role = "store" if binding.written else "fetch"
+    verb = "Takes" if binding.written else "Brings"
+    where = f"{'to' if binding.written else 'from'} {far.memory}"
     what = "what is new of " if slot.roll else ""
     return Part(
-        role="store" if bond.written else "fetch",
-        function=named(tiling, f"{role}_{tiling.names[bond.operand]}", level),
-        comment=(f"{verb} {what}{bond.operand}{'' if slot.resident else f' of tile {level.counter}'} {where}.",),
+        role="store" if binding.written else "fetch",
+        function=named(tiling, f"{role}_{tiling.names[binding.operand]}", level),
+        comment=(f"{verb} {what}{binding.operand}{'' if slot.resident else f' of tile {level.counter}'} {where}.",),
         parameters=(*used(scope(tiling, level, (far.parameter,)), body), SLOT),
         body=body,
     )
@@ -90,16 +92,20 @@ def whole_spans(shape: Sequence[int]) -> tuple[CSpan, ...]:
     return tuple(CSpan(low=Sum(), extent=Sum(extent), before=Sum(), after=Sum()) for extent in shape)
 
 
-def compute_part(tiling: Tiling) -> tuple[Part, str]:
+def compute_part(tiling: TiledStep) -> tuple[Part, str]:
     """This core's share of the innermost tile, and the C at file scope that its kernel needs."""
     nest, kernel = tiling.nest, tiling.kernel
     level = nest.levels[-1] if nest.levels else None
-    share = portion(tiling)
+    share = core_share(tiling)
     box = share.box
-    held = {bond.operand: tiling.held(bond, len(nest.levels)) for bond in tiling.bonds}
-    spans = {bond.operand: window(nest.access, bond.operand, box, span_names(tiling, bond)) for bond in tiling.bonds}
+    held = {binding.operand: tiling.held(binding, len(nest.levels)) for binding in tiling.bindings}
+    spans = {
+        binding.operand: window(nest.access, binding.operand, box, span_names(tiling, binding))
+        for binding in tiling.bindings
+    }
     operands = {
-        bond.operand: _operand(tiling, bond, held[bond.operand], spans[bond.operand], box) for bond in tiling.bonds
+        binding.operand: _operand(tiling, binding, held[binding.operand], spans[binding.operand], box)
+        for binding in tiling.bindings
     }
     scratch, sums = _scratch(tiling, share), tiling.sums
     kept = sums.held.ranges if sums else ()
@@ -117,11 +123,11 @@ def compute_part(tiling: Tiling) -> tuple[Part, str]:
             kernel=kernel.name,
             text=render_call(kernel, call),
             reads=(
-                *(one for bond in tiling.bonds if not bond.written for one in held[bond.operand].ranges),
+                *(one for binding in tiling.bindings if not binding.written for one in held[binding.operand].ranges),
                 *kept,
             ),
             writes=(
-                *(one for bond in tiling.bonds if bond.written for one in held[bond.operand].ranges),
+                *(one for binding in tiling.bindings if binding.written for one in held[binding.operand].ranges),
                 *kept,
                 *scratch[1],
             ),
@@ -175,17 +181,17 @@ def used(parameters: Iterable[Parameter], body: Sequence[Statement]) -> tuple[Pa
     return tuple(one for name, one in names.items() if names_in(text, name))
 
 
-def path_of(tiling: Tiling, slot: Slot, far: Held) -> CopyPath:
+def path_of(tiling: TiledStep, slot: TileBuffers, far: OperandLocation) -> CopyPath:
     """The copy path that the operand takes. TilewrightError TW4041 where there is none."""
     ends = (far.memory, slot.level.hop.near)
-    ends = ends[::-1] if slot.bond.written else ends
+    ends = ends[::-1] if slot.binding.written else ends
     for path in tiling.platform.copies:
         if (path.source, path.target) == ends:
             return path
     raise unsupported_tile(tiling.step, f"target '{tiling.platform.name}' has no copy from {ends[0]} to {ends[1]}")
 
 
-def scope(tiling: Tiling, level: Level | None, bases: Iterable[Parameter]) -> list[Parameter]:
+def scope(tiling: TiledStep, level: HopLevel | None, bases: Iterable[Parameter]) -> list[Parameter]:
     """What a part may name: boxes of the levels outside its own, its tile, addresses."""
     struct, levels = tiling.nest.struct, tiling.nest.levels
     outside = levels[: levels.index(level)] if level else ()
@@ -193,17 +199,17 @@ def scope(tiling: Tiling, level: Level | None, bases: Iterable[Parameter]) -> li
     return [*outer, *([_counter(level)] if level and level.moving else []), *bases]
 
 
-def _counter(level: Level) -> Parameter:
+def _counter(level: HopLevel) -> Parameter:
     return Parameter(type="int32_t", name=level.counter, argument=level.counter)
 
 
-def named(tiling: Tiling, what: str, level: Level | None) -> str:
+def named(tiling: TiledStep, what: str, level: HopLevel | None) -> str:
     single = level is None or len(tiling.nest.levels) == 1
     return f"{tiling.function}_{what}" if single or level is None else f"{tiling.function}_{what}_{level.hop.near}"
 
 
 def boxes_declared(
-    tiling: Tiling, level: Level, body: Sequence[Statement], spans: Sequence[CSpan]
+    tiling: TiledStep, level: HopLevel, body: Sequence[Statement], spans: Sequence[CSpan]
 ) -> tuple[Statement, ...]:
     """The declaration of the level's own box, where anything names it."""
     text = " ".join((*_texts(body), *(span.value for span in spans)))
@@ -223,63 +229,77 @@ def spans_declared(spans: Sequence[CSpan], body: Sequence[Statement]) -> tuple[S
 
 
 def _copy(
-    tiling: Tiling, at: int, slot: Slot, ends: tuple[Held, Held], spans: Sequence[CSpan], target: Sum
+    tiling: TiledStep,
+    at: int,
+    slot: TileBuffers,
+    ends: tuple[OperandLocation, OperandLocation],
+    spans: Sequence[CSpan],
+    target: Sum,
 ) -> tuple[Statement, ...]:
-    bond, item, (far, near) = slot.bond, slot.bond.dtype.size_bytes, ends
+    binding, item, (far, near) = slot.binding, slot.binding.dtype.size_bytes, ends
     ranges = _copied_ranges(tiling, at, slot)
     pointer = "slot->bytes" if target == Sum() else f"slot->bytes + {target}"
-    here = Side(pointer=pointer, strides=near.strides, regions=near.ranges)
-    there = Side(pointer="far", strides=far.strides, regions=far.ranges)
-    whole = tiling.nest.access.window(bond.operand, whole_box(tiling.nest.access))
-    steps = (1,) * len(bond.shape) if slot.whole else lattice(whole, bond.shape, bond.layout, item)
+    here = CopyEnd(pointer=pointer, strides=near.strides, regions=near.ranges)
+    there = CopyEnd(pointer="far", strides=far.strides, regions=far.ranges)
+    whole = tiling.nest.access.window(binding.operand, whole_box(tiling.nest.access))
+    steps = (1,) * len(binding.shape) if slot.whole else lattice(whole, binding.shape, binding.layout, item)
     here, there = here.every(steps), there.every(steps)
-    sides = (here, there) if bond.written else (there, here)
+    sides = (here, there) if binding.written else (there, here)
     path = path_of(tiling, slot, far)
     return window_copy(*sides, copy_extents(spans, ranges, steps), item, path, slot="slot", name=slot.name)
 
 
-def _copied_ranges(tiling: Tiling, at: int, slot: Slot) -> tuple[tuple[int, int], ...]:
+def _copied_ranges(tiling: TiledStep, at: int, slot: TileBuffers) -> tuple[tuple[int, int], ...]:
     """The least and most positions along each axis that are copied at once."""
     if slot.whole:
-        return tuple((extent, extent) for extent in slot.bond.shape)
-    ranges = extent_ranges(tiling.nest, slot.bond, tiling.nest.levels[at].ranges_around(slot.copy.level))
+        return tuple((extent, extent) for extent in slot.binding.shape)
+    ranges = extent_ranges(tiling.nest, slot.binding, tiling.nest.levels[at].ranges_around(slot.copy.level))
     if slot.roll is None:
         return ranges
     boxes, roll = tiling.box.boxes, slot.roll
-    windows = boxes.windows(tiling.number, slot.bond.operand, boxes.starts[at] + slot.copy.level)
+    windows = boxes.windows(tiling.number, slot.binding.operand, boxes.starts[at] + slot.copy.level)
     low, high = new_rows(windows[roll.axis], roll.loop)
     new = int((high - low).min()), int((high - low).max())
     return tuple(new if axis == roll.axis else one for axis, one in enumerate(ranges))
 
 
-def _distance(tiling: Tiling, bond: Bond, spans: Sequence[CSpan], box: CBox, held: Held, whole: bool = False) -> Sum:
+def _distance(
+    tiling: TiledStep,
+    binding: OperandBinding,
+    spans: Sequence[CSpan],
+    box: CBox,
+    held: OperandLocation,
+    whole: bool = False,
+) -> Sum:
     """Bytes from the element that `held` begins with to the first of the window over `box`."""
     total = Sum(held.offset_bytes)
-    own = (Sum(),) * len(spans) if whole else lows(tiling.nest.access, bond.operand, box)
+    own = (Sum(),) * len(spans) if whole else lows(tiling.nest.access, binding.operand, box)
     for span, low, origin, stride in zip(spans, own, held.origin, held.strides, strict=True):
         if low != origin or span.name.endswith(NEW):
             total = total + (span.low - origin) * stride
     return total
 
 
-def _from(held: Held, distance: Sum) -> Sum:
+def _from(held: OperandLocation, distance: Sum) -> Sum:
     """The same from the first byte of the buffer that `held` is in, wherever it is."""
     return distance - held.offset_bytes
 
 
-def _moved(held: Held, distance: Sum) -> str:
+def _moved(held: OperandLocation, distance: Sum) -> str:
     return held.parameter.name if distance == Sum() else f"{held.parameter.name} + {distance}"
 
 
-def _operand(tiling: Tiling, bond: Bond, held: Held, spans: Sequence[CSpan], box: CBox) -> Operand:
-    address = _moved(held, _distance(tiling, bond, spans, box, held))
+def _operand(
+    tiling: TiledStep, binding: OperandBinding, held: OperandLocation, spans: Sequence[CSpan], box: CBox
+) -> Operand:
+    address = _moved(held, _distance(tiling, binding, spans, box, held))
     address = f"({address})" if " " in address else address
     return Operand(
-        name=bond.operand,
-        pointer=f"({'' if bond.written else 'const '}{bond.dtype.c_type} *){address}",
-        dtype=bond.dtype,
-        shape=bond.shape,
-        strides=tuple(stride // bond.dtype.size_bytes for stride in held.strides),
+        name=binding.operand,
+        pointer=f"({'' if binding.written else 'const '}{binding.dtype.c_type} *){address}",
+        dtype=binding.dtype,
+        shape=binding.shape,
+        strides=tuple(stride // binding.dtype.size_bytes for stride in held.strides),
         extents=tuple(str(span.extent) for span in spans),
         origin=tuple(str(span.low) for span in spans),
         before=tuple(str(span.before) for span in spans),
@@ -287,16 +307,16 @@ def _operand(tiling: Tiling, bond: Bond, held: Held, spans: Sequence[CSpan], box
     )
 
 
-def _sums(tiling: Tiling, spans: Mapping[str, Sequence[CSpan]], box: CBox) -> dict[str, Operand]:
+def _sums(tiling: TiledStep, spans: Mapping[str, Sequence[CSpan]], box: CBox) -> dict[str, Operand]:
     """The operand that has the sums of this core's share, where a reduction is cut."""
     if tiling.sums is None:
         return {}
-    output = next(bond for bond in tiling.bonds if bond.operand == tiling.sums.output)
+    output = next(binding for binding in tiling.bindings if binding.operand == tiling.sums.output)
     like = replace(output, dtype=tiling.sums.dtype)
     return {SUMS: replace(_operand(tiling, like, tiling.sums.held, spans[output.operand], box), name=SUMS)}
 
 
-def _scratch(tiling: Tiling, share: Portion) -> tuple[Operand, tuple[ByteRange, ...]]:
+def _scratch(tiling: TiledStep, share: CoreShare) -> tuple[Operand, tuple[ByteRange, ...]]:
     """This core's part of the step's scratch."""
     buffer = tiling.book.buffers.get(tiling.scratch)
     pointer, size = "(uint8_t *)0", 0
@@ -316,7 +336,7 @@ def _scratch(tiling: Tiling, share: Portion) -> tuple[Operand, tuple[ByteRange, 
     return operand, regions
 
 
-def _charge(tiling: Tiling, share: Portion) -> Charge:
+def _charge(tiling: TiledStep, share: CoreShare) -> Charge:
     """The estimate for the largest share, in proportion."""
     extents = extents_of(tiling.nest.ranges)
     work = operations(tiling.kernel, tiling.operator, tiling.site, tiling.platform, share.engine)
@@ -331,9 +351,9 @@ def _charge(tiling: Tiling, share: Portion) -> Charge:
     return Charge(text=f"tw_charge({cycles}u, {part}, {whole});")
 
 
-def span_names(tiling: Tiling, bond: Bond) -> list[str]:
-    stem = tiling.names[bond.operand]
-    return [f"{stem}_{axis}" for axis in range(len(bond.shape))]
+def span_names(tiling: TiledStep, binding: OperandBinding) -> list[str]:
+    stem = tiling.names[binding.operand]
+    return [f"{stem}_{axis}" for axis in range(len(binding.shape))]
 
 
 def _texts(body: Sequence[Statement]) -> Iterable[str]:

@@ -20,11 +20,11 @@ from tilewright.ir.program import Parameter, Part
 from tilewright.ir.regions import Region
 from tilewright.ir.statements import Barrier, CopyWait, Declare, For, If, Mark, PartCall, Statement
 from tilewright.lower.addresses import AddressBook
-from tilewright.lower.keeps import keep_held_part, keep_window_part
-from tilewright.lower.nest import Level
+from tilewright.lower.nest import HopLevel
 from tilewright.lower.parts import call_part, compute_part, declared, move_part, used
-from tilewright.lower.slots import Held, Slot, Tiling
+from tilewright.lower.row_moves import held_rows_part, window_rows_part
 from tilewright.lower.sums import factor
+from tilewright.lower.tile_buffers import OperandLocation, TileBuffers, TiledStep
 
 MOVER = "tw_rt_is_mover()"
 NEVER = "never"  # a condition known not to hold
@@ -40,7 +40,7 @@ class Pipeline:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Also:
+class ExtraMoverWork:
     """What the mover does besides: before all tiles, before and after each, after all."""
 
     before: tuple[Statement, ...] = ()
@@ -53,9 +53,9 @@ class Also:
 class Mover:
     """One operand at one level, and how to move it."""
 
-    slot: Slot
+    slot: TileBuffers
     part: Part
-    level: Level
+    level: HopLevel
     keep: Part | None = None  # of a rolling window: moves the rows that stay, before the part that is new is brought
 
     @property
@@ -87,7 +87,7 @@ class Mover:
     def wait(self, tile: str, ahead: int = 0) -> Statement:
         """Waits for the transfers of its slot."""
         text = f"tw_arrived(&{self.element(tile, ahead)});"
-        return CopyWait(transfer=self.slot.name, text=text, outgoing=self.slot.bond.written)
+        return CopyWait(transfer=self.slot.name, text=text, outgoing=self.slot.binding.written)
 
     @property
     def stays(self) -> bool:
@@ -120,7 +120,7 @@ class Mover:
         return "" if self.period == "1" else f"({tile} + 1) % {factor(self.period)} == 0"
 
 
-def pipeline(tilings: Sequence[Tiling], region: Region, at: int = 0) -> Pipeline:
+def pipeline(tilings: Sequence[TiledStep], region: Region, at: int = 0) -> Pipeline:
     """All levels from number `at` on, all steps in each tile."""
     sink = tilings[-1]
     if at == len(sink.nest.levels):
@@ -140,15 +140,15 @@ def pipeline(tilings: Sequence[Tiling], region: Region, at: int = 0) -> Pipeline
     return Pipeline(body=body, parts=(*boxes, *moving, *inner.parts, *own), sources=inner.sources)
 
 
-def _mover_of(tiling: Tiling, at: int, slot: Slot) -> Mover:
-    keep = keep_window_part(tiling, at, slot) if slot.roll else None
+def _mover_of(tiling: TiledStep, at: int, slot: TileBuffers) -> Mover:
+    keep = window_rows_part(tiling, at, slot) if slot.roll else None
     return Mover(slot=slot, part=move_part(tiling, at, slot), level=tiling.nest.levels[at], keep=keep)
 
 
-def _computed(tilings: Sequence[Tiling], region: Region) -> Pipeline:
+def _computed(tilings: Sequence[TiledStep], region: Region) -> Pipeline:
     """Every step in one tile: rows that stay are moved, then each computes its part of it, a barrier after each."""
     made = [compute_part(tiling) for tiling in tilings]
-    keeps = [part for tiling in tilings if tiling.nest.levels for part in keep_held_part(tiling)]
+    keeps = [part for tiling in tilings if tiling.nest.levels for part in held_rows_part(tiling)]
     steps: list[Statement] = [call_part(part, {}) for part in keeps]
     if keeps:
         steps.append(Barrier())
@@ -160,7 +160,7 @@ def _computed(tilings: Sequence[Tiling], region: Region) -> Pipeline:
     return Pipeline(body=tuple(steps), parts=parts, sources=tuple(text for _, text in made))
 
 
-def _lasting(tilings: Sequence[Tiling], region: Region) -> Also:
+def _lasting(tilings: Sequence[TiledStep], region: Region) -> ExtraMoverWork:
     """Where sums, and what passes from step to step, begin and end to hold data: with every tile, or for all tiles."""
     lasting: list[tuple[Statement, Statement]] = []
     fresh: list[Statement] = []
@@ -169,15 +169,15 @@ def _lasting(tilings: Sequence[Tiling], region: Region) -> Also:
     if sums is not None and not sums.in_output:
         lasting.append((held_mark("live", sums.held), held_mark("dead", sums.held)))
     for tiling in tilings[:-1]:
-        (bond,) = [bond for bond in tiling.bonds if bond.written]
-        held = region.held[bond.what]
-        marks = held_mark("live", tiling.inner[bond.operand]), held_mark("dead", tiling.inner[bond.operand])
+        (binding,) = [binding for binding in tiling.bindings if binding.written]
+        held = region.held[binding.what]
+        marks = held_mark("live", tiling.inner[binding.operand]), held_mark("dead", tiling.inner[binding.operand])
         if held.form == "recomputed" and tiling.nest.levels[-1].moving:
             fresh.extend(when(tiling.first(), marks[:1]))
             gone.extend(when(tiling.last(), marks[1:]))
         else:
             lasting.append(marks)
-    return Also(
+    return ExtraMoverWork(
         before=tuple(live for live, _ in lasting),
         arriving=tuple(fresh),
         leaving=tuple(gone),
@@ -185,7 +185,7 @@ def _lasting(tilings: Sequence[Tiling], region: Region) -> Also:
     )
 
 
-def held_mark(event: str, held: Held) -> Statement:
+def held_mark(event: str, held: OperandLocation) -> Statement:
     """Where bytes begin or end to hold data."""
     (region,) = held.ranges
     return Mark(
@@ -196,19 +196,19 @@ def held_mark(event: str, held: Held) -> Statement:
     )
 
 
-def untiled(tiling: Tiling, region: Region) -> Pipeline:
+def untiled(tiling: TiledStep, region: Region) -> Pipeline:
     """The same for a step that is computed in one piece, operands where they are."""
     made = pipeline((tiling,), region)
     return replace(made, body=(Barrier(), *made.body, Barrier()))
 
 
-def _as_part(tilings: Sequence[Tiling], at: int, inner: Pipeline) -> tuple[tuple[Statement, ...], tuple[Part, ...]]:
+def _as_part(tilings: Sequence[TiledStep], at: int, inner: Pipeline) -> tuple[tuple[Statement, ...], tuple[Part, ...]]:
     """The inner levels as a function of its own, and the call of it."""
     sink = tilings[-1]
     level, struct = sink.nest.levels[at], sink.nest.struct
     below = sink.nest.levels[at + 1]
     outer = [Parameter(type=struct, name=one.variable, argument="") for one in sink.nest.levels[: at + 1]]
-    held = [tiling.held(bond, at + 1).parameter for tiling in tilings for bond in tiling.bonds]
+    held = [tiling.held(binding, at + 1).parameter for tiling in tilings for binding in tiling.bindings]
     part = Part(
         role="pipeline",
         function=f"{sink.function}_{below.hop.near}",
@@ -219,7 +219,7 @@ def _as_part(tilings: Sequence[Tiling], at: int, inner: Pipeline) -> tuple[tuple
     return (call_part(part, {}),), (part,)
 
 
-def declarations(book: AddressBook, level: Level, movers: Sequence[Mover], at: int) -> Iterable[Statement]:
+def declarations(book: AddressBook, level: HopLevel, movers: Sequence[Mover], at: int) -> Iterable[Statement]:
     """Numbers of tiles where they vary, and the slots of the tile buffers with the queue of their transfers."""
     for cut in level.cuts:
         if cut.trips.number is None:
@@ -239,26 +239,26 @@ def declarations(book: AddressBook, level: Level, movers: Sequence[Mover], at: i
 def _before(movers: Sequence[Mover]) -> Iterable[Statement]:
     """What is under way before the first tile."""
     for one in movers:
-        if one.slot.bond.written:
+        if one.slot.binding.written:
             if one.slot.resident:
                 yield from one.mark("live", "0")
         elif one.stays:
             yield from (*one.mark("live", "0"), one.start("0"))
-        for ahead in () if one.stays or one.slot.bond.written else range(max(one.span - 1, 1)):
+        for ahead in () if one.stays or one.slot.binding.written else range(max(one.span - 1, 1)):
             yield from when(one.exists("0", ahead), (*one.mark("live", "0", ahead), one.start("0", ahead)))
-    yield from (one.wait("0") for one in movers if one.slot.resident and not one.slot.bond.written)
+    yield from (one.wait("0") for one in movers if one.slot.resident and not one.slot.binding.written)
 
 
 def tile_loop(
-    level: Level,
+    level: HopLevel,
     movers: Sequence[Mover],
     called: tuple[Statement, ...],
     *,
     box: tuple[Statement, ...] = (),
-    also: Also | None = None,
+    also: ExtraMoverWork | None = None,
 ) -> tuple[Statement, ...]:
     """All tiles of a level: `called` for each, once what it needs has arrived. `box` is declared for each tile."""
-    more = also or Also()
+    more = also or ExtraMoverWork()
     body = (
         *box,
         *_mover((*_arriving(movers, level), *more.arriving)),
@@ -273,7 +273,7 @@ def tile_loop(
     return (*_mover((*_before(movers), *more.before)), *body, *_mover((*_after(movers), *more.after)))
 
 
-def _keeping(movers: Sequence[Mover], level: Level) -> tuple[Statement, ...]:
+def _keeping(movers: Sequence[Mover], level: HopLevel) -> tuple[Statement, ...]:
     """The cores move the rows that stay of windows of which more is brought."""
     t = level.counter
     calls: list[Statement] = []
@@ -285,10 +285,10 @@ def _keeping(movers: Sequence[Mover], level: Level) -> tuple[Statement, ...]:
     return (*calls, Barrier()) if calls else ()
 
 
-def _arriving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
+def _arriving(movers: Sequence[Mover], level: HopLevel) -> Iterable[Statement]:
     """What the mover does before a tile is computed."""
     t = level.counter
-    inputs = [one for one in movers if not one.slot.bond.written and not one.slot.resident]
+    inputs = [one for one in movers if not one.slot.binding.written and not one.slot.resident]
     for one in inputs:
         yield from when(one.first(t), (one.wait(t),))
     for one in inputs:
@@ -296,25 +296,25 @@ def _arriving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
             later = *one.mark("live", t, one.span - 1), one.start(t, one.span - 1)
             yield from when(_and(one.first(t), one.exists(t, one.span - 1)), later)
     for one in movers:
-        if one.slot.bond.written and not one.slot.resident:
+        if one.slot.binding.written and not one.slot.resident:
             yield from when(one.first(t), (one.wait(t),))
             used_before = NEVER if one.exists("0", one.span) == NEVER else f"{t} >= {_plus('0', one.span, one.period)}"
             yield from when(_and(one.first(t), used_before), one.mark("dead", t))
             yield from when(one.first(t), one.mark("live", t))
 
 
-def _leaving(movers: Sequence[Mover], level: Level) -> Iterable[Statement]:
+def _leaving(movers: Sequence[Mover], level: HopLevel) -> Iterable[Statement]:
     """What the mover does once a tile is computed. Fetches first: stores may go on while the next one is computed."""
     t = level.counter
     moving = [one for one in movers if not one.slot.resident]
     for one in moving:
-        if not one.slot.bond.written:
+        if not one.slot.binding.written:
             marks = (() if one.stays else one.mark("dead", t)), (() if one.stays else one.mark("live", t, 1))
             yield from when(one.last(t), marks[0])
             if one.span == 1:
                 yield from when(_and(one.last(t), one.exists(t, 1)), (*marks[1], one.start(t, 1)))
     for one in moving:
-        if one.slot.bond.written:
+        if one.slot.binding.written:
             yield from when(one.last(t), (one.start(t),))
 
 
@@ -322,15 +322,15 @@ def _after(movers: Sequence[Mover]) -> Iterable[Statement]:
     """What is left after the last tile."""
     for one in movers:
         if one.stays:
-            yield from (one.start("0"),) if one.slot.bond.written else one.mark("dead", "0")
+            yield from (one.start("0"),) if one.slot.binding.written else one.mark("dead", "0")
     for one in movers:
-        if one.slot.bond.written:
+        if one.slot.binding.written:
             for number in range(1 if one.slot.resident else one.span):
                 yield one.wait("0", number)
                 yield from when(one.exists("0", number), one.mark("dead", "0", number))
 
 
-def pointed(called: tuple[Statement, ...], movers: Sequence[Mover], level: Level) -> tuple[Statement, ...]:
+def pointed(called: tuple[Statement, ...], movers: Sequence[Mover], level: HopLevel) -> tuple[Statement, ...]:
     """The calls with the addresses of this level's slots."""
     given = {one.slot.name: f"{one.element(level.counter)}.bytes" for one in movers}
 
@@ -344,7 +344,7 @@ def pointed(called: tuple[Statement, ...], movers: Sequence[Mover], level: Level
     return tuple(map(aimed, called))
 
 
-def _needs_box(level: Level, called: tuple[Statement, ...]) -> bool:
+def _needs_box(level: HopLevel, called: tuple[Statement, ...]) -> bool:
     return any(isinstance(one, PartCall) and level.variable in one.arguments for one in called)
 
 

@@ -20,10 +20,10 @@ from tilewright.ir.program import Parameter, Part
 from tilewright.ir.regions import Region
 from tilewright.ir.statements import Declare, Statement
 from tilewright.lower.boxes import Bounds, CBox, bounds, whole_box
-from tilewright.lower.nest import Level, Nest, Ranges, box_value, nest_of
+from tilewright.lower.nest import HopLevel, Ranges, TileNest, box_value, nest_of
 from tilewright.lower.sums import Sum, variable
 from tilewright.tile.boxes import Boxes, boxes_of
-from tilewright.tile.chain import Chain
+from tilewright.tile.fusion import RegionAnalysis
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -38,16 +38,16 @@ _FREE = ("t", "u", "v", "box", BEFORE)
 class RegionBox:
     """`needs` and `runs` name the struct's members, by number of the step and loop; two of one name are one range."""
 
-    chain: Chain
+    analysis: RegionAnalysis
     boxes: Boxes
-    sink: Nest  # of the last step alone
+    sink: TileNest  # of the last step alone
     needs: Mapping[tuple[int, str], str]
     runs: Mapping[tuple[int, str], str]
     struct: str
     function: str  # what functions of the region begin with
 
     @property
-    def levels(self) -> tuple[Level, ...]:
+    def levels(self) -> tuple[HopLevel, ...]:
         """The loops over tiles, outermost first."""
         return self.sink.levels
 
@@ -63,7 +63,7 @@ class RegionBox:
 
     def need(self, number: int, axis: int, prefix: str) -> Bounds:
         """What is held of a step's output along one axis. `prefix` is the box that has it, with a dot."""
-        loop = self.chain.members[number].loops[axis]
+        loop = self.analysis.members[number].loops[axis]
         return _bounds(self.boxes.needs[number][axis], self.needs.get((number, loop), ""), prefix)
 
     def run(self, number: int, prefix: str) -> CBox:
@@ -71,30 +71,30 @@ class RegionBox:
         runs = self.boxes.runs[number]
         return {loop: _bounds(reach, self.runs.get((number, loop), ""), prefix) for loop, reach in runs.items()}
 
-    def nest(self, number: int) -> Nest:
+    def nest(self, number: int) -> TileNest:
         """The tiles of one step, as if it were alone."""
-        if number + 1 == len(self.chain.members):
+        if number + 1 == len(self.analysis.members):
             return replace(self.sink, struct=self.struct)
         members = {loop: name for (at, loop), name in self.runs.items() if at == number}
         levels = tuple(self._level(number, at) for at in range(len(self.levels)))
-        access = self.chain.members[number].access
-        return Nest(access=access, levels=levels, members=members, struct=self.struct)
+        access = self.analysis.members[number].access
+        return TileNest(access=access, levels=levels, members=members, struct=self.struct)
 
-    def _level(self, number: int, at: int) -> Level:
+    def _level(self, number: int, at: int) -> HopLevel:
         level, boxes = self.levels[at], self.boxes
         start, end = boxes.starts[at], boxes.starts[at + 1]
         box, inside = self.run(number, self.prefix(at)), boxes.around(number, end)
         outer, outside = self.run(number, self.prefix(at - 1)), boxes.around(number, start)
         still = []
-        for depth in range(start, end + 1):
-            around = boxes.around(number, depth)
+        for copy_level in range(start, end + 1):
+            around = boxes.around(number, copy_level)
             held = {}
             for loop, reach in around.items():
                 if not _moves(reach):
                     held[loop] = _fixed(reach)
                 else:
                     held[loop] = outer[loop] if _same(reach, outside[loop]) else box[loop]
-            still.append((held, self._ranges(around, depth)))
+            still.append((held, self._ranges(around, copy_level)))
         return replace(
             level,
             box={loop: box[loop] if _moves(reach) else _fixed(reach) for loop, reach in inside.items()},
@@ -103,18 +103,18 @@ class RegionBox:
             still=tuple(still),
         )
 
-    def _ranges(self, around: Mapping[str, Reach], depth: int) -> Ranges:
+    def _ranges(self, around: Mapping[str, Reach], copy_level: int) -> Ranges:
         """Every range of the loops in a tile that exists."""
         exists = self.boxes.exists
-        there = np.asarray(exists.any(axis=tuple(range(depth, exists.ndim)), keepdims=True), np.bool_)
+        there = np.asarray(exists.any(axis=tuple(range(copy_level, exists.ndim)), keepdims=True), np.bool_)
         return {loop: _ranges(reach, there) for loop, reach in around.items()}
 
     def mixed(self, number: int, operand: str, at: int, level: int) -> bool:
         """Whether loops inside and outside of a copy's level move an operand: no single range says what is held."""
-        boxes, depth = self.boxes, self.boxes.starts[at] + level
-        access = self.chain.members[number].access
-        axes = self.chain.members[number].moves.get(operand, ())
-        around, inside = boxes.around(number, depth), boxes.around(number, boxes.starts[at + 1])
+        boxes, copy_level = self.boxes, self.boxes.starts[at] + level
+        access = self.analysis.members[number].access
+        axes = self.analysis.members[number].moves.get(operand, ())
+        around, inside = boxes.around(number, copy_level), boxes.around(number, boxes.starts[at + 1])
         outside = boxes.around(number, boxes.starts[at])
         loops = {loop for axis in axes for loop in axis}
         return bool(access.loops) and any(
@@ -124,11 +124,11 @@ class RegionBox:
 
     # --- the functions
 
-    def name(self, level: Level) -> str:
+    def name(self, level: HopLevel) -> str:
         """Of the function that gives the box of a tile."""
         return f"{self.function}_tile" + (f"_{level.hop.near}" if len(self.levels) > 1 else "")
 
-    def parameters(self, level: Level) -> tuple[Parameter, ...]:
+    def parameters(self, level: HopLevel) -> tuple[Parameter, ...]:
         """Of that function: boxes of outer levels where anything depends on them, and the number of the tile."""
         outside = self.levels[: self.levels.index(level)]
         text = " ".join(self._value_texts(level))
@@ -139,16 +139,16 @@ class RegionBox:
         ]
         return (*outer, Parameter(type="int32_t", name=level.counter, argument=level.counter))
 
-    def call(self, level: Level, tile: str = "") -> str:
+    def call(self, level: HopLevel, tile: str = "") -> str:
         """The box of a tile; "" is the one under way."""
         given = [tile or one.name if one.name == level.counter else one.name for one in self.parameters(level)]
         return f"{self.name(level)}({', '.join(given)})"
 
-    def declare(self, level: Level, name: str = "", tile: str = "") -> Statement:
+    def declare(self, level: HopLevel, name: str = "", tile: str = "") -> Statement:
         """A variable that is the box of a tile."""
         return Declare(type=f"const {self.struct}", name=name or level.variable, value=self.call(level, tile))
 
-    def part(self, level: Level) -> Part:
+    def part(self, level: HopLevel) -> Part:
         """Tile number -> box, inside the boxes of the levels before."""
         made = list(self._statements(level))
         values = ", ".join(f".{name} = {value}" for name, value in self._values(level, bool(self.needs)).items())
@@ -167,15 +167,15 @@ class RegionBox:
             result="box",
         )
 
-    def _values(self, level: Level, declared: bool) -> Mapping[str, str]:
+    def _values(self, level: HopLevel, declared: bool) -> Mapping[str, str]:
         """Of the struct's members, where the ranges of several steps are declared before."""
         return {name: name for name in self.members} if declared else box_value(self.sink, level)[1]
 
-    def _value_texts(self, level: Level) -> Iterator[str]:
+    def _value_texts(self, level: HopLevel) -> Iterator[str]:
         yield from self._values(level, bool(self.needs)).values()
         yield from (one.value for one in self._statements(level))
 
-    def _statements(self, level: Level) -> Iterator[Declare]:
+    def _statements(self, level: HopLevel) -> Iterator[Declare]:
         tiles, values = box_value(self.sink, level)
         yield from (Declare(type="const int32_t", name=name, value=value) for name, value in tiles.items())
         if not self.needs:
@@ -185,8 +185,8 @@ class RegionBox:
             yield Declare(type="const tw_range", name=name, value=literal)
         last = level is self.levels[-1]
         done: dict[tuple[int, str], str] = {}
-        for number in reversed(range(len(self.chain.members) - 1)):
-            member = self.chain.members[number]
+        for number in reversed(range(len(self.analysis.members) - 1)):
+            member = self.analysis.members[number]
             for axis, loop in enumerate(member.loops):
                 if (number, loop) in self.needs:
                     yield Declare(type="const tw_range", name=self.needs[number, loop], value=self._need(number, axis))
@@ -200,14 +200,14 @@ class RegionBox:
                 yield Declare(type="const tw_range", name=self.runs[number, loop], value=value)
 
     def _need(self, number: int, axis: int) -> str:
-        member = self.chain.members[number]
+        member = self.analysis.members[number]
         reads = [self._read(one.member, one.operand, axis, self.run(one.member, "")) for one in member.readers]
         first = _folded("tw_least", [str(low) for low, _ in reads])
         end = _folded("tw_most", [str(last + 1) for _, last in reads])
         return f"tw_need({first}, {end}, {member.output.shape[axis]})"
 
     def _read(self, number: int, operand: str, axis: int, box: CBox) -> Bounds:
-        reader = self.chain.members[number]
+        reader = self.analysis.members[number]
         position = reader.index_map.axes[operand][axis]
         if position.index is None:
             return Sum(), Sum(position.extent - 1)
@@ -224,11 +224,11 @@ class RegionBox:
         key = number, f"{loop} {along}"
         if key in done:
             return
-        if number + 1 == len(self.chain.members):
+        if number + 1 == len(self.analysis.members):
             cut = self.levels[-1].cuts[along - self.boxes.starts[-2]]
             done[key] = f"{self.sink.members[cut.loop]}.low"
             return
-        member = self.chain.members[number]
+        member = self.analysis.members[number]
         axis = member.loops.index(loop)
         ends = []
         for reader in member.readers:
@@ -245,9 +245,9 @@ class RegionBox:
 
     def _moved_by(self, number: int, along: int) -> list[str]:
         """The loops of a step that a loop of the nest moves."""
-        if number + 1 == len(self.chain.members):
+        if number + 1 == len(self.analysis.members):
             return [self.levels[-1].cuts[along - self.boxes.starts[-2]].loop]
-        member = self.chain.members[number]
+        member = self.analysis.members[number]
         return [
             loop
             for loop, need in zip(member.loops, self.boxes.needs[number], strict=True)
@@ -255,23 +255,25 @@ class RegionBox:
         ]
 
 
-def region_box(chain: Chain, region: Region, function: str) -> RegionBox:
+def region_box(analysis: RegionAnalysis, region: Region, function: str) -> RegionBox:
     """Name every range. `function` is the sink's."""
-    boxes = boxes_of(chain, region.hops, region.forms)
+    boxes = boxes_of(analysis, region.hops, region.forms)
     struct = f"{function}_box"
-    sink = nest_of(chain.sink.access, region.hops, struct)
+    sink = nest_of(analysis.sink.access, region.hops, struct)
     taken = [*sink.members.values(), *_FREE, *(level.variable for level in sink.levels)]
-    last = len(chain.members) - 1
+    last = len(analysis.members) - 1
     needs, runs = {}, {(last, loop): name for loop, name in sink.members.items()}
     for number in reversed(range(last)):
-        member, roll = chain.members[number], boxes.rolls[number]
+        member, roll = analysis.members[number], boxes.rolls[number]
         for axis, loop in enumerate(member.loops):
             if not loop or not _moves(boxes.needs[number][axis]):
                 continue
             needs[number, loop] = _free(f"{loop}_{member.index}", taken)
             rolls = roll is not None and roll.axis == axis
             runs[number, loop] = _free(f"new_{loop}_{member.index}", taken) if rolls else needs[number, loop]
-    return RegionBox(chain=chain, boxes=boxes, sink=sink, needs=needs, runs=runs, struct=struct, function=function)
+    return RegionBox(
+        analysis=analysis, boxes=boxes, sink=sink, needs=needs, runs=runs, struct=struct, function=function
+    )
 
 
 def _folded(function: str, values: Iterable[str]) -> str:

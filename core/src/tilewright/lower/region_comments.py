@@ -9,22 +9,22 @@ from collections.abc import Iterator, Sequence
 from tilewright.c_text.identifiers import comment_text
 from tilewright.ir.regions import Region
 from tilewright.lower.comments import Row, type_text
-from tilewright.lower.nest import Level
-from tilewright.lower.slots import Slot, Tiling
+from tilewright.lower.nest import HopLevel
+from tilewright.lower.tile_buffers import TileBuffers, TiledStep
 from tilewright.tile.footprint import SUMS
 
 
-def tile_lines(tilings: Sequence[Tiling], number: int) -> list[str]:
+def tile_lines(tilings: Sequence[TiledStep], number: int) -> list[str]:
     """Which steps are one region, and its tiles: `l1: h 4 x 8, o 2 x 16 (8)`, how often, and how many trips."""
     sink = tilings[-1]
-    numbers = [str(one.index) for one in sink.box.chain.members]
+    numbers = [str(one.index) for one in sink.box.analysis.members]
     if number + 1 < len(tilings):
         return [f"together with step {numbers[-1]}, whose function computes this one, too"]
     lines = [_tiles(level) for level in sink.nest.levels]
     return [*lines[:-1], f"{lines[-1]}, steps {', '.join(numbers)} together"] if len(tilings) > 1 else lines
 
 
-def _tiles(level: Level) -> str:
+def _tiles(level: HopLevel) -> str:
     cuts = [f"{comment_text(cut.loop)} {_count(str(cut.trips))} x {cut.size}" for cut in level.cuts]
     total = level.total if level.total.isdigit() else "as many as there are"
     return f"{comment_text(level.hop.near)}: {', '.join(cuts) or 'whole'} ({total})"
@@ -34,30 +34,30 @@ def _count(trips: str) -> str:
     return trips if trips.isdigit() else "n"
 
 
-def buffer_rows(tiling: Tiling, region: Region) -> Iterator[Row]:
+def buffer_rows(tiling: TiledStep, region: Region) -> Iterator[Row]:
     """What is held, tile buffers, and sums."""
-    for bond in tiling.bonds:
-        if bond.operand in tiling.inner:
-            held = tiling.inner[bond.operand]
+    for binding in tiling.bindings:
+        if binding.operand in tiling.inner:
+            held = tiling.inner[binding.operand]
             place, size = tiling.book.of_buffer(held.ranges[0].buffer), held.ranges[0].size_bytes
-            number = next(at for at, one in enumerate(tiling.box.chain.members) if one.output.value == bond.what)
-            kind = type_text(bond.dtype.value, tiling.box.boxes.held(number), bond.layout)
+            number = next(at for at, one in enumerate(tiling.box.analysis.members) if one.output.value == binding.what)
+            kind = type_text(binding.dtype.value, tiling.box.boxes.held(number), binding.layout)
             where = f"{comment_text(place.where)} [{place.offset_bytes}, {place.offset_bytes + size})"
-            yield bond.operand.ljust(7), kind, where, f"held ({region.held[bond.what].form})"
+            yield binding.operand.ljust(7), kind, where, f"held ({region.held[binding.what].form})"
     yield from (_row(slot, tiling) for slots in tiling.slots for slot in slots if not slot.borrowed)
     yield from _sums_row(tiling)
 
 
-def _row(slot: Slot, tiling: Tiling) -> Row:
+def _row(slot: TileBuffers, tiling: TiledStep) -> Row:
     places = [tiling.book.of_buffer(name) for name in slot.buffers]
     where = ", ".join(f"[{place.offset_bytes}, {place.offset_bytes + slot.size_bytes})" for place in places)
     loops = ", ".join(comment_text(cut.loop) for cut in slot.level.cuts[: slot.copy.level] if cut.trips.number != 1)
     about = f"{'new rows' if slot.roll else 'tile'}, for each {loops}" if loops else "resident"
-    kind = type_text(slot.bond.dtype.value, slot.room, slot.bond.layout)
-    return slot.bond.operand.ljust(7), kind, f"{comment_text(places[0].where)} {where}", about
+    kind = type_text(slot.binding.dtype.value, slot.room, slot.binding.layout)
+    return slot.binding.operand.ljust(7), kind, f"{comment_text(places[0].where)} {where}", about
 
 
-def _sums_row(tiling: Tiling) -> Iterator[Row]:
+def _sums_row(tiling: TiledStep) -> Iterator[Row]:
     if tiling.sums is None or tiling.sums.in_output:
         return
     (one,), size = tiling.sums.held.ranges, tiling.sums.dtype.size_bytes

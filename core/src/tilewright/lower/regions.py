@@ -17,21 +17,28 @@ from tilewright.ir.platform import Platform
 from tilewright.ir.program import StepCode
 from tilewright.ir.regions import Region
 from tilewright.ir.statements import ByteRange
+from tilewright.lower.accumulators import accumulator_of
 from tilewright.lower.addresses import AddressBook
-from tilewright.lower.bonds import Bond, bonds_of, scratch_name
 from tilewright.lower.comments import step_comment
+from tilewright.lower.core_share import beginning
+from tilewright.lower.operand_bindings import OperandBinding, operand_bindings, scratch_name
 from tilewright.lower.parts import called, used
 from tilewright.lower.pipeline import Pipeline, pipeline, untiled
 from tilewright.lower.region_box import RegionBox, region_box
 from tilewright.lower.region_comments import buffer_rows, tile_lines
-from tilewright.lower.slots import STEP_LOCALS, Held, Slot, Tiling, operand_names, unsupported_tile
-from tilewright.lower.split import beginning
-from tilewright.lower.split_sums import sums_of
 from tilewright.lower.steps import Lowered
-from tilewright.tile.buffers import region_chain
-from tilewright.tile.chain import Chain
+from tilewright.lower.tile_buffers import (
+    STEP_LOCALS,
+    OperandLocation,
+    TileBuffers,
+    TiledStep,
+    operand_names,
+    unsupported_tile,
+)
+from tilewright.tile.buffers import analysis_of_region
 from tilewright.tile.footprint import tile_buffer_name
-from tilewright.tile.spaces import Machine
+from tilewright.tile.fusion import RegionAnalysis
+from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.traffic import Traffic, crosses_whole, traffic_of
 
 
@@ -56,7 +63,7 @@ class Lowering:
     """What stays the same from region to region."""
 
     book: AddressBook
-    machine: Machine
+    machine: ScheduledMachine
     prefix: str
 
     def function(self, index: int, op: str) -> str:
@@ -67,7 +74,7 @@ class Lowering:
 
 def lowering(book: AddressBook, operators: Mapping[str, Operator], prefix: str) -> Lowering:
     """For one program."""
-    machine = Machine(book.allocated.tiled.scheduled, operators, book.allocated.decisions)
+    machine = ScheduledMachine(book.allocated.tiled.scheduled, operators, book.allocated.decisions)
     return Lowering(book=book, machine=machine, prefix=prefix)
 
 
@@ -81,10 +88,10 @@ def lower_region(region: Region, given: Lowering) -> Iterator[Lowered]:
 
 
 def _lowered(region: Region, given: Lowering) -> Iterator[Lowered]:
-    chain = region_chain(given.machine, region)
-    tilings = _tilings(region, chain, given)
+    analysis = analysis_of_region(given.machine, region)
+    tilings = _tilings(region, analysis, given)
     made = Pipeline(sources=("",) * len(tilings))
-    if any(bond.region.size_bytes for bond in tilings[-1].bonds if bond.written):
+    if any(binding.region.size_bytes for binding in tilings[-1].bindings if binding.written):
         made = pipeline(tilings, region) if region.hops else untiled(tilings[-1], region)
     for number, tiling in enumerate(tilings):
         yield Lowered(
@@ -92,7 +99,7 @@ def _lowered(region: Region, given: Lowering) -> Iterator[Lowered]:
         )
 
 
-def _code(number: int, tilings: Sequence[Tiling], made: Pipeline, region: Region, given: Lowering) -> StepCode:
+def _code(number: int, tilings: Sequence[TiledStep], made: Pipeline, region: Region, given: Lowering) -> StepCode:
     tiling, final, book = tilings[number], number + 1 == len(tilings), given.book
     machine = given.machine
     begun = beginning(tilings) if made.body and region.hops else ()
@@ -101,7 +108,7 @@ def _code(number: int, tilings: Sequence[Tiling], made: Pipeline, region: Region
         len(machine.scheduled.steps),
         tiling.site,
         machine.bound.bindings[tiling.step.name],
-        [bond for bond in tiling.bonds if bond.operand not in tiling.inner or _leaves(tiling, bond)],
+        [binding for binding in tiling.bindings if binding.operand not in tiling.inner or _leaves(tiling, binding)],
         book,
         tiling.step,
         buffers=list(buffer_rows(tiling, region)),
@@ -120,8 +127,8 @@ def _code(number: int, tilings: Sequence[Tiling], made: Pipeline, region: Region
     )
 
 
-def _leaves(tiling: Tiling, bond: Bond) -> bool:
-    return bond.written and any(slot.bond is bond for slots in tiling.slots for slot in slots)
+def _leaves(tiling: TiledStep, binding: OperandBinding) -> bool:
+    return binding.written and any(slot.binding is binding for slots in tiling.slots for slot in slots)
 
 
 def _struct(box: RegionBox) -> tuple[str, ...]:
@@ -132,47 +139,48 @@ def _struct(box: RegionBox) -> tuple[str, ...]:
 # --- operands
 
 
-def _tilings(region: Region, chain: Chain, given: Lowering) -> tuple[Tiling, ...]:
+def _tilings(region: Region, analysis: RegionAnalysis, given: Lowering) -> tuple[TiledStep, ...]:
     if any(held.over for held in region.held.values()):
-        raise unsupported_tile(chain.sink.step, "a value takes the bytes of another that the region holds")
-    functions = [given.function(one.index, given.machine.nodes[one.step.name].op) for one in chain.members]
-    box = region_box(chain, region, functions[-1])
+        raise unsupported_tile(analysis.sink.step, "a value takes the bytes of another that the region holds")
+    functions = [given.function(one.index, given.machine.nodes[one.step.name].op) for one in analysis.members]
+    box = region_box(analysis, region, functions[-1])
     traffic = traffic_of(box.boxes) if region.hops else ()
     held = {
         member.output.value: tile_buffer_name(member.step.name, member.output.name, region.hops[-1].near, 0)
-        for member in chain.members[:-1]
+        for member in analysis.members[:-1]
         if member.output.value in region.inner
     }
-    bonds = [_bonds(member.step.name, given, held) for member in chain.members]
-    names = _names(chain, bonds, box, given.book)
-    made: list[Tiling] = []
-    for number in range(len(chain.members)):
-        made.append(_tiling(number, region, box, given, functions[number], bonds[number], names[number], traffic))
+    bindings = [_bindings(member.step.name, given, held) for member in analysis.members]
+    names = _names(analysis, bindings, box, given.book)
+    made: list[TiledStep] = []
+    for number in range(len(analysis.members)):
+        made.append(_tiling(number, region, box, given, functions[number], bindings[number], names[number], traffic))
     crossed = _crossed(made)
     return tuple(_with_sums(replace(tiling, crossed=crossed), region) for tiling in made)
 
 
-def _bonds(step: str, given: Lowering, held: Mapping[str, str]) -> tuple[Bond, ...]:
+def _bindings(step: str, given: Lowering, held: Mapping[str, str]) -> tuple[OperandBinding, ...]:
     """The operands of a step; `held` has the buffers of values that are nowhere else."""
     machine, node = given.machine, given.machine.nodes[step]
     site, operator = machine.bound.site(node), machine.operators[node.op]
-    return bonds_of(site, operator, machine.bound.bindings[step], given.book, held)
+    return operand_bindings(site, operator, machine.bound.bindings[step], given.book, held)
 
 
 def _names(
-    chain: Chain, bonds: Sequence[Sequence[Bond]], box: RegionBox, book: AddressBook
+    analysis: RegionAnalysis, bindings: Sequence[Sequence[OperandBinding]], box: RegionBox, book: AddressBook
 ) -> Sequence[Mapping[str, str]]:
     """For each step, operand -> C identifier; no two of a region are the same."""
-    if len(bonds) == 1:
-        return [operand_names(bonds[0], book)]
+    if len(bindings) == 1:
+        return [operand_names(bindings[0], book)]
     texts = [
-        [f"{bond.operand.lower()}_{one.index}" for bond in own] for one, own in zip(chain.members, bonds, strict=True)
+        [f"{binding.operand.lower()}_{one.index}" for binding in own]
+        for one, own in zip(analysis.members, bindings, strict=True)
     ]
     taken = [*STEP_LOCALS, *box.members, "before", *(one.name for one in book.bases)]
     names = unique_identifiers([text for own in texts for text in own], taken=taken, fallback="x")
     return [
-        {bond.operand: names[text] for bond, text in zip(own, texts[number], strict=True)}
-        for number, own in enumerate(bonds)
+        {binding.operand: names[text] for binding, text in zip(own, texts[number], strict=True)}
+        for number, own in enumerate(bindings)
     ]
 
 
@@ -182,57 +190,62 @@ def _tiling(
     box: RegionBox,
     given: Lowering,
     function: str,
-    bonds: tuple[Bond, ...],
+    bindings: tuple[OperandBinding, ...],
     names: Mapping[str, str],
     traffic: Sequence[Sequence[Traffic]],
-) -> Tiling:
-    member, machine = box.chain.members[number], given.machine
+) -> TiledStep:
+    member, machine = box.analysis.members[number], given.machine
     inner = dict(member.inside)
-    if number + 1 < len(box.chain.members):
+    if number + 1 < len(box.analysis.members):
         inner[member.output.name] = number
     nest = box.nest(number)
-    return Tiling(
+    return TiledStep(
         step=member.step,
         site=machine.site(member.step),
         operator=machine.operators[machine.nodes[member.step.name].op],
         kernel=machine.bound.bindings[member.step.name].kernel,
         nest=nest,
-        bonds=bonds,
+        bindings=bindings,
         names=names,
         book=given.book,
         platform=machine.platform,
         function=function,
         box=box,
         number=number,
-        slots=tuple(tuple(_slots(at, here, box, number, bonds, names)) for at, here in enumerate(traffic)),
+        slots=tuple(tuple(_slots(at, here, box, number, bindings, names)) for at, here in enumerate(traffic)),
         inner={operand: _held(box, given.book, maker, region) for operand, maker in inner.items()},
-        scratch=scratch_name(box.chain.sink.step),
+        scratch=scratch_name(box.analysis.sink.step),
     )
 
 
 def _slots(
-    at: int, traffic: Sequence[Traffic], box: RegionBox, number: int, bonds: Sequence[Bond], names: Mapping[str, str]
-) -> Iterator[Slot]:
+    at: int,
+    traffic: Sequence[Traffic],
+    box: RegionBox,
+    number: int,
+    bindings: Sequence[OperandBinding],
+    names: Mapping[str, str],
+) -> Iterator[TileBuffers]:
     """The tile buffers of one step at one level, in the order of its operands."""
     mine = {one.item.name: one for one in traffic if one.number == number}
     level, hop = box.nest(number).levels[at], box.boxes.hops[at]
-    step = box.chain.members[number].step
-    for bond in bonds:
-        one = mine.get(bond.operand)
-        if one is None or not bond.region.size_bytes:
+    step = box.analysis.members[number].step
+    for binding in bindings:
+        one = mine.get(binding.operand)
+        if one is None or not binding.region.size_bytes:
             continue
         if one.fault:
             raise unsupported_tile(step, one.fault)
-        if box.mixed(number, bond.operand, at, one.copy.level):
-            reason = f"loops inside and outside of level {one.copy.level} move operand {bond.operand} together"
+        if box.mixed(number, binding.operand, at, one.copy.level):
+            reason = f"loops inside and outside of level {one.copy.level} move operand {binding.operand} together"
             raise unsupported_tile(step, reason)
         single = len(box.levels) == 1
-        yield Slot(
-            bond=bond,
+        yield TileBuffers(
+            binding=binding,
             level=level,
             copy=one.copy,
-            name=names[bond.operand] if single else f"{names[bond.operand]}_{safe_identifier(hop.near, 'near')}",
-            buffers=tuple(tile_buffer_name(step.name, bond.operand, hop.near, i) for i in range(one.copy.buffers)),
+            name=names[binding.operand] if single else f"{names[binding.operand]}_{safe_identifier(hop.near, 'near')}",
+            buffers=tuple(tile_buffer_name(step.name, binding.operand, hop.near, i) for i in range(one.copy.buffers)),
             room=one.room,
             roll=one.roll,
             borrowed=not one.own,
@@ -240,13 +253,13 @@ def _slots(
         )
 
 
-def _held(box: RegionBox, book: AddressBook, number: int, region: Region) -> Held:
+def _held(box: RegionBox, book: AddressBook, number: int, region: Region) -> OperandLocation:
     """Where the output of a step of the region is kept."""
-    member, near = box.chain.members[number], region.hops[-1].near
+    member, near = box.analysis.members[number], region.hops[-1].near
     buffer = tile_buffer_name(member.step.name, member.output.name, near, 0)
     place, item = book.of_buffer(buffer), member.output.item_bytes
     prefix = box.prefix(len(box.levels) - 1)
-    return Held(
+    return OperandLocation(
         parameter=place.parameter,
         memory=near,
         offset_bytes=place.offset_bytes,
@@ -256,13 +269,13 @@ def _held(box: RegionBox, book: AddressBook, number: int, region: Region) -> Hel
     )
 
 
-def _crossed(tilings: Sequence[Tiling]) -> tuple[Mapping[str, Slot], ...]:
+def _crossed(tilings: Sequence[TiledStep]) -> tuple[Mapping[str, TileBuffers], ...]:
     """By level what one operand has brought whole for all that are the same value."""
     return tuple(
-        {slot.bond.what: slot for tiling in tilings for slot in tiling.slots[at] if slot.whole}
+        {slot.binding.what: slot for tiling in tilings for slot in tiling.slots[at] if slot.whole}
         for at in range(len(tilings[-1].nest.levels))
     )
 
 
-def _with_sums(tiling: Tiling, region: Region) -> Tiling:
-    return replace(tiling, sums=sums_of(tiling, region))
+def _with_sums(tiling: TiledStep, region: Region) -> TiledStep:
+    return replace(tiling, sums=accumulator_of(tiling, region))

@@ -11,10 +11,10 @@ from math import prod
 from tilewright.ir.layout import Layout
 from tilewright.ir.statements import Declare, Statement
 from tilewright.lower.boxes import CBox, CSpan, window
-from tilewright.lower.nest import Level
+from tilewright.lower.nest import HopLevel
 from tilewright.lower.region_box import BEFORE
-from tilewright.lower.slots import Slot, Tiling
 from tilewright.lower.sums import Sum, variable
+from tilewright.lower.tile_buffers import TileBuffers, TiledStep
 
 NEW = "_new"  # ends the name of the part of a window that is new
 
@@ -30,19 +30,21 @@ class RollingWindow:
     later: str  # C condition: the rows of the tile before are there
 
 
-def rolling_window(tiling: Tiling, level: Level, slot: Slot, spans: Sequence[CSpan]) -> RollingWindow:
+def rolling_window(tiling: TiledStep, level: HopLevel, slot: TileBuffers, spans: Sequence[CSpan]) -> RollingWindow:
     """What the window of tile `counter` has that the one before it has not. `spans` is the whole window."""
     if slot.roll is None:
         raise ValueError(f"{slot.name} keeps no rows")
     roll, box = slot.roll, tiling.box
-    axis, names = roll.axis, [f"{tiling.names[slot.bond.operand]}_{at}_{BEFORE}" for at in range(len(spans))]
+    axis, names = roll.axis, [f"{tiling.names[slot.binding.operand]}_{at}_{BEFORE}" for at in range(len(spans))]
     own = box.levels[tiling.nest.levels.index(level)]
-    earlier = window(tiling.nest.access, slot.bond.operand, in_box(level.around(slot.copy.level), own.variable), names)
+    earlier = window(
+        tiling.nest.access, slot.binding.operand, in_box(level.around(slot.copy.level), own.variable), names
+    )
     period = own.period(roll.loop - box.boxes.starts[-2] + 1)
     tile = f"{own.counter} - {period}" if " " not in period else f"{own.counter} - ({period})"
     here, old = spans[axis], earlier[axis]
     later = box.first_trip(roll.loop, f"{own.variable}.")
-    name = f"{tiling.names[slot.bond.operand]}_{axis}{NEW}"
+    name = f"{tiling.names[slot.binding.operand]}_{axis}{NEW}"
     done = f"{later} ? {old.low + old.extent} : 0"
     declared: tuple[Statement, ...] = (
         box.declare(own, BEFORE, tile),

@@ -15,7 +15,7 @@ from tilewright.ir.stages import Allocated
 from tilewright.ir.statements import StepCall
 from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
 from tilewright.lower.copies import copies_at_start
-from tilewright.lower.lasting import beginnings, going_on
+from tilewright.lower.persistent import state_initialisers, state_updates
 from tilewright.lower.regions import is_team, keeps_rows, lower_region, lowering, rows_text
 from tilewright.lower.steps import Lowered, lower_step
 
@@ -53,12 +53,12 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
         pools=book.pools,
         constants=book.constants,
         state_bytes=sum(use.used_bytes for use in allocated.pools if use.kind == "state"),
-        beginnings=beginnings(allocated, book),
+        state_initialisers=state_initialisers(allocated, book),
         initial=copies_at_start(book),
         includes=tuple(sorted({*includes, *ALWAYS_INCLUDED})),
         sources=tuple(dict.fromkeys((*helpers, *(one.source for one in lowered if one.source)))),
         steps=tuple(one.code for one in lowered),
-        body=(*(StepCall(step=index) for index in range(total)), *going_on(allocated, book, team=team)),
+        body=(*(StepCall(step=index) for index in range(total)), *state_updates(allocated, book, team=team)),
         licences=_licences(lowered),
         team=team,
     ).verify()

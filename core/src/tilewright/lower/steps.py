@@ -17,9 +17,9 @@ from tilewright.ir.program import Parameter, StepCode
 from tilewright.ir.stages import Step
 from tilewright.ir.statements import ByteRange, KernelCall, KernelWait, Statement
 from tilewright.lower.addresses import AddressBook
-from tilewright.lower.bonds import Bond, bonds_of, scratch_name, scratch_operand
 from tilewright.lower.comments import step_comment
 from tilewright.lower.copies import copies_before
+from tilewright.lower.operand_bindings import OperandBinding, operand_bindings, scratch_name, scratch_operand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,22 +37,22 @@ def lower_step(
     """One kernel call over whole operands."""
     bound = book.allocated.tiled.scheduled.bound
     node = next(node for node in bound.graph.nodes if node.name == step.nodes[-1])
-    site, binding, operator = bound.site(node), bound.bindings[step.name], operators[node.op]
-    bonds = bonds_of(site, operator, binding, book)
+    site, node_binding, operator = bound.site(node), bound.bindings[step.name], operators[node.op]
+    bindings = operand_bindings(site, operator, node_binding, book)
     function = f"{prefix}_{index:0{len(str(total - 1))}d}_{safe_identifier(node.op, 'op').lower()}"
     access = bound.layers[node.name].access
-    call = _call(site, binding.kernel, access, bonds, step, book, function)
+    call = _call(site, node_binding.kernel, access, bindings, step, book, function)
     scratch = book.buffers.get(scratch_name(step))
     body: tuple[Statement, ...] = ()
-    if any(bond.region.size_bytes for bond in bonds if bond.written):
-        wait = render_wait(binding.kernel, call)
+    if any(binding.region.size_bytes for binding in bindings if binding.written):
+        wait = render_wait(node_binding.kernel, call)
         body = (
             KernelCall(
-                kernel=binding.kernel.name,
-                text=render_call(binding.kernel, call),
-                reads=tuple(bond.region for bond in bonds if not bond.written),
+                kernel=node_binding.kernel.name,
+                text=render_call(node_binding.kernel, call),
+                reads=tuple(binding.region for binding in bindings if not binding.written),
                 writes=(
-                    *(bond.region for bond in bonds if bond.written),
+                    *(binding.region for binding in bindings if binding.written),
                     *(
                         [ByteRange(buffer=scratch.name, offset_bytes=0, size_bytes=scratch.size_bytes)]
                         if scratch
@@ -60,26 +60,34 @@ def lower_step(
                     ),
                 ),
             ),
-            *([KernelWait(kernel=binding.kernel.name, text=wait)] if wait else []),
+            *([KernelWait(kernel=node_binding.kernel.name, text=wait)] if wait else []),
         )
     copies, given = copies_before(step, book) if body else ((), ())
-    parameters = (*_parameters(bonds, step, book), *given) if body else ()
+    parameters = (*_parameters(bindings, step, book), *given) if body else ()
     code = StepCode(
         step=step.name,
         function=function,
-        comment=step_comment(index, total, site, binding, bonds, book, step),
+        comment=step_comment(index, total, site, node_binding, bindings, book, step),
         parameters=tuple(sorted(dict.fromkeys(parameters), key=lambda parameter: parameter.name)),
         body=(*copies, *body),
     )
-    return Lowered(code=code, source=render_source(binding.kernel, call) if body else "", kernel=binding.kernel)
+    return Lowered(
+        code=code, source=render_source(node_binding.kernel, call) if body else "", kernel=node_binding.kernel
+    )
 
 
 def _call(
-    site: Matched, kernel: Kernel, access: Access, bonds: Sequence[Bond], step: Step, book: AddressBook, function: str
+    site: Matched,
+    kernel: Kernel,
+    access: Access,
+    bindings: Sequence[OperandBinding],
+    step: Step,
+    book: AddressBook,
+    function: str,
 ) -> Call:
     """The call that computes the whole step at once."""
     box = {loop.name: (0, loop.extent) for loop in access.loops}
-    operands = {bond.operand: _operand(bond, access.window(bond.operand, box)) for bond in bonds}
+    operands = {binding.operand: _operand(binding, access.window(binding.operand, box)) for binding in bindings}
     return Call(
         site=site,
         operands={**operands, "scratch": scratch_operand(step, book)},
@@ -88,16 +96,16 @@ def _call(
     )
 
 
-def _operand(bond: Bond, window: Window) -> Operand:
+def _operand(binding: OperandBinding, window: Window) -> Operand:
     """The operand as a call over all loops sees it: what is never read is left out, what is padding is counted."""
-    steps = strides(bond.shape, bond.layout)
+    steps = strides(binding.shape, binding.layout)
     skipped = sum(span.low * step for span, step in zip(window, steps, strict=True))
-    place = replace(bond.place, offset_bytes=bond.place.offset_bytes + skipped * bond.dtype.size_bytes)
+    place = replace(binding.place, offset_bytes=binding.place.offset_bytes + skipped * binding.dtype.size_bytes)
     return Operand(
-        name=bond.operand,
-        pointer=place.pointer(bond.dtype.c_type, const=not bond.written),
-        dtype=bond.dtype,
-        shape=bond.shape,
+        name=binding.operand,
+        pointer=place.pointer(binding.dtype.c_type, const=not binding.written),
+        dtype=binding.dtype,
+        shape=binding.shape,
         strides=steps,
         extents=tuple(str(span.extent) for span in window),
         origin=tuple(str(span.low) for span in window),
@@ -106,8 +114,8 @@ def _operand(bond: Bond, window: Window) -> Operand:
     )
 
 
-def _parameters(bonds: Sequence[Bond], step: Step, book: AddressBook) -> tuple[Parameter, ...]:
-    places = [bond.place for bond in bonds if bond.region.size_bytes]
+def _parameters(bindings: Sequence[OperandBinding], step: Step, book: AddressBook) -> tuple[Parameter, ...]:
+    places = [binding.place for binding in bindings if binding.region.size_bytes]
     if scratch_name(step) in book.buffers:
         places.append(book.of_buffer(scratch_name(step)))
     return tuple(sorted({place.parameter: None for place in places}, key=lambda parameter: parameter.name))

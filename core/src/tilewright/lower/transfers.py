@@ -17,15 +17,15 @@ TRANSFER = "tw_transfer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class CopyEnd:
     """One end of a copy: a C pointer to its first byte, bytes between neighbours along each axis, and its buffers."""
 
     pointer: str
     strides: tuple[int, ...]
     regions: tuple[ByteRange, ...]
 
-    def every(self, steps: Sequence[int]) -> Side:
-        """The same bytes where along each axis only every so manieth position counts."""
+    def every(self, steps: Sequence[int]) -> CopyEnd:
+        """The same bytes of a strided access: along each axis only every `steps`-th position."""
         return replace(self, strides=tuple(stride * step for stride, step in zip(self.strides, steps, strict=True)))
 
 
@@ -48,7 +48,7 @@ class _Walk:
 
 
 def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps: Sequence[int]) -> tuple[Extent, ...]:
-    """`ranges` are the least and most of each axis; an axis that cannot vary is a number. `steps`: see `Side.every`."""
+    """`ranges`: the least and most of each axis; an axis that cannot vary is a number. `steps`: see `CopyEnd.every`."""
     found = []
     for span, (least, most), step in zip(spans, ranges, steps, strict=True):
         few, many = ceil_div(least, step), ceil_div(most, step)
@@ -58,7 +58,14 @@ def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps:
 
 
 def window_copy(
-    source: Side, target: Side, extents: Sequence[Extent], item_bytes: int, path: CopyPath, *, slot: str, name: str
+    source: CopyEnd,
+    target: CopyEnd,
+    extents: Sequence[Extent],
+    item_bytes: int,
+    path: CopyPath,
+    *,
+    slot: str,
+    name: str,
 ) -> tuple[Statement, ...]:
     """Copy `extents` elements from `source` to `target`; `slot` is the C pointer that remembers the transfers."""
     if any(extent.most == 0 for extent in extents):
@@ -82,7 +89,7 @@ def _one(stride: int) -> _Walk:
     return _Walk(extent=Extent(value=Sum(1), least=1, most=1), source=stride, target=stride)
 
 
-def _walks(source: Side, target: Side, extents: Sequence[Extent]) -> list[_Walk]:
+def _walks(source: CopyEnd, target: CopyEnd, extents: Sequence[Extent]) -> list[_Walk]:
     """Outermost first, in the order of the denser side."""
     walks: list[_Walk] = []
     order = sorted(range(len(extents)), key=lambda axis: (-target.strides[axis], -source.strides[axis]))
@@ -103,8 +110,8 @@ def _walks(source: Side, target: Side, extents: Sequence[Extent]) -> list[_Walk]
 
 
 def _limited(
-    source: Side,
-    target: Side,
+    source: CopyEnd,
+    target: CopyEnd,
     run: _Walk,
     rows: _Walk,
     item_bytes: int,
@@ -129,8 +136,8 @@ def _limited(
 
 
 def _long_runs(
-    source: Side,
-    target: Side,
+    source: CopyEnd,
+    target: CopyEnd,
     run_bytes: Sum,
     run_most: int,
     rows: _Walk,
@@ -151,7 +158,7 @@ def _long_runs(
 
 
 def _transfer(
-    source: Side, target: Side, ends: tuple[str, str], size: tuple[Sum, Sum], rows: _Walk, slot: str, name: str
+    source: CopyEnd, target: CopyEnd, ends: tuple[str, str], size: tuple[Sum, Sum], rows: _Walk, slot: str, name: str
 ) -> tuple[Statement, ...]:
     there, here = ends
     strides = (rows.target, rows.source) if size[1].number != 1 else (0, 0)

@@ -48,7 +48,7 @@ class Planner:
     allocator: Allocator
     pins: Decisions = field(default_factory=Decisions)
     buffering: Buffering = "auto"
-    longest: int | None = None  # chain of steps joined by values that stay in the near memory
+    longest: int | None = None  # chain of steps joined by values that stay in the scratchpad
     budget: Budget = field(default_factory=Budget)
     choose_constant_copies: bool = False  # copy constants where the memories' speeds favour it
     layers: Layers | None = None  # what is known of them from binding before
@@ -129,7 +129,7 @@ class Planner:
             return Misfit(error=error)
 
     def _carried_out(self, bound: Bound, decisions: Decisions) -> Allocated | Misfit:
-        """What was to stay in the near memory but finds no place travels."""
+        """What was to stay in the scratchpad but finds no place is copied."""
         scheduled = verify_scheduled(schedule(bound, self.operators, decisions))
         travelling: dict[str, str] = {}
         while True:
@@ -182,7 +182,7 @@ class Planner:
         return _plans(answers), [answer for answer in answers if isinstance(answer, Misfit)]
 
     def _apart(self, bound: Bound, best: Allocated) -> Iterator[Decisions]:
-        """The best order again with no value in another's bytes: in a near memory those would have to stay together."""
+        """The best order again with no value in another's bytes: in a scratchpad those would have to stay together."""
         scheduled = best.tiled.scheduled
         kept = {scheduled.storage[value].buffer for group in best.tiled.groups for value in group.region.resident}
         pairs = [value for value in scheduled.in_place if scheduled.storage[value].buffer not in kept]
@@ -214,7 +214,7 @@ def _plans(answers: list[Allocated | Misfit]) -> list[Allocated]:
 
 
 def merit(allocated: Allocated) -> tuple[float, int]:
-    """Smaller is better: time first where tiles travel between memories, then bytes."""
+    """Smaller is better: time first where tiles are copied between memories, then bytes."""
     tiled = allocated.tiled
     near = tiled.scheduled.bound.platform.near
     return (sum(group.cycles for group in tiled.groups) if near else 0.0), ram_bytes(allocated)

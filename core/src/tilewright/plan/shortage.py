@@ -49,7 +49,7 @@ class Misfit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class KernelChoice:
     """The kernels that the steps of a binding may have. A step with a pinned kernel has no other."""
 
     bound: Bound
@@ -104,13 +104,13 @@ class Choice:
         )
 
 
-def choice_of(bound: Bound, operators: Mapping[str, Operator], pins: Decisions) -> Choice:
+def choice_of(bound: Bound, operators: Mapping[str, Operator], pins: Decisions) -> KernelChoice:
     """The kernels that steps of `bound` may have."""
     sites = {site.node.name: site for site in bound.graph.sites()}
-    return Choice(bound=bound, operators=operators, pins=pins, sites=sites, layers=Layers(operators=operators))
+    return KernelChoice(bound=bound, operators=operators, pins=pins, sites=sites, layers=Layers(operators=operators))
 
 
-def refusals(misfit: Misfit, choice: Choice, refused: Refused) -> Refused:
+def refusals(misfit: Misfit, choice: KernelChoice, refused: Refused) -> Refused:
     """Kernels that have to go for the plan to fit; {} where no other kernels help, as far as can be told."""
     if misfit.overflow is not None and misfit.tiled is not None:
         return _of_overflow(misfit.tiled, misfit.overflow, choice, refused)
@@ -121,7 +121,7 @@ def refusals(misfit: Misfit, choice: Choice, refused: Refused) -> Refused:
     return {step: used} if choice.candidates(step, joined(refused, {step: used})) else {}
 
 
-def least_scratch(misfit: Misfit, choice: Choice, refused: Refused) -> dict[str, str]:
+def least_scratch(misfit: Misfit, choice: KernelChoice, refused: Refused) -> dict[str, str]:
     """Step -> kernel: those of least scratch, for every step whose scratch may be in the memory that is short."""
     if misfit.overflow is None or misfit.tiled is None:
         return {}
@@ -135,7 +135,7 @@ def least_scratch(misfit: Misfit, choice: Choice, refused: Refused) -> dict[str,
     return found
 
 
-def regained(plan: Allocated, misfit: Misfit, choice: Choice) -> dict[str, str]:
+def regained(plan: Allocated, misfit: Misfit, choice: KernelChoice) -> dict[str, str]:
     """Step -> kernel: faster ones whose scratch has room after all, beside what the plan has alive in that step.
 
     Scratch lives in one step only, so that all of them have room together. `misfit` is of the fastest kernels.
@@ -195,7 +195,7 @@ def _room(tiled: Tiled, overflow: Overflow, scratches: Iterable[Buffer]) -> _Roo
     )
 
 
-def _of_overflow(tiled: Tiled, overflow: Overflow, choice: Choice, refused: Refused) -> Refused:
+def _of_overflow(tiled: Tiled, overflow: Overflow, choice: KernelChoice, refused: Refused) -> Refused:
     """What takes too much scratch in the steps where too much is alive; {} where no kernel of one of them fits."""
     scratches = {buffer.first: (buffer.size_bytes, group) for buffer, group in _scratches(tiled, overflow)}
     if not scratches:
@@ -214,7 +214,7 @@ def _of_overflow(tiled: Tiled, overflow: Overflow, choice: Choice, refused: Refu
     return found
 
 
-def _of_group(group: Group, wanted: float, most: float, choice: Choice, refused: Refused) -> Refused:
+def _of_group(group: Group, wanted: float, most: float, choice: KernelChoice, refused: Refused) -> Refused:
     """Kernels that need more scratch than is wanted; where all do, more than the least of them does. {} where that is
     more than `most`, or no less than now.
 

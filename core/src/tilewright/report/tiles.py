@@ -11,7 +11,7 @@ from tilewright.tile.cost import HopCost
 
 
 def work(step: str, group: Group, costs: tuple[HopCost, ...]) -> dict[str, Any]:
-    """Tiles, bytes and cycles of a step. Copies are those between the near memory and the one before it.
+    """Tiles, bytes and cycles of a step. Copies are those between the scratchpad and the one before it.
 
     Of several steps tiled together the last has everything.
     """
@@ -27,7 +27,7 @@ def work(step: str, group: Group, costs: tuple[HopCost, ...]) -> dict[str, Any]:
             "in_bytes": cost.in_bytes,
             "out_bytes": cost.out_bytes,
             "bound_bytes": cost.bound_bytes,
-            "buffer_bytes": cost.near_bytes,
+            "buffer_bytes": cost.scratchpad_bytes,
             "copy_cycles": cost.copy_cycles,
         }
         for hop, cost in zip(group.region.hops, costs, strict=True)
@@ -49,7 +49,7 @@ def work(step: str, group: Group, costs: tuple[HopCost, ...]) -> dict[str, Any]:
 
 
 def traffic_ratio(steps: Sequence[Mapping[str, Any]]) -> float | None:
-    """Bytes moved over what would move if every element travelled once, layer by layer; None where nothing would."""
+    """Bytes moved over what would move if every element were copied once, layer by layer; None where nothing would."""
     bound = sum(step["bound_bytes"] for step in steps)
     moved = sum(step["copies"]["in_bytes"] + step["copies"]["out_bytes"] for step in steps)
     return round(moved / bound, 4) if bound else None

@@ -21,7 +21,7 @@ from tilewright.ir.runner import Job, Level, RunResult, Timeline, TimeSpan
 from tilewright.runners.harness import Harness, decode_outputs, decode_trace, make_harness
 from tilewright.runners.host import SANITIZER_OPTIONS, STRICT
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler
-from tilewright.runners.twin_machine import TEAM_HEADER, Machine, machine_of
+from tilewright.runners.twin_machine import TEAM_HEADER, TwinMachine, machine_of
 
 RUNTIME = ("twin.h", "clock.c", "copy.c", "memory.c", "team.c")
 LIFETIMES = ('-DTW_LIFETIMES_HEADER="twin_lifetimes.h"',)
@@ -132,7 +132,7 @@ class TwinRunner:
         heard = [Execution(seed=seed, mode=mode) for seed in self.seeds for mode in modes]
         return [*heard, *(Execution(seed=seed, mode=modes[0], quiet=True) for seed in self.seeds[:2])]
 
-    def _run_all(self, job: Job, harness: Harness, machine: Machine, folder: Path) -> RunResult:
+    def _run_all(self, job: Job, harness: Harness, machine: TwinMachine, folder: Path) -> RunResult:
         """The first execution finds out which transfers there are; from the second on the clock knows their cost."""
         platform = job.plan.tiled.scheduled.bound.platform
         executions = self._executions()
@@ -227,7 +227,7 @@ def _report(folder: Path) -> dict[str, Any]:
     return report
 
 
-def _counted(result: RunResult, job: Job, machine: Machine, folder: Path) -> RunResult:
+def _counted(result: RunResult, job: Job, machine: TwinMachine, folder: Path) -> RunResult:
     report = _report(folder)
     names = [step.name for step in job.plan.tiled.scheduled.steps]
     steps = {name: _step_counts(item, machine) for name, item in zip(names, report["steps"], strict=False)}
@@ -248,7 +248,7 @@ def _counted(result: RunResult, job: Job, machine: Machine, folder: Path) -> Run
     )
 
 
-def _step_counts(item: Mapping[str, Any], machine: Machine) -> dict[str, int]:
+def _step_counts(item: Mapping[str, Any], machine: TwinMachine) -> dict[str, int]:
     """`cycles` from the first core that began to the last that ended; `compute` of the busiest core; `stall` of the
     mover, waiting for transfers; `copy`: how long engines worked. `bytes.SOURCE->TARGET`, `transfers.SOURCE->TARGET`.
     """
@@ -265,7 +265,7 @@ def _step_counts(item: Mapping[str, Any], machine: Machine) -> dict[str, int]:
     return counts
 
 
-def _timeline(report: Mapping[str, Any], names: Sequence[str], machine: Machine, folder: Path) -> Timeline:
+def _timeline(report: Mapping[str, Any], names: Sequence[str], machine: TwinMachine, folder: Path) -> Timeline:
     lines = [line.split() for line in (folder / "events.txt").read_text(encoding="ascii").splitlines()]
     steps = [
         TimeSpan(track="steps", name=name, step=name, begin=item["begin"], end=item["end"])
@@ -277,7 +277,7 @@ def _timeline(report: Mapping[str, Any], names: Sequence[str], machine: Machine,
     )
 
 
-def _spans(lines: Sequence[Sequence[str]], names: Sequence[str], machine: Machine) -> Iterator[TimeSpan]:
+def _spans(lines: Sequence[Sequence[str]], names: Sequence[str], machine: TwinMachine) -> Iterator[TimeSpan]:
     for kind, *fields in lines:
         numbers = [int(field) for field in fields]
         if kind == "C":
@@ -296,7 +296,7 @@ def _spans(lines: Sequence[Sequence[str]], names: Sequence[str], machine: Machin
             yield TimeSpan(track="cores", name=name, step=name, begin=begin, end=end)
 
 
-def _levels(lines: Sequence[Sequence[str]], machine: Machine) -> Iterator[Level]:
+def _levels(lines: Sequence[Sequence[str]], machine: TwinMachine) -> Iterator[Level]:
     used = dict.fromkeys(machine.memories, 0)
     for kind, *fields in lines:
         if kind == "M":

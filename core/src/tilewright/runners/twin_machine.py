@@ -56,7 +56,7 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class TwinMachine:
     """Everything that the twin's runtime is told. Arenas stand in the harness's order, constants last."""
 
     arenas: tuple[Arena, ...]
@@ -69,7 +69,7 @@ class Machine:
     extra_mover: bool = False
 
 
-def machine_of(job: Job, *, extra_mover: bool = False) -> Machine:
+def machine_of(job: Job, *, extra_mover: bool = False) -> TwinMachine:
     """The machine for one job. Programs that are not made for a team run on one core."""
     tiled = job.plan.tiled
     graph, platform = tiled.scheduled.bound.graph, tiled.scheduled.bound.platform
@@ -79,7 +79,7 @@ def machine_of(job: Job, *, extra_mover: bool = False) -> Machine:
     arenas = _arenas(job, platform, book, areas_of(job, book, inputs, outputs))
     engines = engine_names(platform)
     team = TEAM_HEADER in job.artifact.files
-    return Machine(
+    return TwinMachine(
         arenas=arenas,
         tiles=tuple(_tiles(job, book)),
         memories=tuple(memory.name for memory in platform.memories),
@@ -159,7 +159,7 @@ def _addresses(wanted: Sequence[tuple[str, int]], platform: Platform) -> Iterato
 
 
 def _tiles(job: Job, book: AddressBook) -> Iterator[TileRange]:
-    """Everything that comes and goes in the near memory, where the program says when it lives."""
+    """Everything that comes and goes in the scratchpad, where the program says when it lives."""
     if b"tw_rt_live(" not in job.artifact.files[f"{job.prefix}.c"]:
         return
     arenas = {pool.memory: number for number, pool in enumerate(book.pools)}

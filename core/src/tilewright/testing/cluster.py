@@ -1,4 +1,4 @@
-"""Knows a made-up cluster with a small near memory, for tests of tiling: eight cores, one copy engine.
+"""Knows a made-up cluster with a small scratchpad, for tests of tiling: eight cores, one copy engine.
 Does not know any real machine.
 """
 
@@ -9,8 +9,8 @@ from dataclasses import replace
 from tilewright.ir.platform import CopyPath, Engine, Memory, Platform
 from tilewright.ir.rounding import ceil_div
 
-NEAR_BYTES = 64 << 10
-RUNTIME_BYTES = 256  # what the made-up runtime takes of the near memory
+SCRATCHPAD_BYTES = 64 << 10
+RUNTIME_BYTES = 256  # what the made-up runtime takes of the scratchpad
 CORES = 8
 CALL_CYCLES = 300
 MAX_COPY_BYTES = (1 << 17) - 1  # of one transfer
@@ -39,10 +39,10 @@ def copy_path(source: str, target: str) -> CopyPath:
 
 CLUSTER = Platform(
     name="cluster-test",
-    summary="made up: eight cores around a near memory, for tests",
+    summary="made up: eight cores around a scratchpad, for tests",
     memories=(
         Memory(name="l2", size_bytes=None, bytes_per_cycle=8.0, latency_cycles=15.0),
-        Memory(name="l1", size_bytes=NEAR_BYTES, bytes_per_cycle=32.0),
+        Memory(name="l1", size_bytes=SCRATCHPAD_BYTES, bytes_per_cycle=32.0),
         Memory(name="flash", size_bytes=None, kind="const", bytes_per_cycle=1.0, latency_cycles=100.0),
     ),
     engines=(Engine(name="cluster", cores=CORES, operations_per_cycle=12.0, call_cycles=CALL_CYCLES),),
@@ -54,9 +54,10 @@ CLUSTER = Platform(
 )
 
 
-def cluster(near_bytes: int = NEAR_BYTES) -> Platform:
-    """The same cluster with a near memory of another size."""
+def cluster(scratchpad_bytes: int = SCRATCHPAD_BYTES) -> Platform:
+    """The same cluster with a scratchpad of another size."""
     memories = tuple(
-        replace(memory, size_bytes=near_bytes) if memory.name == CLUSTER.near else memory for memory in CLUSTER.memories
+        replace(memory, size_bytes=scratchpad_bytes) if memory.name == CLUSTER.near else memory
+        for memory in CLUSTER.memories
     )
     return replace(CLUSTER, memories=memories)

@@ -1,8 +1,8 @@
-"""Knows how to tile layers one by one for near memories of their own, and how to run them all in one program.
+"""Knows how to tile layers one by one for scratchpads of their own, and how to run them all in one program.
 Does not know any operator.
 
-Compiling takes most of the time of a run; so the tiles of each layer are found where the near memory is small, and
-pinned in a program of all layers whose near memory is large enough for any of them.
+Compiling takes most of the time of a run; so the tiles of each layer are found where the scratchpad is small, and
+pinned in a program of all layers whose scratchpad is large enough for any of them.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from tilewright.ir.tiler import Buffering
 from tilewright.lower import lower
 from tilewright.plan.planner import Planner
 from tilewright.runners.twin import TwinRunner
-from tilewright.testing.cluster import NEAR_BYTES, cluster, copy_path
+from tilewright.testing.cluster import SCRATCHPAD_BYTES, cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.operator_layers import Sample
 from tilewright.testing.operator_sites import site_of
-from tilewright.tile.pick import smallest_bytes
-from tilewright.tile.space import Space
-from tilewright.tile.spaces import Machine
+from tilewright.tile.size_strategies import smallest_bytes
+from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
+from tilewright.tile.tiling_space import TilingSpace
 from tilewright.transform import HOOKS, LIFETIMES, transform
 from tilewright.validate.comparison import judge_steps
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A layer, the bytes of the near memory that its tiles may take, and how they are buffered."""
+    """A layer, the bytes of the scratchpad that its tiles may take, and how they are buffered."""
 
     layer: Sample
     room_bytes: int
@@ -56,9 +56,9 @@ class Case:
         return f"{self.layer.name.lower()}_{self.number}"
 
 
-def two_hops(near_bytes: int, middle_bytes: int) -> Platform:
-    """The made-up cluster with a memory further out, where values live; constants enter at the near memory."""
-    base = cluster(near_bytes)
+def two_hops(scratchpad_bytes: int, middle_bytes: int) -> Platform:
+    """The made-up cluster with a memory further out, where values live; constants enter at the scratchpad."""
+    base = cluster(scratchpad_bytes)
     memories = (replace(memory, size_bytes=middle_bytes) if memory.name == "l2" else memory for memory in base.memories)
     return replace(
         base,
@@ -112,9 +112,9 @@ def planned(cases: Sequence[Case], platform: Platform, pins: Decisions, bufferin
 
 
 def tiles_of(case: Case, platform: Platform) -> Allocated:
-    """The plan of one case, no value being taken for another's part and none but tiles in the near memory.
+    """The plan of one case, no value being taken for another's part and none but tiles in the scratchpad.
 
-    `platform` is given a near memory that leaves the case its room.
+    `platform` is given a scratchpad that leaves the case its room.
     """
     return planned((case,), _with_near(platform, case.room_bytes), _apart((case,)), case.buffering)
 
@@ -124,12 +124,12 @@ def least_room(layer: Sample, platform: Platform) -> int:
     return smallest_bytes(layer_space(layer, platform, split=True), "single")
 
 
-def layer_space(layer: Sample, platform: Platform, *, split: bool) -> Space:
+def layer_space(layer: Sample, platform: Platform, *, split: bool) -> TilingSpace:
     """The tilings of a layer over the last hop, the hops before moving it in one piece."""
     case = Case(layer=layer, room_bytes=0, buffering="single")
     large = _with_near(platform, 1 << 24)
     scheduled = planned((case,), large, _apart((case,)), "single").tiled.scheduled
-    machine = Machine(scheduled, vocabulary(), Decisions())
+    machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     way = machine.hops[-1]
     return machine.space(0, scheduled.steps[0], (way.far, way.near), split=split)
 
@@ -138,7 +138,7 @@ def run_on_twin(cases: Sequence[Case], platform: Platform, folder: Path, runner:
     """Run all cases with the tiles that each has alone; what is wrong with their results, empty when nothing is."""
     tiles = {case.name: group.region for case in cases for group in tiles_of(case, platform).tiled.groups}
     pins = replace(_apart(cases), tiles=tiles)
-    plan = planned(cases, _with_near(platform, NEAR_BYTES), pins, "auto")
+    plan = planned(cases, _with_near(platform, SCRATCHPAD_BYTES), pins, "auto")
     _, inputs = network(cases)
     program = lower(plan, vocabulary(), "layers")
     code = emit(transform(program, (HOOKS, LIFETIMES), ("lifetimes",)), EmitOptions())

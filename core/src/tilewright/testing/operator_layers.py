@@ -1,4 +1,4 @@
-"""Knows for every operator of the core one or more layers that are too large for a small near memory.
+"""Knows for every operator of the core one or more layers that are too large for a small scratchpad.
 Does not know how they are tiled or run.
 
 Extents are odd, so that last tiles are smaller; paddings, strides, dilations, groups and broadcasting occur.

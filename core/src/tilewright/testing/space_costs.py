@@ -5,34 +5,34 @@ Does not know how tilings are found.
 from __future__ import annotations
 
 from tilewright.ir.index import mentions
-from tilewright.ir.regions import Hop, Region, Sums
+from tilewright.ir.regions import Hop, Region, SplitReduction
 from tilewright.ir.stages import Step
-from tilewright.tile.chain import Chain, Member
 from tilewright.tile.cost import HopCost, region_costs
-from tilewright.tile.space import Space
-from tilewright.tile.spaces import OperandOf, Way
-from tilewright.tile.sums import cut_reductions
+from tilewright.tile.fusion import RegionAnalysis, RegionStep
+from tilewright.tile.split_reductions import cut_reductions
+from tilewright.tile.step_spaces import HopMemories, StepOperand
+from tilewright.tile.tiling_space import TilingSpace
 
 
-def space_cost(space: Space, hop: Hop) -> HopCost:
+def space_cost(space: TilingSpace, hop: Hop) -> HopCost:
     """Of a step alone over its only hop."""
     return region_costs(space_chain(space, hop), space_region(space, hop))[0]
 
 
-def space_region(space: Space, hop: Hop) -> Region:
+def space_region(space: TilingSpace, hop: Hop) -> Region:
     """The step of a space, tiled so."""
     name, split = space.site.node.name, cut_reductions(space.access, hop.nest, space.extents)
     sums = {}
     if split and space.sums is not None:
-        sums = {name: Sums(loops=split, dtype=space.sums.dtype, in_output=space.sums_in_output)}
+        sums = {name: SplitReduction(loops=split, dtype=space.sums.dtype, in_output=space.sums_in_output)}
     return Region(steps=(name,), hops=(hop,), order="tiles", sums=sums)
 
 
-def space_chain(space: Space, hop: Hop) -> Chain:
+def space_chain(space: TilingSpace, hop: Hop) -> RegionAnalysis:
     """The step of a space as a region has it; operands that are not copied are left out."""
     name = space.site.node.name
     operands = tuple(
-        OperandOf(
+        StepOperand(
             name=item.name,
             value=item.name,
             shape=item.shape,
@@ -43,10 +43,10 @@ def space_chain(space: Space, hop: Hop) -> Chain:
             written=item.written,
             constant=False,
         )
-        for item in space.travellers
+        for item in space.copied
     )
     loops = [loop.name for loop in space.access.loops]
-    member = Member(
+    member = RegionStep(
         index=0,
         step=Step(name=name, nodes=(name,)),
         access=space.access,
@@ -63,5 +63,5 @@ def space_chain(space: Space, hop: Hop) -> Chain:
             for operand, axes in space.index_map.axes.items()
         },
     )
-    way = Way(far=hop.far, near=hop.near)
-    return Chain(members=(member,), ways=(way,), rooms=(space.room_bytes,), grains=(space.grain,))
+    way = HopMemories(far=hop.far, near=hop.near)
+    return RegionAnalysis(members=(member,), hops=(way,), rooms=(space.room_bytes,), grains=(space.grain,))

@@ -17,7 +17,7 @@ from tilewright.ir.access import MapAccess
 from tilewright.ir.index import Axis, Index
 from tilewright.ir.regions import Form, Hop
 from tilewright.ir.rounding import ceil_div
-from tilewright.tile.chain import Chain, Member, rises
+from tilewright.tile.fusion import RegionAnalysis, RegionStep, rises
 from tilewright.tile.spans import spans
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Roll:
+class RollingAxis:
     """A window that keeps rows from tile to tile: along which loop, by position among all, and which of its axes."""
 
     loop: int
@@ -44,14 +44,14 @@ class Boxes:
     none. `starts` has for each hop the position of its first loop, and the number of all loops at the end.
     """
 
-    chain: Chain
+    analysis: RegionAnalysis
     hops: tuple[Hop, ...]
     starts: tuple[int, ...]
     trips: tuple[int, ...]
     exists: Marks
     runs: tuple[Mapping[str, Reach], ...]
     needs: tuple[tuple[Reach, ...], ...]
-    rolls: tuple[Roll | None, ...]
+    rolls: tuple[RollingAxis | None, ...]
     faults: tuple[str, ...] = ()
 
     @property
@@ -59,36 +59,36 @@ class Boxes:
         """Of the last hop, over all visits."""
         return int(np.broadcast_to(self.exists, self.trips).sum())
 
-    def depth(self, number: int) -> int:
+    def copy_level(self, number: int) -> int:
         """How many loops, from the outermost, make a difference to what a member computes, or when."""
         moving = _moving([*self.runs[number].values(), *self.needs[number]])
         inside = self.starts[-2] if len(self.starts) > 1 else 0
         return max(1 + max(moving, default=-1), inside)
 
-    def depth_of(self, number: int, operand: str) -> int:
+    def copy_level_of(self, number: int, operand: str) -> int:
         """The same for the window of one of its operands, visits of the last hop not counted."""
         runs = self.runs[number]
         return 1 + max(_moving([runs[loop] for loop in self._loops(number, operand)]), default=-1)
 
-    def around(self, number: int, depth: int) -> Mapping[str, Reach]:
-        """What a member computes in all tiles that the first `depth` loops hold still."""
-        return {loop: _hull(reach, depth) for loop, reach in self.runs[number].items()}
+    def around(self, number: int, copy_level: int) -> Mapping[str, Reach]:
+        """What a member computes in all tiles that the first `copy_level` loops hold still."""
+        return {loop: _hull(reach, copy_level) for loop, reach in self.runs[number].items()}
 
-    def windows(self, number: int, operand: str, depth: int) -> tuple[Reach, ...]:
+    def windows(self, number: int, operand: str, copy_level: int) -> tuple[Reach, ...]:
         """Positions of an operand, by axis, that these tiles touch; clipped to the operand."""
-        member, runs = self.chain.members[number], self.runs[number]
+        member, runs = self.analysis.members[number], self.runs[number]
         if not isinstance(member.access, MapAccess):
             box = {loop.name: (0, loop.extent) for loop in member.access.loops}
             return tuple(self._fixed(span.low, span.high) for span in member.access.window(operand, box))
         found = []
         for axis, loops in zip(member.access.axes[operand], member.moves[operand], strict=True):
-            around = {loop: _hull(runs[loop], depth) for loop in loops}
+            around = {loop: _hull(runs[loop], copy_level) for loop in loops}
             found.append(_window(axis, around, len(self.trips)))
         return tuple(found)
 
-    def room(self, number: int, operand: str, depth: int) -> tuple[int, ...]:
+    def room(self, number: int, operand: str, copy_level: int) -> tuple[int, ...]:
         """Positions by axis that a tile buffer of an operand from outside must have room for."""
-        return most(self.windows(number, operand, depth))
+        return most(self.windows(number, operand, copy_level))
 
     def held(self, number: int) -> tuple[int, ...]:
         """The same for what a member computes."""
@@ -100,13 +100,13 @@ class Boxes:
         if roll is None:
             return self._fixed(0, 0)
         low, _ = self.needs[number][roll.axis]
-        run = self.runs[number][self.chain.members[number].loops[roll.axis]]
+        run = self.runs[number][self.analysis.members[number].loops[roll.axis]]
         later = ~first_trip(low.shape, roll.loop)
         stays = np.maximum(run[0] - low, 0) * later
         return stays, (low - before(low, roll.loop)) * (stays > 0)
 
     def _loops(self, number: int, operand: str) -> set[str]:
-        member = self.chain.members[number]
+        member = self.analysis.members[number]
         return {loop for axis in member.moves.get(operand, ()) for loop in axis}
 
     def _fixed(self, low: int, high: int) -> Reach:
@@ -114,21 +114,21 @@ class Boxes:
         return np.full(shape, low, np.int64), np.full(shape, high, np.int64)
 
 
-def boxes_of(chain: Chain, hops: Sequence[Hop], forms: Mapping[str, Form] | None = None) -> Boxes:
+def boxes_of(analysis: RegionAnalysis, hops: Sequence[Hop], forms: Mapping[str, Form] | None = None) -> Boxes:
     """Work backwards from the sink, whose loops the hops cut. `forms`: how values inside are held."""
-    return _Backwards(chain, tuple(hops), forms or {}).boxes()
+    return _Backwards(analysis, tuple(hops), forms or {}).boxes()
 
 
 @dataclass(slots=True)
 class _Backwards:
-    chain: Chain
+    analysis: RegionAnalysis
     hops: tuple[Hop, ...]
     forms: Mapping[str, Form]
     trips: list[int] = field(default_factory=list)
     exists: Marks = field(default_factory=lambda: np.ones((), bool))
     runs: dict[int, dict[str, Reach]] = field(default_factory=dict)
     needs: dict[int, tuple[Reach, ...]] = field(default_factory=dict)
-    rolls: dict[int, Roll | None] = field(default_factory=dict)
+    rolls: dict[int, RollingAxis | None] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
     @property
@@ -137,13 +137,13 @@ class _Backwards:
         return sum(len(hop.nest) for hop in self.hops)
 
     def boxes(self) -> Boxes:
-        last = len(self.chain.members) - 1
+        last = len(self.analysis.members) - 1
         self.runs[last], self.rolls[last], self.needs[last] = self._sink(), None, ()
         for number in reversed(range(last)):
-            self._member(number, self.chain.members[number])
-        order = range(len(self.chain.members))
+            self._member(number, self.analysis.members[number])
+        order = range(len(self.analysis.members))
         return Boxes(
-            chain=self.chain,
+            analysis=self.analysis,
             hops=self.hops,
             starts=self._starts(),
             trips=tuple(self.trips),
@@ -165,7 +165,7 @@ class _Backwards:
         return np.zeros(shape, np.int64), np.full(shape, extent, np.int64)
 
     def _sink(self) -> dict[str, Reach]:
-        found = {loop.name: self._all(loop.extent) for loop in self.chain.sink.access.loops}
+        found = {loop.name: self._all(loop.extent) for loop in self.analysis.sink.access.loops}
         self.exists = np.ones((1,) * self.rank, bool)
         cuts = [cut for hop in self.hops for cut in hop.nest]
         for position, (loop, size) in enumerate(cuts):
@@ -180,7 +180,7 @@ class _Backwards:
             self.trips.append(count)
         return found
 
-    def _member(self, number: int, member: Member) -> None:
+    def _member(self, number: int, member: RegionStep) -> None:
         form = self.forms.get(member.output.value, "recomputed")
         shape = member.output.shape
         self.needs[number] = tuple(
@@ -196,7 +196,7 @@ class _Backwards:
         if member.leaves and not self._covers(number, member, roll):
             self.faults.append(f"tiles do not compute every element of '{member.output.value}' once")
 
-    def _covers(self, number: int, member: Member, roll: Roll | None) -> bool:
+    def _covers(self, number: int, member: RegionStep, roll: RollingAxis | None) -> bool:
         """Whether the runs of a step together are all that it writes, nothing twice."""
         for axis, (reach, extent) in enumerate(zip(self.needs[number], member.output.shape, strict=True)):
             rolls = roll is not None and axis == roll.axis
@@ -206,9 +206,9 @@ class _Backwards:
                 return False
         return True
 
-    def _need(self, member: Member, axis: int, extent: int) -> Reach:
+    def _need(self, member: RegionStep, axis: int, extent: int) -> Reach:
         reaches = [
-            _span(self.chain.members[one.member].index_map.axes[one.operand][axis], self.runs[one.member], self.rank)
+            _span(self.analysis.members[one.member].index_map.axes[one.operand][axis], self.runs[one.member], self.rank)
             for one in member.readers
         ]
         low, high = reaches[0]
@@ -216,7 +216,7 @@ class _Backwards:
             low, high = np.minimum(low, first), np.maximum(high, end)
         return _clipped((low, high), extent)
 
-    def _roll(self, number: int, member: Member) -> Roll | None:
+    def _roll(self, number: int, member: RegionStep) -> RollingAxis | None:
         roll = roll_along(self.needs[number], range(self.rank - len(self.hops[-1].nest), self.rank))
         if isinstance(roll, str):
             self.faults.append(f"'{member.output.value}' cannot keep rows: {roll}")
@@ -229,7 +229,7 @@ class _Backwards:
         return roll
 
 
-def roll_along(windows: Sequence[Reach], loops: range) -> Roll | str | None:
+def roll_along(windows: Sequence[Reach], loops: range) -> RollingAxis | str | None:
     """How a window keeps rows along the innermost of some loops that moves it; why not; None where none moves it."""
     moved = [_moving([reach]).intersection(loops) for reach in windows]
     moving = [at for axis in moved for at in axis]
@@ -242,7 +242,7 @@ def roll_along(windows: Sequence[Reach], loops: range) -> Roll | str | None:
     low, _ = windows[axes[0]]
     if low.shape[loop] > 1 and (np.diff(low, axis=loop) < 0).any():
         return "rows would be needed again that are gone"
-    return Roll(loop, axes[0])
+    return RollingAxis(loop, axes[0])
 
 
 def new_rows(reach: Reach, loop: int) -> Reach:
@@ -293,8 +293,8 @@ def _moving(reaches: Sequence[Reach]) -> set[int]:
     return {axis for reach in reaches for side in reach for axis, extent in enumerate(side.shape) if extent > 1}
 
 
-def _hull(reach: Reach, depth: int) -> Reach:
-    axes = tuple(range(depth, reach[0].ndim))
+def _hull(reach: Reach, copy_level: int) -> Reach:
+    axes = tuple(range(copy_level, reach[0].ndim))
     return reach[0].min(axis=axes, keepdims=True), reach[1].max(axis=axes, keepdims=True)
 
 

@@ -11,23 +11,25 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.regions import Region
 from tilewright.ir.stages import Buffer, Step
 from tilewright.tile.boxes import boxes_of
-from tilewright.tile.chain import Chain, Lookout, chain_of
-from tilewright.tile.footprint import near_buffers
+from tilewright.tile.footprint import scratchpad_buffers
+from tilewright.tile.fusion import RegionAnalysis, StepAnalyses, region_analysis
 from tilewright.tile.kernel_costs import scratch_bytes
-from tilewright.tile.spaces import NOTHING, Machine, Way
+from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine
 from tilewright.tile.traffic import traffic_of
 
 
-def region_chain(machine: Machine, region: Region, kept: Mapping[str, str] = NOTHING) -> Chain:
+def analysis_of_region(
+    machine: ScheduledMachine, region: Region, resident: Mapping[str, str] = NOTHING
+) -> RegionAnalysis:
     """The steps of a region. TilewrightError TW4042 (exit 5) where they cannot be one."""
     steps = machine.scheduled.steps
     first = machine.numbers[region.steps[0]]
-    ways = tuple(Way(far=hop.far, near=hop.near) for hop in region.hops)
+    hops = tuple(HopMemories(far=hop.far, near=hop.near) for hop in region.hops)
     chosen = steps[first : first + len(region.steps)]
-    chain = chain_of(machine, first, chosen, kept, lookout=Lookout(machine, ways))
-    if isinstance(chain, str):
-        raise not_together(chosen, chain)
-    return chain
+    analysis = region_analysis(machine, first, chosen, resident, analyses=StepAnalyses(machine, hops))
+    if isinstance(analysis, str):
+        raise not_together(chosen, analysis)
+    return analysis
 
 
 def not_together(steps: Sequence[Step], reason: str) -> TilewrightError:
@@ -41,37 +43,39 @@ def not_together(steps: Sequence[Step], reason: str) -> TilewrightError:
     )
 
 
-def region_buffers(machine: Machine, regions: Sequence[Region], kept: Mapping[str, str] = NOTHING) -> Iterator[Buffer]:
+def region_buffers(
+    machine: ScheduledMachine, regions: Sequence[Region], resident: Mapping[str, str] = NOTHING
+) -> Iterator[Buffer]:
     """Tile buffers, sums and scratch of all regions, in order: alive only where the last step stands.
 
-    `kept` has buffers that are elsewhere than decided, and their memory.
+    `resident` has buffers that are not where decided, and their memory.
     """
     for region in regions:
         if region.hops:
-            yield from _near(machine, region, kept)
+            yield from _near(machine, region, resident)
             continue
         for name in region.steps:
             yield from _scratch(machine, machine.scheduled.steps[machine.numbers[name]])
 
 
-def _near(machine: Machine, region: Region, kept: Mapping[str, str]) -> Iterator[Buffer]:
-    chain = region_chain(machine, region, kept)
-    boxes = boxes_of(chain, region.hops, region.forms)
-    traffic, at = traffic_of(boxes), chain.sink.index
+def _near(machine: ScheduledMachine, region: Region, resident: Mapping[str, str]) -> Iterator[Buffer]:
+    analysis = analysis_of_region(machine, region, resident)
+    boxes = boxes_of(analysis, region.hops, region.forms)
+    traffic, at = traffic_of(boxes), analysis.sink.index
     for hop in range(len(region.hops)):
-        for one in near_buffers(boxes, traffic, region.sums, region.held, hop):
+        for one in scratchpad_buffers(boxes, traffic, region.sums, region.held, hop):
             yield Buffer(
                 name=one.name,
                 kind=one.kind,
                 size_bytes=one.size_bytes,
-                align=chain.grains[hop],
+                align=analysis.grains[hop],
                 first=at,
                 last=at,
                 memories=(region.hops[hop].near,),
             )
 
 
-def _scratch(machine: Machine, step: Step) -> Iterator[Buffer]:
+def _scratch(machine: ScheduledMachine, step: Step) -> Iterator[Buffer]:
     """Of a step that is computed in one piece."""
     binding, access, at = machine.bound.bindings[step.name], machine.access(step), machine.numbers[step.name]
     extents = {loop.name: loop.extent for loop in access.loops}
@@ -89,7 +93,9 @@ def _scratch(machine: Machine, step: Step) -> Iterator[Buffer]:
         )
 
 
-def lasting(buffers: Sequence[Buffer], machine: Machine, regions: Sequence[Region]) -> Iterator[Buffer]:
+def persistent_buffers(
+    buffers: Sequence[Buffer], machine: ScheduledMachine, regions: Sequence[Region]
+) -> Iterator[Buffer]:
     """The buffers of values: what never leaves a region has none, what a region reads lives until its last step."""
     inner = {value for region in regions for value in region.inner}
     until: dict[str, int] = {}

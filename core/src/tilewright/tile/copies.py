@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from tilewright.ir.constant_copies import copies_of, copy_name
 from tilewright.ir.stages import Buffer
-from tilewright.tile.spaces import Machine
+from tilewright.tile.step_spaces import ScheduledMachine
 
 
-def constant_copies(machine: Machine) -> Iterator[Buffer]:
+def constant_copies(machine: ScheduledMachine) -> Iterator[Buffer]:
     """In the order of the constants, then of the steps."""
     scheduled, bound = machine.scheduled, machine.bound
     final = max(len(scheduled.steps) - 1, 0)

@@ -13,11 +13,11 @@ import numpy as np
 
 from tilewright.ir.regions import Region
 from tilewright.tile.boxes import Boxes, boxes_of
-from tilewright.tile.chain import Chain, Member
-from tilewright.tile.footprint import near_bytes
+from tilewright.tile.footprint import scratchpad_bytes
+from tilewright.tile.fusion import RegionAnalysis, RegionStep
 from tilewright.tile.kernel_costs import tile_cycles
-from tilewright.tile.space import bound_bytes
 from tilewright.tile.spans import unique_rows
+from tilewright.tile.tiling_space import bound_bytes
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE, Traffic, traffic_of
 
 if TYPE_CHECKING:
@@ -36,19 +36,19 @@ class HopCost:
     total_cycles: float  # with the overlap that the buffers allow
     in_bytes: int
     out_bytes: int
-    bound_bytes: int  # if every element travelled once
-    near_bytes: int  # of all tile buffers and scratch, alignment included
+    bound_bytes: int  # if every element were copied once
+    scratchpad_bytes: int  # of all tile buffers and scratch, alignment included
 
 
-def region_costs(chain: Chain, region: Region) -> tuple[HopCost, ...]:
+def region_costs(analysis: RegionAnalysis, region: Region) -> tuple[HopCost, ...]:
     """Of every hop, outermost first; what a hop takes is computation to the one before it."""
-    boxes = boxes_of(chain, region.hops, {value: held.form for value, held in region.held.items()})
+    boxes = boxes_of(analysis, region.hops, {value: held.form for value, held in region.held.items()})
     return hop_costs(boxes, traffic_of(boxes), region) if region.hops else ()
 
 
 def hop_costs(boxes: Boxes, traffic: Sequence[Sequence[Traffic]], region: Region) -> tuple[HopCost, ...]:
     """The same, boxes and transfers being known."""
-    begin = sum(member.space.engine.step_cycles for member in boxes.chain.members)
+    begin = sum(member.space.engine.step_cycles for member in boxes.analysis.members)
     play = _Play(boxes, traffic)
     total, spent = play.visit(0, ()) + begin, play.spent
     last = len(boxes.hops) - 1
@@ -60,8 +60,8 @@ def hop_costs(boxes: Boxes, traffic: Sequence[Sequence[Traffic]], region: Region
             total_cycles=total if hop == 0 else spent[hop - 1],
             in_bytes=sum(one.size_bytes for one in here if not one.item.written),
             out_bytes=sum(one.size_bytes for one in here if one.item.written),
-            bound_bytes=sum(bound_bytes(member.spaces[hop]) for member in boxes.chain.members),
-            near_bytes=near_bytes(boxes, traffic, region.sums, hop),
+            bound_bytes=sum(bound_bytes(member.spaces[hop]) for member in boxes.analysis.members),
+            scratchpad_bytes=scratchpad_bytes(boxes, traffic, region.sums, hop),
         )
         for hop, here in enumerate(traffic)
     )
@@ -88,15 +88,15 @@ def _tiles(boxes: Boxes, hop: int) -> int:
 def compute_cycles(boxes: Boxes) -> Numbers:
     """Cycles that the cores take for each tile: kernels of the steps that run in it, and rows moved; [trips]."""
     total = np.zeros(boxes.trips)
-    for number, member in enumerate(boxes.chain.members):
+    for number, member in enumerate(boxes.analysis.members):
         cycles = _calls(boxes, number, member) + _moved(boxes, number, member)
-        at = tuple(slice(None) if axis < boxes.depth(number) else slice(0, 1) for axis in range(len(boxes.trips)))
-        part = total if number + 1 == len(boxes.chain.members) else total[(*at, ...)]
+        at = tuple(slice(None) if axis < boxes.copy_level(number) else slice(0, 1) for axis in range(len(boxes.trips)))
+        part = total if number + 1 == len(boxes.analysis.members) else total[(*at, ...)]
         part += np.broadcast_to(cycles, part.shape)
     return total * boxes.exists
 
 
-def _calls(boxes: Boxes, number: int, member: Member) -> Numbers:
+def _calls(boxes: Boxes, number: int, member: RegionStep) -> Numbers:
     loops = boxes.runs[number]
     extents = np.broadcast_arrays(*(high - low for low, high in loops.values())) if loops else []
     shape = extents[0].shape if extents else (1,) * len(boxes.trips)
@@ -109,7 +109,7 @@ def _calls(boxes: Boxes, number: int, member: Member) -> Numbers:
     return np.array(each, np.float64)[inverse].reshape(shape)
 
 
-def _moved(boxes: Boxes, number: int, member: Member) -> Numbers:
+def _moved(boxes: Boxes, number: int, member: RegionStep) -> Numbers:
     """What it takes the cores together to move the rows that stay."""
     stays, _ = boxes.kept(number)
     return stays.astype(np.float64) * (moved_cycles(boxes, number) / max(1, member.space.engine.cores))
@@ -121,7 +121,7 @@ def moved_cycles(boxes: Boxes, number: int) -> float:
     if roll is None:
         return 0.0
     held = boxes.held(number)
-    size = boxes.chain.members[number].output.item_bytes * prod(held)
+    size = boxes.analysis.members[number].output.item_bytes * prod(held)
     return size / max(1, held[roll.axis]) / MOVED_BYTES_PER_CYCLE
 
 

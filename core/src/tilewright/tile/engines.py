@@ -13,13 +13,13 @@ from tilewright.ir.constant_copies import copies_of, copy_name, copying, read_as
 from tilewright.ir.platform import Platform
 from tilewright.ir.regions import Region, key_of
 from tilewright.ir.stages import Buffer
-from tilewright.tile.spaces import Machine
+from tilewright.tile.step_spaces import ScheduledMachine
 
 Use = Literal["ro", "rw"]
 Uses = Mapping[str, Mapping[str, Use]]  # buffer -> engine -> what it does there
 
 
-def engine_uses(machine: Machine, regions: Sequence[Region]) -> Uses:
+def engine_uses(machine: ScheduledMachine, regions: Sequence[Region]) -> Uses:
     """By buffer. What the run function itself does, copying inputs and outputs, its first engine does, unless the
     platform has copies, which then do it.
 
@@ -32,8 +32,8 @@ def engine_uses(machine: Machine, regions: Sequence[Region]) -> Uses:
     return found
 
 
-def demand_near(machine: Machine, regions: Sequence[Region]) -> None:
-    """Every engine whose steps are tiled can use the near memory. TilewrightError TW5032 (exit 4) otherwise."""
+def demand_scratchpad(machine: ScheduledMachine, regions: Sequence[Region]) -> None:
+    """Every engine whose steps are tiled can use the scratchpad. TilewrightError TW5032 (exit 4) otherwise."""
     for region in regions:
         for name in region.steps if region.hops else ():
             engine = machine.bound.bindings[name].engine
@@ -43,7 +43,7 @@ def demand_near(machine: Machine, regions: Sequence[Region]) -> None:
                     "TW5032",
                     f"engine '{engine}' cannot compute in memory '{near.name}': it has {near.access_by(engine)}",
                     where=f"step '{name}'",
-                    fix=("give the engine access to the near memory",),
+                    fix=("give the engine access to the scratchpad",),
                 )
 
 
@@ -53,13 +53,13 @@ def reachable(buffer: Buffer, uses: Uses, platform: Platform) -> Buffer:
     TilewrightError TW5032 (exit 4) where there is none.
     """
     engines = uses.get(buffer.name, {})
-    kept = tuple(
+    resident = tuple(
         name
         for name in buffer.memories
         if all(platform.memory(name).lets(engine, use) for engine, use in engines.items())
     )
-    if kept or not buffer.memories:
-        return replace(buffer, memories=kept)
+    if resident or not buffer.memories:
+        return replace(buffer, memories=resident)
     words = {"ro": "reads", "rw": "writes"}
     raise unsupported_error(
         "TW5032",
@@ -78,7 +78,7 @@ def _accesses(name: str, engines: Mapping[str, Use], platform: Platform) -> str:
     return ", ".join(f"{engine} has {memory.access_by(engine)}" for engine in engines)
 
 
-def _copied(machine: Machine, region: Region) -> set[str]:
+def _copied(machine: ScheduledMachine, region: Region) -> set[str]:
     """Operands that cores use elsewhere than at home: keys of copies, values that are held or have crossed whole."""
     keys = {key for hop in region.hops for key in hop.copies}
     whole = {key for hop in region.hops[:-1] if not hop.nest for key in hop.copies}
@@ -90,7 +90,7 @@ def _copied(machine: Machine, region: Region) -> set[str]:
     return keys | crossed | set(region.held)
 
 
-def _all_uses(machine: Machine, regions: Sequence[Region]) -> Iterator[tuple[str, str, Use]]:
+def _all_uses(machine: ScheduledMachine, regions: Sequence[Region]) -> Iterator[tuple[str, str, Use]]:
     copied = [(region, _copied(machine, region)) for region in regions]
     inside_of = {step: inside for region, inside in copied for step in region.steps}
     storage, graph = machine.scheduled.storage, machine.bound.graph

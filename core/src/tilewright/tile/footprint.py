@@ -1,4 +1,4 @@
-"""Knows which buffers a region needs in the near memories of its hops: names, sizes, and what they take together.
+"""Knows which buffers a region needs in the scratchpads of its hops: names, sizes, and what they take together.
 Does not know lifetimes, nor how the tiling was found.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from tilewright.ir.regions import Held, Sums
+from tilewright.ir.regions import HeldValue, SplitReduction
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import BufferKind
 from tilewright.tile.boxes import Boxes
@@ -22,8 +22,8 @@ SUMS = "acc"  # the operand that has the sums of a split reduction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NearBuffer:
-    """Bytes that a region needs in a near memory as long as it runs."""
+class ScratchpadBuffer:
+    """Bytes that a region needs in a scratchpad as long as it runs."""
 
     name: str
     kind: BufferKind
@@ -35,53 +35,53 @@ def tile_buffer_name(step: str, operand: str, memory: str, number: int) -> str:
     return f"{step}.{operand}@{memory}#{number}"
 
 
-def near_buffers(
+def scratchpad_buffers(
     boxes: Boxes,
     crossings: Sequence[Sequence[Crossing]],
-    sums: Mapping[str, Sums],
-    held: Mapping[str, Held],
+    sums: Mapping[str, SplitReduction],
+    held: Mapping[str, HeldValue],
     hop: int,
-) -> Iterator[NearBuffer]:
+) -> Iterator[ScratchpadBuffer]:
     """Tile buffers of what is copied over a hop, and on the last of what is held, of sums, and scratch."""
     near = boxes.hops[hop].near
     for one in crossings[hop]:
         for number in range(one.copy.buffers if one.own else 0):
             name = tile_buffer_name(one.member.step.name, one.item.name, near, number)
-            yield NearBuffer(name=name, kind="tile", size_bytes=one.tile_bytes)
+            yield ScratchpadBuffer(name=name, kind="tile", size_bytes=one.tile_bytes)
     if hop + 1 < len(boxes.hops):
         return
-    for number, member in enumerate(boxes.chain.members[:-1]):
+    for number, member in enumerate(boxes.analysis.members[:-1]):
         if member.output.value in held and held[member.output.value].over:
             continue
         name = tile_buffer_name(member.step.name, member.output.name, near, 0)
-        yield NearBuffer(name=name, kind="tile", size_bytes=member.output.item_bytes * prod(boxes.held(number)))
-    sink = boxes.chain.sink
+        yield ScratchpadBuffer(name=name, kind="tile", size_bytes=member.output.item_bytes * prod(boxes.held(number)))
+    sink = boxes.analysis.sink
     own = sums.get(sink.step.name)
     if own is not None and not own.in_output:
-        elements = prod(boxes.room(len(boxes.chain.members) - 1, sink.output.name, len(boxes.trips)))
+        elements = prod(boxes.room(len(boxes.analysis.members) - 1, sink.output.name, len(boxes.trips)))
         name = tile_buffer_name(sink.step.name, SUMS, near, 0)
-        yield NearBuffer(name=name, kind="tile", size_bytes=own.dtype.size_bytes * elements)
+        yield ScratchpadBuffer(name=name, kind="tile", size_bytes=own.dtype.size_bytes * elements)
     scratch = region_scratch(boxes)
     if scratch:
-        yield NearBuffer(name=f"{sink.step.name}.scratch", kind="scratch", size_bytes=scratch)
+        yield ScratchpadBuffer(name=f"{sink.step.name}.scratch", kind="scratch", size_bytes=scratch)
 
 
-def near_bytes(
+def scratchpad_bytes(
     boxes: Boxes,
     crossings: Sequence[Sequence[Crossing]],
-    sums: Mapping[str, Sums],
+    sums: Mapping[str, SplitReduction],
     hop: int,
-    held: Mapping[str, Held] | None = None,
+    held: Mapping[str, HeldValue] | None = None,
 ) -> int:
     """What all of them take, each up to where the next may begin."""
-    grain = boxes.chain.grains[hop]
-    return sum(align_up(one.size_bytes, grain) for one in near_buffers(boxes, crossings, sums, held or {}, hop))
+    grain = boxes.analysis.grains[hop]
+    return sum(align_up(one.size_bytes, grain) for one in scratchpad_buffers(boxes, crossings, sums, held or {}, hop))
 
 
 def region_scratch(boxes: Boxes) -> int:
     """As much as the neediest member takes."""
     found = []
-    for number, member in enumerate(boxes.chain.members):
+    for number, member in enumerate(boxes.analysis.members):
         space = member.space
         _, size = scratch_bytes(space.kernel, space.site, space.access, largest_run(boxes, number), space.engine.cores)
         found.append(size)

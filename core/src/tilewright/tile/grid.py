@@ -12,7 +12,7 @@ import numpy as np
 
 from tilewright.ir.access import Loop
 from tilewright.ir.rounding import ceil_div
-from tilewright.tile.space import Space, sizes
+from tilewright.tile.tiling_space import TilingSpace, sizes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,7 +24,7 @@ _MOST_ORDERS = 24
 _STEP = 0.75  # from one extent of a part of a reduction to the next
 
 
-def grid(space: Space, most: int = _MOST_POINTS) -> Integers:
+def grid(space: TilingSpace, most: int = _MOST_POINTS) -> Integers:
     """Every combination of tile sizes, as [points, loops], fewest tiles first."""
     choices = [_sizes(space, loop) for loop in space.cuts]
     while np.prod([len(choice) for choice in choices], dtype=float) > most:
@@ -38,7 +38,7 @@ def grid(space: Space, most: int = _MOST_POINTS) -> Integers:
     return points[np.argsort(tile_counts(space, points), kind="stable")]
 
 
-def _sizes(space: Space, loop: Loop) -> tuple[int, ...]:
+def _sizes(space: TilingSpace, loop: Loop) -> tuple[int, ...]:
     """Extents of tiles of one loop, largest first. Of a reduction few: more parts only make room for other tiles."""
     found = sizes(space.extents[loop.name], space.kernel.multiples.get(loop.name, 1))
     if loop.kind != "reduce":
@@ -50,25 +50,25 @@ def _sizes(space: Space, loop: Loop) -> tuple[int, ...]:
     return tuple(few)
 
 
-def tile_counts(space: Space, points: Integers) -> Integers:
+def tile_counts(space: TilingSpace, points: Integers) -> Integers:
     """Tiles of each point."""
     counts: Integers = np.prod(trip_counts(space, points), axis=1, dtype=np.int64)
     return counts
 
 
-def trip_counts(space: Space, points: Integers) -> Integers:
+def trip_counts(space: TilingSpace, points: Integers) -> Integers:
     """Trips of each loop of each point."""
     extents = np.array([space.extents[loop.name] for loop in space.cuts], np.int64).reshape(1, -1)
     trips: Integers = ceil_div(extents, points)
     return trips
 
 
-def orders(space: Space) -> Iterator[tuple[int, ...]]:
+def orders(space: TilingSpace) -> Iterator[tuple[int, ...]]:
     """Orders of the loops that may differ in cost: neighbours that move the same operands are interchangeable.
 
     Reductions stand inside the others, so that what is begun is finished before anything else is.
     """
-    moves = [tuple(loop.name in item.loops for item in space.travellers) for loop in space.cuts]
+    moves = [tuple(loop.name in item.loops for item in space.copied) for loop in space.cuts]
     seen = 0
     parallel = [index for index, loop in enumerate(space.cuts) if loop.kind != "reduce"]
     reductions = [index for index, loop in enumerate(space.cuts) if loop.kind == "reduce"]

@@ -14,15 +14,15 @@ from math import prod
 
 from tilewright.ir.access import Box
 from tilewright.ir.index import mentions
-from tilewright.ir.regions import Copy, Cut, Form, Held, Hop, Region, key_of
+from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region, key_of
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.boxes import Boxes, boxes_of
-from tilewright.tile.chain import Chain, Member, whole_hops
 from tilewright.tile.cost import HopCost, altogether, compute_cycles, hop_costs
-from tilewright.tile.floors import MOST_TRAFFIC
-from tilewright.tile.footprint import near_bytes
-from tilewright.tile.space import sizes
+from tilewright.tile.footprint import scratchpad_bytes
+from tilewright.tile.fusion import RegionAnalysis, RegionStep, whole_hops
+from tilewright.tile.lower_bounds import MOST_TRAFFIC
+from tilewright.tile.tiling_space import sizes
 from tilewright.tile.traffic import Traffic, crossings_of, traffic_of
 
 _MOST_LOOPS = 2  # that are cut
@@ -32,85 +32,87 @@ Nest = tuple[Cut, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundGroup:
+class GroupTiling:
     """A tiling of a group, and what it costs."""
 
     region: Region
     cost: HopCost
 
 
-def region_with(chain: Chain, nest: Sequence[Cut], forms: Mapping[str, Form]) -> Region:
+def region_with(analysis: RegionAnalysis, nest: Sequence[Cut], forms: Mapping[str, Form]) -> Region:
     """The region with these cuts on the last hop: whatever is copied is so as seldom as one buffer allows."""
-    boxes = boxes_of(chain, hops_with(chain, nest), forms)
+    boxes = boxes_of(analysis, hops_with(analysis, nest), forms)
     return region_of(_copied(boxes), forms)
 
 
-def hops_with(chain: Chain, nest: Sequence[Cut]) -> tuple[Hop, ...]:
+def hops_with(analysis: RegionAnalysis, nest: Sequence[Cut]) -> tuple[Hop, ...]:
     """All hops, with what is copied over the last one open."""
-    last = chain.ways[-1]
-    return (*whole_hops(chain), Hop(far=last.far, near=last.near, nest=tuple(nest)))
+    last = analysis.hops[-1]
+    return (*whole_hops(analysis), Hop(far=last.far, near=last.near, nest=tuple(nest)))
 
 
 def region_of(boxes: Boxes, forms: Mapping[str, Form]) -> Region:
     """The steps of the chain, tiled so."""
     near = boxes.hops[-1].near
     return Region(
-        steps=tuple(member.step.name for member in boxes.chain.members),
+        steps=tuple(member.step.name for member in boxes.analysis.members),
         hops=boxes.hops,
         order="tiles",
         held={
-            member.output.value: Held(memory=near, form=forms[member.output.value], leaves=member.leaves)
-            for member in boxes.chain.members[:-1]
+            member.output.value: HeldValue(memory=near, form=forms[member.output.value], leaves=member.leaves)
+            for member in boxes.analysis.members[:-1]
         },
     )
 
 
 def best_groups(
-    chain: Chain, buffering: Buffering, weights: Sequence[float] = (0.0,), most_cycles: float = float("inf")
-) -> tuple[FoundGroup, ...]:
+    analysis: RegionAnalysis, buffering: Buffering, weights: Sequence[float] = (0.0,), most_cycles: float = float("inf")
+) -> tuple[GroupTiling, ...]:
     """For each weight the tiling with the lowest score; nothing where none fits, or none computes in `most_cycles`.
 
     A weight is what moving as much again as must be moved is worth, as a part of the time: 0.0 is the fastest tiling.
     """
-    if not _crosses(chain) or _least_bytes(chain) > room_of(chain):
+    if not _crosses(analysis) or _least_bytes(analysis) > room_of(analysis):
         return ()
-    hunt = _Hunt(chain, buffering, weights, most_cycles)
-    hunt.follow([()])
-    loops = _rows(chain)
+    search = _GroupSearch(analysis, buffering, weights, most_cycles)
+    search.follow([()])
+    loops = _rows(analysis)
     most = _MOST_LOOPS if most_cycles == float("inf") else 1  # more calls take too long to be worth looking for
     for count in range(1, min(len(loops), most) + 1):
         for order in permutations(loops, count):
-            hunt.follow(_nests(chain, order))
-        if hunt.best:
+            search.follow(_nests(analysis, order))
+        if search.best:
             break
-    if not any(member.leaves for member in chain.members[:-1]):
-        for nest in dict.fromkeys(found.region.hops[-1].nest for found in hunt.best.values()):
-            hunt.look(nest, "recomputed")
-    return tuple(hunt.best[weight] for weight in weights) if hunt.best else ()
+    if not any(member.leaves for member in analysis.members[:-1]):
+        for nest in dict.fromkeys(found.region.hops[-1].nest for found in search.best.values()):
+            search.look(nest, "recomputed")
+    return tuple(search.best[weight] for weight in weights) if search.best else ()
 
 
-def room_of(chain: Chain, hop: int = -1) -> float:
-    """Bytes of the near memory of a hop."""
-    room = chain.rooms[hop]
+def room_of(analysis: RegionAnalysis, hop: int = -1) -> float:
+    """Bytes of the scratchpad of a hop."""
+    room = analysis.rooms[hop]
     return float("inf") if room is None else float(room)
 
 
-def _crosses(chain: Chain) -> bool:
+def _crosses(analysis: RegionAnalysis) -> bool:
     """Whether there is room on the way for what crosses the hops before the last."""
-    boxes = boxes_of(chain, hops_with(chain, ()))
+    boxes = boxes_of(analysis, hops_with(analysis, ()))
     crossings = crossings_of(boxes)
-    return all(near_bytes(boxes, crossings, {}, hop) <= room_of(chain, hop) for hop in range(len(chain.ways) - 1))
+    return all(
+        scratchpad_bytes(boxes, crossings, {}, hop) <= room_of(analysis, hop) for hop in range(len(analysis.hops) - 1)
+    )
 
 
 @dataclass(slots=True)
-class _Hunt:
+class _GroupSearch:
     """The best tilings so far, by weight."""
 
-    chain: Chain
+    analysis: RegionAnalysis
     buffering: Buffering
     weights: Sequence[float]
     most_cycles: float
-    best: dict[float, FoundGroup] = field(default_factory=dict)
+    best: dict[float, GroupTiling] = field(default_factory=dict)
 
     def follow(self, nests: Iterable[Nest]) -> None:
         """Look at nests of smaller and smaller tiles, until two in a row take too long."""
@@ -122,16 +124,16 @@ class _Hunt:
 
     def look(self, nest: Nest, form: Form) -> bool:
         """Look at one nest; whether it takes too long to compute, with a room of any size."""
-        chain, forms = self.chain, dict.fromkeys(self.chain.inner, form)
-        room, boxes = room_of(chain), boxes_of(chain, hops_with(chain, nest), forms)
-        if boxes.faults or _held_bytes(boxes) > room or not _multiples(chain, boxes):
+        analysis, forms = self.analysis, dict.fromkeys(self.analysis.inner, form)
+        room, boxes = room_of(analysis), boxes_of(analysis, hops_with(analysis, nest), forms)
+        if boxes.faults or _held_bytes(boxes) > room or not _multiples(analysis, boxes):
             return False
         worst = max((score(one.cost, weight) for weight, one in self.best.items()), default=self.most_cycles)
         if compute_cycles(boxes).sum() >= worst:
             return True
         boxes = _copied(boxes)
         crossings = crossings_of(boxes)
-        if near_bytes(boxes, crossings, {}, len(boxes.hops) - 1) > room:
+        if scratchpad_bytes(boxes, crossings, {}, len(boxes.hops) - 1) > room:
             return False
         traffic = traffic_of(boxes, crossings)
         if not _legal(traffic):
@@ -139,7 +141,7 @@ class _Hunt:
         if self.buffering != "single":
             boxes, traffic = _doubled(boxes, traffic, room)
         region = region_of(boxes, forms)
-        found = FoundGroup(region=region, cost=altogether(hop_costs(boxes, traffic, region)))
+        found = GroupTiling(region=region, cost=altogether(hop_costs(boxes, traffic, region)))
         for weight in self.weights:
             if weight not in self.best or score(found.cost, weight) < score(self.best[weight].cost, weight):
                 self.best[weight] = found
@@ -152,20 +154,20 @@ def score(cost: HopCost, weight: float) -> float:
     return cost.total_cycles * (1 + weight * min(moved, MOST_TRAFFIC))
 
 
-def _rows(chain: Chain) -> list[str]:
+def _rows(analysis: RegionAnalysis) -> list[str]:
     """Loops of the sink that may be cut and reach a step before it."""
-    sink = chain.sink
+    sink = analysis.sink
     cuts = {loop.name for loop in sink.space.cuts}
     read = [axis.index for operand in sink.inside for axis in sink.index_map.axes[operand]]
     ordered = [sink.loops[axis] for axis in sink.output.layout]
     return [loop for loop in ordered if loop in cuts and any(mentions(index, loop) for index in read)]
 
 
-def _nests(chain: Chain, loops: Sequence[str]) -> Iterator[Nest]:
+def _nests(analysis: RegionAnalysis, loops: Sequence[str]) -> Iterator[Nest]:
     """The last loop in many sizes, those around it in a few; largest tiles first."""
-    space = chain.sink.space
+    space = analysis.sink.space
     multiples = space.kernel.multiples
-    if not _smallest_fits(chain, loops):
+    if not _smallest_fits(analysis, loops):
         return
     *outer, last = loops
     tried = {
@@ -176,27 +178,27 @@ def _nests(chain: Chain, loops: Sequence[str]) -> Iterator[Nest]:
         yield from ((*map(Cut, outer, around), Cut(last, size)) for size in tried[last])
 
 
-def _smallest_fits(chain: Chain, loops: Sequence[str]) -> bool:
+def _smallest_fits(analysis: RegionAnalysis, loops: Sequence[str]) -> bool:
     """Whether there is room where these loops are cut as small as can be."""
-    multiples = chain.sink.space.kernel.multiples
+    multiples = analysis.sink.space.kernel.multiples
     nest = tuple(Cut(loop, multiples.get(loop, 1)) for loop in loops)
-    boxes = _copied(boxes_of(chain, hops_with(chain, nest), dict.fromkeys(chain.inner, "rolling")))
-    return near_bytes(boxes, crossings_of(boxes), {}, len(boxes.hops) - 1) <= room_of(chain)
+    boxes = _copied(boxes_of(analysis, hops_with(analysis, nest), dict.fromkeys(analysis.inner, "rolling")))
+    return scratchpad_bytes(boxes, crossings_of(boxes), {}, len(boxes.hops) - 1) <= room_of(analysis)
 
 
 def _held_bytes(boxes: Boxes) -> int:
     """What the region takes beside what it copies."""
-    return near_bytes(boxes, ((),) * len(boxes.hops), {}, len(boxes.hops) - 1)
+    return scratchpad_bytes(boxes, ((),) * len(boxes.hops), {}, len(boxes.hops) - 1)
 
 
-def _least_bytes(chain: Chain) -> int:
+def _least_bytes(analysis: RegionAnalysis) -> int:
     """Bytes that no tile gets by without: whatever the loops of `_rows` move counts for a single trip of theirs."""
-    moved, total = [set[str]() for _ in chain.members], 0
-    moved[-1].update(_rows(chain))
-    least = [0] * len(chain.members)  # of the buffers of inner values
-    for number, member in reversed(tuple(enumerate(chain.members))):
+    moved, total = [set[str]() for _ in analysis.members], 0
+    moved[-1].update(_rows(analysis))
+    least = [0] * len(analysis.members)  # of the buffers of inner values
+    for number, member in reversed(tuple(enumerate(analysis.members))):
         for reader in member.readers:
-            names = chain.members[reader.member].moves[reader.operand]
+            names = analysis.members[reader.member].moves[reader.operand]
             moved[number].update(
                 loop
                 for loop, moving in zip(member.loops, names, strict=True)
@@ -204,14 +206,14 @@ def _least_bytes(chain: Chain) -> int:
             )
         box = {loop.name: (0, 1 if loop.name in moved[number] else loop.extent) for loop in member.access.loops}
         for operand, maker in member.inside.items():
-            size = _window_bytes(member, operand, box, chain.members[maker].output.item_bytes)
+            size = _window_bytes(member, operand, box, analysis.members[maker].output.item_bytes)
             least[maker] = max(least[maker], size)
-        sizes = (_window_bytes(member, item.name, box, item.item_bytes) for item in member.space.travellers)
-        total += sum(align_up(size, chain.grains[-1]) for size in sizes)
+        sizes = (_window_bytes(member, item.name, box, item.item_bytes) for item in member.space.copied)
+        total += sum(align_up(size, analysis.grains[-1]) for size in sizes)
     return total + sum(least)
 
 
-def _window_bytes(member: Member, operand: str, box: Box, item_bytes: int) -> int:
+def _window_bytes(member: RegionStep, operand: str, box: Box, item_bytes: int) -> int:
     """Of an operand's window."""
     return item_bytes * prod(span.extent for span in member.access.window(operand, box))
 
@@ -231,9 +233,11 @@ def _spread(choices: Sequence[int], most: int) -> list[int]:
 def _copied(boxes: Boxes) -> Boxes:
     """With copies over the last hop that are as seldom as one buffer allows."""
     copies = {
-        key_of(member.step.name, item.name): Copy(level=max(boxes.depth_of(number, item.name) - boxes.starts[-2], 0))
-        for number, member in enumerate(boxes.chain.members)
-        for item in member.space.travellers
+        key_of(member.step.name, item.name): Copy(
+            level=max(boxes.copy_level_of(number, item.name) - boxes.starts[-2], 0)
+        )
+        for number, member in enumerate(boxes.analysis.members)
+        for item in member.space.copied
     }
     return replace(boxes, hops=(*boxes.hops[:-1], replace(boxes.hops[-1], copies=copies)))
 
@@ -243,8 +247,8 @@ def _doubled(
 ) -> tuple[Boxes, tuple[tuple[Traffic, ...], ...]]:
     """Two buffers for what is copied more than once, best gain per byte first while there is room."""
     *outer, last = traffic
-    grain = boxes.chain.grains[-1]
-    left = room - near_bytes(boxes, traffic, {}, len(boxes.hops) - 1)
+    grain = boxes.analysis.grains[-1]
+    left = room - scratchpad_bytes(boxes, traffic, {}, len(boxes.hops) - 1)
     sizes_each = [align_up(one.tile_bytes, grain) for one in last]
     gains = [
         (one.cycles.size - 1) * float(one.cycles.max()) / max(size, 1) * one.own
@@ -263,9 +267,9 @@ def _legal(traffic: Sequence[Sequence[Traffic]]) -> bool:
     return all(one.legal and not one.fault for here in traffic for one in here)
 
 
-def _multiples(chain: Chain, boxes: Boxes) -> bool:
+def _multiples(analysis: RegionAnalysis, boxes: Boxes) -> bool:
     """Whether every step is called with trips that its kernel takes."""
-    for member, runs in zip(chain.members, boxes.runs, strict=True):
+    for member, runs in zip(analysis.members, boxes.runs, strict=True):
         for loop, grain in member.space.kernel.multiples.items():
             if grain > 1 and loop in runs:
                 low, high = runs[loop]

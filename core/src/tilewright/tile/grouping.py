@@ -3,7 +3,7 @@ Does not know how a group's tiles are found.
 
 Dynamic programming over segments: the best way to do the first steps, for every number of them. A segment is one step
 as it was decided before, or a group where that beats its steps done one after the other. Where nothing inside a segment
-travels, there is nothing to gain, and it is not tried.
+is copied, there is nothing to gain, and it is not tried.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer, Group, Step
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.buffers import not_together
-from tilewright.tile.chain import Chain, Lookout, chain_of, whole_hops
 from tilewright.tile.cost import altogether, region_costs
-from tilewright.tile.cutter import Cut, Cutter
-from tilewright.tile.floors import MOST_TRAFFIC
-from tilewright.tile.group_search import FoundGroup, best_groups
-from tilewright.tile.keep import Plan, kept_values
+from tilewright.tile.fusion import RegionAnalysis, StepAnalyses, region_analysis, whole_hops
+from tilewright.tile.group_search import GroupTiling, best_groups
 from tilewright.tile.kernel_costs import scratch_bytes
-from tilewright.tile.spaces import Machine
+from tilewright.tile.lower_bounds import MOST_TRAFFIC
+from tilewright.tile.residency import ResidencyPlan, resident_values
+from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.step_tilings import StepTiling, StepTilings
 
 MOST_STEPS = 8  # of a group that is looked for
 _SHORT = 4  # up to so many, every segment is looked at; longer ones only where one step fewer is worth having
@@ -35,7 +35,7 @@ _Way = tuple[float, tuple[Group, ...]]  # a division of the first steps, and its
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Division:
+class Partition:
     """All steps in groups. The smaller `merit`, the more could be given for moving less, and then the better."""
 
     merit: tuple[int, float]
@@ -43,28 +43,28 @@ class Division:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fuser:
+class Grouping:
     """A plan step by step, and what groups may be made of it. `known` is what was found before for equal steps."""
 
-    cutter: Cutter
-    plan: Plan
+    step_tilings: StepTilings
+    plan: ResidencyPlan
     buffering: Buffering
     longest: int | None
     known: dict[Hashable, Any]
-    lookout: Lookout
-    _tried: dict[tuple[int, int], tuple[FoundGroup, ...]] = field(default_factory=dict)
+    analyses: StepAnalyses
+    _tried: dict[tuple[int, int], tuple[GroupTiling, ...]] = field(default_factory=dict)
 
     @property
     def _staying(self) -> Iterator[Buffer]:
         """The buffers that are kept."""
-        return (buffer for buffer in self.machine.scheduled.buffers if buffer.name in self.plan.kept)
+        return (buffer for buffer in self.machine.scheduled.buffers if buffer.name in self.plan.resident)
 
     @property
-    def machine(self) -> Machine:
+    def machine(self) -> ScheduledMachine:
         """Where all this runs."""
-        return self.cutter.machine
+        return self.step_tilings.machine
 
-    def division(self, pinned: Sequence[tuple[str, ...]], *, search: bool) -> Division:
+    def division(self, pinned: Sequence[tuple[str, ...]], *, search: bool) -> Partition:
         """Groups that cover every step once: those that are pinned, and with `search` what is cheapest around them.
 
         The one that moves least of those that take no longer than every step on its own, with nothing kept.
@@ -77,26 +77,26 @@ class Fuser:
         for place, weight in enumerate(_WEIGHTS if search else ()):
             found, groups = self._divided(fixed, MOST_STEPS, weight)
             if sum(group.cycles for group in groups) <= time:
-                return Division(merit=(place, found), groups=groups)
-        return Division(merit=(len(_WEIGHTS), score), groups=plain)
+                return Partition(merit=(place, found), groups=groups)
+        return Partition(merit=(len(_WEIGHTS), score), groups=plain)
 
     def _alone(self) -> float:
         """Cycles of all steps, layer by layer and with nothing kept where they compute."""
         steps, near = self.machine.scheduled.steps, self.machine.platform.near
-        farther = {name: memory for name, memory in self.plan.kept.items() if memory != near}
+        farther = {name: memory for name, memory in self.plan.resident.items() if memory != near}
         cuts = []
         for index in range(len(steps)):
             touched = {item.buffer for item in self.machine.operands(steps[index])} if farther else set()
-            kept = {name: farther[name] for name in touched.intersection(farther)}
+            resident = {name: farther[name] for name in touched.intersection(farther)}
             taken = self._taken(index, index, farther)
-            cuts.append(self.cutter.cut(index, kept, taken))
+            cuts.append(self.step_tilings.cut(index, resident, taken))
         return sum(cut.cycles for cut in cuts if cut is not None)
 
-    def _taken(self, first: int, last: int, kept: Mapping[str, str]) -> dict[str, int]:
+    def _taken(self, first: int, last: int, resident: Mapping[str, str]) -> dict[str, int]:
         """Bytes of memories that kept buffers take during some steps."""
         taken: dict[str, int] = {}
         for buffer in self._staying:
-            memory = kept.get(buffer.name, "")
+            memory = resident.get(buffer.name, "")
             if memory and buffer.first <= last and buffer.last >= first:
                 grain = max(buffer.align, self.machine.grain(memory))
                 taken[memory] = taken.get(memory, 0) + align_up(buffer.size_bytes, grain)
@@ -145,37 +145,37 @@ class Fuser:
     def single(self, index: int) -> Group:
         """One step as it was decided."""
         step, cut = self.machine.scheduled.steps[index], self.plan.cuts[index]
-        made = self.machine.alone(step, cut.hops, kept_values(self.machine, self.plan.kept, index))
+        made = self.machine.alone(step, cut.hops, resident_values(self.machine, self.plan.resident, index))
         tile = self.machine.decisions.tiles.get(step.name, made)
         if tile.held:
             raise not_together([step], f"the tiles of '{step.name}' are pinned for a group, which is not pinned")
         return Group(region=tile, cycles=cut.cycles)
 
     def _group(self, first: int, count: int, tile: Region, cycles: float) -> Group:
-        kept = kept_values(self.machine, self.plan.kept, first + count - 1)
-        return Group(region=replace(tile, resident={**tile.resident, **kept}), cycles=cycles)
+        resident = resident_values(self.machine, self.plan.resident, first + count - 1)
+        return Group(region=replace(tile, resident={**tile.resident, **resident}), cycles=cycles)
 
     def _pinned(self, first: int, count: int) -> Group:
         steps = self.machine.scheduled.steps[first : first + count]
-        chain = self._chain(first, steps)
-        if isinstance(chain, str):
-            raise not_together(steps, chain)
+        analysis = self._chain(first, steps)
+        if isinstance(analysis, str):
+            raise not_together(steps, analysis)
         tile = self.machine.decisions.tiles.get(steps[-1].name)
         if tile is not None:
-            return self._group(first, count, tile, altogether(region_costs(chain, tile)).total_cycles)
-        found = best_groups(chain, self.buffering)
+            return self._group(first, count, tile, altogether(region_costs(analysis, tile)).total_cycles)
+        found = best_groups(analysis, self.buffering)
         if not found:
-            none = not_together(steps, "no tiles of them fit the near memory")
-            raise replace(none, subject=_neediest(chain))  # with another kernel of it they may
+            none = not_together(steps, "no tiles of them fit the scratchpad")
+            raise replace(none, subject=_neediest(analysis))  # with another kernel of it they may
         return self._group(first, count, found[0].region, found[0].cost.total_cycles)
 
-    def _worth(self, first: int, count: int) -> tuple[FoundGroup, ...]:
-        """Good tilings of a segment, where it can be a group and something inside it travels."""
+    def _worth(self, first: int, count: int) -> tuple[GroupTiling, ...]:
+        """Good tilings of a segment, where it can be a group and something inside it is copied."""
         if (first, count) not in self._tried:
             self._tried[first, count] = self._searched(first, count)
         return self._tried[first, count]
 
-    def _searched(self, first: int, count: int) -> tuple[FoundGroup, ...]:
+    def _searched(self, first: int, count: int) -> tuple[GroupTiling, ...]:
         steps = self.machine.scheduled.steps[first : first + count]
         pinned = any(step.name in self.machine.decisions.tiles for step in steps)
         if pinned or not self._gains(steps):
@@ -184,18 +184,18 @@ class Fuser:
             return ()
         if count > _SHORT and not (self._worth(first, count - 1) or self._worth(first + 1, count - 1)):
             return ()
-        chain = self._chain(first, steps)
-        if isinstance(chain, str):
+        analysis = self._chain(first, steps)
+        if isinstance(analysis, str):
             return ()
         most = _MUCH_SLOWER * sum(cut.cycles for cut in self.plan.cuts[first : first + count])
-        key = _key(chain), self.buffering, most
+        key = _key(analysis), self.buffering, most
         if key not in self.known:
-            self.known[key] = best_groups(chain, self.buffering, _WEIGHTS[::3], most), _names(chain)
+            self.known[key] = best_groups(analysis, self.buffering, _WEIGHTS[::3], most), _names(analysis)
         found, names = self.known[key]
-        return tuple(replace(one, region=_renamed(one.region, names, chain)) for one in found)
+        return tuple(replace(one, region=_renamed(one.region, names, analysis)) for one in found)
 
     def _gains(self, steps: Sequence[Step]) -> bool:
-        """Whether any value between the steps travels as it was decided before."""
+        """Whether any value between the steps is copied as it was decided before."""
         made = [self.machine.nodes[step.name].outputs for step in steps[:-1]]
         storage = self.machine.scheduled.storage
         values = [value for outputs in made for value in outputs if value in storage]
@@ -206,27 +206,29 @@ class Fuser:
         return any(self._is_near(item.buffer) for step in steps for item in self.machine.operands(step))
 
     def _is_near(self, buffer: str) -> bool:
-        return self.plan.kept.get(buffer) == self.machine.platform.near
+        return self.plan.resident.get(buffer) == self.machine.platform.near
 
-    def _chain(self, first: int, steps: Sequence[Step]) -> Chain | str:
+    def _chain(self, first: int, steps: Sequence[Step]) -> RegionAnalysis | str:
         made = {value for step in steps[:-1] for value in self.machine.nodes[step.name].outputs}
         last = first + len(steps) - 1
-        kept = {
-            buffer.name: self.plan.kept[buffer.name] for buffer in self._staying if not made.issuperset(buffer.values)
+        resident = {
+            buffer.name: self.plan.resident[buffer.name]
+            for buffer in self._staying
+            if not made.issuperset(buffer.values)
         }
-        taken = self._taken(first, last, kept)
-        return chain_of(self.machine, first, steps, kept, taken, self.lookout)
+        taken = self._taken(first, last, resident)
+        return region_analysis(self.machine, first, steps, resident, taken, self.analyses)
 
 
-def nothing_kept(cutter: Cutter) -> Plan:
+def nothing_kept(step_tilings: StepTilings) -> ResidencyPlan:
     """Every step on its own."""
-    cuts = [cutter.cut(index) for index in range(len(cutter.machine.scheduled.steps))]
-    return Plan(cuts=tuple(cut for cut in cuts if cut is not None), kept={})
+    cuts = [step_tilings.cut(index) for index in range(len(step_tilings.machine.scheduled.steps))]
+    return ResidencyPlan(cuts=tuple(cut for cut in cuts if cut is not None), resident={})
 
 
-def _neediest(chain: Chain) -> str:
+def _neediest(analysis: RegionAnalysis) -> str:
     """The step whose kernel takes most scratch, of which the group has as much as that."""
-    spaces = {member.step.name: member.space for member in chain.members}
+    spaces = {member.step.name: member.space for member in analysis.members}
     return max(
         spaces,
         key=lambda name: scratch_bytes(
@@ -235,30 +237,30 @@ def _neediest(chain: Chain) -> str:
     )
 
 
-def _score(cycles: float, moved_bytes: int, alone: Sequence[Cut], weight: float) -> float:
+def _score(cycles: float, moved_bytes: int, alone: Sequence[StepTiling], weight: float) -> float:
     """Cycles, a little dearer the more is moved: as much again as the steps alone must move is worth `weight`."""
     moved = moved_bytes / max(sum(cut.bound_bytes for cut in alone), 1)
     return cycles + weight * sum(cut.cycles for cut in alone) * min(moved, MOST_TRAFFIC)
 
 
-def _key(chain: Chain) -> Hashable:
+def _key(analysis: RegionAnalysis) -> Hashable:
     return tuple(
-        (member.key, member.readers, member.leaves, tuple(member.inside.items())) for member in chain.members
-    ), chain.rooms
+        (member.key, member.readers, member.leaves, tuple(member.inside.items())) for member in analysis.members
+    ), analysis.rooms
 
 
-def _names(chain: Chain) -> tuple[tuple[str, str], ...]:
-    return tuple((member.step.name, member.output.value) for member in chain.members)
+def _names(analysis: RegionAnalysis) -> tuple[tuple[str, str], ...]:
+    return tuple((member.step.name, member.output.value) for member in analysis.members)
 
 
-def _renamed(tile: Region, names: Sequence[tuple[str, str]], chain: Chain) -> Region:
+def _renamed(tile: Region, names: Sequence[tuple[str, str]], analysis: RegionAnalysis) -> Region:
     """A tiling found for equal steps, with the names of these."""
-    steps = {old: member.step.name for (old, _), member in zip(names, chain.members, strict=True)}
-    values = {old: member.output.value for (_, old), member in zip(names, chain.members, strict=True)}
+    steps = {old: member.step.name for (old, _), member in zip(names, analysis.members, strict=True)}
+    values = {old: member.output.value for (_, old), member in zip(names, analysis.members, strict=True)}
     hop = tile.hops[-1]
     copies = {_moved(key, steps): copy for key, copy in hop.copies.items()}
     held = {values[value]: how for value, how in tile.held.items()}
-    hops = (*whole_hops(chain), replace(hop, copies=copies))
+    hops = (*whole_hops(analysis), replace(hop, copies=copies))
     return replace(tile, steps=tuple(steps.values()), hops=hops, held=held)
 
 

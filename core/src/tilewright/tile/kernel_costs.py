@@ -11,7 +11,7 @@ from tilewright.ir.kernel import Kernel, Matched, TileShape
 from tilewright.ir.platform import Engine
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.tile.share import Share, share
-from tilewright.tile.space import Space
+from tilewright.tile.tiling_space import TilingSpace
 
 
 def shared_extents(extents: Mapping[str, int], split: Share) -> Mapping[str, int]:
@@ -53,12 +53,12 @@ def scratch_bytes(
     return one, one * ceil_div(extents[split.loop], split.trips)
 
 
-def tile_cycles(space: Space, extents: Mapping[str, int]) -> float:
+def tile_cycles(space: TilingSpace, extents: Mapping[str, int]) -> float:
     """`kernel_cycles` of a tile of `space`."""
     return kernel_cycles(space.kernel, space.site, space.access, space.operations, extents, space.engine)
 
 
-def least_cycles(space: Space) -> float:
+def least_cycles(space: TilingSpace) -> float:
     """What all calls of a step take together at least, beside what any call takes: the step in one piece, its cores
     busy all the time.
     """

@@ -8,10 +8,10 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.operator import Operator
 from tilewright.ir.regions import Region, key_of
 from tilewright.ir.stages import Tiled
-from tilewright.tile.buffers import region_chain
-from tilewright.tile.chain import Chain
+from tilewright.tile.buffers import analysis_of_region
 from tilewright.tile.cost import HopCost, region_costs
-from tilewright.tile.spaces import Machine
+from tilewright.tile.fusion import RegionAnalysis
+from tilewright.tile.step_spaces import ScheduledMachine
 
 
 def step_costs(
@@ -22,22 +22,22 @@ def step_costs(
 
     Where `decisions` place a value, it is copied from there.
     """
-    machine = Machine(tiled.scheduled, operators, decisions)
+    machine = ScheduledMachine(tiled.scheduled, operators, decisions)
     costs: dict[str, tuple[HopCost, ...]] = {step.name: () for step in tiled.scheduled.steps}
     known: dict[Hashable, tuple[HopCost, ...]] = {}
     for region in tiled.regions:
         if region.hops:
-            chain = region_chain(machine, region)
-            key = _key(chain, region)
+            analysis = analysis_of_region(machine, region)
+            key = _key(analysis, region)
             if key not in known:
-                known[key] = region_costs(chain, region)
+                known[key] = region_costs(analysis, region)
             costs[region.name] = known[key]
     return costs
 
 
-def _key(chain: Chain, region: Region) -> Hashable:
+def _key(analysis: RegionAnalysis, region: Region) -> Hashable:
     """Equal for regions that cost the same: all but names."""
-    steps = tuple((one.key, one.readers, one.leaves, tuple(one.inside.items())) for one in chain.members)
-    names = [key_of(one.step.name, item.name) for one in chain.members for item in one.operands]
+    steps = tuple((one.key, one.readers, one.leaves, tuple(one.inside.items())) for one in analysis.members)
+    names = [key_of(one.step.name, item.name) for one in analysis.members for item in one.operands]
     hops = tuple((hop.far, hop.near, hop.nest, tuple(map(hop.copies.get, names))) for hop in region.hops)
     return steps, hops, tuple(region.forms.values()), tuple(region.sums.values())

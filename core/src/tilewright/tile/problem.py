@@ -15,10 +15,10 @@ from tilewright.ir.rounding import align_up
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.grid import grid
 from tilewright.tile.kernel_costs import scratch_bytes, tile_cycles
-from tilewright.tile.prices import Prices
-from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes
-from tilewright.tile.sums import sums_bytes_of
+from tilewright.tile.split_reductions import accumulator_bytes
+from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, WindowTable, bound_bytes
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
+from tilewright.tile.window_costs import WindowCosts
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
 
 
-class Tables:
-    """What is worked out once for all spaces of a step that differ in the operands that travel and in the room."""
+class SpaceTables:
+    """What is worked out once for all spaces of a step that differ in the operands that are copied and in the room."""
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: TilingSpace) -> None:
         self.windows = WindowTable(space)
         self.points = grid(space)
         self.rooms: dict[str, Integers] = {}  # operand -> bytes of a buffer, for each point
-        self.prices: dict[tuple[str, str], Prices] = {}  # of an operand, and a loop along which its rows stay
+        self.prices: dict[tuple[str, str], WindowCosts] = {}  # of an operand, and a loop along which its rows stay
         self.computes: dict[tuple[int, ...], float] = {}
         self.scratch: dict[tuple[int, ...], int] = {}
 
 
-class Problem:
+class TilingProblem:
     """One space to search: what all its sizes and orders have in common."""
 
-    def __init__(self, space: Space, buffering: Buffering, tables: Tables | None = None) -> None:
+    def __init__(self, space: TilingSpace, buffering: Buffering, tables: SpaceTables | None = None) -> None:
         self.space, self.buffering = space, buffering
-        self.tables = tables or Tables(space)
+        self.tables = tables or SpaceTables(space)
         self.table, self.points = self.tables.windows, self.tables.points
         self.bound = max(bound_bytes(space), 1)
 
@@ -63,19 +63,21 @@ class Problem:
 
     def least_of_buffers(self) -> Numbers:
         """The same without scratch, which is asked for point by point."""
-        total: Numbers = _up(sums_bytes_of(self.space, self.points, self.table), self.space.grain).astype(np.float64)
-        for item in self.space.travellers:
+        total: Numbers = _up(accumulator_bytes(self.space, self.points, self.table), self.space.grain).astype(
+            np.float64
+        )
+        for item in self.space.copied:
             total += (2 if self.buffering == "double" and item.loops else 1) * self.rooms(item)
         return total
 
-    def rooms(self, item: Traveller) -> Integers:
+    def rooms(self, item: CopiedOperand) -> Integers:
         """Bytes of a buffer, for each point."""
         rooms = self.tables.rooms
         if item.name not in rooms:
             rooms[item.name] = _up(self.table.rooms(item, self.points[:, self._columns(item)]), self.space.grain)
         return rooms[item.name]
 
-    def _columns(self, item: Traveller) -> list[int]:
+    def _columns(self, item: CopiedOperand) -> list[int]:
         """Where the loops that move an operand stand in a point."""
         return [at for at, loop in enumerate(self.space.cuts) if loop.name in item.loops]
 
@@ -86,9 +88,9 @@ class Problem:
     def scratches(self, points: Integers) -> Numbers:
         """Bytes of scratch and of sums that are kept, of each point."""
         scratch = np.array([self._scratch_of(tuple(row)) for row in points.tolist()], np.int64)
-        return (scratch + _up(sums_bytes_of(self.space, points, self.table), self.space.grain)).astype(np.float64)
+        return (scratch + _up(accumulator_bytes(self.space, points, self.table), self.space.grain)).astype(np.float64)
 
-    def transfers(self, item: Traveller, wanted: Sequence[tuple[frozenset[int], str]], points: Integers) -> Numbers:
+    def transfers(self, item: CopiedOperand, wanted: Sequence[tuple[frozenset[int], str]], points: Integers) -> Numbers:
         """[wanted, 4, points]: bytes of a buffer, average bytes and cycles of a transfer, legality (0 or 1).
 
         What is wanted is a set of loops that are cut, and one of them along which rows stay, or "": only what is new is
@@ -107,17 +109,17 @@ class Problem:
                 found[at] = buffer, moved, cycles + stay, legal
         return found
 
-    def whole_bytes(self, item: Traveller) -> float:
+    def whole_bytes(self, item: CopiedOperand) -> float:
         """Of a buffer that has all of an operand that any trip uses."""
         whole = [self.space.extents[name] for name in item.loops]
         return float(self._prices(item).at(np.array([whole], np.int64))[0, 0])
 
-    def _prices(self, item: Traveller, roll: str = "") -> Prices:
+    def _prices(self, item: CopiedOperand, roll: str = "") -> WindowCosts:
         known = self.tables.prices
         if (item.name, roll) not in known:
             sizes = [np.unique(self.points[:, index]) for index in self._columns(item)]
             along = (roll, self.space.rolls[item.name][roll]) if roll else None
-            known[item.name, roll] = Prices(item, self.table, sizes, self.space.grain, along)
+            known[item.name, roll] = WindowCosts(item, self.table, sizes, self.space.grain, along)
         return known[item.name, roll]
 
     def _compute(self, key: tuple[int, ...]) -> float:

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.tile.floors import TRAFFIC, WORTH, floors
 from tilewright.tile.grid import orders
-from tilewright.tile.order import Found, Orders
-from tilewright.tile.problem import Problem
-from tilewright.tile.sums import in_parts
+from tilewright.tile.loop_orders import EstimatedTiling, LoopOrders
+from tilewright.tile.lower_bounds import TRAFFIC, WORTH, score_bounds
+from tilewright.tile.problem import TilingProblem
+from tilewright.tile.split_reductions import is_split
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tilewright.tile.order import Priced
+    from tilewright.tile.loop_orders import Priced
 
     Numbers = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
@@ -31,24 +31,24 @@ _MOST_IN_PARTS = 768  # sizes that cut reductions, those that might be best: flo
 _FIRST_CHUNK, _CHUNK = 8, 64  # sizes looked at together: few at first, they may be all that is needed
 
 
-class Search(Problem):
+class TilingSearch(TilingProblem):
     """The tilings of one space."""
 
-    def best(self, beat: Found | None = None) -> Found | None:
+    def best(self, beat: EstimatedTiling | None = None) -> EstimatedTiling | None:
         """The fastest tiling that fits, traffic counted a little. None: none fits.
 
         Where reductions may be cut, one that does; none that is not clearly better than `beat`, which cuts none.
         """
         fits = self.least_of_buffers() <= self.room
         if self.space.sums is not None:
-            fits &= in_parts(self.space, self.points)
+            fits &= is_split(self.space, self.points)
         if not fits.any():
             return None
         limit = float("inf") if beat is None else beat.score * (1 - WORTH)
-        floor = floors(self.space, self.points[fits], self.table)
+        floor = score_bounds(self.space, self.points[fits], self.table)
         order = np.argsort(floor, kind="stable")[: None if self.space.sums is None else _MOST_IN_PARTS]
         points, floor = self.points[fits][order], floor[order]
-        best: Found | None = None
+        best: EstimatedTiling | None = None
         start, count = 0, _FIRST_CHUNK
         while start < len(points) and floor[start] < limit:
             chunk = points[start : start + count]
@@ -64,17 +64,17 @@ class Search(Problem):
         least = 1 - self.space.spared_bytes / self.bound  # of what is moved
         return self.computes(points) * (1 + TRAFFIC * least)
 
-    def at(self, number: int) -> Found | None:
+    def at(self, number: int) -> EstimatedTiling | None:
         """The fastest tiling with the sizes of one point of the grid; None where it does not fit."""
         return self.together(self.points[number : number + 1]).best()
 
-    def together(self, points: Integers) -> Orders:
+    def together(self, points: Integers) -> LoopOrders:
         """`points` with all orders of loops."""
-        return Orders(self, tuple(orders(self.space)), points, self.computes(points), self.scratches(points), {})
+        return LoopOrders(self, tuple(orders(self.space)), points, self.computes(points), self.scratches(points), {})
 
-    def ordered(self, points: Integers) -> Iterator[Orders]:
+    def ordered(self, points: Integers) -> Iterator[LoopOrders]:
         """The same for one order after the other."""
         computes, scratch = self.computes(points), self.scratches(points)
         priced: Priced = {}
         for order in orders(self.space):
-            yield Orders(self, (order,), points, computes, scratch, priced)
+            yield LoopOrders(self, (order,), points, computes, scratch, priced)

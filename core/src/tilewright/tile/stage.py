@@ -13,10 +13,10 @@ from tilewright.ir.operator import Operator
 from tilewright.ir.regions import Region, key_of
 from tilewright.ir.stages import Buffer, Group, Scheduled, Tiled
 from tilewright.ir.tiler import Buffering, Tiler, TilingRequest
-from tilewright.tile.buffers import lasting, region_buffers
+from tilewright.tile.buffers import persistent_buffers, region_buffers
 from tilewright.tile.copies import constant_copies
-from tilewright.tile.engines import demand_near, engine_uses, reachable
-from tilewright.tile.spaces import Machine
+from tilewright.tile.engines import demand_scratchpad, engine_uses, reachable
+from tilewright.tile.step_spaces import ScheduledMachine
 
 
 def tile(
@@ -32,7 +32,7 @@ def tile(
     """Ask `tiler` for groups, then list every buffer: values, tiles, scratch, constants.
 
     Candidates are all memories that would do; a memory that is pinned is chosen among them by `allocate`. Where there
-    is a near memory, nothing but tiles, their scratch and the values that a tiling keeps is there unless it is pinned.
+    is a scratchpad, nothing but tiles, their scratch and the values that a tiling keeps is there unless it is pinned.
     """
     asked = TilingRequest(
         scheduled=scheduled,
@@ -52,14 +52,14 @@ def listed(
     scheduled: Scheduled, operators: Mapping[str, Operator], groups: tuple[Group, ...], decisions: Decisions
 ) -> Tiled:
     """Groups with every buffer that they need."""
-    kept = {value: memory for group in groups for value, memory in group.region.resident.items()}
-    decisions = replace(decisions, memories={**decisions.memories, **kept})
-    machine = Machine(scheduled, operators, decisions)
+    resident = {value: memory for group in groups for value, memory in group.region.resident.items()}
+    decisions = replace(decisions, memories={**decisions.memories, **resident})
+    machine = ScheduledMachine(scheduled, operators, decisions)
     regions = tuple(group.region for group in groups)
     demands = _kernel_memories(machine, regions)
     values = tuple(
-        replace(buffer, memories=_candidates(buffer, machine, demands, decisions, kept))
-        for buffer in lasting(scheduled.buffers, machine, regions)
+        replace(buffer, memories=_candidates(buffer, machine, demands, decisions, resident))
+        for buffer in persistent_buffers(scheduled.buffers, machine, regions)
     )
     buffers = (
         *values,
@@ -67,7 +67,7 @@ def listed(
         *_constants(machine, decisions),
         *constant_copies(machine),
     )
-    demand_near(machine, regions)
+    demand_scratchpad(machine, regions)
     uses = engine_uses(machine, regions)
     return Tiled(
         scheduled=scheduled,
@@ -82,7 +82,7 @@ def _check_cover(groups: tuple[Group, ...], scheduled: Scheduled) -> None:
         raise ValueError("the tiler's groups do not cover every step once, in order")
 
 
-def _kernel_memories(machine: Machine, regions: Sequence[Region]) -> dict[str, tuple[str, ...]]:
+def _kernel_memories(machine: ScheduledMachine, regions: Sequence[Region]) -> dict[str, tuple[str, ...]]:
     """Value -> the memories its kernels can reach, where any kernel is particular and gets no copy."""
     region_of = {step: region for region in regions for step in region.steps}
     demands: dict[str, tuple[str, ...]] = {}
@@ -103,15 +103,15 @@ def _kernel_memories(machine: Machine, regions: Sequence[Region]) -> dict[str, t
 
 def _candidates(
     buffer: Buffer,
-    machine: Machine,
+    machine: ScheduledMachine,
     demands: Mapping[str, tuple[str, ...]],
     decisions: Decisions,
-    kept: Mapping[str, str],
+    resident: Mapping[str, str],
 ) -> tuple[str, ...]:
     for value in buffer.values:
         if decisions.io.get(value) == "user":
             return ()  # the caller's memory: not ours to place
-    staying = tuple(dict.fromkeys(kept[value] for value in buffer.values if value in kept))
+    staying = tuple(dict.fromkeys(resident[value] for value in buffer.values if value in resident))
     if staying:
         return staying
     names = [*machine.homes, *_pins(buffer.name, buffer.values, machine.ram, machine.homes, decisions)]
@@ -129,7 +129,7 @@ def _pins(
     return [name for name in memories if name in wanted]
 
 
-def _constants(machine: Machine, decisions: Decisions) -> list[Buffer]:
+def _constants(machine: ScheduledMachine, decisions: Decisions) -> list[Buffer]:
     scheduled, platform = machine.scheduled, machine.platform
     final = max(len(scheduled.steps) - 1, 0)
     const = tuple(memory.name for memory in platform.of_kind("const"))

@@ -11,17 +11,17 @@ from typing import Literal
 from tilewright.errors import TilewrightError
 from tilewright.ir.stages import Group
 from tilewright.ir.tiler import Buffering, TilingRequest
-from tilewright.tile.chain import Lookout
-from tilewright.tile.cutter import Cutter
-from tilewright.tile.grouping import Fuser, nothing_kept
-from tilewright.tile.keep import Plan, decided, keep
-from tilewright.tile.misfit import does_not_fit
-from tilewright.tile.order import Found
-from tilewright.tile.pick import pick
-from tilewright.tile.problem import Tables
-from tilewright.tile.search import Search
-from tilewright.tile.space import Space
-from tilewright.tile.spaces import Machine
+from tilewright.tile.fusion import StepAnalyses
+from tilewright.tile.grouping import Grouping, nothing_kept
+from tilewright.tile.loop_orders import EstimatedTiling
+from tilewright.tile.no_tiling import does_not_fit
+from tilewright.tile.problem import SpaceTables
+from tilewright.tile.residency import ResidencyPlan, decided, plan_residency
+from tilewright.tile.search import TilingSearch
+from tilewright.tile.size_strategies import first_fitting
+from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.step_tilings import StepTilings
+from tilewright.tile.tiling_space import TilingSpace
 from tilewright.tile.whole import WholeTiler
 
 Strategy = Literal["auto", "cost", "min", "max", "random-max"]
@@ -29,69 +29,77 @@ Strategy = Literal["auto", "cost", "min", "max", "random-max"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTiler:
-    """Tiles every step on its own, over each hop from the home memory to the near one."""
+    """Tiles every step on its own, over each hop from the backing memory to the scratchpad."""
 
     name: Strategy
     summary: str
 
     def plan(self, request: TilingRequest) -> tuple[Group, ...]:
         """See `Tiler.plan`. TilewrightError TW5101 (exit 5) for a step that no tiling makes fit."""
-        machine = Machine(request.scheduled, request.operators, decided(request.decisions, request.decisions.tiles))
+        machine = ScheduledMachine(
+            request.scheduled, request.operators, decided(request.decisions, request.decisions.tiles)
+        )
         if not machine.hops:
             return WholeTiler().plan(request)
-        cutter = self.cutter(machine, request)
-        plan = keep(cutter, request.longest if cutter.steady else 1)
+        step_tilings = self.step_tilings(machine, request)
+        plan = plan_residency(step_tilings, request.longest if step_tilings.steady else 1)
         if isinstance(plan, int):
-            raise _misfit(machine, cutter, plan)
-        search = cutter.steady and request.longest != 1
-        bases = [plan, *([nothing_kept(cutter)] if search and plan.kept and plan.moves_much else [])]
-        return grouped(cutter, request, bases, search=search)
+            raise _misfit(machine, step_tilings, plan)
+        search = step_tilings.steady and request.longest != 1
+        bases = [plan, *([nothing_kept(step_tilings)] if search and plan.resident and plan.moves_much else [])]
+        return grouped(step_tilings, request, bases, search=search)
 
-    def cutter(self, machine: Machine, request: TilingRequest) -> Cutter:
+    def step_tilings(self, machine: ScheduledMachine, request: TilingRequest) -> StepTilings:
         """The tilings that it takes for single steps."""
 
         def find(
-            space: Space, index: int, buffering: Buffering, tables: Tables | None, beat: Sequence[Found]
-        ) -> tuple[Found, ...]:
+            space: TilingSpace,
+            index: int,
+            buffering: Buffering,
+            tables: SpaceTables | None,
+            beat: Sequence[EstimatedTiling],
+        ) -> tuple[EstimatedTiling, ...]:
             least = beat[0] if beat else None
             if self.name == "auto" or self.name == "cost":
-                found = Search(space, buffering, tables).best(least)
+                found = TilingSearch(space, buffering, tables).best(least)
             else:
-                found = pick(space, buffering, self.name, request.seed + index, least)
+                found = first_fitting(space, buffering, self.name, request.seed + index, least)
             return () if found is None else (found,)
 
-        return Cutter(machine, find, request, name=self.name, steady=self.name in ("auto", "cost"))
+        return StepTilings(machine, find, request, name=self.name, steady=self.name in ("auto", "cost"))
 
 
-def grouped(cutter: Cutter, request: TilingRequest, bases: Sequence[Plan], *, search: bool) -> tuple[Group, ...]:
+def grouped(
+    step_tilings: StepTilings, request: TilingRequest, bases: Sequence[ResidencyPlan], *, search: bool
+) -> tuple[Group, ...]:
     """The best of some plans of single steps, with steps tiled together: pinned ones and with `search` what gains."""
-    known, lookout = request.known.setdefault("groups", {}), Lookout(cutter.machine)
+    known, analyses = request.known.setdefault("groups", {}), StepAnalyses(step_tilings.machine)
     divisions = [
-        Fuser(
-            cutter=cutter,
+        Grouping(
+            step_tilings=step_tilings,
             plan=base,
             buffering=request.buffering,
             longest=request.longest,
             known=known,
-            lookout=lookout,
+            analyses=analyses,
         ).division(request.decisions.groups, search=search)
         for base in bases
     ]
     return min(divisions, key=lambda one: one.merit).groups
 
 
-def _misfit(machine: Machine, cutter: Cutter, index: int) -> TilewrightError:
+def _misfit(machine: ScheduledMachine, step_tilings: StepTilings, index: int) -> TilewrightError:
     """The step's error, with the least memory that does for it."""
-    blocked = cutter.blocked(index)
+    blocked = step_tilings.blocked(index)
     if blocked is None:
         raise ValueError(f"step {index} fits")
     return does_not_fit(machine, machine.scheduled.steps[index], blocked.space, blocked.way.near)
 
 
 TILERS = (
-    StepTiler(name="auto", summary="cost on machines with a near memory, whole on others"),
+    StepTiler(name="auto", summary="cost on machines with a scratchpad, whole on others"),
     StepTiler(name="cost", summary="the fastest tiles: computation and copies with their overlap"),
-    StepTiler(name="min", summary="the smallest tiles: the least near memory that works"),
+    StepTiler(name="min", summary="the smallest tiles: the least scratchpad that works"),
     StepTiler(name="max", summary="the largest tiles that fit"),
     StepTiler(name="random-max", summary="large tiles in random directions; --seed chooses"),
 )

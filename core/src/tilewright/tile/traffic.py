@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.ir.regions import Copy, key_of
-from tilewright.tile.boxes import Boxes, Roll, most, new_rows, roll_along
-from tilewright.tile.chain import Member
-from tilewright.tile.space import Traveller
+from tilewright.tile.boxes import Boxes, RollingAxis, most, new_rows, roll_along
+from tilewright.tile.fusion import RegionStep
 from tilewright.tile.spans import unique_rows
+from tilewright.tile.tiling_space import CopiedOperand
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,20 +30,20 @@ MOVED_BYTES_PER_CYCLE = 4  # of one core that moves rows which stay: a word read
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
-    """One operand over one hop: `windows`, where the first `depth` loops are, those of hops before included.
+    """One operand over one hop: `windows`, where the first `copy_level` loops are, those of hops before included.
 
     `own` is whether it has tile buffers of its own: what one step writes and another reads leaves from where it is.
     """
 
-    member: Member
+    member: RegionStep
     number: int
-    item: Traveller
+    item: CopiedOperand
     copy: Copy
-    depth: int
+    copy_level: int
     windows: tuple[Reach, ...]
     room: tuple[int, ...]
     own: bool
-    roll: Roll | None = None  # of a rolling window
+    roll: RollingAxis | None = None  # of a rolling window
     fault: str = ""
 
     @property
@@ -92,8 +92,8 @@ def traffic_of(boxes: Boxes, crossings: Sequence[Sequence[Crossing]] | None = No
 
 
 def _crossing(boxes: Boxes, hop: int, brought: Mapping[str, tuple[int, ...]]) -> Iterator[Crossing]:
-    for number, member in enumerate(boxes.chain.members):
-        for item in member.spaces[hop].travellers:
+    for number, member in enumerate(boxes.analysis.members):
+        for item in member.spaces[hop].copied:
             key = key_of(member.step.name, item.name)
             copy = boxes.hops[hop].copies.get(key)
             if copy is not None:
@@ -101,23 +101,23 @@ def _crossing(boxes: Boxes, hop: int, brought: Mapping[str, tuple[int, ...]]) ->
                 yield _window(boxes, hop, number, item.at(far), copy)
 
 
-def _value(member: Member, operand: str) -> str:
+def _value(member: RegionStep, operand: str) -> str:
     return next(item.value for item in member.operands if item.name == operand)
 
 
-def _window(boxes: Boxes, hop: int, number: int, item: Traveller, copy: Copy) -> Crossing:
-    member, depth = boxes.chain.members[number], boxes.starts[hop] + copy.level
+def _window(boxes: Boxes, hop: int, number: int, item: CopiedOperand, copy: Copy) -> Crossing:
+    member, copy_level = boxes.analysis.members[number], boxes.starts[hop] + copy.level
     inner = item.written and bool(member.readers) and hop + 1 == len(boxes.hops)
-    windows = _whole(boxes, item) if crosses_whole(boxes, hop) else boxes.windows(number, item.name, depth)
+    windows = _whole(boxes, item) if crosses_whole(boxes, hop) else boxes.windows(number, item.name, copy_level)
     roll, fault = None, ""
     if copy.window == "rolling":
-        roll, fault = _roll(member, item, windows, range(max(boxes.starts[hop], boxes.starts[-2]), depth))
+        roll, fault = _roll(member, item, windows, range(max(boxes.starts[hop], boxes.starts[-2]), copy_level))
     return Crossing(
         member=member,
         number=number,
         item=item,
         copy=copy,
-        depth=depth,
+        copy_level=copy_level,
         windows=windows,
         room=boxes.held(number) if inner else most(windows),
         own=not inner,
@@ -127,38 +127,40 @@ def _window(boxes: Boxes, hop: int, number: int, item: Traveller, copy: Copy) ->
 
 
 def _traffic(boxes: Boxes, one: Crossing) -> Traffic:
-    item, roll, depth = one.item, one.roll, one.depth
+    item, roll, copy_level = one.item, one.roll, one.copy_level
     copied = [
         new_rows(reach, roll.loop) if roll and axis == roll.axis else reach for axis, reach in enumerate(one.windows)
     ]
-    shape = tuple(trips if at < depth else 1 for at, trips in enumerate(boxes.trips))
+    shape = tuple(trips if at < copy_level else 1 for at, trips in enumerate(boxes.trips))
     columns = [np.broadcast_to(high - low, shape).reshape(-1) for low, high in copied]
     rows = np.stack(columns, 1) if columns else np.zeros((prod(shape), 0), np.int64)
     unique, inverse = unique_rows(rows)
     each = [item.transfers(tuple(row), one.room) for row in unique.tolist()]
-    there = boxes.exists.any(axis=tuple(range(depth, boxes.exists.ndim)), keepdims=True).astype(np.int64)
+    there = boxes.exists.any(axis=tuple(range(copy_level, boxes.exists.ndim)), keepdims=True).astype(np.int64)
     cycles = np.array([transfer.cycles(item.path) for transfer in each], np.float64)[inverse].reshape(shape)
     sizes = np.array([transfer.size_bytes for transfer in each], np.int64)[inverse].reshape(shape)
     return Traffic(
         **{name.name: getattr(one, name.name) for name in fields(one)},
-        cycles=(cycles * there).reshape(shape[:depth]),
-        sizes=(sizes * there).reshape(shape[:depth]),
-        shifts=_shifts(one, copied, shape).reshape(shape[:depth]),
+        cycles=(cycles * there).reshape(shape[:copy_level]),
+        sizes=(sizes * there).reshape(shape[:copy_level]),
+        shifts=_shifts(one, copied, shape).reshape(shape[:copy_level]),
         legal=item.aligned_offset and all(transfer.legal(item.path) for transfer in each),
     )
 
 
 def crosses_whole(boxes: Boxes, hop: int) -> bool:
     """Whether values cross in one piece, for all steps that use them."""
-    return len(boxes.chain.members) > 1 and hop + 1 < len(boxes.hops) and not boxes.hops[hop].nest
+    return len(boxes.analysis.members) > 1 and hop + 1 < len(boxes.hops) and not boxes.hops[hop].nest
 
 
-def _whole(boxes: Boxes, item: Traveller) -> tuple[Reach, ...]:
+def _whole(boxes: Boxes, item: CopiedOperand) -> tuple[Reach, ...]:
     shape = (1,) * len(boxes.trips)
     return tuple((np.zeros(shape, np.int64), np.full(shape, extent, np.int64)) for extent in item.shape)
 
 
-def _roll(member: Member, item: Traveller, windows: Sequence[Reach], loops: range) -> tuple[Roll | None, str]:
+def _roll(
+    member: RegionStep, item: CopiedOperand, windows: Sequence[Reach], loops: range
+) -> tuple[RollingAxis | None, str]:
     """Along which axis an operand from outside keeps rows, and why it cannot."""
     roll = roll_along(windows, loops)
     if isinstance(roll, str) or roll is None:

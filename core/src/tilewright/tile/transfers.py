@@ -1,5 +1,5 @@
 """Knows how the window of an operand becomes transfers of a copy path, and what they cost.
-Does not know which windows there are, nor when they travel.
+Does not know which windows there are, nor when they are copied.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def transfers(
     path: CopyPath,
     steps: Sequence[int] = (),
 ) -> Transfers:
-    """The transfers of one window; along an axis only every `steps`-th position travels.
+    """The transfers of one window; along an axis only every `steps`-th position is copied.
 
     `extents` of the window, of the whole operand (`shape`) and of its tile buffer (`room`) are by axis. Neighbouring
     axes are one where neither side has a gap; the innermost is a run, the next one, where the path has two dimensions,
@@ -80,7 +80,7 @@ def transfers(
 
 
 def lattice(window: Window, shape: Sequence[int], layout: Layout, item_bytes: int) -> tuple[int, ...]:
-    """Along each axis, which positions of an operand ever travel: every one, or every so manieth.
+    """Along each axis, which positions of an operand are ever copied: all, or those of a strided access.
 
     `window` is that of all loops. A convolution of stride 2 with a single tap reads every second row: the others are
     left out where that leaves out rows of some length, along the outermost such axis.

@@ -23,7 +23,7 @@ class WholeTiler:
         """See `Tiler.plan`."""
         bindings = request.scheduled.bound.bindings
         if any(len(names) > 1 for names in request.decisions.groups):
-            raise not_together([], "this machine has no near memory that they would stay in")
+            raise not_together([], "this machine has no scratchpad that they would stay in")
         groups = []
         for step in request.scheduled.steps:
             binding = bindings[step.name]

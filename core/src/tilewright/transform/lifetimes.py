@@ -1,5 +1,5 @@
 """Knows the pass `lifetimes`: marks where every buffer begins and ends to hold data, for sanitizers and debuggers.
-Does not know what the marks do: tile buffers and what else is in the near memory are told to `tw_rt`; for all others
+Does not know what the marks do: tile buffers and what else is in the scratchpad are told to `tw_rt`; for all others
 they are the macros TW_LIVE and TW_DEAD, empty unless the application defines them. In a program for a team of cores
 only the mover runs them.
 """

@@ -12,7 +12,7 @@ from math import ceil
 
 from tilewright.api.tiler import Group, TileChoices, Tiling
 from tilewright_cpsat.model import placed
-from tilewright_cpsat.problem import Answer, Choice, Joint, Option, Rectangle, Stay
+from tilewright_cpsat.problem import Answer, Joint, JointChoice, Rectangle, Stay, StepOption
 
 _MOST_STAYS = 4  # values that may stay, of those that one step touches: the largest
 
@@ -60,7 +60,7 @@ class Menus:
     def placed(self, groups: Sequence[Group], work: float) -> tuple[Group, ...] | None:
         """A plan whose tiles are settled, with places; None where none were found."""
         boxes = []
-        for buffer in self.choices.near_buffers(groups):
+        for buffer in self.choices.scratchpad_buffers(groups):
             (memory,) = buffer.memories
             if memory in self.joint.capacities:
                 size = self.choices.taken_bytes(buffer, memory)
@@ -86,7 +86,7 @@ class Menus:
             return
         found: dict[str, Stay] = {}
         for memory, capacity in self.capacities.items():
-            for buffer in self.choices.keepable(memory):
+            for buffer in self.choices.may_be_resident(memory):
                 size = self.choices.taken_bytes(buffer, memory)
                 if capacity is None or size <= capacity:
                     known = found.get(buffer.name)
@@ -118,11 +118,11 @@ class Menus:
             if all(capacity is None or taken[name] < capacity for name, capacity in self.capacities.items()):
                 yield from ((stays, tiling) for tiling in self._useful(step, dict(stays), taken))
 
-    def _useful(self, step: int, kept: Mapping[str, str], taken: Mapping[str, int]) -> Iterator[Tiling]:
+    def _useful(self, step: int, resident: Mapping[str, str], taken: Mapping[str, int]) -> Iterator[Tiling]:
         """Those that fit beside what the step keeps and are better than all others that take no more."""
         fitting = [
             tiling
-            for tiling in self.choices.tilings(step, kept)
+            for tiling in self.choices.tilings(step, resident)
             if all(
                 capacity is None or taken[memory] + self._bytes_in(tiling, memory) <= capacity
                 for memory, capacity in self.capacities.items()
@@ -136,30 +136,30 @@ class Menus:
                 better.append(bytes_in)
                 yield tiling
 
-    def _option(self, item: Item) -> Option:
+    def _option(self, item: Item) -> StepOption:
         stays, tiling = item
         sizes = {
             memory: tuple(self._buffers(tiling, memory).values())
             for memory, capacity in self.capacities.items()
             if capacity is not None
         }
-        return Option(cycles=ceil(tiling.cycles), moved_bytes=tiling.moved_bytes, stays=stays, sizes=sizes)
+        return StepOption(cycles=ceil(tiling.cycles), moved_bytes=tiling.moved_bytes, stays=stays, sizes=sizes)
 
-    def _known(self, quick: Sequence[Group]) -> Choice | None:
+    def _known(self, quick: Sequence[Group]) -> JointChoice | None:
         """The other tiler's answer, its tilings put on the menus. None where it is no answer to this problem."""
         storage = self.choices.request.scheduled.storage
-        kept = {storage[value].buffer: memory for group in quick for value, memory in group.region.resident.items()}
-        if any(len(group.steps) > 1 for group in quick) or any(name not in self.stays for name in kept):
+        resident = {storage[value].buffer: memory for group in quick for value, memory in group.region.resident.items()}
+        if any(len(group.steps) > 1 for group in quick) or any(name not in self.stays for name in resident):
             return None
         chosen = []
         for step, group in enumerate(quick):
-            stays = tuple(sorted((name, kept[name]) for name in self._movable(step) if name in kept))
+            stays = tuple(sorted((name, resident[name]) for name in self._movable(step) if name in resident))
             tiling = self.choices.tiling(step, group.region.hops, dict(stays))
             self.items[step].append((stays, tiling))
             chosen.append(len(self.items[step]) - 1)
-        stays_all = {name: memory for name, memory in kept.items() if not self.stays[name].pinned}
+        stays_all = {name: memory for name, memory in resident.items() if not self.stays[name].pinned}
         pinned = {name: stay.pinned for name, stay in self.stays.items() if stay.pinned}
-        return Choice(options=tuple(chosen), stays={**stays_all, **pinned})
+        return JointChoice(options=tuple(chosen), stays={**stays_all, **pinned})
 
     def _offsets(self, answer: Answer) -> list[dict[str, int]]:
         """By step, the places of its buffers and of what begins to stay. Where offsets are pinned, none: they may

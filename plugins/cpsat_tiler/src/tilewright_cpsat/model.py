@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tilewright_cpsat.problem import Choice, Joint, Key, Rectangle
+from tilewright_cpsat.problem import Joint, JointChoice, Key, Rectangle
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Solved:
     """What the solver says. `choice` is None where it found none in its budget."""
 
-    choice: Choice | None
+    choice: JointChoice | None
     bound: int  # no choice is below
     proved: bool  # optimal, or that there is none
     offsets: Mapping[Key, int]
@@ -52,7 +52,7 @@ class JointModel:
             for memory in joint.capacities:
                 self._place(memory)
 
-    def solve(self, quantity: str, hint: Choice | None, work: float, at_most_cycles: int | None = None) -> Solved:
+    def solve(self, quantity: str, hint: JointChoice | None, work: float, at_most_cycles: int | None = None) -> Solved:
         """Minimise `quantity` ("cycles" or "moved_bytes") within `work` units of deterministic time."""
         from ortools.sat.python import cp_model
 
@@ -175,7 +175,7 @@ class JointModel:
             for literal, option in zip(taken, options, strict=True)
         )
 
-    def _hint(self, hint: Choice | None) -> None:
+    def _hint(self, hint: JointChoice | None) -> None:
         self.model.clear_hints()  # type: ignore[no-untyped-call]
         if hint is None:
             return
@@ -185,10 +185,10 @@ class JointModel:
         for (name, memory), literal in self.stays.items():
             self.model.add_hint(literal, hint.stays.get(name) == memory)
 
-    def _choice(self, solver: cp_model.CpSolver) -> Choice:
+    def _choice(self, solver: cp_model.CpSolver) -> JointChoice:
         options = tuple(next(at for at, literal in enumerate(taken) if solver.value(literal)) for taken in self.steps)
         stays = {name: memory for (name, memory), literal in self.stays.items() if solver.value(literal)}
-        return Choice(options=options, stays=stays)
+        return JointChoice(options=options, stays=stays)
 
     def _offsets(self, solver: cp_model.CpSolver) -> dict[Key, int]:
         return {key: solver.value(start) * self.joint.grains[key[0]] for key, start in self.starts.items()}

@@ -11,7 +11,7 @@ Key = tuple[str, str | tuple[int, int]]  # (memory, buffer): a value's name, or 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
+class StepOption:
     """One tiling of a step. It can be taken when the values that the step touches are where `stays` says."""
 
     cycles: int
@@ -26,7 +26,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stay:
-    """A value that may be in a near memory whole, from step `first` to step `last`."""
+    """A value that may be in a scratchpad whole, from step `first` to step `last`."""
 
     name: str
     first: int
@@ -39,7 +39,7 @@ class Stay:
 class Joint:
     """The whole problem. Sizes and capacities of a memory are multiples of its grain."""
 
-    options: tuple[tuple[Option, ...], ...]  # by step
+    options: tuple[tuple[StepOption, ...], ...]  # by step
     stays: tuple[Stay, ...]
     capacities: Mapping[str, int]  # memories with a limit; the others have room for everything
     grains: Mapping[str, int]
@@ -48,7 +48,7 @@ class Joint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class JointChoice:
     """What is chosen for every step and every value; costs are its own, places are not part of it."""
 
     options: tuple[int, ...]  # by step
@@ -78,7 +78,7 @@ class Rectangle:
 class Answer:
     """A choice with a place for every rectangle, and what is proved of it."""
 
-    choice: Choice
+    choice: JointChoice
     offsets: Mapping[Key, int]  # (memory, buffer) -> bytes from the start
     bound_cycles: int  # nothing takes less
 
@@ -88,7 +88,7 @@ class Answer:
         return (cycles - self.bound_cycles) / cycles if cycles > 0 else 0.0
 
 
-def rectangles(joint: Joint, choice: Choice) -> tuple[Rectangle, ...]:
+def rectangles(joint: Joint, choice: JointChoice) -> tuple[Rectangle, ...]:
     """Everything that needs a place in a limited memory."""
     found = []
     for stay in joint.stays:

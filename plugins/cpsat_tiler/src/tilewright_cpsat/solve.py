@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tilewright_cpsat.model import JointModel, placed
-from tilewright_cpsat.problem import Answer, Choice, Joint, Key, rectangles
+from tilewright_cpsat.problem import Answer, Joint, JointChoice, Key, rectangles
 
 _BYTES_SHARE = 0.25  # of the work goes into moving fewer bytes in the same time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class SolverWork:
     """Units of the solver's deterministic time for one part of a network; the same on every machine."""
 
     choose: float = 4.0  # without places
@@ -22,10 +22,10 @@ class Work:
     both: float = 6.0  # together, where what was chosen has no places
 
 
-_DEFAULT_WORK = Work()
+_DEFAULT_WORK = SolverWork()
 
 
-def solve(joint: Joint, known: Choice | None = None, work: Work = _DEFAULT_WORK) -> Answer | None:
+def solve(joint: Joint, known: JointChoice | None = None, work: SolverWork = _DEFAULT_WORK) -> Answer | None:
     """The fastest plan, of equals the one that moves least; None where there is none or none was found.
 
     `known` is a choice that keeps the capacities: the answer takes no longer if it can be placed.
@@ -45,7 +45,7 @@ def solve(joint: Joint, known: Choice | None = None, work: Work = _DEFAULT_WORK)
         for (memory, buffer), offset in answer.offsets.items():
             name = buffer if isinstance(buffer, str) else (buffer[0] + first, buffer[1])
             offsets[memory, name] = offset
-    return Answer(choice=Choice(options=tuple(options), stays=stays), offsets=offsets, bound_cycles=bound)
+    return Answer(choice=JointChoice(options=tuple(options), stays=stays), offsets=offsets, bound_cycles=bound)
 
 
 def parts(joint: Joint) -> list[tuple[int, int]]:
@@ -72,15 +72,15 @@ def _cut_out(joint: Joint, first: int, last: int) -> Joint:
     )
 
 
-def _cut_choice(known: Choice | None, part: Joint, first: int, last: int) -> Choice | None:
+def _cut_choice(known: JointChoice | None, part: Joint, first: int, last: int) -> JointChoice | None:
     if known is None:
         return None
     names = {stay.name for stay in part.stays}
     stays = {name: memory for name, memory in known.stays.items() if name in names}
-    return Choice(options=known.options[first : last + 1], stays=stays)
+    return JointChoice(options=known.options[first : last + 1], stays=stays)
 
 
-def _part(joint: Joint, known: Choice | None, work: Work) -> Answer | None:
+def _part(joint: Joint, known: JointChoice | None, work: SolverWork) -> Answer | None:
     """Without places first: what is fastest then is fastest, if it can be placed."""
     if not joint.stays:
         return _alone(joint)
@@ -108,12 +108,12 @@ def _part(joint: Joint, known: Choice | None, work: Work) -> Answer | None:
 class _Fastest:
     """Choices of equal cycles, the one that moves least first; `offsets` are the first one's."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[JointChoice, ...]
     bound: int
     offsets: Mapping[Key, int]
 
 
-def _fastest(joint: Joint, known: Choice | None, work: float, *, places: bool) -> _Fastest | None:
+def _fastest(joint: Joint, known: JointChoice | None, work: float, *, places: bool) -> _Fastest | None:
     """Least cycles, then least bytes. None: it is proved that there is no choice."""
     model = JointModel(joint, placed=places)
     first = model.solve("cycles", known, work)
@@ -138,5 +138,5 @@ def _alone(joint: Joint) -> Answer | None:
             return None
         _, _, best = min((options[number].cycles, options[number].moved_bytes, number) for number in fitting)
         chosen.append(best)
-    choice = Choice(options=tuple(chosen), stays={})
+    choice = JointChoice(options=tuple(chosen), stays={})
     return Answer(choice=choice, offsets={}, bound_cycles=choice.cycles(joint))

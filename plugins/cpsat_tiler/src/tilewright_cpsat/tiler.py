@@ -11,18 +11,18 @@ from tilewright.api import Exit, TilewrightError
 from tilewright.api.tiler import Group, TileChoices, TilingRequest
 from tilewright_cpsat.menus import Menus
 from tilewright_cpsat.misfit import explained
-from tilewright_cpsat.solve import Work, solve
+from tilewright_cpsat.solve import SolverWork, solve
 
 _BEYOND = "at least as fast as the optimum of single steps"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpsatTiler:
-    """Tiles, values that stay in near memories, and places in them, chosen together."""
+    """Tiles, values that stay in scratchpads, and places in them, chosen together."""
 
     name: str = "cpsat"
-    summary: str = "tiles and their places in the near memory together, by OR-Tools CP-SAT; says what is proved"
-    work: Work = field(default_factory=Work)
+    summary: str = "tiles and their places in the scratchpad together, by OR-Tools CP-SAT; says what is proved"
+    work: SolverWork = field(default_factory=SolverWork)
 
     def plan(self, request: TilingRequest) -> tuple[Group, ...]:
         """See `Tiler.plan`. TilewrightError TW5102 (exit 5) names demands that cannot be met together."""

@@ -215,17 +215,17 @@ FAULTS: dict[str, tuple[Callable[[str], str], str, str]] = {
         "TW7111",
         "store outside every memory: address 0x40000000",
     ),
-    "write behind the near memory": (
+    "write behind the scratchpad": (
         begun("if (tw_rt_core() == 3u) { ((volatile uint8_t *)l1)[LIMIT + 64u] = 1; }"),
         "TW7111",
         "just behind l1",
     ),
-    "write before the near memory": (
+    "write before the scratchpad": (
         begun("if (tw_rt_core() == 3u) { ((volatile uint8_t *)l1)[-4096] = 1; }"),
         "TW7111",
         "just before l1",
     ),
-    "write just behind the near memory": (
+    "write just behind the scratchpad": (
         begun("if (tw_rt_core() == 3u) { ((volatile uint8_t *)l1)[LIMIT] = 1; }"),
         "TW711[01]",
         "behind the end of l1|just behind l1",

@@ -353,7 +353,7 @@ tw_status ${p}_reset_state(${p}_ctx *ctx)
     }
 % if program.state_bytes:
     memset(ctx->state, 0, ${P}_STATE_SIZE);
-% for one in program.beginnings:
+% for one in program.state_initialisers:
     memcpy((uint8_t *)ctx->state + ${one.offset_bytes}, (const uint8_t *)ctx->constants.${one.pool} + ${one.source_bytes}, ${one.size_bytes}u);
 % endfor
 % endif

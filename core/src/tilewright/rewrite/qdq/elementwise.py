@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from tilewright.ir.graph import Attribute, Node
-from tilewright.rewrite.qdq.island import Island, Lowered, Stored
+from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource
 from tilewright.rewrite.qdq.weights import scale_ratio
 from tilewright.rewrite.qdq.work import Work
 
@@ -52,7 +52,7 @@ def lower_product(island: Island, main: Node, work: Work) -> Lowered:
     return island.integer_node("QMul", (a.value, b.value), attributes, a.node, b.node)
 
 
-def _operands(island: Island, main: Node) -> tuple[Stored, Stored] | str:
+def _operands(island: Island, main: Node) -> tuple[QuantisedSource, QuantisedSource] | str:
     a, b = (island.stored(name) for name in main.inputs)
     if isinstance(a, str):
         return a

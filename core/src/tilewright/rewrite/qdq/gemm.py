@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tilewright.ir.graph import Attribute, Node
 from tilewright.ir.requant import Requant
-from tilewright.rewrite.qdq.island import Island, Lowered, Stored
+from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource
 from tilewright.rewrite.qdq.weights import Weight, bias_of, scale_ratio, weight_of
 from tilewright.rewrite.qdq.work import Work
 
@@ -81,7 +81,7 @@ def _matrix(work: Work, weight: Weight, transposed: bool) -> str:
     return weight.constant(work.draft)
 
 
-def _attributes(a: Stored, weight: Weight, requant: Requant) -> dict[str, Attribute]:
+def _attributes(a: QuantisedSource, weight: Weight, requant: Requant) -> dict[str, Attribute]:
     return {"a_zero_point": a.affine.zero_point[0], "b_zero_point": weight.zero_point, "requant": requant}
 
 

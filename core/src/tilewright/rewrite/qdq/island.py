@@ -19,7 +19,7 @@ Lowered = Node | tuple[Node, ...] | str  # the integer nodes that replace an isl
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class QuantisedSource:
     """What a DequantizeLinear reads: the integer value and its numbers."""
 
     value: str
@@ -43,7 +43,7 @@ class Island:
         """The graph it lies in."""
         return self.view.graph
 
-    def stored(self, value: str) -> Stored | str:
+    def stored(self, value: str) -> QuantisedSource | str:
         """The 8-bit value, of one scale, that `value` was dequantised from; or why there is none."""
         stored = dequantised(self.view, value)
         if isinstance(stored, str):
@@ -101,13 +101,13 @@ class Island:
         return all(self.view.read_once(value) for value in steps)
 
 
-def dequantised(view: GraphView, value: str) -> Stored | str:
+def dequantised(view: GraphView, value: str) -> QuantisedSource | str:
     """What `value` was dequantised from, whatever its type and scales; or why there is nothing."""
     node = view.producer.get(value)
     if node is None or node.op != "DequantizeLinear":
         return f"{value!r} is not quantised"
     affine = read(view.graph, node)
-    return affine if isinstance(affine, str) else Stored(value=node.inputs[0], affine=affine, node=node)
+    return affine if isinstance(affine, str) else QuantisedSource(value=node.inputs[0], affine=affine, node=node)
 
 
 def island_before(view: GraphView, quantize: Node) -> Island | str:

@@ -18,7 +18,7 @@ import numpy as np
 from tilewright.ir.graph import Node
 from tilewright.operators.unary import UNARY
 from tilewright.rewrite.edit import origins
-from tilewright.rewrite.qdq.island import Island, Lowered, Stored, dequantised
+from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource, dequantised
 from tilewright.rewrite.qdq.work import Work
 from tilewright.rewrite.view import GraphView
 
@@ -37,7 +37,7 @@ _LONGEST = 64  # operators in one table: a guard against graphs made to be slow
 class _Region:
     """Elementwise operators between one stored tensor and one real value."""
 
-    source: Stored
+    source: QuantisedSource
     nodes: tuple[Node, ...]  # in the order they compute
     constants: dict[str, float]  # scalars they read
 
@@ -72,7 +72,7 @@ def _region(island: Island) -> _Region | str:
     view, top = island.view, island.quantize.inputs[0]
     order: list[Node] = []
     constants: dict[str, float] = {}
-    sources: list[Stored] = []
+    sources: list[QuantisedSource] = []
     seen: set[str] = set()
     waiting = [top]
     while waiting:
@@ -96,7 +96,9 @@ def _region(island: Island) -> _Region | str:
     return _checked(island, order, constants, sources)
 
 
-def _checked(island: Island, nodes: list[Node], constants: dict[str, float], sources: list[Stored]) -> _Region | str:
+def _checked(
+    island: Island, nodes: list[Node], constants: dict[str, float], sources: list[QuantisedSource]
+) -> _Region | str:
     if not sources:
         return "it depends on no tensor"
     source, tensors = sources[0], island.graph.tensors
@@ -119,7 +121,7 @@ def _scalar(view: GraphView, value: str) -> float | None:
     return float(array.reshape(()).item()) if array.size == 1 else None
 
 
-def _stored_values(source: Stored) -> npt.NDArray[np.generic]:
+def _stored_values(source: QuantisedSource) -> npt.NDArray[np.generic]:
     low, high = source.affine.dtype.limits
     return np.arange(low, high + 1).astype(source.affine.dtype.numpy)
 

@@ -15,7 +15,7 @@ from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels import pools
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
-from tilewright_cortexm.kernels.pools import Average, Pool, average, pool
+from tilewright_cortexm.kernels.pools import Average, PoolShape, average, pool
 from tilewright_cortexm.kernels.sources import c_text
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ _CHANNELS = 4
 _LONG = 255  # more 8-bit values than this overflow a sum of 16 bits
 
 
-def _match(site: Site) -> Pool | str:
+def _match(site: Site) -> PoolShape | str:
     layer = pool(site)
-    if isinstance(layer, Pool) and layer.channels < _CHANNELS:
+    if isinstance(layer, PoolShape) and layer.channels < _CHANNELS:
         return f"has {layer.channels} channels; four are computed together"
     return layer
 
@@ -53,14 +53,14 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 
 def _max_cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    layer: Pool = tile.site.analysis
+    layer: PoolShape = tile.site.analysis
     groups, windows = ceil_div(layer.channels, _CHANNELS), pools.windows(layer)
     return windows * (groups * (layer.taps * 5 + layer.windows.kernel[0] * 4 + 10) + 12)
 
 
 def _average_cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    layer: Pool = tile.site.analysis.pool
+    layer: PoolShape = tile.site.analysis.pool
     groups, windows = ceil_div(layer.channels, _CHANNELS), pools.windows(layer)
     return windows * (groups * (layer.taps * 6 + layer.windows.kernel[0] * 4 + 40) + 60)
 

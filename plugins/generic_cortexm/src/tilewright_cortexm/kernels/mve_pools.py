@@ -14,7 +14,7 @@ from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels import pools
-from tilewright_cortexm.kernels.pools import Average, Pool, average, pool
+from tilewright_cortexm.kernels.pools import Average, PoolShape, average, pool
 from tilewright_cortexm.kernels.sources import c_text
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def _sign(site: Site) -> str:
     return "u" if site.input(0).dtype is DType.U8 else "s"
 
 
-def _lanes(layer: Pool) -> int:
+def _lanes(layer: PoolShape) -> int:
     return 4 if layer.taps > _LONG else 8
 
 
@@ -47,7 +47,7 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     return {"R": scales[: len(site.analysis.form.words)].view(np.int32)}
 
 
-def _cycles(layer: Pool, lanes: int, each: float) -> float:
+def _cycles(layer: PoolShape, lanes: int, each: float) -> float:
     blocks = ceil_div(layer.channels, lanes)
     return pools.windows(layer) * (blocks * (layer.taps * 5 + layer.windows.kernel[0] * 4 + each) + 15)
 
@@ -59,7 +59,7 @@ def _max_cycles(tile: TileShape) -> float:
 
 def _average_cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    layer: Pool = tile.site.analysis.pool
+    layer: PoolShape = tile.site.analysis.pool
     return _cycles(layer, _lanes(layer), 28)
 
 

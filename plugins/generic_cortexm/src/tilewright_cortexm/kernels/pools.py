@@ -15,7 +15,7 @@ from tilewright_cortexm.kernels.products import BYTES, two_spatial_axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
+class PoolShape:
     """Windows over `[batches, height, width, channels]`, stored in that order."""
 
     batches: int
@@ -52,7 +52,7 @@ class Pool:
         }
 
 
-def pool(site: Site) -> Pool | str:
+def pool(site: Site) -> PoolShape | str:
     """The windows of a node, or why they are none of these. Each kernel adds its own limits."""
     reason = _refused(site)
     if reason:
@@ -103,14 +103,14 @@ def access(site: Site) -> Access:
     return whole({"X": site.input(0).shape}, {"Y": site.output.shape})
 
 
-def _windows(site: Site) -> Pool:
+def _windows(site: Site) -> PoolShape:
     windows = two_spatial_axes(windows_of(site.node))
     batches, channels, *spatial = site.input(0).shape
     height, width = (1, *spatial) if len(spatial) == 1 else spatial
     out = site.output.shape[2:]
     padding = bool(site.node.integer("count_include_pad"))
     after = windows.after if padding else (0, 0)
-    return Pool(
+    return PoolShape(
         batches=batches,
         channels=channels,
         width=width,
@@ -122,12 +122,12 @@ def _windows(site: Site) -> Pool:
     )
 
 
-def _mean(site: Site) -> Pool:
+def _mean(site: Site) -> PoolShape:
     shape, axes = site.input(0).shape, reduced_axes(site)
     terms = math.prod(shape[axis] for axis in axes)
     channels = shape[1] if axes[-1] == len(shape) - 1 else shape[-1]
     windows = Windows(kernel=(1, terms), strides=(1, 1), dilations=(1, 1), before=(0, 0), after=(0, 0))
-    return Pool(
+    return PoolShape(
         batches=site.input(0).elements // (channels * terms),
         channels=channels,
         width=terms,
@@ -158,14 +158,14 @@ class Average:
     positions, from 1.
     """
 
-    pool: Pool
+    pool: PoolShape
     requant: Requant
     form: RequantForm
     zero_point: int  # of x
     padding: bool  # whether positions outside count
 
 
-def average(site: Site, layer: Pool) -> Average | str:
+def average(site: Site, layer: PoolShape) -> Average | str:
     """The arithmetic of a QAveragePool or QReduceMean, or why it does not fit."""
     return _refused_scales(layer.taps, site) or Average(
         pool=layer,
@@ -176,12 +176,12 @@ def average(site: Site, layer: Pool) -> Average | str:
     )
 
 
-def windows(layer: Pool) -> int:
+def windows(layer: PoolShape) -> int:
     """How many there are."""
     return layer.batches * layer.out_width * layer.out_height
 
 
-def call_values(call: Call, layer: Pool) -> dict[str, object]:
+def call_values(call: Call, layer: PoolShape) -> dict[str, object]:
     """What the call of every pool needs."""
     return {
         "fields": layer.fields(),

@@ -14,7 +14,7 @@ MIB = 1024 * KIB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class QemuMachine:
     """A board. The vector table takes the first 1 KiB at `vectors`; code and data are where they do not collide."""
 
     board: str  # as in -M
@@ -38,8 +38,8 @@ class Machine:
         return tuple(f"-Wl,--defsym={name}={value:#x}" for name, value in symbols.items())
 
 
-def _mps2(board: str, note: str = "") -> Machine:
-    return Machine(
+def _mps2(board: str, note: str = "") -> QemuMachine:
+    return QemuMachine(
         board=board,
         vectors=0,
         code=KIB,
@@ -50,13 +50,13 @@ def _mps2(board: str, note: str = "") -> Machine:
     )
 
 
-MACHINES: Mapping[str, Machine] = MappingProxyType(
+MACHINES: Mapping[str, QemuMachine] = MappingProxyType(
     {
         "m0plus": _mps2("mps2-an385", "a Cortex-M3 that executes Armv6-M code and traps unaligned accesses"),
         "m3": _mps2("mps2-an385"),
         "m4": _mps2("mps2-an386"),
         "m7": _mps2("mps2-an500"),
-        "m33": Machine(
+        "m33": QemuMachine(
             board="mps2-an505",
             vectors=0x10000000,
             code=0x10000400,
@@ -64,7 +64,7 @@ MACHINES: Mapping[str, Machine] = MappingProxyType(
             data=0x38000000,
             data_bytes=4 * MIB,
         ),
-        "m55": Machine(
+        "m55": QemuMachine(
             board="mps3-an547",
             vectors=0,
             code=0x11000000,

@@ -3,7 +3,7 @@ Does not know how tiles are shared or copied.
 
 Inner loops count as their instructions. The other numbers were fitted to executions of the compiled kernels (gcc 12,
 -O3) on the simulator of tests/iss, which counts what an in-order core with four stages takes; that test holds every
-model to 15 % of the simulator. Waiting for banks of the near memory is not in them.
+model to 15 % of the simulator. Waiting for banks of the scratchpad is not in them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import lru_cache
 from tilewright.api import ceil_div
 from tilewright.api.graph import Site
 from tilewright.api.kernel import TileShape, Windows
-from tilewright_siracusa.kernels.layers import BLOCK, Layer
+from tilewright_siracusa.kernels.layers import BLOCK, ProductLayer
 from tilewright_siracusa.kernels.windows import two_axes
 
 WORD = 4
@@ -99,7 +99,7 @@ def vector_cycles(outputs: int, depth: int, finished: float = 1.0) -> float:
     return fours + rest // 2 * (5 * words + 0.67 * end) + rest % 2 * (4 * words + 0.48 * end) + copying + 20
 
 
-def lanes_cycles(rows: int, columns: int, channels: int, layer: Layer, edges: Edges, pair: int) -> float:
+def lanes_cycles(rows: int, columns: int, channels: int, layer: ProductLayer, edges: Edges, pair: int) -> float:
     """A depthwise convolution of `rows` times `columns` pixels."""
     row_taps, taps = layer.windows.kernel
     groups = ceil_div(taps, WORD)

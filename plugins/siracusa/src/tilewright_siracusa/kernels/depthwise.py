@@ -14,7 +14,7 @@ from tilewright.api.graph import DType, Layout, Site, channels_last
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape, windows_of
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import lanes_cycles, layer_edges, trips
-from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of
+from tilewright_siracusa.kernels.layers import BLOCK, ProductLayer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.products import described
 from tilewright_siracusa.kernels.sources import c_text
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 TAPS = 4  # in a word
 
 
-def _match(site: Site) -> Layer | str:
+def _match(site: Site) -> ProductLayer | str:
     group = site.node.integer("group", 1)
     if group == 1 or group != site.input(0).shape[1] or site.input(1).shape[0] != group:
         return "is no depthwise convolution with one output per channel"
     return layer_of(site)
 
 
-def tap_words(layer: Layer) -> int:
+def tap_words(layer: ProductLayer) -> int:
     """Words of one filter: every row is filled up."""
     rows, columns = layer.windows.kernel
     return rows * ceil_div(columns, TAPS)
 
 
-def pair_taps(layer: Layer) -> int:
+def pair_taps(layer: ProductLayer) -> int:
     """Taps that two neighbouring windows read; 0 where that are more than a word has."""
     windows = layer.windows
     taps = windows.kernel[1] + windows.strides[1]
@@ -49,7 +49,7 @@ def pair_taps(layer: Layer) -> int:
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
-    layer: Layer = site.analysis
+    layer: ProductLayer = site.analysis
     rows, columns = layer.windows.kernel
     wide = align_up(columns, TAPS)
     filled = np.zeros((layer.blocks * BLOCK, rows, wide), np.int8)
@@ -81,7 +81,7 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 
 
 def _cycles(tile: TileShape) -> float:
-    layer: Layer = tile.site.analysis
+    layer: ProductLayer = tile.site.analysis
     edges = layer_edges(tile.site, layer.windows)
     return lanes_cycles(trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o"), layer, edges, pair_taps(layer))
 
@@ -93,7 +93,7 @@ def fetched_calls(tile: TileShape) -> float:
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    layer: Layer = call.site.analysis
+    layer: ProductLayer = call.site.analysis
     kind = "us" if call.operands["X"].dtype is DType.U8 else "ss"
     limit, pair = limit_of(layer.requant, layer.reach), pair_taps(layer)
     taps = layer.windows.kernel[1]

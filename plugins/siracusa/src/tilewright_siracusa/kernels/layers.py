@@ -26,7 +26,7 @@ BLOCK = 4  # channels computed together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class ProductLayer:
     """`y = requant(bias + sum(weights * x))`, zero points inside: x is taken as it is stored."""
 
     windows: Windows  # over two axes
@@ -48,7 +48,7 @@ class Layer:
         return ceil_div(self.outputs, BLOCK)
 
 
-def layer_of(site: Site) -> Layer | str:
+def layer_of(site: Site) -> ProductLayer | str:
     """A QConv or QGemm in this form, or why it has none. Each kernel adds its own limits."""
     reason = _refused(site)
     if reason:
@@ -75,7 +75,7 @@ def _refused(site: Site) -> str | None:
     return None
 
 
-def _out_of_range(layer: Layer) -> str | None:
+def _out_of_range(layer: ProductLayer) -> str | None:
     if layer.weights.min() < -128 or layer.weights.max() > 127:
         return "weights minus their zero points do not fit 8 bits"
     if max(layer.windows.kernel) > MOST_TAPS:
@@ -89,7 +89,7 @@ def zero_points(site: Site, name: str) -> Integers:
     return np.asarray((value,) if isinstance(value, int) else site.node.integers(name), np.int64)
 
 
-def bias_and_scale(layer: Layer) -> Array:
+def bias_and_scale(layer: ProductLayer) -> Array:
     """One row per block: four biases, then the bits of four scales."""
     scales = np.asarray(layer.requant.scales(layer.outputs), np.float32).view(np.int32)
     rows = np.zeros((layer.blocks, 2, BLOCK), np.int64)
@@ -100,14 +100,14 @@ def bias_and_scale(layer: Layer) -> Array:
     return rows.reshape(layer.blocks, -1).astype(np.int32)
 
 
-def _conv(site: Site, bounds: AccumulatorBounds) -> Layer:
+def _conv(site: Site, bounds: AccumulatorBounds) -> ProductLayer:
     windows = two_axes(windows_of(site.node))
     stored = np.asarray(site.constant(1)).astype(np.int64)
     centred = stored - zero_points(site, "w_zero_point").reshape(-1, *(1,) * (stored.ndim - 1))
     outputs, inputs = stored.shape[:2]
     weights = np.moveaxis(centred.reshape(outputs, inputs, *windows.kernel), 1, -1)
     zero = site.node.integer("x_zero_point")
-    return Layer(
+    return ProductLayer(
         windows=windows,
         weights=weights,
         bias=_bias(site, weights, zero),
@@ -118,10 +118,10 @@ def _conv(site: Site, bounds: AccumulatorBounds) -> Layer:
     )
 
 
-def _gemm(site: Site, bounds: AccumulatorBounds) -> Layer:
+def _gemm(site: Site, bounds: AccumulatorBounds) -> ProductLayer:
     centred = np.asarray(site.constant(1)).astype(np.int64) - zero_points(site, "b_zero_point")
     weights = centred.T[:, None, None, :]
-    return Layer(
+    return ProductLayer(
         windows=Windows(kernel=(1, 1), strides=(1, 1), dilations=(1, 1), before=(0, 0), after=(0, 0)),
         weights=weights,
         bias=_bias(site, weights, site.node.integer("a_zero_point")),

@@ -19,7 +19,7 @@ from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, Kernel, Matched, Operand, PartialSums, TileShape, windows_of
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import column_cycles, layer_edges, leading_trips, products_cycles, trips
-from tilewright_siracusa.kernels.layers import BLOCK, Layer, bias_and_scale, layer_of
+from tilewright_siracusa.kernels.layers import BLOCK, ProductLayer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN, PARTS, always, image_sums, is_part, part_fields
 from tilewright_siracusa.kernels.sources import c_text, text_of
@@ -39,7 +39,7 @@ MOST_LEADING = 3  # axes of a fully connected layer's rows
 class Form:
     """A layer, and how its windows are read."""
 
-    layer: Layer
+    layer: ProductLayer
     direct: bool  # where they are
     tap_bytes: int
     taps: tuple[int, int]
@@ -48,7 +48,7 @@ class Form:
     runs: int  # of a window, at most
 
 
-def form_of(layer: Layer) -> Form:
+def form_of(layer: ProductLayer) -> Form:
     """The form of a layer."""
     _, rows, columns, inputs = layer.weights.shape
     joined = layer.windows.dilations[1] == 1 or columns == 1
@@ -181,7 +181,7 @@ def _gemm_layouts(site: Site) -> Mapping[str, Layout]:
     return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
 
 
-def described(layer: Layer) -> dict[str, object]:
+def described(layer: ProductLayer) -> dict[str, object]:
     """What the report says of a layer's arithmetic."""
     return {"accumulator_bits": 32, "requant": {"channels": layer.outputs, "exact": layer.outputs}}
 

@@ -14,7 +14,7 @@ from tilewright.api.graph import DType, Layout, Site, row_major
 from tilewright.api.kernel import Call, Kernel, Matched, PartialSums, TileShape
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import trips, vector_cycles
-from tilewright_siracusa.kernels.layers import Layer, layer_of
+from tilewright_siracusa.kernels.layers import ProductLayer, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
 from tilewright_siracusa.kernels.products import described
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WORD = 4
 
 
-def _match(site: Site) -> Layer | str:
+def _match(site: Site) -> ProductLayer | str:
     rows = int(np.prod(site.input(0).shape[:-1]))
     return f"A has {rows} rows, not one" if rows != 1 else layer_of(site)
 
@@ -42,7 +42,7 @@ def _whole(site: Site) -> bool:
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
-    layer: Layer = site.analysis
+    layer: ProductLayer = site.analysis
     weights = np.zeros((layer.outputs, _row_bytes(site)), np.int8)
     weights[:, : site.input(0).shape[-1]] = layer.weights[:, 0, 0]
     scales = np.asarray(layer.requant.scales(layer.outputs), np.float32).view(np.int32)
@@ -71,7 +71,7 @@ def _cycles(tile: TileShape) -> float:
 
 def _values(call: Call) -> Mapping[str, object]:
     site = call.site
-    layer: Layer = site.analysis
+    layer: ProductLayer = site.analysis
     kind, limit = "us" if call.operands["A"].dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
     whole, part = _whole(site), is_part(call)
     return {

@@ -12,16 +12,16 @@ from tilewright.ir.access import MapAccess
 from tilewright.ir.platform import Engine, Platform
 from tilewright.ir.statements import Charge, Declare, Statement
 from tilewright.lower.boxes import CBox
-from tilewright.lower.nest import Nest, extents_of
+from tilewright.lower.nest import TileNest, extents_of
 from tilewright.lower.sums import variable
 from tilewright.tile.share import Share, share
 
 if TYPE_CHECKING:
-    from tilewright.lower.slots import Tiling
+    from tilewright.lower.tile_buffers import TiledStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Portion:
+class CoreShare:
     """`box` is what one core runs, where `condition` holds: at most `trips` of `loop`. No loop: core 0 runs all."""
 
     engine: Engine
@@ -38,7 +38,7 @@ class Portion:
         return self.engine.cores
 
 
-def portion(tiling: Tiling) -> Portion:
+def core_share(tiling: TiledStep) -> CoreShare:
     """A core's share of the innermost tile: along the kernel's first `parallel` loop that is long enough."""
     nest, kernel = tiling.nest, tiling.kernel
     engine = _engine(tiling.platform, kernel.engine)
@@ -46,7 +46,7 @@ def portion(tiling: Tiling) -> Portion:
     if isinstance(nest.access, MapAccess):
         split = share(kernel, nest.access, extents_of(nest.ranges), engine.cores)
     if not split.loop:
-        return Portion(
+        return CoreShare(
             engine=engine,
             loop="",
             trips=0,
@@ -59,7 +59,7 @@ def portion(tiling: Tiling) -> Portion:
     mine = Declare(
         type="const tw_range", name="mine", value=f"tw_share({_range(nest.box, nest.members, split.loop)}, {grain})"
     )
-    return Portion(
+    return CoreShare(
         engine=engine,
         loop=split.loop,
         trips=split.trips,
@@ -70,13 +70,13 @@ def portion(tiling: Tiling) -> Portion:
     )
 
 
-def _not_empty(nest: Nest, shared: str = "") -> list[str]:
+def _not_empty(nest: TileNest, shared: str = "") -> list[str]:
     """What holds where the tile has trips of every loop but the shared one; nothing where every tile has."""
     maybe = [loop for loop, ranges in nest.ranges.items() if any(low >= high for low, high in ranges)]
     return [f"{nest.box[loop][0]} < {nest.box[loop][1]}" for loop in maybe if loop != shared]
 
 
-def beginning(tilings: Sequence[Tiling]) -> tuple[Statement, ...]:
+def beginning(tilings: Sequence[TiledStep]) -> tuple[Statement, ...]:
     """What steps that are tiled together take before anything else."""
     cycles = round(sum(_engine(tiling.platform, tiling.kernel.engine).step_cycles for tiling in tilings))
     return (Charge(text=f"tw_rt_charge({cycles}u);"),) if cycles else ()

@@ -1,7 +1,7 @@
-"""Knows which values stay whole in a near memory, from the step that writes them to the last one that reads them.
+"""Knows which values stay whole in a scratchpad, from the step that writes them to the last one that reads them.
 Does not know how a step is tiled in the room that is left, nor where in the memory a value lies.
 
-Steps are gone through in order. What matters of the past is which values are in the near memory now, so the best plan
+Steps are gone through in order. What matters of the past is which values are in the scratchpad now, so the best plan
 for each such set is kept: an exact search as long as there are not too many of them.
 """
 
@@ -14,9 +14,9 @@ from itertools import chain, combinations
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.regions import Region
 from tilewright.ir.stages import Buffer
-from tilewright.tile.cutter import Cut, Cutter
-from tilewright.tile.floors import MOST_TRAFFIC
-from tilewright.tile.spaces import Machine
+from tilewright.tile.lower_bounds import MOST_TRAFFIC
+from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.step_tilings import StepTiling, StepTilings
 
 _MUCH = 0.3  # of what is moved layer by layer
 _MOST_STATES = 128  # sets of values, after which only the best are followed
@@ -25,11 +25,11 @@ _TRAFFIC = (0.2, 0.05, 0.01, 0.0)  # what moving less may cost, as a part of the
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """A tiling for every step, and the buffers that stay whole in a near memory."""
+class ResidencyPlan:
+    """A tiling for every step, and the buffers that stay whole in a scratchpad."""
 
-    cuts: tuple[Cut, ...]
-    kept: Mapping[str, str]  # buffer -> memory
+    cuts: tuple[StepTiling, ...]
+    resident: Mapping[str, str]  # buffer -> memory
 
     @property
     def cycles(self) -> float:
@@ -43,45 +43,45 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _PartialPlan:
     """The best way to some step: what is kept behind it, and how many steps are joined by what was kept so far."""
 
     score: float
-    kept: frozenset[str]
+    resident: frozenset[str]
     joined: int
-    cut: Cut | None = None
-    before: _State | None = None
+    cut: StepTiling | None = None
+    before: _PartialPlan | None = None
     here: frozenset[str] = frozenset()  # kept during the step
 
 
 def decided(decisions: Decisions, tiles: Mapping[str, Region]) -> Decisions:
     """The same decisions, with the memories of what `tiles` keep."""
-    kept = {value: memory for tile in tiles.values() for value, memory in tile.resident.items()}
-    return replace(decisions, memories={**decisions.memories, **kept}) if kept else decisions
+    resident = {value: memory for tile in tiles.values() for value, memory in tile.resident.items()}
+    return replace(decisions, memories={**decisions.memories, **resident}) if resident else decisions
 
 
-def keep(cutter: Cutter, longest: int | None) -> Plan | int:
+def plan_residency(step_tilings: StepTilings, longest: int | None) -> ResidencyPlan | int:
     """The plan that moves least of those that take no longer than keeping nothing; else the first step that fits not.
 
     `longest` is the longest chain of steps that kept values may join.
     """
-    machine = cutter.machine
-    plain: list[Cut] = []
+    machine = step_tilings.machine
+    plain: list[StepTiling] = []
     for index in range(len(machine.scheduled.steps)):
-        cut = cutter.cut(index)
+        cut = step_tilings.cut(index)
         if cut is None:
             return index
         plain.append(cut)
     alone = tuple(plain)
-    best = Plan(cuts=alone, kept={})
+    best = ResidencyPlan(cuts=alone, resident={})
     if longest == 1:
         return best
     for way in reversed(machine.hops):
-        best = _kept_in(Choice(cutter, way.near, best.kept, longest, alone), best)
+        best = _kept_in(ResidencySearch(step_tilings, way.near, best.resident, longest, alone), best)
     return best
 
 
-def _kept_in(choice: Choice, before: Plan) -> Plan:
+def _kept_in(choice: ResidencySearch, before: ResidencyPlan) -> ResidencyPlan:
     """`before`, with more values kept in one memory."""
     if not choice.buffers:
         return before
@@ -92,8 +92,8 @@ def _kept_in(choice: Choice, before: Plan) -> Plan:
     return before
 
 
-def keepable(machine: Machine, memory: str, kept: Mapping[str, str]) -> Iterator[Buffer]:
-    """Buffers that may be in a near memory from their first step to their last.
+def may_be_resident(machine: ScheduledMachine, memory: str, resident: Mapping[str, str]) -> Iterator[Buffer]:
+    """Buffers that may be in a scratchpad from their first step to their last.
 
     Not those of the graph's ends, which the application reaches, nor any that a decision or a tiling has settled.
     """
@@ -110,21 +110,26 @@ def keepable(machine: Machine, memory: str, kept: Mapping[str, str]) -> Iterator
             item.buffer for item in machine.operands(step) if settled or memory not in allowed.get(item.name, (memory,))
         )
     for buffer in machine.scheduled.buffers:
-        free = buffer.name not in kept and refused.isdisjoint((buffer.name, *buffer.values))
+        free = buffer.name not in resident and refused.isdisjoint((buffer.name, *buffer.values))
         if free and buffer.kind == "activation" and buffer.size_bytes:
             yield buffer
 
 
-class Choice:
+class ResidencySearch:
     """What is kept in one memory, beside what is kept elsewhere already."""
 
     def __init__(
-        self, cutter: Cutter, memory: str, elsewhere: Mapping[str, str], longest: int | None, alone: Sequence[Cut]
+        self,
+        step_tilings: StepTilings,
+        memory: str,
+        elsewhere: Mapping[str, str],
+        longest: int | None,
+        alone: Sequence[StepTiling],
     ) -> None:
-        self.cutter, self.memory, self.elsewhere, self.longest = cutter, memory, elsewhere, longest
+        self.step_tilings, self.memory, self.elsewhere, self.longest = step_tilings, memory, elsewhere, longest
         self.alone = alone  # every step with nothing kept
-        machine = cutter.machine
-        self.buffers = {buffer.name: buffer for buffer in keepable(machine, memory, elsewhere)}
+        machine = step_tilings.machine
+        self.buffers = {buffer.name: buffer for buffer in may_be_resident(machine, memory, elsewhere)}
         self.bytes = {buffer.name: machine.taken_bytes(buffer, memory) for buffer in machine.scheduled.buffers}
         steps = machine.scheduled.steps
         self.touched = [tuple({item.buffer: None for item in machine.operands(step)}) for step in steps]
@@ -133,48 +138,48 @@ class Choice:
             self.born[buffer.first].append(buffer.name)
         self.beside = self._beside(len(steps))
 
-    def best(self, traffic: float) -> Plan | None:
+    def best(self, traffic: float) -> ResidencyPlan | None:
         """The plan with the lowest score."""
-        states = [_State(0.0, frozenset(), 0)]
+        states = [_PartialPlan(0.0, frozenset(), 0)]
         for index in range(len(self.born)):
-            found: dict[tuple[frozenset[str], int], _State] = {}
+            found: dict[tuple[frozenset[str], int], _PartialPlan] = {}
             for state in states:
                 for after in self._after(state, index, traffic):
-                    key = after.kept, after.joined
+                    key = after.resident, after.joined
                     if key not in found or after.score < found[key].score:
                         found[key] = after
-            states = sorted(found.values(), key=lambda state: (state.score, sorted(state.kept)))
+            states = sorted(found.values(), key=lambda state: (state.score, sorted(state.resident)))
             if len(states) > _MOST_STATES:
-                nothing = [state for state in states[_MOST_STATES:] if not state.kept]
+                nothing = [state for state in states[_MOST_STATES:] if not state.resident]
                 states = [*states[:_MOST_STATES], *nothing]
         return self._plan(states[0]) if states else None
 
-    def _after(self, state: _State, index: int, traffic: float) -> Iterator[_State]:
+    def _after(self, state: _PartialPlan, index: int, traffic: float) -> Iterator[_PartialPlan]:
         """Every way to do one step."""
         joined = 1
-        if self.longest is not None and state.kept:
+        if self.longest is not None and state.resident:
             joined = state.joined + 1
         for chosen in _subsets(self.born[index][:_MOST_BORN]):
-            here = state.kept.union(chosen)
+            here = state.resident.union(chosen)
             rest = frozenset(name for name in here if self.buffers[name].last > index)
             if rest and self.longest is not None and joined >= self.longest:
                 continue
             cut = self.cut(here, index)
             if cut is not None:
                 score = state.score + cut.cycles + traffic * self.traffic(index, cut)
-                yield _State(score, rest, joined if rest else 0, cut, state, here)
+                yield _PartialPlan(score, rest, joined if rest else 0, cut, state, here)
 
-    def cut(self, here: frozenset[str], index: int) -> Cut | None:
+    def cut(self, here: frozenset[str], index: int) -> StepTiling | None:
         taken = dict(self.beside[index])
         taken[self.memory] = taken.get(self.memory, 0) + sum(self.bytes[name] for name in here)
-        kept = {
+        resident = {
             name: self.memory if name in here else self.elsewhere[name]
             for name in self.touched[index]
             if name in here or name in self.elsewhere
         }
-        return self.cutter.cut(index, kept, {memory: size for memory, size in taken.items() if size})
+        return self.step_tilings.cut(index, resident, {memory: size for memory, size in taken.items() if size})
 
-    def traffic(self, index: int, cut: Cut) -> float:
+    def traffic(self, index: int, cut: StepTiling) -> float:
         """What a step moves, in cycles: as many as the step takes alone for as much as it must move alone."""
         alone = self.alone[index]
         return alone.cycles * min(cut.moved_bytes / max(alone.bound_bytes, 1), MOST_TRAFFIC)
@@ -182,29 +187,29 @@ class Choice:
     def _beside(self, count: int) -> Sequence[Mapping[str, int]]:
         """For each step, the bytes of each memory that what is kept elsewhere takes."""
         taken: list[dict[str, int]] = [{} for _ in range(count)]
-        for buffer in self.cutter.machine.scheduled.buffers:
+        for buffer in self.step_tilings.machine.scheduled.buffers:
             memory = self.elsewhere.get(buffer.name, "")
             for at in range(buffer.first, buffer.last + 1) if memory else ():
                 taken[at][memory] = taken[at].get(memory, 0) + self.bytes[buffer.name]
         return taken
 
-    def _plan(self, state: _State) -> Plan:
-        cuts: list[Cut] = []
-        kept = dict(self.elsewhere)
-        at: _State | None = state
+    def _plan(self, state: _PartialPlan) -> ResidencyPlan:
+        cuts: list[StepTiling] = []
+        resident = dict(self.elsewhere)
+        at: _PartialPlan | None = state
         while at is not None and at.cut is not None:
             cuts.append(at.cut)
-            kept |= dict.fromkeys(sorted(at.here), self.memory)
+            resident |= dict.fromkeys(sorted(at.here), self.memory)
             at = at.before
-        return Plan(cuts=tuple(reversed(cuts)), kept=kept)
+        return ResidencyPlan(cuts=tuple(reversed(cuts)), resident=resident)
 
 
-def kept_values(machine: Machine, kept: Mapping[str, str], index: int) -> dict[str, str]:
-    """What step `index` writes of the buffers `kept`, and where it stays."""
-    if not kept:
+def resident_values(machine: ScheduledMachine, resident: Mapping[str, str], index: int) -> dict[str, str]:
+    """What step `index` writes of the buffers `resident`, and where it stays."""
+    if not resident:
         return {}
     operands = machine.operands(machine.scheduled.steps[index])
-    return {item.value: kept[item.buffer] for item in operands if item.written and item.buffer in kept}
+    return {item.value: resident[item.buffer] for item in operands if item.written and item.buffer in resident}
 
 
 def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -15,8 +15,8 @@ from tilewright.ir.index import mentions
 from tilewright.ir.layout import strides
 from tilewright.ir.platform import CopyPath
 from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.tile.space import Traveller, WindowTable
 from tilewright.tile.spans import unique_rows
+from tilewright.tile.tiling_space import CopiedOperand, WindowTable
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,14 +28,14 @@ _FEW = 6  # sizes that are priced one by one
 _MOST_WINDOWS = 1 << 15  # that are priced together
 
 
-class Prices:
+class WindowCosts:
     """One operand's: for each combination of tile sizes of its loops the bytes of a buffer, the average bytes and
     cycles of the transfers of a window, and whether the path takes them all. Each is worked out once.
     """
 
     def __init__(
         self,
-        item: Traveller,
+        item: CopiedOperand,
         table: WindowTable,
         sizes: Sequence[Integers],
         grain: int,
@@ -147,7 +147,7 @@ def _filled(found: Sequence[Sequence[tuple[int, int]]], inverse: Integers) -> tu
 
 
 def many_transfers(
-    item: Traveller, extents: Sequence[Integers], room: Sequence[Integers]
+    item: CopiedOperand, extents: Sequence[Integers], room: Sequence[Integers]
 ) -> tuple[Integers, Numbers, npt.NDArray[np.bool_]]:
     """Bytes, cycles and legality of many windows of an operand; `extents` and `room` by axis. See `transfers`."""
     count, path = len(extents[0]), item.path

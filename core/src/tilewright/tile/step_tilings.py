@@ -1,5 +1,5 @@
 """Knows the tilings of each step of a schedule, and that equal layers have equal ones: nothing is searched twice.
-Does not know which values stay in a near memory; it is told, step by step. Nor which tilings are worth having.
+Does not know which values stay in a scratchpad; it is told, step by step. Nor which tilings are worth having.
 """
 
 from __future__ import annotations
@@ -10,143 +10,149 @@ from types import MappingProxyType
 
 from tilewright.ir.regions import Copy, Hop, Region
 from tilewright.ir.tiler import Buffering, TilingRequest
-from tilewright.tile.chain import chain_of_one
 from tilewright.tile.cost import HopCost, altogether, region_costs
-from tilewright.tile.floors import MUCH_TRAFFIC, NEAR_THE_LEAST, least_score
-from tilewright.tile.order import Found
-from tilewright.tile.problem import Tables
-from tilewright.tile.space import Space, bound_bytes, rolling_loops
-from tilewright.tile.spaces import NOTHING, Machine, Way, structural_key
-from tilewright.tile.sums import splits
+from tilewright.tile.fusion import single_step_analysis
+from tilewright.tile.loop_orders import EstimatedTiling
+from tilewright.tile.lower_bounds import MUCH_TRAFFIC, NEAR_THE_LEAST, least_score
+from tilewright.tile.problem import SpaceTables
+from tilewright.tile.split_reductions import splits
+from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine, structural_key
+from tilewright.tile.tiling_space import TilingSpace, bound_bytes, rolling_loops
 
 UNTAKEN: Mapping[str, int] = MappingProxyType({})
 # The tilings of a space that are worth having, the smallest first; the number is the step's. Where the space has sums,
 # those that cut a reduction, and only if they are better than the last argument's, which cut none.
-Find = Callable[[Space, int, Buffering, Tables | None, Sequence[Found]], Sequence[Found]]
+Find = Callable[[TilingSpace, int, Buffering, SpaceTables | None, Sequence[EstimatedTiling]], Sequence[EstimatedTiling]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
+class StepTiling:
     """A step's tiling and what it costs. `cycles` are played, tile by tile."""
 
     hops: tuple[Hop, ...]
     cycles: float
     moved_bytes: int = 0  # over all hops
-    bound_bytes: int = 0  # the same, layer by layer, if every element travelled once
+    bound_bytes: int = 0  # the same, layer by layer, if every element were copied once
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class HopTiling:
     """One hop of a tiling, and the space that it is out of."""
 
     hop: Hop
-    space: Space
+    space: TilingSpace
     key: Hashable
-    believed: Found | None = None  # what the search says of it, where it was searched
+    believed: EstimatedTiling | None = None  # what the search says of it, where it was searched
 
 
-Parts = tuple[Part, ...]
+HopTilings = tuple[HopTiling, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _KnownTilings:
     """What was found in this much room, and how much of it is used."""
 
     room_bytes: float
     used_bytes: float
-    found: Sequence[Found]
+    found: Sequence[EstimatedTiling]
 
 
 @dataclass(frozen=True, slots=True)
-class Blocked:
+class HopWithoutTiling:
     """A hop over which a step has no tiling, with all that may be cut."""
 
-    way: Way
-    space: Space
+    way: HopMemories
+    space: TilingSpace
 
 
-class Cutter:
+class StepTilings:
     """Tilings of the steps of one machine's schedule. What they teach is kept with the request, for equal layers.
 
     `name`: of `find`, whose answers are its own. `steady`: less room, as long as what was found fits, does not change
     what is found.
     """
 
-    def __init__(self, machine: Machine, find: Find, request: TilingRequest, *, name: str, steady: bool) -> None:
+    def __init__(
+        self, machine: ScheduledMachine, find: Find, request: TilingRequest, *, name: str, steady: bool
+    ) -> None:
         self.machine, self.find, self.steady = machine, find, steady
         self.buffering = request.buffering
         known = request.known
-        self._answers: dict[Hashable, list[_Answer]] = known.setdefault(f"{name} {request.buffering}", {})
-        self._tables: dict[Hashable, Tables] = known.setdefault("tables", {})
+        self._answers: dict[Hashable, list[_KnownTilings]] = known.setdefault(f"{name} {request.buffering}", {})
+        self._tables: dict[Hashable, SpaceTables] = known.setdefault("tables", {})
         self._least: dict[Hashable, float] = known.setdefault("least", {})
         self._costs: dict[Hashable, HopCost] = known.setdefault("costs", {})
-        self._spaces: dict[Hashable, tuple[Space, Hashable]] = {}
-        self._cuts: dict[Hashable, Cut | None] = {}
+        self._spaces: dict[Hashable, tuple[TilingSpace, Hashable]] = {}
+        self._cuts: dict[Hashable, StepTiling | None] = {}
 
-    def cut(self, index: int, kept: Mapping[str, str] = NOTHING, taken: Mapping[str, int] = UNTAKEN) -> Cut | None:
+    def cut(
+        self, index: int, resident: Mapping[str, str] = NOTHING, taken: Mapping[str, int] = UNTAKEN
+    ) -> StepTiling | None:
         """The last of the ways to tile step `index`; None where none fits.
 
-        `kept` has buffers of its operands that stay whole in a memory, `taken` the bytes that kept buffers take of
+        `resident` has buffers of its operands that stay whole in a memory, `taken` the bytes that kept buffers take of
         each memory during the step.
         """
-        asked = index, frozenset(kept.items()), frozenset(taken.items())
+        asked = index, frozenset(resident.items()), frozenset(taken.items())
         if asked not in self._cuts:
-            ways = self.ways(index, kept, taken)
+            ways = self.ways(index, resident, taken)
             self._cuts[asked] = self.priced(index, ways[-1]) if ways else None
         return self._cuts[asked]
 
-    def ways(self, index: int, kept: Mapping[str, str] = NOTHING, taken: Mapping[str, int] = UNTAKEN) -> list[Parts]:
+    def ways(
+        self, index: int, resident: Mapping[str, str] = NOTHING, taken: Mapping[str, int] = UNTAKEN
+    ) -> list[HopTilings]:
         """Every tiling of every hop inside every one of the hops around it. Of those that are pinned, that one."""
         pinned = self._pinned(index)
         if pinned is not None:
-            return [self.parts(index, pinned.hops, kept)]
-        ways: list[Parts] = [()]
+            return [self.parts(index, pinned.hops, resident)]
+        ways: list[HopTilings] = [()]
         for way in self.machine.hops:
-            ways = [longer for outer in ways for longer in self._longer(index, way, outer, kept, taken)]
+            ways = [longer for outer in ways for longer in self._longer(index, way, outer, resident, taken)]
         return ways
 
-    def parts(self, index: int, hops: Sequence[Hop], kept: Mapping[str, str] = NOTHING) -> Parts:
+    def parts(self, index: int, hops: Sequence[Hop], resident: Mapping[str, str] = NOTHING) -> HopTilings:
         """A way that is given."""
-        parts: Parts = ()
+        parts: HopTilings = ()
         for hop in hops:
             split = splits(self.machine.access(self.machine.scheduled.steps[index]), hop.nest)
-            space, key = self._space(index, Way(far=hop.far, near=hop.near), parts, kept, split=split)
-            parts = (*parts, Part(hop, space, key))
+            space, key = self._space(index, HopMemories(far=hop.far, near=hop.near), parts, resident, split=split)
+            parts = (*parts, HopTiling(hop, space, key))
         return parts
 
-    def blocked(self, index: int) -> Blocked | None:
+    def blocked(self, index: int) -> HopWithoutTiling | None:
         """What a step without kept values does not get over, its outer tiles being the smallest; None where it fits."""
-        outer: Parts = ()
+        outer: HopTilings = ()
         for way in self.machine.hops if self._pinned(index) is None else ():
             longer = self._longer(index, way, outer, NOTHING, UNTAKEN)
             if not longer:
-                return Blocked(way, self._space(index, way, outer, NOTHING, split=True)[0])
+                return HopWithoutTiling(way, self._space(index, way, outer, NOTHING, split=True)[0])
             outer = longer[0]
         return None
 
-    def priced(self, index: int, parts: Parts) -> Cut:
+    def priced(self, index: int, parts: HopTilings) -> StepTiling:
         """A way with what it costs."""
         if not parts:
             binding = self.machine.bound.bindings[self.machine.scheduled.steps[index].name]
             cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
-            return Cut(hops=(), cycles=cycles)
+            return StepTiling(hops=(), cycles=cycles)
         key = tuple((part.key, part.hop.nest, copies_by_operand(part.hop)) for part in parts)
         if key not in self._costs:
             self._costs[key] = self._played(index, parts)
         cost = self._costs[key]
-        return Cut(
+        return StepTiling(
             hops=tuple(part.hop for part in parts),
             cycles=cost.total_cycles,
             moved_bytes=cost.in_bytes + cost.out_bytes,
             bound_bytes=cost.bound_bytes,
         )
 
-    def _played(self, index: int, parts: Parts) -> HopCost:
+    def _played(self, index: int, parts: HopTilings) -> HopCost:
         """What a way costs over all hops."""
-        ways = [Way(far=part.hop.far, near=part.hop.near) for part in parts]
-        chain = chain_of_one(self.machine, index, ways, [part.space for part in parts])
+        ways = [HopMemories(far=part.hop.far, near=part.hop.near) for part in parts]
+        analysis = single_step_analysis(self.machine, index, ways, [part.space for part in parts])
         region = self.machine.alone(self.machine.scheduled.steps[index], tuple(part.hop for part in parts))
-        return altogether(region_costs(chain, region))
+        return altogether(region_costs(analysis, region))
 
     def _pinned(self, index: int) -> Region | None:
         """The tiling that decisions have for the step alone."""
@@ -154,35 +160,35 @@ class Cutter:
         return None if pinned is None or pinned.held else pinned
 
     def _longer(
-        self, index: int, way: Way, outer: Parts, kept: Mapping[str, str], taken: Mapping[str, int]
-    ) -> list[Parts]:
+        self, index: int, way: HopMemories, outer: HopTilings, resident: Mapping[str, str], taken: Mapping[str, int]
+    ) -> list[HopTilings]:
         """`outer` with each tiling of the next hop; alone where nothing crosses it."""
-        space, key = self._space(index, way, outer, kept)
+        space, key = self._space(index, way, outer, resident)
         innermost = way is self.machine.hops[-1]
-        if not space.travellers and not (innermost and space.spared_bytes):
+        if not space.copied and not (innermost and space.spared_bytes):
             return [outer]
         whole = self._found(index, way, outer, (space, key), taken)
         parts = [(space, key, found) for found in whole]
         if innermost and self._may_gain(space, key, whole):
-            split, split_key = self._space(index, way, outer, kept, split=True)
+            split, split_key = self._space(index, way, outer, resident, split=True)
             if split.sums:
                 found = self._found(index, way, outer, (split, split_key), taken, whole)
                 parts.extend((split, split_key, one) for one in found)
         if parts and innermost and self.steady and not outer:
-            parts.extend(self._rolling(index, way, parts, kept, taken))
+            parts.extend(self._rolling(index, way, parts, resident, taken))
         step, ends = space.site.node.name, (way.far, way.near)
-        return [(*outer, Part(found.on(step, ends), space, key, found)) for space, key, found in parts]
+        return [(*outer, HopTiling(found.on(step, ends), space, key, found)) for space, key, found in parts]
 
     def _rolling(
         self,
         index: int,
-        way: Way,
-        parts: Sequence[tuple[Space, Hashable, Found]],
-        kept: Mapping[str, str],
+        way: HopMemories,
+        parts: Sequence[tuple[TilingSpace, Hashable, EstimatedTiling]],
+        resident: Mapping[str, str],
         taken: Mapping[str, int],
-    ) -> list[tuple[Space, Hashable, Found]]:
+    ) -> list[tuple[TilingSpace, Hashable, EstimatedTiling]]:
         """Tilings of which windows keep rows, where the others move clearly more than they must."""
-        space, key = self._space(index, way, (), kept)
+        space, key = self._space(index, way, (), resident)
         least = min(found.moved_bytes for _, _, found in parts)
         rolls = rolling_loops(space) if least > MUCH_TRAFFIC * bound_bytes(space) else {}
         if not rolls:
@@ -193,7 +199,7 @@ class Cutter:
         rolling = (one for one in found if any(copy.window == "rolling" for copy in one.copies.values()))
         return [(space, key, one) for one in rolling]
 
-    def _may_gain(self, space: Space, key: Hashable, whole: Sequence[Found]) -> bool:
+    def _may_gain(self, space: TilingSpace, key: Hashable, whole: Sequence[EstimatedTiling]) -> bool:
         """Whether tilings that cut reductions could be clearly better than all of `whole`."""
         if not whole or not self.steady:
             return True
@@ -202,25 +208,25 @@ class Cutter:
         return min(found.score for found in whole) > self._least[key] * NEAR_THE_LEAST
 
     def _space(
-        self, index: int, way: Way, outer: Parts, kept: Mapping[str, str], *, split: bool = False
-    ) -> tuple[Space, Hashable]:
+        self, index: int, way: HopMemories, outer: HopTilings, resident: Mapping[str, str], *, split: bool = False
+    ) -> tuple[TilingSpace, Hashable]:
         around = tuple((part.hop.near, part.hop.nest, copies_by_operand(part.hop)) for part in outer)
-        known = index, way, around, frozenset(kept.items()), split
+        known = index, way, around, frozenset(resident.items()), split
         if known not in self._spaces:
             step, hops = self.machine.scheduled.steps[index], tuple(part.hop for part in outer)
-            space = self.machine.space(index, step, (way.far, way.near), hops, kept, split=split)
+            space = self.machine.space(index, step, (way.far, way.near), hops, resident, split=split)
             self._spaces[known] = space, structural_key(replace(space, room_bytes=None))
         return self._spaces[known]
 
     def _found(
         self,
         index: int,
-        way: Way,
-        outer: Parts,
-        asked: tuple[Space, Hashable],
+        way: HopMemories,
+        outer: HopTilings,
+        asked: tuple[TilingSpace, Hashable],
         taken: Mapping[str, int],
-        beat: Sequence[Found] = (),
-    ) -> Sequence[Found]:
+        beat: Sequence[EstimatedTiling] = (),
+    ) -> Sequence[EstimatedTiling]:
         """The tilings of a space in what is left of its room; for `beat` see `Find`."""
         space, key = asked
         space = _less(space, taken.get(way.near, 0))
@@ -234,18 +240,18 @@ class Cutter:
         found = self.find(space, index, self.buffering, tables, beat)
         if not found and not beat and self.buffering == "double":
             found = self.find(space, index, "auto", tables, beat)  # those have two that gain most
-        answers.append(_Answer(room, max((one.used_bytes for one in found), default=-1.0), found))
+        answers.append(_KnownTilings(room, max((one.used_bytes for one in found), default=-1.0), found))
         return found
 
-    def _shared(self, index: int, way: Way, *, split: bool) -> Tables:
+    def _shared(self, index: int, way: HopMemories, *, split: bool) -> SpaceTables:
         """What is worked out once for a hop of a step, whatever is kept."""
         space, key = self._space(index, way, (), NOTHING, split=split)
         if key not in self._tables:
-            self._tables[key] = Tables(space)
+            self._tables[key] = SpaceTables(space)
         return self._tables[key]
 
 
-def _less(space: Space, taken: int) -> Space:
+def _less(space: TilingSpace, taken: int) -> TilingSpace:
     """The same with less room."""
     return space if space.room_bytes is None else replace(space, room_bytes=space.room_bytes - taken)
 

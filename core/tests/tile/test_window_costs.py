@@ -14,13 +14,13 @@ from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.tile.grid import grid
-from tilewright.tile.prices import Prices, many_transfers
-from tilewright.tile.space import Traveller, WindowTable
-from tilewright.tile.spaces import Machine
+from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.tiling_space import CopiedOperand, WindowTable
+from tilewright.tile.window_costs import WindowCosts, many_transfers
 
 
 @st.composite
-def windows(draw: Any) -> tuple[Traveller, list[tuple[int, ...]], list[tuple[int, ...]]]:
+def windows(draw: Any) -> tuple[CopiedOperand, list[tuple[int, ...]], list[tuple[int, ...]]]:
     """An operand, windows of it and the tile buffers that they are in."""
     rank = draw(st.integers(1, 4))
     shape = tuple(draw(st.integers(1, 9)) for _ in range(rank))
@@ -33,7 +33,7 @@ def windows(draw: Any) -> tuple[Traveller, list[tuple[int, ...]], list[tuple[int
         align=draw(st.sampled_from([1, 2, 4])),
         cycles=lambda size, rows: 45.0 + size / 8 + 8.0 * rows,
     )
-    item = Traveller(
+    item = CopiedOperand(
         name="X",
         written=False,
         shape=shape,
@@ -53,7 +53,7 @@ def windows(draw: Any) -> tuple[Traveller, list[tuple[int, ...]], list[tuple[int
 @settings(max_examples=300, deadline=None)
 @given(windows())
 def test_many_windows_cost_what_each_costs(
-    case: tuple[Traveller, list[tuple[int, ...]], list[tuple[int, ...]]],
+    case: tuple[CopiedOperand, list[tuple[int, ...]], list[tuple[int, ...]]],
 ) -> None:
     item, extents, rooms = case
     size, cycles, legal = many_transfers(item, *(list(np.array(each).T) for each in (extents, rooms)))
@@ -69,13 +69,13 @@ def test_sizes_asked_for_together_are_priced_as_one_by_one(layer: dict[str, Any]
     scheduled = schedule_on(layer, cluster(1 << 16))
     if not scheduled.steps:
         return
-    machine = Machine(scheduled, vocabulary(), Decisions())
+    machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     space = machine.space(0, scheduled.steps[0], (machine.hops[0].far, machine.hops[0].near))
     points = grid(space)[::7]
-    for item in space.travellers:
+    for item in space.copied:
         columns = [at for at, loop in enumerate(space.cuts) if loop.name in item.loops]
         sizes = [np.unique(grid(space)[:, at]) for at in columns]
-        together, apart = (Prices(item, WindowTable(space), sizes, space.grain) for _ in range(2))
+        together, apart = (WindowCosts(item, WindowTable(space), sizes, space.grain) for _ in range(2))
         asked = points[:, columns]
         each = np.concatenate([apart.at(asked[at : at + 1]) for at in range(len(asked))])
         np.testing.assert_allclose(together.at(asked), each, rtol=1e-12)

@@ -1,7 +1,7 @@
-"""Knows every tiling of one step over one hop that is worth having: faster than all that take no more near memory.
+"""Knows every tiling of one step over one hop that is worth having: faster than all that take no more scratchpad.
 Does not know which of them a plan takes, nor several steps.
 
-`search` finds the best tiling for one amount of near memory; here are the best ones for every amount up to the room.
+`search` finds the best tiling for one amount of scratchpad; here are the best ones for every amount up to the room.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.tile.floors import WORTH
 from tilewright.tile.grid import tile_counts
 from tilewright.tile.kernel_costs import tile_cycles
-from tilewright.tile.order import Found, Orders
-from tilewright.tile.search import Search
-from tilewright.tile.sums import in_parts
+from tilewright.tile.loop_orders import EstimatedTiling, LoopOrders
+from tilewright.tile.lower_bounds import WORTH
+from tilewright.tile.search import TilingSearch
+from tilewright.tile.split_reductions import is_split
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,18 +30,20 @@ _MOST_AT_ONCE = 64  # tilings of one chunk in one order, with one set of second 
 _NEAR_THE_FASTEST = 8  # more tilings than the staircase has, fast ones: the exact clock may order them otherwise
 
 
-def menu(search: Search, most: int, beat: Sequence[Found] = ()) -> tuple[Found, ...]:
+def pareto_tilings(
+    search: TilingSearch, most: int, beat: Sequence[EstimatedTiling] = ()
+) -> tuple[EstimatedTiling, ...]:
     """At most `most` tilings, the smallest first, and a few near the fastest; none where nothing fits.
 
-    Each is faster than all that take no more of the near memory. Of too many, those are left out that gain least.
+    Each is faster than all that take no more of the scratchpad. Of too many, those are left out that gain least.
     Where reductions may be cut, those that cut one, clearly faster than all of `beat` that take no more.
     """
-    stairs, space = _Stairs(beat), search.space
+    stairs, space = _ParetoFront(beat), search.space
     calls = space.engine.call_cycles * (tile_counts(space, search.points) - 1)
     floor, least = tile_cycles(space, space.extents) + calls, search.least_bytes()
     fits = least <= search.room
     if space.sums is not None:
-        fits &= in_parts(space, search.points)
+        fits &= is_split(space, search.points)
     fitting = np.flatnonzero(fits)
     for start in range(0, len(fitting), _CHUNK):
         chunk = fitting[start : start + _CHUNK]
@@ -51,18 +53,18 @@ def menu(search: Search, most: int, beat: Sequence[Found] = ()) -> tuple[Found, 
     return tuple({id(found): found for found in [*_thinned(stairs.found(), most), *stairs.fast]}.values())
 
 
-class _Stairs:
+class _ParetoFront:
     """Tilings by the bytes that they take, each faster than those before it; clearly faster than those of `beat`."""
 
-    def __init__(self, beat: Sequence[Found]) -> None:
-        self.beat: list[Found] = []
+    def __init__(self, beat: Sequence[EstimatedTiling]) -> None:
+        self.beat: list[EstimatedTiling] = []
         for one in sorted(beat, key=lambda found: (found.used_bytes, found.cycles)):
             if not self.beat or one.cycles * (1 - WORTH) < self.beat[-1].cycles:
                 self.beat.append(replace(one, cycles=one.cycles * (1 - WORTH)))
         self.all = list(self.beat)
-        self.fast: list[Found] = []
+        self.fast: list[EstimatedTiling] = []
 
-    def found(self) -> list[Found]:
+    def found(self) -> list[EstimatedTiling]:
         """Those that have been entered."""
         return [found for found in self.all if all(found is not one for one in self.beat)]
 
@@ -73,7 +75,7 @@ class _Stairs:
         best: Numbers = cycles[np.searchsorted(sizes, used, side="right")]
         return best
 
-    def enter(self, order: Orders) -> None:
+    def enter(self, order: LoopOrders) -> None:
         """All depths and buffers of some sizes in one order."""
         for twice, used in order.doublings():
             legal = order.legal(used)
@@ -88,18 +90,18 @@ class _Stairs:
                 if not below or cycles[at] < self.all[below - 1].cycles:
                     self._insert(order.found(at, twice, cycles))
 
-    def _insert(self, new: Found) -> None:
+    def _insert(self, new: EstimatedTiling) -> None:
         less = bisect_left(self.all, new.used_bytes, key=_used)
         self.all[less:] = [new, *(found for found in self.all[less:] if found.cycles < new.cycles)]
         fast = sorted([*self.fast, new], key=lambda found: (found.cycles, found.moved_bytes))
         self.fast = fast[:_NEAR_THE_FASTEST]
 
 
-def _used(found: Found) -> float:
+def _used(found: EstimatedTiling) -> float:
     return found.used_bytes
 
 
-def _thinned(stairs: Sequence[Found], most: int) -> list[Found]:
+def _thinned(stairs: Sequence[EstimatedTiling], most: int) -> list[EstimatedTiling]:
     """At most `most` of them: the smallest, the fastest, and those that gain most over what is kept below."""
     gain = 0.0
     kept = list(stairs)

@@ -11,8 +11,8 @@ import numpy as np
 from tilewright.ir.platform import CopyPath
 from tilewright.tile.grid import tile_counts, trip_counts
 from tilewright.tile.kernel_costs import least_cycles
-from tilewright.tile.space import Space, Traveller, WindowTable, bound_bytes, touched_bytes
-from tilewright.tile.sums import sums_bytes_of
+from tilewright.tile.split_reductions import accumulator_bytes
+from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, WindowTable, bound_bytes, touched_bytes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,16 +28,16 @@ WORTH = 0.02  # of time and traffic: what reductions in parts must gain, whose s
 _LONG_BYTES = 4096  # of a transfer that takes as long for each byte as any does
 
 
-def least_score(space: Space) -> float:
+def least_score(space: TilingSpace) -> float:
     """What no tiling of a step goes below, bytes weighed as the search weighs them."""
     bound = max(bound_bytes(space), 1)
     return least_cycles_of(space) * (1 + TRAFFIC * (bound - space.spared_bytes) / bound)
 
 
-def least_cycles_of(space: Space) -> float:
+def least_cycles_of(space: TilingSpace) -> float:
     """What no tiling of a step goes below in time: its computation in one call, or all that it moves at once."""
     copying, table = 0.0, WindowTable(space)
-    for item in space.travellers:
+    for item in space.copied:
         windows = table.windows(item, {})
         each = [(item.transfers(extents, windows.room), count) for extents, count in windows.classes]
         visits = sum(count for _, count in each)
@@ -45,7 +45,7 @@ def least_cycles_of(space: Space) -> float:
     return max(least_cycles(space) + space.engine.call_cycles, copying)
 
 
-def floors(space: Space, points: Integers, table: WindowTable) -> Numbers:
+def score_bounds(space: TilingSpace, points: Integers, table: WindowTable) -> Numbers:
     """For each of many tile sizes, [points, loops that may be cut], the score that no tiling goes below."""
     cycles = least_cycles(space) + space.engine.call_cycles * tile_counts(space, points).astype(np.float64)
     bound = max(bound_bytes(space), 1)
@@ -53,22 +53,24 @@ def floors(space: Space, points: Integers, table: WindowTable) -> Numbers:
         floor: Numbers = cycles * (1 + TRAFFIC * (bound - space.spared_bytes) / bound)
         return floor
     names = [loop.name for loop in space.cuts]
-    columns = {item.name: [names.index(name) for name in item.loops] for item in space.travellers}
-    rooms = {item.name: table.rooms(item, points[:, columns[item.name]]) for item in space.travellers}
+    columns = {item.name: [names.index(name) for name in item.loops] for item in space.copied}
+    rooms = {item.name: table.rooms(item, points[:, columns[item.name]]) for item in space.copied}
     left = np.full(len(points), np.iinfo(np.int64).max if space.room_bytes is None else space.room_bytes, np.int64)
-    left = left - sum(rooms.values()) - sums_bytes_of(space, points, table)
+    left = left - sum(rooms.values()) - accumulator_bytes(space, points, table)
     moved, copying = np.zeros(len(points)), np.zeros(len(points))
-    for item in space.travellers:
+    for item in space.copied:
         one = _least_moved(space, item, points, table, left + rooms[item.name])
         moved, copying = moved + one, copying + one * _cycles_each_byte(item.path)
     found: Numbers = np.maximum(cycles, copying) * (1 + TRAFFIC * np.minimum(moved / bound, MOST_TRAFFIC))
     return found
 
 
-def _least_moved(space: Space, item: Traveller, points: Integers, table: WindowTable, left: Integers) -> Integers:
-    """Bytes of an operand that travel at least, for each point; `left` is the room that all others leave it.
+def _least_moved(
+    space: TilingSpace, item: CopiedOperand, points: Integers, table: WindowTable, left: Integers
+) -> Integers:
+    """Bytes of an operand that are copied at least, for each point; `left` is the room that all others leave it.
 
-    Reductions stand inside all other loops. So what they move travels for every tile, unless it has room for all
+    Reductions stand inside all other loops. So what they move is copied for every tile, unless it has room for all
     that a whole reduction reads.
     """
     once = np.full(len(points), touched_bytes(space.access, item.name, item.item_bytes))

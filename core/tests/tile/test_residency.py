@@ -1,4 +1,4 @@
-"""Values that stay in the near memory: the choice against trying everything, its limits, and plans made again of it."""
+"""Values that stay in the scratchpad: the choice against trying everything, its limits, and plans made again of it."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from tilewright.schedule import schedule
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.random_graphs import random_graph
-from tilewright.tile.keep import Choice, Plan, keepable
 from tilewright.tile.measure import step_costs
-from tilewright.tile.spaces import Machine
+from tilewright.tile.residency import ResidencyPlan, ResidencySearch, may_be_resident
+from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import TILERS
 
 COST = next(tiler for tiler in TILERS if tiler.name == "cost")
 SEEDS = range(14)
 
 
-def platform(near_bytes: int, *, nested: bool = False) -> Platform:
-    base = cluster(near_bytes + RUNTIME_BYTES)
+def platform(scratchpad_bytes: int, *, nested: bool = False) -> Platform:
+    base = cluster(scratchpad_bytes + RUNTIME_BYTES)
     if not nested:
         return base
     return replace(
@@ -48,9 +48,9 @@ def platform(near_bytes: int, *, nested: bool = False) -> Platform:
 
 
 @cache
-def bound(seed: int, near_bytes: int, nested: bool = False) -> Bound:
+def bound(seed: int, scratchpad_bytes: int, nested: bool = False) -> Bound:
     graph = random_graph(random.Random(seed), vocabulary(), most_nodes=12)
-    return bind(graph, platform(near_bytes, nested=nested), vocabulary(), portable_kernels(), Decisions())
+    return bind(graph, platform(scratchpad_bytes, nested=nested), vocabulary(), portable_kernels(), Decisions())
 
 
 def planner(longest: int | None = None, pins: Decisions | None = None) -> Planner:
@@ -78,13 +78,13 @@ def test_plans_are_sound_and_never_slower(nested: bool) -> None:
     """The planner's own checks go through every tile and every byte; a limit that does not hold is an error there."""
     some = 0
     for seed in SEEDS:
-        for near_bytes in (160, 1500):
+        for scratchpad_bytes in (160, 1500):
             try:
-                alone = planner(1).plan(bound(seed, near_bytes, nested))
+                alone = planner(1).plan(bound(seed, scratchpad_bytes, nested))
             except TilewrightError as error:
                 assert error.code in ("TW5101", "TW5001")
                 continue
-            plan = planner().plan(bound(seed, near_bytes, nested))
+            plan = planner().plan(bound(seed, scratchpad_bytes, nested))
             assert not kept(alone)
             assert cycles(plan) <= cycles(alone) * (1 + 1e-9)
             some += bool(kept(plan))
@@ -106,7 +106,7 @@ def test_kept_values_do_not_travel() -> None:
     assert total(dict(costs), "bound_bytes") == total(dict(before), "bound_bytes")
     assert total(dict(costs), "in_bytes") < total(dict(before), "in_bytes")
     for group in plan.tiled.groups:
-        operands = Machine(plan.tiled.scheduled, vocabulary(), plan.decisions).operands(
+        operands = ScheduledMachine(plan.tiled.scheduled, vocabulary(), plan.decisions).operands(
             next(step for step in plan.tiled.scheduled.steps if step.name == group.name)
         )
         near = {key_of(group.name, item.name) for item in operands if item.memory == "l1"}
@@ -129,17 +129,17 @@ def test_chains_are_no_longer_than_asked(longest: int) -> None:
 def test_the_choice_is_the_best_of_all_sets(traffic: float) -> None:
     tried = 0
     for seed in range(40):
-        for near_bytes in (120, 300, 700):
-            scheduled = schedule(bound(seed, near_bytes), vocabulary(), Decisions())
-            machine = Machine(scheduled, vocabulary(), Decisions())
+        for scratchpad_bytes in (120, 300, 700):
+            scheduled = schedule(bound(seed, scratchpad_bytes), vocabulary(), Decisions())
+            machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
             request = TilingRequest(scheduled=scheduled, operators=vocabulary(), decisions=Decisions())
-            cutter = COST.cutter(machine, request)
-            cuts = [cutter.cut(index) for index in range(len(scheduled.steps))]
-            names = [buffer.name for buffer in keepable(machine, "l1", {})]
+            step_tilings = COST.step_tilings(machine, request)
+            cuts = [step_tilings.cut(index) for index in range(len(scheduled.steps))]
+            names = [buffer.name for buffer in may_be_resident(machine, "l1", {})]
             if None in cuts or not 0 < len(names) <= 6:
                 continue
             alone = [cut for cut in cuts if cut is not None]
-            choice = Choice(cutter, "l1", {}, None, alone)
+            choice = ResidencySearch(step_tilings, "l1", {}, None, alone)
             plan = choice.best(traffic)
             assert plan is not None
             every = [
@@ -153,7 +153,7 @@ def test_the_choice_is_the_best_of_all_sets(traffic: float) -> None:
     assert tried > 60
 
 
-def scored(choice: Choice, names: frozenset[str], traffic: float) -> float | None:
+def scored(choice: ResidencySearch, names: frozenset[str], traffic: float) -> float | None:
     """What keeping exactly these costs; None where a step does not fit beside them."""
     total = 0.0
     for index in range(len(choice.born)):
@@ -165,7 +165,7 @@ def scored(choice: Choice, names: frozenset[str], traffic: float) -> float | Non
     return total
 
 
-def of_plan(choice: Choice, plan: Plan, traffic: float) -> float:
+def of_plan(choice: ResidencySearch, plan: ResidencyPlan, traffic: float) -> float:
     return sum(cut.cycles + traffic * choice.traffic(index, cut) for index, cut in enumerate(plan.cuts))
 
 

@@ -16,18 +16,18 @@ from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Binding, Step
 from tilewright.ir.statements import ByteRange
-from tilewright.lower.addresses import AddressBook, Place
+from tilewright.lower.addresses import Address, AddressBook
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bond:
+class OperandBinding:
     """One operand of a step tied to its bytes."""
 
     operand: str
     what: str  # tensor or constant, by name
-    place: Place
+    place: Address
     region: ByteRange
     dtype: DType
     shape: tuple[int, ...]
@@ -35,23 +35,23 @@ class Bond:
     written: bool
 
 
-def bonds_of(
+def operand_bindings(
     site: Site, operator: Operator, binding: Binding, book: AddressBook, inner: Mapping[str, str] = NOTHING
-) -> tuple[Bond, ...]:
+) -> tuple[OperandBinding, ...]:
     """Every operand of a step, inputs first; scratch is not among them.
 
     `inner`: value or constant -> the buffer nearer than its own that it is in.
     """
-    bonds: list[Bond] = []
+    bindings: list[OperandBinding] = []
     layer = book.allocated.tiled.scheduled.bound.layers[binding.node]
     for source in layer.sources(site):
         if source.operand in binding.constants:
-            bonds.append(_constant(source.operand, binding.constants[source.operand], binding.node, book, inner))
+            bindings.append(_constant(source.operand, binding.constants[source.operand], binding.node, book, inner))
         else:
-            bonds.append(_value(source.operand, source.tensor, book, inner, written=False))
+            bindings.append(_value(source.operand, source.tensor, book, inner, written=False))
     outputs = zip(operator.outputs, site.node.outputs, strict=False)
-    bonds.extend(_value(operand, value, book, inner, written=True) for operand, value in outputs if value)
-    return tuple(bonds)
+    bindings.extend(_value(operand, value, book, inner, written=True) for operand, value in outputs if value)
+    return tuple(bindings)
 
 
 def scratch_name(step: Step) -> str:
@@ -77,10 +77,10 @@ def scratch_operand(step: Step, book: AddressBook) -> Operand:
     )
 
 
-def _constant(operand: str, name: str, step: str, book: AddressBook, inner: Mapping[str, str]) -> Bond:
+def _constant(operand: str, name: str, step: str, book: AddressBook, inner: Mapping[str, str]) -> OperandBinding:
     array = book.allocated.tiled.scheduled.bound.constants[name]
     stored = inner.get(name) or read_as(name, book.allocated.decisions, step)
-    return Bond(
+    return OperandBinding(
         operand=operand,
         what=name,
         place=book.of_buffer(stored),
@@ -92,13 +92,13 @@ def _constant(operand: str, name: str, step: str, book: AddressBook, inner: Mapp
     )
 
 
-def _value(operand: str, name: str, book: AddressBook, inner: Mapping[str, str], *, written: bool) -> Bond:
+def _value(operand: str, name: str, book: AddressBook, inner: Mapping[str, str], *, written: bool) -> OperandBinding:
     scheduled = book.allocated.tiled.scheduled
     tensor, storage = scheduled.bound.graph.tensors[name], scheduled.storage[name]
     region = ByteRange(buffer=storage.buffer, offset_bytes=storage.offset_bytes, size_bytes=tensor.size_bytes)
     if name in inner:
         region = ByteRange(buffer=inner[name], offset_bytes=0, size_bytes=book.buffers[inner[name]].size_bytes)
-    return Bond(
+    return OperandBinding(
         operand=operand,
         what=name,
         place=book.of_buffer(inner[name]) if name in inner else book.of_value(name),

@@ -13,20 +13,20 @@ from tilewright.lower.boxes import window
 from tilewright.lower.parts import boxes_declared, declared, named, scope, span_names, spans_declared, used
 from tilewright.lower.region_box import BEFORE
 from tilewright.lower.rolling import rolling_window, rows_text
-from tilewright.lower.slots import Held, Slot, Tiling
 from tilewright.lower.sums import Sum, factor, variable
+from tilewright.lower.tile_buffers import OperandLocation, TileBuffers, TiledStep
 from tilewright.tile.boxes import new_rows
 from tilewright.tile.cost import moved_cycles
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
 
 
-def keep_held_part(tiling: Tiling) -> Iterator[Part]:
+def held_rows_part(tiling: TiledStep) -> Iterator[Part]:
     """Moves the rows of a step's output that stay from the tile before."""
     box, number = tiling.box, tiling.number
     roll, (stays, _) = box.boxes.rolls[number], box.boxes.kept(number)
     if roll is None or not stays.any():
         return
-    member, level = box.chain.members[number], box.levels[-1]
+    member, level = box.analysis.members[number], box.levels[-1]
     held = tiling.inner[member.output.name]
     loop = member.loops[roll.axis]
     need, run = box.need(number, roll.axis, box.prefix(len(box.levels) - 1)), tiling.nest.box[loop]
@@ -54,41 +54,41 @@ def keep_held_part(tiling: Tiling) -> Iterator[Part]:
     )
 
 
-def keep_window_part(tiling: Tiling, at: int, slot: Slot) -> Part:
+def window_rows_part(tiling: TiledStep, at: int, slot: TileBuffers) -> Part:
     """Moves the rows of a window that stay for the tile that comes."""
-    level, bond = tiling.nest.levels[at], slot.bond
-    held = tiling.held(bond, at + 1)
+    level, binding = tiling.nest.levels[at], slot.binding
+    held = tiling.held(binding, at + 1)
     held = replace(held, parameter=replace(held.parameter, type="uint8_t *"))
-    spans = window(tiling.nest.access, bond.operand, level.around(slot.copy.level), span_names(tiling, bond))
+    spans = window(tiling.nest.access, binding.operand, level.around(slot.copy.level), span_names(tiling, binding))
     rolling = rolling_window(tiling, level, slot, spans)
     most, cycles = _window_cycles(tiling, at, slot)
-    rows = rows_text(slot.room, bond.layout, slot.roll.axis if slot.roll else 0, bond.dtype.size_bytes)
+    rows = rows_text(slot.room, binding.layout, slot.roll.axis if slot.roll else 0, binding.dtype.size_bytes)
     calls = _moved(held, rows, rolling.by, rolling.stay, (cycles, most))
     inner = (*declared(rolling.declared, calls), *calls)
     moving: tuple[Statement, ...] = (If(condition=rolling.later, body=inner),)
     body = (*boxes_declared(tiling, level, moving, spans), *spans_declared(spans, moving), *moving)
     return Part(
         role="compute",
-        function=named(tiling, f"keep_{tiling.names[bond.operand]}", level),
-        comment=(f"Moves what stays of {bond.operand} in tile {level.counter} to the buffer's start.",),
+        function=named(tiling, f"keep_{tiling.names[binding.operand]}", level),
+        comment=(f"Moves what stays of {binding.operand} in tile {level.counter} to the buffer's start.",),
         parameters=used(scope(tiling, level, [held.parameter]), body),
         body=body,
     )
 
 
-def _window_cycles(tiling: Tiling, at: int, slot: Slot) -> tuple[int, int]:
+def _window_cycles(tiling: TiledStep, at: int, slot: TileBuffers) -> tuple[int, int]:
     """The most rows of a window that stay, and the cycles that all cores take to move them."""
     boxes, roll = tiling.box.boxes, slot.roll
     if roll is None:
         return 0, 0
-    low, high = boxes.windows(tiling.number, slot.bond.operand, boxes.starts[at] + slot.copy.level)[roll.axis]
+    low, high = boxes.windows(tiling.number, slot.binding.operand, boxes.starts[at] + slot.copy.level)[roll.axis]
     most = int((new_rows((low, high), roll.loop)[0] - low).max())
     row_bytes = slot.size_bytes / max(1, slot.room[roll.axis])
-    cores = max(1, tiling.box.chain.members[tiling.number].space.engine.cores)
+    cores = max(1, tiling.box.analysis.members[tiling.number].space.engine.cores)
     return most, round(most * row_bytes / MOVED_BYTES_PER_CYCLE / cores)
 
 
-def _moved(held: Held, rows: str, by: Sum, stay: Sum, cost: tuple[int, int]) -> tuple[Statement, ...]:
+def _moved(held: OperandLocation, rows: str, by: Sum, stay: Sum, cost: tuple[int, int]) -> tuple[Statement, ...]:
     """The call, and what it takes: `cost` is the cycles of the most rows, and how many these are."""
     cycles, most = cost
     call = KernelCall(

@@ -29,7 +29,7 @@ _EVERY_TRIP_COUNT = 32  # up to so many tiles along a loop, each number of tiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traveller:
+class CopiedOperand:
     """An operand that is copied into tile buffers. Two are equal when every tile of them costs the same."""
 
     name: str
@@ -37,12 +37,12 @@ class Traveller:
     shape: tuple[int, ...]
     layout: Layout
     item_bytes: int
-    path: CopyPath  # to the near memory, or from it where the operand is written
+    path: CopyPath  # to the scratchpad, or from it where the operand is written
     loops: tuple[str, ...]  # that may be cut and move its window
-    steps: tuple[int, ...] = ()  # along each axis only every so manieth position travels; () is every one
+    steps: tuple[int, ...] = ()  # along each axis the stride of what is copied; () is every one
     aligned_offset: bool = True  # its first byte lies where the path can reach it
 
-    def at(self, room: tuple[int, ...] | None) -> Traveller:
+    def at(self, room: tuple[int, ...] | None) -> CopiedOperand:
         """The same where it comes from a tile buffer of these extents; None: from where it lives."""
         return self if room is None else replace(self, shape=room, aligned_offset=True)
 
@@ -52,7 +52,7 @@ class Traveller:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Space:
+class TilingSpace:
     """Everything that the choice of a step's tiles over one hop depends on."""
 
     site: Matched
@@ -62,14 +62,14 @@ class Space:
     extents: Mapping[str, int]  # trips of every loop in one visit: all of them, or those of the tile around this hop
     around: tuple[tuple[str, tuple[int, ...]], ...] = ()  # loop -> tile extents of the hops around this one
     cuts: tuple[Loop, ...]  # loops that may be cut
-    travellers: tuple[Traveller, ...]
+    copied: tuple[CopiedOperand, ...]
     operations: float  # of the whole step
-    room_bytes: int | None  # of the near memory; None: no limit
+    room_bytes: int | None  # of the scratchpad; None: no limit
     grain: int  # tile buffers begin at multiples of it
     once: tuple[str, ...] = ()  # inputs that may be fetched only once: the output takes their bytes
     refused: Mapping[str, str] = field(default_factory=dict)  # loop -> why it cannot be cut
     sums: PartialSums | None = None  # of the reductions among `cuts`; None: no reduction is to be cut
-    spared_bytes: int = 0  # that would travel if every value lived in the home memory
+    spared_bytes: int = 0  # that would be copied if every value lived in the backing memory
     rolls: Mapping[str, Mapping[str, int]] = field(
         default_factory=dict
     )  # operand -> loop -> axis of which rows may stay
@@ -77,7 +77,7 @@ class Space:
     @property
     def sums_in_output(self) -> bool:
         """Whether the output's own tile has room for its sums: it is copied, and its type is theirs."""
-        copied = any(item.written for item in self.travellers)
+        copied = any(item.written for item in self.copied)
         return self.sums is not None and copied and self.site.outputs[0].dtype is self.sums.dtype
 
     @property
@@ -89,7 +89,7 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class WindowClasses:
     """The windows of one operand over all tiles of some cuts, by extent: how often each shape occurs."""
 
     room: tuple[int, ...]  # the largest extents, by axis
@@ -161,15 +161,15 @@ def sizes(extent: int, multiple: int = 1) -> tuple[int, ...]:
 class WindowTable:
     """Windows of operands for any cuts, over all visits; each is worked out once."""
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: TilingSpace) -> None:
         self.space = space
         self.whole = {loop.name: loop.extent for loop in space.access.loops}
         self.around = dict(space.around)
         self._box = {name: (0, extent) for name, extent in self.whole.items()}
-        self._known: dict[tuple[str, tuple[int, ...]], Windows] = {}
+        self._known: dict[tuple[str, tuple[int, ...]], WindowClasses] = {}
         self._axes: dict[tuple[str, int, tuple[int, ...]], tuple[tuple[int, int], ...]] = {}
 
-    def windows(self, operand: Traveller, cuts: Mapping[str, int]) -> Windows:
+    def windows(self, operand: CopiedOperand, cuts: Mapping[str, int]) -> WindowClasses:
         """The windows of all tiles; `cuts` is loop -> tile extent, and a loop left out is not cut."""
         names = self._moving(operand)
         sizes_here = tuple(cuts.get(name, self.space.extents[name]) for name in names)
@@ -178,7 +178,7 @@ class WindowTable:
             self._known[key] = self._windows(operand, dict(zip(names, sizes_here, strict=True)))
         return self._known[key]
 
-    def _moving(self, operand: Traveller) -> tuple[str, ...]:
+    def _moving(self, operand: CopiedOperand) -> tuple[str, ...]:
         """The loops that move an operand: those that may be cut here, and those of which hops around leave one trip."""
         if not self.around or not isinstance(self.space.access, MapAccess):
             return operand.loops
@@ -186,11 +186,11 @@ class WindowTable:
         held = (name for name in self.around if any(mentions(axis.index, name) for axis in axes))
         return tuple(dict.fromkeys((*operand.loops, *held)))
 
-    def _windows(self, operand: Traveller, cuts: Mapping[str, int]) -> Windows:
+    def _windows(self, operand: CopiedOperand, cuts: Mapping[str, int]) -> WindowClasses:
         access = self.space.access
         if not isinstance(access, MapAccess):
             extents = tuple(span.extent for span in access.window(operand.name, self._box))
-            return Windows(extents, ((extents, 1),))
+            return WindowClasses(extents, ((extents, 1),))
         axes = access.axes[operand.name]
         by_axis = [tuple(name for name in cuts if mentions(axis.index, name)) for axis in axes]
         moved = [name for names in by_axis for name in names]
@@ -203,7 +203,7 @@ class WindowTable:
             for _, times in chosen:
                 count *= times
             classes.append((tuple(extent for extent, _ in chosen), count))
-        return Windows(tuple(max(extent for extent, _ in choice) for choice in choices), tuple(classes))
+        return WindowClasses(tuple(max(extent for extent, _ in choice) for choice in choices), tuple(classes))
 
     def _along(
         self, operand: str, position: int, names: Sequence[str], cuts: Mapping[str, int]
@@ -236,7 +236,7 @@ class WindowTable:
         return self._axes[key]
 
     def room(self, operand: str, cuts: Mapping[str, int]) -> tuple[int, ...]:
-        """The largest extents of an operand, travelling or not, of which no loop moves two axes: an output."""
+        """The largest extents of an operand, copied or not, of which no loop moves two axes: an output."""
         axes = self.space.index_map.axes[operand]
         cuts = {**{name: self.space.extents[name] for name in self.around}, **cuts}
         names = [tuple(name for name in cuts if mentions(axis.index, name)) for axis in axes]
@@ -245,7 +245,7 @@ class WindowTable:
             for position, moving in enumerate(names)
         )
 
-    def rooms(self, operand: Traveller, points: Integers) -> Integers:
+    def rooms(self, operand: CopiedOperand, points: Integers) -> Integers:
         """Bytes of a tile buffer for many tile sizes at once; `points` is [points, loops of the operand]."""
         if operand.loops and self.is_separable(operand):
             return operand.item_bytes * self.elements(operand.name, operand.loops, points)
@@ -255,13 +255,13 @@ class WindowTable:
         return operand.item_bytes * np.array(found)[inverse]
 
     def elements(self, operand: str, loops: Sequence[str], points: Integers) -> Integers:
-        """Elements of the largest tile of an operand, travelling or not, of which no loop moves two axes.
+        """Elements of the largest tile of an operand, copied or not, of which no loop moves two axes.
 
         `points` is [points, loops]: extents of those loops that may be cut and move it.
         """
         return self._by_axis(operand, loops, points, lambda along, _: max(extent for extent, _ in along))
 
-    def moved(self, operand: Traveller, points: Integers) -> Integers:
+    def moved(self, operand: CopiedOperand, points: Integers) -> Integers:
         """Elements of all tiles of an operand together; arguments as those of `elements`."""
         every = operand.steps or (1,) * len(operand.shape)
         return self._by_axis(
@@ -291,11 +291,11 @@ class WindowTable:
             found = found * np.array(numbers, np.int64)[inverse]
         return found
 
-    def is_separable(self, operand: Traveller) -> bool:
+    def is_separable(self, operand: CopiedOperand) -> bool:
         """Whether `elements` and `moved` are known of an operand: a map, no loop of which moves two of its axes."""
         return isinstance(self.space.access, MapAccess) and not self._is_joint(operand)
 
-    def _is_joint(self, operand: Traveller) -> bool:
+    def _is_joint(self, operand: CopiedOperand) -> bool:
         """Whether a loop moves several axes of the operand."""
         axes = self.space.index_map.axes[operand.name]
         moved = [name for axis in axes for name in operand.loops if mentions(axis.index, name)]
@@ -311,14 +311,14 @@ class WindowTable:
     def _tiles(self, name: str, size: int) -> tuple[Integers, Integers]:
         return ranges(self.whole[name], (*self.around.get(name, ()), size))
 
-    def _jointly(self, axes: Sequence[Axis], cuts: Mapping[str, int]) -> Windows:
+    def _jointly(self, axes: Sequence[Axis], cuts: Mapping[str, int]) -> WindowClasses:
         """The same where one loop moves several axes: every combination of tiles is looked at."""
         found: dict[tuple[int, ...], int] = {}
         for box in self._boxes(cuts):
             extents = tuple(axis.span(box).extent for axis in axes)
             found[extents] = found.get(extents, 0) + 1
         room = tuple(max(extents[axis] for extents in found) for axis in range(len(axes)))
-        return Windows(room, tuple(found.items()))
+        return WindowClasses(room, tuple(found.items()))
 
     def _boxes(self, cuts: Mapping[str, int]) -> Iterator[Box]:
         names = list(cuts)
@@ -327,9 +327,9 @@ class WindowTable:
             yield {**self._box, **dict(zip(names, tile, strict=True))}
 
 
-def bound_bytes(space: Space) -> int:
-    """Bytes of the elements that travel layer by layer if each is read or written once; what is spared counts, too."""
-    moved = sum(touched_bytes(space.access, item.name, item.item_bytes) for item in space.travellers)
+def bound_bytes(space: TilingSpace) -> int:
+    """Bytes of the elements copied layer by layer if each is read or written once; what is spared counts, too."""
+    moved = sum(touched_bytes(space.access, item.name, item.item_bytes) for item in space.copied)
     return space.spared_bytes + moved
 
 
@@ -341,21 +341,21 @@ def touched_bytes(access: Access, operand: str, item_bytes: int) -> int:
     return total
 
 
-def rolling_loops(space: Space) -> dict[str, dict[str, int]]:
+def rolling_loops(space: TilingSpace) -> dict[str, dict[str, int]]:
     """For each input the loops along which rows of its windows may stay, and the axis that they move: where windows of
     neighbouring tiles overlap along that axis and no other.
     """
     if not isinstance(space.access, MapAccess) or space.around:
         return {}
     found: dict[str, dict[str, int]] = {}
-    for item in space.travellers:
+    for item in space.copied:
         loops = {} if item.written or item.name in space.once else _overlapping(space, item)
         if loops:
             found[item.name] = loops
     return found
 
 
-def _overlapping(space: Space, item: Traveller) -> dict[str, int]:
+def _overlapping(space: TilingSpace, item: CopiedOperand) -> dict[str, int]:
     axes = space.index_map.axes[item.name]
     box = {loop.name: (0, loop.extent) for loop in space.access.loops}
     found = {}

@@ -1,4 +1,4 @@
-"""Knows why a step does not fit the near memory: what it needs at least, and which loops hold it together.
+"""Knows why a step does not fit the scratchpad: what it needs at least, and which loops hold it together.
 Does not know how tiles are searched; it asks with other limits.
 """
 
@@ -13,11 +13,11 @@ import numpy as np
 from tilewright.errors import TilewrightError, memory_error
 from tilewright.ir.access import MapAccess
 from tilewright.ir.stages import Step
-from tilewright.tile.cutter import Blocked
-from tilewright.tile.pick import at_least, smallest_bytes
-from tilewright.tile.search import Search
-from tilewright.tile.space import Space
-from tilewright.tile.spaces import Machine
+from tilewright.tile.search import TilingSearch
+from tilewright.tile.size_strategies import at_least, smallest_bytes
+from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.step_tilings import HopWithoutTiling
+from tilewright.tile.tiling_space import TilingSpace
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,12 +36,12 @@ class Needs:
     uncut: Mapping[str, str]  # loop -> why it cannot be cut
 
 
-def needs_of(blocked: Blocked) -> Needs | None:
+def needs_of(blocked: HopWithoutTiling) -> Needs | None:
     """What would do for a step; None where no tiling of it is legal."""
     space = blocked.space
-    search = Search(replace(space, room_bytes=None), "single")
-    columns = [*map(search.rooms, space.travellers), search.scratches(search.points).astype(np.int64)]
-    rows, names = np.stack(columns, axis=1), [*(item.name for item in space.travellers), "scratch"]
+    search = TilingSearch(replace(space, room_bytes=None), "single")
+    columns = [*map(search.rooms, space.copied), search.scratches(search.points).astype(np.int64)]
+    rows, names = np.stack(columns, axis=1), [*(item.name for item in space.copied), "scratch"]
     least = list(_least_points(search, rows))
     if not least:
         return None
@@ -50,12 +50,12 @@ def needs_of(blocked: Blocked) -> Needs | None:
         memory=blocked.way.near,
         room_bytes=space.room_bytes or 0,
         smallest=tuple(dict(zip(names, rows[number].tolist(), strict=True)) for number in least),
-        windows={item.name: search.table.windows(item, sizes).room for item in space.travellers},
+        windows={item.name: search.table.windows(item, sizes).room for item in space.copied},
         uncut=space.refused,
     )
 
 
-def _least_points(search: Search, rows: npt.NDArray[np.int64]) -> Iterator[int]:
+def _least_points(search: TilingSearch, rows: npt.NDArray[np.int64]) -> Iterator[int]:
     """Legal points, none larger than another in all operands; the least in all first."""
     left = np.argsort(rows.sum(axis=1), kind="stable")
     given = 0
@@ -69,7 +69,7 @@ def _least_points(search: Search, rows: npt.NDArray[np.int64]) -> Iterator[int]:
         left = left[(rows[left] < row).any(axis=1)]
 
 
-def does_not_fit(machine: Machine, step: Step, space: Space, near: str) -> TilewrightError:
+def does_not_fit(machine: ScheduledMachine, step: Step, space: TilingSpace, near: str) -> TilewrightError:
     """TW5101 (exit 5): the step, the bytes it needs, the memory that would do for it, and what to change.
 
     `space` has all that may be cut, reductions included where the kernel computes them in parts.
@@ -97,11 +97,11 @@ def does_not_fit(machine: Machine, step: Step, space: Space, near: str) -> Tilew
     return replace(error, subject=step.name, needs=(near, least) if needed else None)
 
 
-def _whole_axes(space: Space, op: str) -> Iterator[str]:
+def _whole_axes(space: TilingSpace, op: str) -> Iterator[str]:
     """The axes that no loop runs over, such as the rows of a softmax."""
     if not isinstance(space.access, MapAccess):
         return
-    for operand in space.travellers:
+    for operand in space.copied:
         for position, axis in enumerate(space.access.axes[operand.name]):
             if axis.index is None and axis.extent > 1:
                 yield f"axis {position} of {operand.name}, {axis.extent:,} elements, cannot be cut: {op} takes it whole"

@@ -20,18 +20,18 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.testing.space_costs import space_cost
 from tilewright.tile.grid import orders
-from tilewright.tile.search import Search
-from tilewright.tile.space import Space, WindowTable, cuttable, sizes
-from tilewright.tile.spaces import Machine
+from tilewright.tile.search import TilingSearch
 from tilewright.tile.spans import nested_ranges, spans
+from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.tiling_space import TilingSpace, WindowTable, cuttable, sizes
 
 
-def space_of(layer: dict[str, Any], near_bytes: int = 1 << 16) -> Space | None:
+def space_of(layer: dict[str, Any], scratchpad_bytes: int = 1 << 16) -> TilingSpace | None:
     """The space of a layer's only step; None where the step vanished or has nothing to copy."""
-    scheduled = schedule_on(layer, cluster(near_bytes))
+    scheduled = schedule_on(layer, cluster(scratchpad_bytes))
     if not scheduled.steps:
         return None
-    machine = Machine(scheduled, vocabulary(), Decisions())
+    machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     return machine.space(0, scheduled.steps[0], (machine.hops[0].far, machine.hops[0].near))
 
 
@@ -43,7 +43,7 @@ def test_windows_are_those_of_every_tile(layer: dict[str, Any], data: st.DataObj
         return
     cuts = {loop.name: data.draw(st.integers(1, loop.extent)) for loop in space.cuts}
     table = WindowTable(space)
-    for operand in space.travellers:
+    for operand in space.copied:
         moving = {name: size for name, size in cuts.items() if name in operand.loops}
         seen = Counter(
             tuple(span.extent for span in space.access.window(operand.name, box))
@@ -108,14 +108,14 @@ def test_nested_tiles_end_where_the_tile_around_them_ends() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(layers(), st.sampled_from([600, 1024, 4096, 65536]))
-def test_bytes_moved_are_those_of_every_transfer(layer: dict[str, Any], near_bytes: int) -> None:
-    space = space_of(layer, near_bytes)
-    found = Search(space, "auto").best() if space is not None and space.travellers else None
+def test_bytes_moved_are_those_of_every_transfer(layer: dict[str, Any], scratchpad_bytes: int) -> None:
+    space = space_of(layer, scratchpad_bytes)
+    found = TilingSearch(space, "auto").best() if space is not None and space.copied else None
     if space is None or found is None:
         return
     hop = found.on("node", ("l2", "l1"))
     total = 0
-    for operand in space.travellers:
+    for operand in space.copied:
         level = hop.copies[key_of("node", operand.name)].level
         cut = dict(hop.nest[:level])
         for box in tile_boxes(space.access, cut):
@@ -124,7 +124,7 @@ def test_bytes_moved_are_those_of_every_transfer(layer: dict[str, Any], near_byt
             total += operand.item_bytes * int(np.prod(sizes_here))
     cost = space_cost(space, hop)
     assert cost.in_bytes + cost.out_bytes == total == pytest.approx(found.moved_bytes)
-    assert space.room_bytes is not None and cost.near_bytes <= space.room_bytes
+    assert space.room_bytes is not None and cost.scratchpad_bytes <= space.room_bytes
     assert cost.total_cycles >= max(cost.compute_cycles, cost.copy_cycles) - 1e-6
     assert cost.total_cycles <= cost.compute_cycles + cost.copy_cycles + 1e-6
 

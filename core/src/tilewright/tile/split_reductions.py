@@ -1,4 +1,4 @@
-"""Knows the sums that a reduction cut into tiles keeps in the near memory: when there are any, and how large they are.
+"""Knows the sums that a reduction cut into tiles keeps in the scratchpad: when there are any, and how large they are.
 Does not know which reductions are cut.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from tilewright.ir.access import Access
 from tilewright.ir.index import mentions
-from tilewright.tile.space import Space, WindowTable
+from tilewright.tile.tiling_space import TilingSpace, WindowTable
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,14 +31,14 @@ def splits(access: Access, nest: Iterable[tuple[str, int]]) -> bool:
     return any(name in reductions for name, _ in nest)
 
 
-def in_parts(space: Space, points: Integers) -> npt.NDArray[np.bool_]:
+def is_split(space: TilingSpace, points: Integers) -> npt.NDArray[np.bool_]:
     """Which of many tile sizes, [points, loops that may be cut], make several tiles of a reduction."""
     columns = [at for at, loop in enumerate(space.cuts) if loop.kind == "reduce"]
     extents = np.array([space.extents[space.cuts[at].name] for at in columns], np.int64)
     return np.asarray(np.any(points[:, columns] < extents, axis=1), np.bool_)
 
 
-def sums_bytes_of(space: Space, points: Integers, table: WindowTable) -> Integers:
+def accumulator_bytes(space: TilingSpace, points: Integers, table: WindowTable) -> Integers:
     """Bytes of the sums for many tile sizes: one for each element of the largest tile of the output."""
     if space.sums is None or space.sums_in_output:
         return np.zeros(len(points), np.int64)
@@ -46,4 +46,4 @@ def sums_bytes_of(space: Space, points: Integers, table: WindowTable) -> Integer
     axes = space.index_map.axes[output]
     columns = [at for at, loop in enumerate(space.cuts) if any(mentions(axis.index, loop.name) for axis in axes)]
     elements = table.elements(output, [space.cuts[at].name for at in columns], points[:, columns])
-    return np.where(in_parts(space, points), space.sums.dtype.size_bytes * elements, 0)
+    return np.where(is_split(space, points), space.sums.dtype.size_bytes * elements, 0)

@@ -13,22 +13,22 @@ import numpy.typing as npt
 
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.grid import tile_counts
-from tilewright.tile.order import Found
-from tilewright.tile.search import Search
-from tilewright.tile.space import Space
+from tilewright.tile.loop_orders import EstimatedTiling
+from tilewright.tile.search import TilingSearch
+from tilewright.tile.tiling_space import TilingSpace
 
 
-def pick(
-    space: Space,
+def first_fitting(
+    space: TilingSpace,
     buffering: Buffering,
     strategy: Literal["min", "max", "random-max"],
     seed: int,
-    beat: Found | None = None,
-) -> Found | None:
+    beat: EstimatedTiling | None = None,
+) -> EstimatedTiling | None:
     """The first sizes in the strategy's order that fit; None where none do, or none is better than `beat`, which cuts
     no reduction: smaller; nothing has larger tiles.
     """
-    search = Search(space, buffering)
+    search = TilingSearch(space, buffering)
     if strategy == "min":
         most = search.room if beat is None else beat.used_bytes - 1
         return _smallest(search, most)
@@ -46,9 +46,9 @@ def pick(
     return None
 
 
-def smallest_bytes(space: Space, buffering: Buffering) -> int:
-    """Bytes of near memory that some legal tiling gets by with; 0 where no tiling is legal."""
-    search = Search(replace(space, room_bytes=None), buffering)
+def smallest_bytes(space: TilingSpace, buffering: Buffering) -> int:
+    """Bytes of scratchpad that some legal tiling gets by with; 0 where no tiling is legal."""
+    search = TilingSearch(replace(space, room_bytes=None), buffering)
     least = search.least_bytes()
     for number in least.argsort(kind="stable"):
         if at_least(search, int(number), int(least[number])) is not None:
@@ -56,8 +56,8 @@ def smallest_bytes(space: Space, buffering: Buffering) -> int:
     return 0
 
 
-def _smallest(search: Search, most: float) -> Found | None:
-    """The tiling that takes least of the near memory, at most `most`; of equals the one with the fewest tiles."""
+def _smallest(search: TilingSearch, most: float) -> EstimatedTiling | None:
+    """The tiling that takes least of the scratchpad, at most `most`; of equals the one with the fewest tiles."""
     least = search.least_bytes()
     for number in np.lexsort((tile_counts(search.space, search.points), least)):
         if least[number] > most:
@@ -68,12 +68,12 @@ def _smallest(search: Search, most: float) -> Found | None:
     return None
 
 
-def at_least(search: Search, number: int, room_bytes: int) -> Found | None:
+def at_least(search: TilingSearch, number: int, room_bytes: int) -> EstimatedTiling | None:
     """The fastest tiling with one point's sizes that takes no more than this; None where there is none."""
-    return Search(replace(search.space, room_bytes=room_bytes), search.buffering, search.tables).at(number)
+    return TilingSearch(replace(search.space, room_bytes=room_bytes), search.buffering, search.tables).at(number)
 
 
-def _outwards(search: Search, chance: random.Random) -> npt.NDArray[np.intp]:
+def _outwards(search: TilingSearch, chance: random.Random) -> npt.NDArray[np.intp]:
     """Sizes by a weighted volume whose exponents are drawn: every drawing prefers other directions."""
     weights = np.array([chance.random() for _ in search.space.cuts]).reshape(1, -1)
     volume = (np.log(np.maximum(search.points, 1)) * weights).sum(axis=1)

@@ -22,13 +22,13 @@ from tilewright.testing.space_costs import space_chain, space_cost, space_region
 from tilewright.tile import footprint
 from tilewright.tile.boxes import boxes_of
 from tilewright.tile.choices import TileChoices
-from tilewright.tile.floors import floors, least_score
-from tilewright.tile.search import Search
-from tilewright.tile.space import Space
-from tilewright.tile.spaces import Machine
+from tilewright.tile.lower_bounds import least_score, score_bounds
+from tilewright.tile.search import TilingSearch
+from tilewright.tile.split_reductions import accumulator_bytes, is_split, splits
 from tilewright.tile.stage import tile
+from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import TILERS, StepTiler
-from tilewright.tile.sums import in_parts, splits, sums_bytes_of
+from tilewright.tile.tiling_space import TilingSpace
 
 BY_NAME = {tiler.name: tiler for tiler in TILERS}
 
@@ -55,26 +55,26 @@ def conv(outputs: int, inputs: int, side: int, taps: int = 3, group: int = 1) ->
 MATMUL: dict[str, Any] = {"op": "MatMul", "inputs": [np.zeros((24, 300), np.float32), np.zeros((300, 20), np.float32)]}
 
 
-def space_of(layer: dict[str, Any], near_bytes: int, *, split: bool) -> Space:
-    scheduled = schedule_on(layer, cluster(near_bytes))
-    machine = Machine(scheduled, vocabulary(), Decisions())
+def space_of(layer: dict[str, Any], scratchpad_bytes: int, *, split: bool) -> TilingSpace:
+    scheduled = schedule_on(layer, cluster(scratchpad_bytes))
+    machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     return machine.space(0, scheduled.steps[0], ("l2", "l1"), split=split)
 
 
-def tiled(layer: dict[str, Any], near_bytes: int, name: str = "cost") -> Tiled:
+def tiled(layer: dict[str, Any], scratchpad_bytes: int, name: str = "cost") -> Tiled:
     tiler: StepTiler = BY_NAME[name]  # type: ignore[index]
-    return tile(schedule_on(layer, cluster(near_bytes)), vocabulary(), tiler, Decisions())
+    return tile(schedule_on(layer, cluster(scratchpad_bytes)), vocabulary(), tiler, Decisions())
 
 
 @pytest.mark.parametrize("layer", [conv(32, 32, 8), conv(16, 64, 6), MATMUL], ids=["conv", "deep", "matmul"])
 def test_parts_are_taken_where_they_gain_and_never_lose(layer: dict[str, Any]) -> None:
     taken = 0
-    for near_bytes in (2048, 4096, 8192, 65536):
-        plan = tiled(layer, near_bytes)
+    for scratchpad_bytes in (2048, 4096, 8192, 65536):
+        plan = tiled(layer, scratchpad_bytes)
         verify_tiled(plan, vocabulary())
         (group,) = plan.groups
-        space = space_of(layer, near_bytes, split=False)
-        whole = Search(space, "auto").best()
+        space = space_of(layer, scratchpad_bytes, split=False)
+        whole = TilingSearch(space, "auto").best()
         cut = splits(space.access, group.region.hops[0].nest)
         taken += cut
         if whole is not None:
@@ -96,10 +96,10 @@ def test_a_depthwise_convolution_has_no_reduction_that_is_cut() -> None:
 
 @pytest.mark.parametrize("layer", [conv(12, 20, 6), MATMUL], ids=["conv", "matmul"])
 def test_no_tiling_is_better_than_its_floor(layer: dict[str, Any]) -> None:
-    for near_bytes in (1500, 6000):
-        search = Search(space_of(layer, near_bytes, split=True), "auto")
-        fits = np.flatnonzero(in_parts(search.space, search.points) & (search.least_bytes() <= search.room))
-        floor = floors(search.space, search.points[fits], search.table)
+    for scratchpad_bytes in (1500, 6000):
+        search = TilingSearch(space_of(layer, scratchpad_bytes, split=True), "auto")
+        fits = np.flatnonzero(is_split(search.space, search.points) & (search.least_bytes() <= search.room))
+        floor = score_bounds(search.space, search.points[fits], search.table)
         checked = 0
         for number, least in list(zip(fits.tolist(), floor.tolist(), strict=True))[::17]:
             found = search.at(number)
@@ -111,37 +111,37 @@ def test_no_tiling_is_better_than_its_floor(layer: dict[str, Any]) -> None:
 
 def test_sizes_of_sums_are_the_same_one_by_one_and_together() -> None:
     whole = space_of(conv(12, 20, 6), 4096, split=True)
-    space = replace(whole, travellers=tuple(item for item in whole.travellers if not item.written))
-    search = Search(space, "single")
+    space = replace(whole, copied=tuple(item for item in whole.copied if not item.written))
+    search = TilingSearch(space, "single")
     names = [loop.name for loop in search.space.cuts]
-    together = sums_bytes_of(space, search.points, search.table).tolist()
+    together = accumulator_bytes(space, search.points, search.table).tolist()
     for row, size in list(zip(search.points.tolist(), together, strict=True))[::29]:
         nest = tuple(Cut(name, trips) for name, trips in zip(names, row, strict=True))
         hop = Hop(far="l2", near="l1", nest=nest)
         boxes = boxes_of(space_chain(whole, hop), (hop,))
         sums = space_region(space, hop).sums
-        taken = footprint.near_bytes(boxes, ((),), sums, 0) - footprint.near_bytes(boxes, ((),), {}, 0)
+        taken = footprint.scratchpad_bytes(boxes, ((),), sums, 0) - footprint.scratchpad_bytes(boxes, ((),), {}, 0)
         assert align_up(size, space.grain) == taken
 
 
 def test_sums_of_the_type_of_the_output_are_in_its_own_tile() -> None:
     space = space_of(conv(12, 20, 6), 4096, split=True)
-    search = Search(space, "auto")
+    search = TilingSearch(space, "auto")
     assert space.sums_in_output
-    assert not sums_bytes_of(space, search.points, search.table).any()
+    assert not accumulator_bytes(space, search.points, search.table).any()
 
 
 def test_the_search_finds_what_trying_everything_finds() -> None:
     """Within one percent of the best of every size, order, depth and number of buffers, all played exactly."""
     layer = {"op": "MatMul", "inputs": [np.zeros((4, 12), np.float32), np.zeros((12, 4), np.float32)]}
     space = space_of(layer, RUNTIME_BYTES + 160, split=True)
-    found = Search(space, "auto").best()
+    found = TilingSearch(space, "auto").best()
     assert found is not None
     mine = space_cost(space, found.on("node", ("l2", "l1"))).total_cycles
     inner = next(loop.name for loop in space.cuts if loop.kind == "reduce")
     outer = [loop.name for loop in space.cuts if loop.kind != "reduce"]
-    names = [key_of("node", item.name) for item in space.travellers]
-    written = next(key_of("node", item.name) for item in space.travellers if item.written)
+    names = [key_of("node", item.name) for item in space.copied]
+    written = next(key_of("node", item.name) for item in space.copied if item.written)
     best = float("inf")
     for order in ((*outer, inner), (*reversed(outer), inner)):
         for sizes in product((2, 4), (2, 4), (2, 3, 4, 6)):
@@ -156,9 +156,9 @@ def test_the_search_finds_what_trying_everything_finds() -> None:
     assert mine <= best * 1.01
 
 
-def fits(space: Space, hop: Hop) -> bool:
+def fits(space: TilingSpace, hop: Hop) -> bool:
     """Whether all buffers have room."""
-    return space_cost(space, hop).near_bytes <= (space.room_bytes or 0)
+    return space_cost(space, hop).scratchpad_bytes <= (space.room_bytes or 0)
 
 
 def test_the_smallest_tiles_are_smaller_with_reductions_cut() -> None:
@@ -167,7 +167,7 @@ def test_the_smallest_tiles_are_smaller_with_reductions_cut() -> None:
         name: sum(align_up(one.size_bytes, 8) for one in tiled(layer, 65536, name).buffers if one.kind == "tile")
         for name in ("min", "max")
     }
-    whole = Search(space_of(layer, 65536, split=False), "single").least_bytes().min()
+    whole = TilingSearch(space_of(layer, 65536, split=False), "single").least_bytes().min()
     assert used["min"] < whole <= used["max"]
 
 

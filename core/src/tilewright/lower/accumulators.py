@@ -11,18 +11,18 @@ from tilewright.ir.layout import strides
 from tilewright.ir.regions import Region
 from tilewright.ir.statements import ByteRange
 from tilewright.lower.boxes import lows, whole_box
-from tilewright.lower.nest import Nest
-from tilewright.lower.slots import Held, Sums, Tiling, extent_ranges
+from tilewright.lower.nest import TileNest
+from tilewright.lower.tile_buffers import Accumulator, OperandLocation, TiledStep, extent_ranges
 from tilewright.tile.footprint import SUMS, tile_buffer_name
 
 
-def sums_of(tiling: Tiling, region: Region) -> Sums | None:
+def accumulator_of(tiling: TiledStep, region: Region) -> Accumulator | None:
     """The sums of a step; None where no reduction of it is split."""
     form = region.sums.get(tiling.step.name)
     if form is None:
         return None
     nest, book = tiling.nest, tiling.book
-    (output,) = [bond for bond in tiling.bonds if bond.written]
+    (output,) = [binding for binding in tiling.bindings if binding.written]
     if form.in_output:
         held = tiling.held(output, len(nest.levels))
     else:
@@ -30,7 +30,7 @@ def sums_of(tiling: Tiling, region: Region) -> Sums | None:
         near, item = region.hops[-1].near, form.dtype.size_bytes
         name = tile_buffer_name(tiling.step.name, SUMS, near, 0)
         place = book.of_buffer(name)
-        held = Held(
+        held = OperandLocation(
             parameter=place.parameter,
             memory=near,
             offset_bytes=place.offset_bytes,
@@ -39,7 +39,7 @@ def sums_of(tiling: Tiling, region: Region) -> Sums | None:
             ranges=(ByteRange(buffer=name, offset_bytes=0, size_bytes=item * prod(room)),),
         )
     extents = {name: high for name, (_, high) in whole_box(nest.access).items()}
-    return Sums(
+    return Accumulator(
         output=output.operand,
         dtype=form.dtype,
         held=held,
@@ -49,7 +49,7 @@ def sums_of(tiling: Tiling, region: Region) -> Sums | None:
     )
 
 
-def _all_at(nest: Nest, loops: Sequence[str], values: Mapping[str, int], *, end: int) -> str:
+def _all_at(nest: TileNest, loops: Sequence[str], values: Mapping[str, int], *, end: int) -> str:
     """That the tile's range of every loop begins, or ends, at its value."""
     text = " && ".join(f"{nest.box[loop][end]} == {values[loop]}" for loop in loops)
     return f"({text})"

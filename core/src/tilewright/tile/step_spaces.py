@@ -1,4 +1,4 @@
-"""Knows how a step of the schedule becomes the space of its tilings over one hop: which operand travels from where.
+"""Knows how a step of the schedule becomes the space of its tilings over one hop: which operand is copied from where.
 Does not know how tiles are chosen.
 """
 
@@ -20,26 +20,26 @@ from tilewright.ir.kernel import Kernel, Matched, TileShape
 from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import CopyPath, Engine, Platform
-from tilewright.ir.regions import Hop, Order, Region, Sums, key_of
+from tilewright.ir.regions import Hop, Order, Region, SplitReduction, key_of
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer, Scheduled, Step
-from tilewright.tile.space import Space, Traveller, WindowTable, cuttable, touched_bytes
-from tilewright.tile.sums import cut_reductions
+from tilewright.tile.split_reductions import cut_reductions
+from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, WindowTable, cuttable, touched_bytes
 from tilewright.tile.transfers import lattice, path_between, route
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
-    """One copy between neighbours on the way from the home memory to the near one."""
+class HopMemories:
+    """One copy between neighbours on the way from the backing memory to the scratchpad."""
 
     far: str
     near: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OperandOf:
+class StepOperand:
     """An operand of a step: its bytes, and where they live."""
 
     name: str
@@ -64,8 +64,8 @@ class _Visit:
     rooms: Mapping[str, tuple[int, ...]]
 
 
-class Machine:
-    """A platform with a near memory, and what a plan has pinned in it."""
+class ScheduledMachine:
+    """A platform with a scratchpad, and what a plan has pinned in it."""
 
     def __init__(self, scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions) -> None:
         self.scheduled, self.operators, self.decisions = scheduled, operators, decisions
@@ -80,15 +80,15 @@ class Machine:
         return self.bound.graph.consumers()
 
     @cached_property
-    def hops(self) -> tuple[Way, ...]:
-        """From the home memory to the near one, outermost first; none on a machine with one memory."""
+    def hops(self) -> tuple[HopMemories, ...]:
+        """From the backing memory to the scratchpad, outermost first; none on a machine with one memory."""
         home, near = self.platform.home_memory().name, self.platform.near
         paths = route(self.platform, home, near) if near else ()
-        return tuple(Way(far=path.source, near=path.target) for path in paths or ())
+        return tuple(HopMemories(far=path.source, near=path.target) for path in paths or ())
 
     @cached_property
     def constant_memory(self) -> str:
-        """Where constants are if nothing is pinned: the first const memory from which copies lead to the near one."""
+        """Where constants are if nothing is pinned: the first const memory from which copies lead to the scratchpad."""
         const = self.platform.of_kind("const")
         leading = [memory.name for memory in const if route(self.platform, memory.name, self.platform.near)]
         return (leading or [memory.name for memory in const])[0]
@@ -105,8 +105,8 @@ class Machine:
         """The access of the step's kernel."""
         return self.bound.layers[step.name].access
 
-    def operands(self, step: Step, kept: Mapping[str, str] = NOTHING) -> tuple[OperandOf, ...]:
-        """Inputs, packed constants, outputs. `kept` has buffers that are elsewhere than decided, and their memory."""
+    def operands(self, step: Step, resident: Mapping[str, str] = NOTHING) -> tuple[StepOperand, ...]:
+        """Inputs, packed constants, outputs. `resident` has buffers that are not where decided, and their memory."""
         site, binding, layer = self.site(step), self.bound.bindings[step.name], self.bound.layers[step.name]
         operator = self.operators[site.node.op]
         found = []
@@ -114,19 +114,19 @@ class Machine:
             if source.operand in binding.constants:
                 found.append(self._constant(source.operand, binding.constants[source.operand]))
             else:
-                found.append(self._value(source.operand, source.tensor, kept, written=False))
+                found.append(self._value(source.operand, source.tensor, resident, written=False))
         outputs = zip(operator.outputs, site.node.outputs, strict=False)
-        found.extend(self._value(operand, value, kept, written=True) for operand, value in outputs if value)
+        found.extend(self._value(operand, value, resident, written=True) for operand, value in outputs if value)
         return tuple(
             replace(one, stays=True) if one.name in layer.stays and self._reached(one) else one for one in found
         )
 
-    def _reached(self, operand: OperandOf) -> bool:
+    def _reached(self, operand: StepOperand) -> bool:
         return reachable(self.platform, operand.memory)
 
-    def _constant(self, operand: str, name: str) -> OperandOf:
+    def _constant(self, operand: str, name: str) -> StepOperand:
         array, staging = self.bound.constants[name], self.decisions.staged.get(name)
-        return OperandOf(
+        return StepOperand(
             name=operand,
             value=name,
             shape=tuple(array.shape),
@@ -138,16 +138,16 @@ class Machine:
             constant=True,
         )
 
-    def _value(self, operand: str, name: str, kept: Mapping[str, str], *, written: bool) -> OperandOf:
+    def _value(self, operand: str, name: str, resident: Mapping[str, str], *, written: bool) -> StepOperand:
         tensor, storage = self.bound.graph.tensors[name], self.scheduled.storage[name]
         pinned = [self.decisions.memories[key] for key in (name, storage.buffer) if key in self.decisions.memories]
-        return OperandOf(
+        return StepOperand(
             name=operand,
             value=name,
             shape=tensor.shape,
             layout=self.bound.layouts[name],
             item_bytes=tensor.dtype.size_bytes,
-            memory=kept.get(storage.buffer) or (pinned or [self.platform.home_memory().name])[0],
+            memory=resident.get(storage.buffer) or (pinned or [self.platform.home_memory().name])[0],
             buffer=storage.buffer,
             offset_bytes=storage.offset_bytes,
             written=written,
@@ -194,11 +194,11 @@ class Machine:
         ram = self.ram
         if not self.hops:
             return ram
-        chain, first = {hop.near for hop in self.hops}, self.hops[0]
+        analysis, first = {hop.near for hop in self.hops}, self.hops[0]
         beside = [
             name
             for name in ram
-            if name not in (*chain, first.far)
+            if name not in (*analysis, first.far)
             and path_between(self.platform, name, first.near)
             and path_between(self.platform, first.near, name)
         ]
@@ -206,7 +206,7 @@ class Machine:
 
     @cached_property
     def constant_homes(self) -> tuple[str, ...]:
-        """Where constants may be: every const memory that enters the way to the near memory where the first does."""
+        """Where constants may be: every const memory that enters the way to the scratchpad where the first does."""
         const = [memory.name for memory in self.platform.of_kind("const")]
         if not self.hops:
             return tuple(const)
@@ -224,33 +224,33 @@ class Machine:
         step: Step,
         ends: tuple[str, str],
         outer: tuple[Hop, ...] = (),
-        kept: Mapping[str, str] = NOTHING,
+        resident: Mapping[str, str] = NOTHING,
         *,
         split: bool = False,
-    ) -> Space:
+    ) -> TilingSpace:
         """The tilings of one step over the hop with these `ends`, inside the tiles of the hops `outer` around it.
 
-        `kept`: see `operands`; what they take of a memory is not taken off its room. `split`: reductions are cut, too,
+        `resident`: see `operands`; their bytes are not taken off its room. `split`: reductions are cut, too,
         where the hop leads to the kernel, and the kernel accumulates.
         """
         site, binding, access = self.site(step), self.bound.bindings[step.name], self.access(step)
         sums = self.bound.layers[step.name].sums if split and ends[1] == self.platform.near else None
         cuts, refused = cuttable(access, binding.kernel, sums)
         engine = self.engine(binding.engine)
-        operands = self.operands(step, kept)
-        visit = self._visit(index, step, access, outer, kept)
+        operands = self.operands(step, resident)
+        visit = self._visit(index, step, access, outer, resident)
         cuts = tuple(loop for loop in cuts if visit.extents[loop.name] > 1)
         if all(loop.kind != "reduce" for loop in cuts):
             sums = None
-        travellers = []
+        copied = []
         for operand in operands:
             path = self.path(operand, binding.kernel, ends)
             if path is not None and 0 not in operand.shape:
                 loops = tuple(loop.name for loop in access.loops if _moves(access, operand.name, loop, cuts))
                 box = {loop.name: (0, loop.extent) for loop in access.loops}
                 steps = lattice(access.window(operand.name, box), operand.shape, operand.layout, operand.item_bytes)
-                travellers.append(_traveller(operand, path, loops, steps, visit.rooms.get(operand.name)))
-        return Space(
+                copied.append(_copied_operand(operand, path, loops, steps, visit.rooms.get(operand.name)))
+        return TilingSpace(
             site=site,
             kernel=binding.kernel,
             access=access,
@@ -258,7 +258,7 @@ class Machine:
             extents=visit.extents,
             around=visit.around,
             cuts=cuts,
-            travellers=tuple(travellers),
+            copied=tuple(copied),
             operations=operations(binding.kernel, self.operators[site.node.op], site, self.platform, engine),
             room_bytes=self.room_bytes(ends[1], index),
             grain=self.grain(ends[1]),
@@ -273,17 +273,17 @@ class Machine:
         extents = {loop.name: loop.extent for loop in self.access(step).loops}
         split = [name for hop in hops for name in cut_reductions(self.access(step), hop.nest, extents)]
         form = self.bound.layers[step.name].sums if split else None
-        sums: dict[str, Sums] = {}
+        sums: dict[str, SplitReduction] = {}
         if form:
             output, node = self.access(step).outputs[0], self.nodes[step.name]
             same = self.bound.graph.tensors[node.outputs[0]].dtype is form.dtype
             inside = same and key_of(step.name, output) in hops[-1].copies
-            sums = {step.name: Sums(loops=tuple(dict.fromkeys(split)), dtype=form.dtype, in_output=inside)}
+            sums = {step.name: SplitReduction(loops=tuple(dict.fromkeys(split)), dtype=form.dtype, in_output=inside)}
         order: Order = "tiles" if hops else "once"
         return Region(steps=(step.name,), hops=hops, order=order, sums=sums, resident=resident)
 
-    def _spared(self, operands: tuple[OperandOf, ...], kernel: Kernel, access: Access, ends: tuple[str, str]) -> int:
-        """Bytes of the values that live at the near end or nearer, but would cross this hop from the home memory."""
+    def _spared(self, operands: tuple[StepOperand, ...], kernel: Kernel, access: Access, ends: tuple[str, str]) -> int:
+        """Bytes of the values that live at the near end or nearer, but would cross this hop from the backing memory."""
         home = self.platform.home_memory().name
         return sum(
             touched_bytes(access, operand.name, operand.item_bytes)
@@ -292,15 +292,17 @@ class Machine:
             if 0 not in operand.shape and self.path(replace(operand, memory=home), kernel, ends) is not None
         )
 
-    def _visit(self, index: int, step: Step, access: Access, outer: tuple[Hop, ...], kept: Mapping[str, str]) -> _Visit:
+    def _visit(
+        self, index: int, step: Step, access: Access, outer: tuple[Hop, ...], resident: Mapping[str, str]
+    ) -> _Visit:
         """What the hops `outer` leave to the next one."""
         extents = {loop.name: loop.extent for loop in access.loops}
         around: dict[str, tuple[int, ...]] = {}
         rooms: dict[str, tuple[int, ...]] = {}
         for number, hop in enumerate(outer):
-            space = self.space(index, step, (hop.far, hop.near), outer[:number], kept)
+            space = self.space(index, step, (hop.far, hop.near), outer[:number], resident)
             table = WindowTable(space)
-            for operand in space.travellers:
+            for operand in space.copied:
                 copy = hop.copies.get(key_of(step.name, operand.name))
                 if copy is not None:
                     rooms[operand.name] = table.windows(operand, dict(hop.nest[: copy.level])).room
@@ -309,7 +311,7 @@ class Machine:
                 around[name] = (*around.get(name, ()), extents[name])
         return _Visit(extents=extents, around=tuple(around.items()), rooms=rooms)
 
-    def path(self, operand: OperandOf, kernel: Kernel, ends: tuple[str, str]) -> CopyPath | None:
+    def path(self, operand: StepOperand, kernel: Kernel, ends: tuple[str, str]) -> CopyPath | None:
         """How the operand crosses a hop; None where it stays where it is."""
         far, near = ends
         position = [hop.near for hop in self.hops].index(near)
@@ -327,7 +329,7 @@ class Machine:
             source = operand.memory if entry == position else far
         return path_between(self.platform, *((near, source) if operand.written else (source, near)))
 
-    def _once(self, operands: tuple[OperandOf, ...]) -> tuple[str, ...]:
+    def _once(self, operands: tuple[StepOperand, ...]) -> tuple[str, ...]:
         """Inputs whose bytes an output takes."""
         taken = {self.scheduled.storage[item.value].buffer for item in operands if item.written and not item.constant}
         return tuple(
@@ -337,7 +339,7 @@ class Machine:
         )
 
 
-def structural_key(space: Space) -> Hashable:
+def structural_key(space: TilingSpace) -> Hashable:
     """Equal for spaces that have the same best tiling."""
     access = space.access
     axes = tuple(access.axes.items()) if isinstance(access, MapAccess) else space.site.node.name
@@ -353,7 +355,7 @@ def structural_key(space: Space) -> Hashable:
         access.loops,
         tuple(space.extents.items()),
         space.around,
-        space.travellers,
+        space.copied,
         space.operations,
         space.room_bytes,
         space.grain,
@@ -364,14 +366,14 @@ def structural_key(space: Space) -> Hashable:
     )
 
 
-def _traveller(
-    operand: OperandOf,
+def _copied_operand(
+    operand: StepOperand,
     path: CopyPath,
     loops: tuple[str, ...],
     steps: tuple[int, ...],
     room: tuple[int, ...] | None,
-) -> Traveller:
-    return Traveller(
+) -> CopiedOperand:
+    return CopiedOperand(
         name=operand.name,
         written=operand.written,
         shape=operand.shape if room is None else room,

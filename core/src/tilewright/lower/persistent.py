@@ -1,4 +1,4 @@
-"""Knows the code about what lasts from run to run: how state begins and goes on, which constants are copied once.
+"""Knows the code about what lasts from run to run: initialisation and update of state, which constants are copied once.
 Does not know steps.
 """
 
@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tilewright.ir.constant_copies import initial_name
-from tilewright.ir.program import Beginning
+from tilewright.ir.program import StateInitialiser
 from tilewright.ir.stages import Allocated
 from tilewright.ir.statements import Barrier, ByteRange, Comment, CopyStart, If, Statement
 from tilewright.lower.addresses import AddressBook
 
 
-def beginnings(allocated: Allocated, book: AddressBook) -> tuple[Beginning, ...]:
+def state_initialisers(allocated: Allocated, book: AddressBook) -> tuple[StateInitialiser, ...]:
     """The parts of the state that do not begin with zeros, and the constants that they begin with."""
     found = []
     for value in allocated.decisions.state:
@@ -23,7 +23,7 @@ def beginnings(allocated: Allocated, book: AddressBook) -> tuple[Beginning, ...]
             start = allocated.placements[storage.buffer].offset_bytes + storage.offset_bytes
             source = book.of_buffer(name)
             found.append(
-                Beginning(
+                StateInitialiser(
                     offset_bytes=start,
                     size_bytes=allocated.tiled.scheduled.bound.constants[name].nbytes,
                     pool=source.parameter.name,
@@ -33,7 +33,7 @@ def beginnings(allocated: Allocated, book: AddressBook) -> tuple[Beginning, ...]
     return tuple(found)
 
 
-def going_on(allocated: Allocated, book: AddressBook, *, team: bool) -> tuple[Statement, ...]:
+def state_updates(allocated: Allocated, book: AddressBook, *, team: bool) -> tuple[Statement, ...]:
     """Copies, after the last step, of outputs that could not be written where the input of the next run is."""
     copies = tuple(_copies(allocated.decisions.state, book))
     if not copies:

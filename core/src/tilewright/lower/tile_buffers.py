@@ -22,27 +22,27 @@ from tilewright.ir.regions import Copy
 from tilewright.ir.stages import Step
 from tilewright.ir.statements import ByteRange
 from tilewright.lower.addresses import RUN_LOCALS, AddressBook
-from tilewright.lower.bonds import Bond
 from tilewright.lower.boxes import lows, whole_box
-from tilewright.lower.nest import COUNTERS, Level, Nest, Ranges, boxes
+from tilewright.lower.nest import COUNTERS, HopLevel, Ranges, TileNest, boxes
+from tilewright.lower.operand_bindings import OperandBinding
 from tilewright.lower.region_box import RegionBox
 from tilewright.lower.sums import Sum, factor
-from tilewright.tile.boxes import Roll
+from tilewright.tile.boxes import RollingAxis
 
 STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *"ijklmnop", "mine", "slot", "near", "far", "box", "copies")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slot:
+class TileBuffers:
     """The tile buffers of one operand at one level. `borrowed`: they are those in which the region holds the value."""
 
-    bond: Bond
-    level: Level
+    binding: OperandBinding
+    level: HopLevel
     copy: Copy
     name: str  # C variable: an array of tw_slot in the pipeline, a pointer in the parts
     buffers: tuple[str, ...]
     room: tuple[int, ...]  # elements along each axis that a buffer has room for
-    roll: Roll | None = None  # of a rolling window
+    roll: RollingAxis | None = None  # of a rolling window
     borrowed: bool = False
     whole: bool = False  # all of the value, whatever the step uses of it
 
@@ -54,7 +54,7 @@ class Slot:
     @property
     def size_bytes(self) -> int:
         """Of one buffer: the largest window."""
-        return self.bond.dtype.size_bytes * prod(self.room)
+        return self.binding.dtype.size_bytes * prod(self.room)
 
     @property
     def ranges(self) -> tuple[ByteRange, ...]:
@@ -63,7 +63,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class OperandLocation:
     """Where a part of the step finds an operand: `parameter + offset_bytes` is the element at `origin`."""
 
     parameter: Parameter
@@ -79,38 +79,40 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
+class Accumulator:
     """The operand `acc`: where it is, its type, and C conditions for the first and the last tile of the reduction."""
 
     output: str  # operand whose tile it has an element for each element of
     dtype: DType
-    held: Held
+    held: OperandLocation
     in_output: bool
     first: str
     last: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tiling:
+class TiledStep:
     """Everything about one tiled step that stays the same from level to level."""
 
     step: Step
     site: Matched
     operator: Operator
     kernel: Kernel
-    nest: Nest
-    bonds: tuple[Bond, ...]
+    nest: TileNest
+    bindings: tuple[OperandBinding, ...]
     names: Mapping[str, str]  # operand -> C identifier
     book: AddressBook
     platform: Platform
     function: str
     box: RegionBox
     number: int  # of the step in its region
-    slots: tuple[tuple[Slot, ...], ...]  # by level
-    crossed: tuple[Mapping[str, Slot], ...] = ()  # by level: value -> where another step's operand brought it whole
-    inner: Mapping[str, Held] = field(default_factory=dict)  # operand -> where the region keeps it near
+    slots: tuple[tuple[TileBuffers, ...], ...]  # by level
+    crossed: tuple[
+        Mapping[str, TileBuffers], ...
+    ] = ()  # by level: value -> where another step's operand brought it whole
+    inner: Mapping[str, OperandLocation] = field(default_factory=dict)  # operand -> where the region keeps it near
     scratch: str = ""  # buffer
-    sums: Sums | None = None  # of a reduction that is split
+    sums: Accumulator | None = None  # of a reduction that is split
 
     def first(self) -> str:
         """Holds for the first tile of those of the last level for which the step computes the same."""
@@ -122,40 +124,40 @@ class Tiling:
         level, period = self._period()
         return "" if period == "1" else f"({level.counter} + 1) % {factor(period)} == 0"
 
-    def _period(self) -> tuple[Level, str]:
+    def _period(self) -> tuple[HopLevel, str]:
         boxes, level = self.box.boxes, self.nest.levels[-1]
-        return level, level.period(boxes.depth(self.number) - boxes.starts[-2])
+        return level, level.period(boxes.copy_level(self.number) - boxes.starts[-2])
 
-    def held(self, bond: Bond, levels: int) -> Held:
-        """Where `bond` is once `levels` hops have been made."""
-        if bond.operand in self.inner and levels == len(self.nest.levels):
-            return self.inner[bond.operand]
+    def held(self, binding: OperandBinding, levels: int) -> OperandLocation:
+        """Where `binding` is once `levels` hops have been made."""
+        if binding.operand in self.inner and levels == len(self.nest.levels):
+            return self.inner[binding.operand]
         for at in reversed(range(levels)):
             for slot in self.slots[at]:
-                if slot.bond is bond:
+                if slot.binding is binding:
                     return self._in_slot(slot, at)
-            if bond.what in self.crossed[at]:
-                return self._in_slot(self.crossed[at][bond.what], at)
-        place, item = bond.place, bond.dtype.size_bytes
-        return Held(
+            if binding.what in self.crossed[at]:
+                return self._in_slot(self.crossed[at][binding.what], at)
+        place, item = binding.place, binding.dtype.size_bytes
+        return OperandLocation(
             parameter=place.parameter,
             memory=self.platform.home_memory().name if place.where == "caller" else place.where,
             offset_bytes=place.offset_bytes,
-            strides=tuple(step * item for step in strides(bond.shape, bond.layout)),
-            origin=(Sum(),) * len(bond.shape),
-            ranges=(bond.region,),
+            strides=tuple(step * item for step in strides(binding.shape, binding.layout)),
+            origin=(Sum(),) * len(binding.shape),
+            ranges=(binding.region,),
         )
 
-    def _in_slot(self, slot: Slot, at: int) -> Held:
+    def _in_slot(self, slot: TileBuffers, at: int) -> OperandLocation:
         """Of a level that crosses whole, on the way, there is one buffer, which everybody finds where it is."""
-        level, item = self.nest.levels[at], slot.bond.dtype.size_bytes
-        kind = "uint8_t *" if slot.bond.written else "const uint8_t *"
+        level, item = self.nest.levels[at], slot.binding.dtype.size_bytes
+        kind = "uint8_t *" if slot.binding.written else "const uint8_t *"
         place = self.book.of_buffer(slot.buffers[0])
-        found = Held(
+        found = OperandLocation(
             parameter=Parameter(type=kind, name=slot.name, argument=slot.name),
             memory=level.hop.near,
             offset_bytes=0,
-            strides=tuple(step * item for step in strides(slot.room, slot.bond.layout)),
+            strides=tuple(step * item for step in strides(slot.room, slot.binding.layout)),
             origin=(Sum(),) * len(slot.room) if slot.whole else self.origin(slot, level),
             ranges=slot.ranges,
         )
@@ -163,26 +165,26 @@ class Tiling:
             return found
         return replace(found, parameter=place.parameter, offset_bytes=place.offset_bytes)
 
-    def origin(self, slot: Slot, level: Level) -> tuple[Sum, ...]:
+    def origin(self, slot: TileBuffers, level: HopLevel) -> tuple[Sum, ...]:
         """The first position of a slot's window, along each axis."""
-        return lows(self.nest.access, slot.bond.operand, level.around(slot.copy.level))
+        return lows(self.nest.access, slot.binding.operand, level.around(slot.copy.level))
 
 
-def operand_names(bonds: Sequence[Bond], book: AddressBook) -> dict[str, str]:
+def operand_names(bindings: Sequence[OperandBinding], book: AddressBook) -> dict[str, str]:
     """Operand -> C identifier that no parameter of the step has."""
     taken = [*STEP_LOCALS, *(one.name for one in book.bases)]
-    texts = {bond.operand: bond.operand.lower() for bond in bonds}
+    texts = {binding.operand: binding.operand.lower() for binding in bindings}
     names = unique_identifiers(texts.values(), taken=taken, fallback="x")
     return {operand: names[text] for operand, text in texts.items()}
 
 
-def extent_ranges(nest: Nest, bond: Bond, ranges: Ranges) -> tuple[tuple[int, int], ...]:
+def extent_ranges(nest: TileNest, binding: OperandBinding, ranges: Ranges) -> tuple[tuple[int, int], ...]:
     """The least and the most positions along each axis that any box in `ranges` touches."""
     access, whole = nest.access, whole_box(nest.access)
     if not isinstance(access, MapAccess):
-        return tuple((span.extent, span.extent) for span in access.window(bond.operand, whole))
+        return tuple((span.extent, span.extent) for span in access.window(binding.operand, whole))
     found = []
-    for axis in access.axes[bond.operand]:
+    for axis in access.axes[binding.operand]:
         loops = [loop for loop in ranges if mentions(axis.index, loop)]
         extents = {_extent(axis, box) for box in boxes(ranges, loops)}
         found.append((min(extents), max(extents)))

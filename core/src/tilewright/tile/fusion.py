@@ -13,14 +13,14 @@ from tilewright.ir.graph import Node
 from tilewright.ir.index import Index, bare_loop, mentions
 from tilewright.ir.regions import Copy, Hop, key_of
 from tilewright.ir.stages import Step
-from tilewright.tile.space import Space, Traveller, touched_bytes
-from tilewright.tile.spaces import NOTHING, Machine, OperandOf, Way, structural_key
+from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine, StepOperand, structural_key
+from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, touched_bytes
 
 UNTAKEN: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class InnerReader:
     """A step of the group, by its number in it, that reads an inner value."""
 
     member: int
@@ -28,24 +28,24 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
-    """One step of a region. Of a hop's space `travellers` are the operands that come from outside, or leave."""
+class RegionStep:
+    """One step of a region. Of a hop's space `copied` are the operands that come from outside, or leave."""
 
     index: int  # in the schedule
     step: Step
     access: Access
-    spaces: tuple[Space, ...]  # over each hop, outermost first
-    key: Hashable  # see `Seen`
-    operands: tuple[OperandOf, ...]
-    output: OperandOf
+    spaces: tuple[TilingSpace, ...]  # over each hop, outermost first
+    key: Hashable  # see `StepAnalysis`
+    operands: tuple[StepOperand, ...]
+    output: StepOperand
     inside: Mapping[str, int]  # operand -> number of the member that computes it
-    readers: tuple[Reader, ...]  # of the output; none for the sink
+    readers: tuple[InnerReader, ...]  # of the output; none for the sink
     leaves: bool  # the output is needed outside, too; the sink's always is
     loops: tuple[str, ...]  # one for each axis of the output; "" where a call always writes the whole axis
     moves: Mapping[str, tuple[tuple[str, ...], ...]]  # operand -> by axis the loops that its index depends on
 
     @property
-    def space(self) -> Space:
+    def space(self) -> TilingSpace:
         """Over the last hop."""
         return self.spaces[-1]
 
@@ -58,16 +58,16 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chain:
+class RegionAnalysis:
     """The steps of a region. The last is the sink."""
 
-    members: tuple[Member, ...]
-    ways: tuple[Way, ...]  # the hops, outermost first
-    rooms: tuple[int | None, ...]  # bytes of each hop's near memory; None: no limit
+    members: tuple[RegionStep, ...]
+    hops: tuple[HopMemories, ...]  # the hops, outermost first
+    rooms: tuple[int | None, ...]  # bytes of each hop's scratchpad; None: no limit
     grains: tuple[int, ...]  # tile buffers of each begin at multiples of it
 
     @property
-    def sink(self) -> Member:
+    def sink(self) -> RegionStep:
         """The step whose loops are cut."""
         return self.members[-1]
 
@@ -76,75 +76,75 @@ class Chain:
         """The values that pass between the steps, in order."""
         return tuple(member.output.value for member in self.members[:-1])
 
-    def crossing(self, hop: int) -> Iterator[tuple[Member, Traveller]]:
+    def crossing(self, hop: int) -> Iterator[tuple[RegionStep, CopiedOperand]]:
         """What has to cross a hop, each value once."""
         seen: set[str] = set()
         for member in self.members:
             values = {item.name: item.value for item in member.operands}
-            for item in member.spaces[hop].travellers:
+            for item in member.spaces[hop].copied:
                 if values[item.name] not in seen:
                     seen.add(values[item.name])
                     yield member, item
 
 
-def whole_hops(chain: Chain) -> tuple[Hop, ...]:
+def whole_hops(analysis: RegionAnalysis) -> tuple[Hop, ...]:
     """The hops before the last where nothing is cut on them: all that crosses is resident."""
     return tuple(
         Hop(
             far=way.far,
             near=way.near,
-            copies={key_of(member.step.name, item.name): Copy(level=0) for member, item in chain.crossing(at)},
+            copies={key_of(member.step.name, item.name): Copy(level=0) for member, item in analysis.crossing(at)},
         )
-        for at, way in enumerate(chain.ways[:-1])
+        for at, way in enumerate(analysis.hops[:-1])
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class StepAnalysis:
     """A step of a schedule as regions see it. `key` is equal where spaces have the same tilings in the same room."""
 
     step: Step
-    spaces: tuple[Space, ...]  # over each hop, outermost first
+    spaces: tuple[TilingSpace, ...]  # over each hop, outermost first
     key: Hashable
-    operands: tuple[OperandOf, ...]
-    moves: Mapping[str, tuple[tuple[str, ...], ...]]  # see `Member`
+    operands: tuple[StepOperand, ...]
+    moves: Mapping[str, tuple[tuple[str, ...], ...]]  # see `RegionStep`
     reason: str  # why it can be in no region of several steps; empty where it can
     unheld: str  # why what it writes cannot pass to another step of one
 
     @property
-    def output(self) -> OperandOf:
+    def output(self) -> StepOperand:
         """What it writes; the first of several."""
         return next(item for item in self.operands if item.written)
 
 
-class Lookout:
+class StepAnalyses:
     """The steps of a machine's schedule; each is looked at once, and once more for all that is kept elsewhere.
 
-    `ways` are the hops that regions go over; None: all of the machine's.
+    `hops` are the hops that regions go over; None: all of the machine's.
     """
 
-    def __init__(self, machine: Machine, ways: Sequence[Way] | None = None) -> None:
-        self.machine, self.ways = machine, machine.hops if ways is None else tuple(ways)
-        self._seen: dict[tuple[int, frozenset[tuple[str, str]]], Seen] = {}
+    def __init__(self, machine: ScheduledMachine, hops: Sequence[HopMemories] | None = None) -> None:
+        self.machine, self.hops = machine, machine.hops if hops is None else tuple(hops)
+        self._seen: dict[tuple[int, frozenset[tuple[str, str]]], StepAnalysis] = {}
         self._touched: dict[int, frozenset[str]] = {}
 
-    def at(self, index: int, kept: Mapping[str, str] = NOTHING) -> Seen:
-        """`kept` has buffers that are elsewhere than decided, and their memory."""
+    def at(self, index: int, resident: Mapping[str, str] = NOTHING) -> StepAnalysis:
+        """`resident` has buffers that are not where decided, and their memory."""
         step = self.machine.scheduled.steps[index]
         if index not in self._touched:
             self._touched[index] = frozenset(item.buffer for item in self.machine.operands(step))
-        here = {name: kept[name] for name in self._touched[index].intersection(kept)}
+        here = {name: resident[name] for name in self._touched[index].intersection(resident)}
         key = index, frozenset(here.items())
         if key not in self._seen:
             self._seen[key] = self._look(index, step, here)
         return self._seen[key]
 
-    def _look(self, index: int, step: Step, kept: Mapping[str, str]) -> Seen:
+    def _look(self, index: int, step: Step, resident: Mapping[str, str]) -> StepAnalysis:
         machine = self.machine
-        spaces = tuple(machine.space(index, step, (hop.far, hop.near), kept=kept) for hop in self.ways)
-        operands = machine.operands(step, kept)
+        spaces = tuple(machine.space(index, step, (hop.far, hop.near), resident=resident) for hop in self.hops)
+        operands = machine.operands(step, resident)
         access = machine.access(step)
-        return Seen(
+        return StepAnalysis(
             step=step,
             spaces=spaces,
             key=tuple(structural_key(replace(one, room_bytes=None)) for one in spaces),
@@ -155,42 +155,44 @@ class Lookout:
         )
 
 
-def chain_of(
-    machine: Machine,
+def region_analysis(
+    machine: ScheduledMachine,
     index: int,
     steps: Sequence[Step],
-    kept: Mapping[str, str] = NOTHING,
+    resident: Mapping[str, str] = NOTHING,
     taken: Mapping[str, int] = UNTAKEN,
-    lookout: Lookout | None = None,
-) -> Chain | str:
+    analyses: StepAnalyses | None = None,
+) -> RegionAnalysis | str:
     """The steps from `index` on as a group, or a sentence that says why they are none.
 
-    `kept` has buffers that are elsewhere than decided, and their memory; `taken` is what they take of memories.
+    `resident` has buffers that are not where decided, and their memory; `taken` is what they take of memories.
     """
-    lookout = lookout or Lookout(machine)
-    if len(steps) > 1 and not lookout.ways:
-        return "several steps are tiled together only where values can stay in a near memory"
-    seen = [lookout.at(index + number, kept) for number in range(len(steps))]
+    analyses = analyses or StepAnalyses(machine)
+    if len(steps) > 1 and not analyses.hops:
+        return "several steps are tiled together only where values can stay in a scratchpad"
+    seen = [analyses.at(index + number, resident) for number in range(len(steps))]
     for number, one in enumerate(seen if len(seen) > 1 else ()):
         held = number + 1 < len(seen)
-        reason = one.reason or (held and (one.unheld or _wanted_elsewhere(lookout, one, seen))) or ""
+        reason = one.reason or (held and (one.unheld or _wanted_elsewhere(analyses, one, seen))) or ""
         if reason:
             return f"step '{one.step.name}': {reason}"
     made = {one.output.value: number for number, one in enumerate(seen[:-1])}
-    chain = Chain(
-        members=tuple(_member(lookout, index + number, number, seen, made) for number in range(len(seen))),
-        ways=lookout.ways,
-        rooms=tuple(_room(machine, way.near, index, len(seen), taken) for way in lookout.ways),
-        grains=tuple(machine.grain(way.near) for way in lookout.ways),
+    analysis = RegionAnalysis(
+        members=tuple(_member(analyses, index + number, number, seen, made) for number in range(len(seen))),
+        hops=analyses.hops,
+        rooms=tuple(_room(machine, way.near, index, len(seen), taken) for way in analyses.hops),
+        grains=tuple(machine.grain(way.near) for way in analyses.hops),
     )
-    return _in_each_others_way(machine, chain) or chain
+    return _in_each_others_way(machine, analysis) or analysis
 
 
-def chain_of_one(machine: Machine, index: int, ways: Sequence[Way], spaces: Sequence[Space]) -> Chain:
+def single_step_analysis(
+    machine: ScheduledMachine, index: int, hops: Sequence[HopMemories], spaces: Sequence[TilingSpace]
+) -> RegionAnalysis:
     """A step alone, over some hops. `spaces` are its tilings over each of them."""
     step, access = machine.scheduled.steps[index], machine.access(machine.scheduled.steps[index])
     operands = machine.operands(step)
-    member = Member(
+    member = RegionStep(
         index=index,
         step=step,
         access=access,
@@ -204,11 +206,11 @@ def chain_of_one(machine: Machine, index: int, ways: Sequence[Way], spaces: Sequ
         loops=(),
         moves=_moves(access),
     )
-    return Chain(
+    return RegionAnalysis(
         members=(member,),
-        ways=tuple(ways),
+        hops=tuple(hops),
         rooms=tuple(space.room_bytes for space in spaces),
-        grains=tuple(machine.grain(way.near) for way in ways),
+        grains=tuple(machine.grain(way.near) for way in hops),
     )
 
 
@@ -222,7 +224,7 @@ def _moves(access: Access) -> Mapping[str, tuple[tuple[str, ...], ...]]:
     }
 
 
-def _unfit(node: Node, access: Access, step: Step, operands: Sequence[OperandOf]) -> str:
+def _unfit(node: Node, access: Access, step: Step, operands: Sequence[StepOperand]) -> str:
     """Why a step can be in no region of several."""
     if not isinstance(access, MapAccess):
         return "its windows are no index map"
@@ -242,45 +244,47 @@ def _unheld(access: Access) -> str:
     return ""
 
 
-def _wanted_elsewhere(lookout: Lookout, one: Seen, seen: Sequence[Seen]) -> str:
+def _wanted_elsewhere(analyses: StepAnalyses, one: StepAnalysis, seen: Sequence[StepAnalysis]) -> str:
     """That no step of the region reads the output of one, or wants it in a memory where it is not."""
-    value, near = one.output.value, lookout.machine.platform.near
+    value, near = one.output.value, analyses.machine.platform.near
     if not any(operand.value == value and not operand.written for user in seen for operand in user.operands):
         return f"no step of the group reads '{value}'"
     for user in seen:
-        memories = lookout.machine.bound.bindings[user.step.name].kernel.memories
+        memories = analyses.machine.bound.bindings[user.step.name].kernel.memories
         for operand in user.operands:
             if operand.value == value and near not in memories.get(operand.name, (near,)):
                 return f"'{user.step.name}' wants '{value}' in another memory than '{near}'"
     return ""
 
 
-def _leaves(lookout: Lookout, one: Seen, names: set[str]) -> bool:
+def _leaves(analyses: StepAnalyses, one: StepAnalysis, names: set[str]) -> bool:
     """Whether anything outside these steps needs what a step writes."""
     value = one.output.value
-    readers = (node.name for node in lookout.machine.consumers.get(value, ()))
-    return value in lookout.machine.bound.graph.outputs or any(name not in names for name in readers)
+    readers = (node.name for node in analyses.machine.consumers.get(value, ()))
+    return value in analyses.machine.bound.graph.outputs or any(name not in names for name in readers)
 
 
 def _is_loop(index: Index | None, loop: str, extent: int) -> bool:
     return index is None or bool(loop) or (extent == 1 and not index.terms)
 
 
-def _member(lookout: Lookout, index: int, number: int, seen: Sequence[Seen], made: Mapping[str, int]) -> Member:
+def _member(
+    analyses: StepAnalyses, index: int, number: int, seen: Sequence[StepAnalysis], made: Mapping[str, int]
+) -> RegionStep:
     here, last = seen[number], number + 1 == len(seen)
     inside = {item.name: made[item.value] for item in here.operands if not item.written and item.value in made}
     output = here.output
-    leaves = last or _leaves(lookout, here, {one.step.name for one in seen})
+    leaves = last or _leaves(analyses, here, {one.step.name for one in seen})
     readers = tuple(
-        Reader(member=at, operand=item.name)
+        InnerReader(member=at, operand=item.name)
         for at, one in enumerate(seen)
         for item in one.operands
         if item.value == output.value and not item.written
     )
-    access = lookout.machine.access(here.step)
+    access = analyses.machine.access(here.step)
     axes = access.axes[output.name] if isinstance(access, MapAccess) else ()
     at_home = {*inside, *(() if leaves else (output.name,))}
-    return Member(
+    return RegionStep(
         index=index,
         step=here.step,
         access=access,
@@ -296,39 +300,39 @@ def _member(lookout: Lookout, index: int, number: int, seen: Sequence[Seen], mad
     )
 
 
-def _without(space: Space, at_home: set[str]) -> Space:
+def _without(space: TilingSpace, at_home: set[str]) -> TilingSpace:
     """The space with operands that stay in the region: they are not copied, but would be, layer by layer."""
-    spared = (item for item in space.travellers if item.name in at_home)
+    spared = (item for item in space.copied if item.name in at_home)
     return replace(
         space,
-        travellers=tuple(item for item in space.travellers if item.name not in at_home),
+        copied=tuple(item for item in space.copied if item.name not in at_home),
         spared_bytes=space.spared_bytes
         + sum(touched_bytes(space.access, item.name, item.item_bytes) for item in spared),
     )
 
 
-def _room(machine: Machine, memory: str, index: int, count: int, taken: Mapping[str, int]) -> int | None:
+def _room(machine: ScheduledMachine, memory: str, index: int, count: int, taken: Mapping[str, int]) -> int | None:
     """Bytes of a memory that `count` steps from `index` on may all take."""
     rooms = [machine.room_bytes(memory, index + number) for number in range(count)]
     known = [room for room in rooms if room is not None]
     return min(known) - taken.get(memory, 0) if known else None
 
 
-def _in_each_others_way(machine: Machine, chain: Chain) -> str:
+def _in_each_others_way(machine: ScheduledMachine, analysis: RegionAnalysis) -> str:
     """Indices that do not rise, and outputs that take the bytes of something the region reads or writes."""
-    if len(chain.members) == 1:
+    if len(analysis.members) == 1:
         return ""
     taken: dict[str, str] = {}  # buffer -> value that is written to it
     storage = machine.scheduled.storage
-    for member in chain.members:
+    for member in analysis.members:
         for operand, maker in member.inside.items():
-            moved = {loop for loop in chain.members[maker].loops if loop}
+            moved = {loop for loop in analysis.members[maker].loops if loop}
             if moved and not all(rises(axis.index) for axis in member.index_map.axes[operand]):
                 return f"step '{member.step.name}': it reads {operand} with an index that does not rise with its loops"
         value = member.output.value
         if member.leaves and taken.setdefault(storage[value].buffer, value) != value:
             return f"the outputs '{taken[storage[value].buffer]}' and '{value}' share bytes"
-    for member in chain.members:
+    for member in analysis.members:
         for item in member.operands:
             if item.constant or item.written or item.name in member.inside:
                 continue

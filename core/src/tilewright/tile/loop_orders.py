@@ -16,10 +16,10 @@ import numpy as np
 
 from tilewright.ir.index import mentions
 from tilewright.ir.regions import Copy, Cut, Hop, key_of
-from tilewright.tile.floors import MOST_TRAFFIC, TRAFFIC
 from tilewright.tile.grid import trip_counts
-from tilewright.tile.problem import Problem
-from tilewright.tile.space import Traveller
+from tilewright.tile.lower_bounds import MOST_TRAFFIC, TRAFFIC
+from tilewright.tile.problem import TilingProblem
+from tilewright.tile.tiling_space import CopiedOperand
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,7 +33,7 @@ _MOST_COMBINATIONS = 256  # of depths, for one order of loops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class EstimatedTiling:
     """A tiling and what the search believes of it."""
 
     nest: tuple[Cut, ...]
@@ -41,7 +41,7 @@ class Found:
     cycles: float
     moved_bytes: float
     score: float  # cycles, a little dearer the more is moved
-    used_bytes: float  # of the near memory, alignment included
+    used_bytes: float  # of the scratchpad, alignment included
 
     def on(self, step: str, ends: tuple[str, str] = ("", "")) -> Hop:
         """The same as a decision: the hop of `step` from one memory to the other."""
@@ -50,10 +50,10 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class _OperandOptions:
     """One operand: for each order, and each depth worth trying, an entry along the operand's own axis of the arrays."""
 
-    item: Traveller
+    item: CopiedOperand
     deep: Integers  # the depths
     rolls: npt.NDArray[np.bool_]  # whether rows stay: such a window has one buffer
     buffer: Numbers  # bytes of one buffer
@@ -63,13 +63,13 @@ class _Choice:
     legal: npt.NDArray[np.bool_]
 
 
-class Orders:
+class LoopOrders:
     """All depths and buffers for some orders of the loops, over some points: arrays [order, depth of each operand...,
     point]."""
 
     def __init__(
         self,
-        problem: Problem,
+        problem: TilingProblem,
         orders: Sequence[tuple[int, ...]],
         points: Integers,
         computes: Numbers,
@@ -86,7 +86,7 @@ class Orders:
         self.choices = self._choices()
         self.moved = total_of([choice.moved for choice in self.choices])
 
-    def best(self) -> Found | None:
+    def best(self) -> EstimatedTiling | None:
         """The best of them; None where nothing fits."""
         doubled, used = self._buffers()
         legal = self.legal(used + self.scratch)
@@ -103,65 +103,67 @@ class Orders:
         """Cycles, a little dearer the more is moved."""
         return cycles * (1 + TRAFFIC * np.minimum(moved / self.problem.bound, MOST_TRAFFIC))
 
-    def _choices(self) -> list[_Choice]:
+    def _choices(self) -> list[_OperandOptions]:
         options = [self._options(order) for order in self.orders]
         return [
             self._choice(item, [found[item.name] for found in options], position)
-            for position, item in enumerate(self.problem.space.travellers)
+            for position, item in enumerate(self.problem.space.copied)
         ]
 
     def _options(self, order: tuple[int, ...]) -> dict[str, tuple[_Option, ...]]:
         """What is worth trying for each operand."""
         space = self.problem.space
-        options = {item.name: self._options_of(item, order) for item in space.travellers}
-        for item in sorted(space.travellers, key=self.problem.whole_bytes):
+        options = {item.name: self._options_of(item, order) for item in space.copied}
+        for item in sorted(space.copied, key=self.problem.whole_bytes):
             # too many combinations: the smallest operands are resident, or as deep as they can be
             if prod(len(found) for found in options.values()) <= _MOST_COMBINATIONS:
                 break
             options[item.name] = (options[item.name][0], options[item.name][-1])[: len(options[item.name])]
         return options
 
-    def _options_of(self, item: Traveller, order: tuple[int, ...]) -> tuple[_Option, ...]:
+    def _options_of(self, item: CopiedOperand, order: tuple[int, ...]) -> tuple[_Option, ...]:
         """Each depth, and the loop along which rows stay, the innermost that moves the window; "" where none stays."""
         names = [self.problem.space.cuts[index].name for index in order]
         rolls = self.problem.space.rolls.get(item.name, {})
         found = []
-        for depth in self._depths(item, names):
-            found.append((depth, ""))
-            loop = names[depth - 1] if depth else ""
-            if loop in rolls and not self._moved_by_others(item, names[: depth - 1], rolls[loop]):
-                found.append((depth, loop))
+        for copy_level in self._depths(item, names):
+            found.append((copy_level, ""))
+            loop = names[copy_level - 1] if copy_level else ""
+            if loop in rolls and not self._moved_by_others(item, names[: copy_level - 1], rolls[loop]):
+                found.append((copy_level, loop))
         return tuple(found)
 
-    def _depths(self, item: Traveller, names: Sequence[str]) -> tuple[int, ...]:
+    def _depths(self, item: CopiedOperand, names: Sequence[str]) -> tuple[int, ...]:
         """Resident, or just inside a loop that moves the window."""
-        inside = [depth + 1 for depth, name in enumerate(names) if name in item.loops]
+        inside = [copy_level + 1 for copy_level, name in enumerate(names) if name in item.loops]
         if item.name in self.problem.space.once:
-            inside = [depth for depth in inside if all(name in item.loops for name in names[:depth])]
+            inside = [copy_level for copy_level in inside if all(name in item.loops for name in names[:copy_level])]
         return (0, *inside)
 
-    def _moved_by_others(self, item: Traveller, names: Sequence[str], axis: int) -> bool:
+    def _moved_by_others(self, item: CopiedOperand, names: Sequence[str], axis: int) -> bool:
         index = self.problem.space.index_map.axes[item.name][axis].index
         return any(mentions(index, name) for name in names)
 
-    def _choice(self, item: Traveller, options: Sequence[tuple[_Option, ...]], position: int) -> _Choice:
+    def _choice(self, item: CopiedOperand, options: Sequence[tuple[_Option, ...]], position: int) -> _OperandOptions:
         """An operand with its options in each order. Orders with fewer have the first one again."""
         most = max(len(found) for found in options)
         filled = [(*found, *found[:1] * (most - len(found))) for found in options]
-        axes = [len(options), *[1] * len(self.problem.space.travellers), -1]
+        axes = [len(options), *[1] * len(self.problem.space.copied), -1]
         axes[position + 1] = most
-        deep = np.array([[depth for depth, _ in found] for found in filled])
+        deep = np.array([[copy_level for copy_level, _ in found] for found in filled])
         rolls = np.array([[bool(roll) for _, roll in found] for found in filled])
         fetches = np.take_along_axis(self.above, deep[:, None], 2).swapaxes(1, 2).reshape(axes)
         buffer, moved, each, legal = np.moveaxis(self._prices(item, filled), 2, 0).reshape(4, *axes)
-        return _Choice(item, deep.reshape(axes), rolls.reshape(axes), buffer, moved * fetches, each, fetches, legal > 0)
+        return _OperandOptions(
+            item, deep.reshape(axes), rolls.reshape(axes), buffer, moved * fetches, each, fetches, legal > 0
+        )
 
-    def _prices(self, item: Traveller, options: Sequence[Sequence[_Option]]) -> Numbers:
-        """[order, option, 4, point], see `Problem.transfers`."""
+    def _prices(self, item: CopiedOperand, options: Sequence[Sequence[_Option]]) -> Numbers:
+        """[order, option, 4, point], see `TilingProblem.transfers`."""
         cuts = self.problem.space.cuts
         moves = frozenset(index for index, loop in enumerate(cuts) if loop.name in item.loops)
         keys = [
-            [(item.name, moves.intersection(order[:depth]), roll) for depth, roll in found]
+            [(item.name, moves.intersection(order[:copy_level]), roll) for copy_level, roll in found]
             for order, found in zip(self.orders, options, strict=True)
         ]
         new = [key for key in dict.fromkeys(chain.from_iterable(keys)) if key not in self.priced]
@@ -228,7 +230,7 @@ class Orders:
         return list(doubled.reshape(-1, *shape)), used + extra.reshape(shape)
 
     def cycles(self, doubled: Sequence[npt.NDArray[np.bool_]]) -> Numbers:
-        """Prologue, every change of tile with what travels meanwhile, epilogue."""
+        """Prologue, every change of tile with what is copied meanwhile, epilogue."""
         above = self.above.reshape(len(self.orders), *[1] * len(self.choices), len(self.points), -1)
         compute = self.computes / above[..., -1]
         total: Numbers = total_of([choice.each for choice in self.choices]) + compute
@@ -242,25 +244,27 @@ class Orders:
             total = total + changes * (np.maximum(compute, hidden) + exposed)
         return total
 
-    def found(self, at: tuple[np.intp, ...], doubled: Sequence[npt.NDArray[np.bool_]], cycles: Numbers) -> Found:
+    def found(
+        self, at: tuple[np.intp, ...], doubled: Sequence[npt.NDArray[np.bool_]], cycles: Numbers
+    ) -> EstimatedTiling:
         """One combination; `cycles` has those of all."""
         point, trips, order = self.points[at[-1]], self.trips[at[0], at[-1]], self.orders[int(at[0])]
         cut = [(place, index) for place, index in enumerate(order) if trips[place] > 1]
         nest = tuple(Cut(self.problem.space.cuts[index].name, int(point[index])) for _, index in cut)
         copies, used = {}, float(self.scratch[at[-1]])
         for choice, twice in zip(self.choices, doubled, strict=True):
-            depth = int(_entry(at, choice.deep))
-            kept = sum(place < depth for place, _ in cut)
+            copy_level = int(_entry(at, choice.deep))
+            kept = sum(place < copy_level for place, _ in cut)
             while kept and nest[kept - 1][0] not in choice.item.loops:
                 kept -= 1
             fetches = _entry(at, choice.fetches)
             buffers = 2 if bool(twice[at]) and fetches > 1 else 1
             used += buffers * _entry(at, choice.buffer)
             rolls = bool(_entry(at, choice.rolls))
-            stays = rolls and kept > 0 and trips[depth - 1] > 1  # the innermost that moves it is cut
+            stays = rolls and kept > 0 and trips[copy_level - 1] > 1  # the innermost that moves it is cut
             copies[choice.item.name] = Copy(level=kept, buffers=buffers, window="rolling" if stays else "box")
         moved = np.broadcast_to(self.moved, cycles.shape)[at]
-        return Found(
+        return EstimatedTiling(
             nest=nest,
             copies=copies,
             cycles=float(cycles[at]),
