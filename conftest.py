@@ -1,4 +1,4 @@
-"""What every test may ask for, whichever package it belongs to."""
+"""What every test may ask for, whichever package it belongs to; how many examples hypothesis draws, and which."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ import shutil
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True, deadline=None)  # the same examples in every run
+settings.register_profile("nightly", max_examples=1000, deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default"))
 
 
 @pytest.fixture(scope="session", name="tool")

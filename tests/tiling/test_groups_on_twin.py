@@ -1,6 +1,6 @@
 """Chains of the trained networks, tiled together by force and run on the twin: exact, and never beyond the scratchpad.
 
-Which groups pay is another matter (`core/tests/tile/test_fuse.py`); here every chain that can be a group is one.
+Which groups pay is another matter (`core/tests/tile/test_grouping.py`); here every chain that can be a group is one.
 """
 
 from __future__ import annotations

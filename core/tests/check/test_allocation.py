@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tilewright.check.allocation import peaks, violations
-from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
+from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution, Within
 from tilewright.testing.allocation_problems import block
 
 PROBLEM = Problem(
@@ -76,3 +76,32 @@ def test_a_block_that_needs_more_alignment_than_its_pool_has_is_seen() -> None:
     problem = Problem(blocks=(block("a", 4, 0, 0, align=32),), pools=(Pool(name="ram", capacity_bytes=None),))
     solution = Solution(status="feasible", places={"a": Place(pool="ram", offset_bytes=0)})
     assert any("needs alignment 32" in fault for fault in violations(problem, solution))
+
+
+TWO_POOLS = tuple(Pool(name=name, capacity_bytes=None) for name in ("ram", "other"))
+
+
+def torn(at: Place, *, offset: int = 4, size: int = 4) -> list[str]:
+    """What is wrong with a view of `size` B that is `offset` after the start of 8 B at 16, where it is at `at`."""
+    blocks = (block("outer", 8, 0, 0), block("view", size, 0, 0, pools=("ram", "other")))
+    link = Within(block="view", of="outer", offset_bytes=offset)
+    places = {"outer": Place(pool="ram", offset_bytes=16), "view": at}
+    solution = Solution(status="feasible", places=places)
+    found = violations(Problem(blocks=blocks, pools=TWO_POOLS, within=(link,)), solution)
+    return [line for line in found if "view" in line]
+
+
+@pytest.mark.parametrize(("offset", "size"), [(4, 4), (0, 8), (0, 1), (7, 1)])
+def test_a_view_is_where_its_link_puts_it(offset: int, size: int) -> None:
+    assert torn(Place(pool="ram", offset_bytes=16 + offset), offset=offset, size=size) == []
+
+
+def test_a_view_that_is_torn_off_is_found() -> None:
+    assert any("where it belongs" in line for line in torn(Place(pool="other", offset_bytes=20)))
+    assert any("where it belongs" in line for line in torn(Place(pool="ram", offset_bytes=24)))
+
+
+@pytest.mark.parametrize(("offset", "size"), [(5, 4), (-1, 4), (1, 8)])
+def test_a_view_that_sticks_out_is_found(offset: int, size: int) -> None:
+    found = torn(Place(pool="ram", offset_bytes=16 + offset), offset=offset, size=size)
+    assert any("does not lie inside" in line for line in found)

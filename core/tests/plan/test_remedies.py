@@ -40,8 +40,8 @@ def _fitting(
     return Fitting(planner=planner)
 
 
-def _bound(seed: int) -> Bound:
-    graph = random_graph(random.Random(seed), WORLD.operators)
+def _bound(seed: int, most_nodes: int = 10) -> Bound:
+    graph = random_graph(random.Random(seed), WORLD.operators, most_nodes=most_nodes)
     return bind(graph, WORLD.platform, WORLD.operators, WORLD.kernels, Decisions())
 
 
@@ -90,7 +90,7 @@ def test_several_memories_and_pins_are_tried() -> None:
     """Every line about two memories works; pins are suspected; what is told is what the plan takes."""
     lines = 0
     for seed in range(12):
-        bound = _bound(seed)
+        bound = _bound(seed, most_nodes=6)
         used = _fitting().plan(bound).pools[0].used_bytes
         small = Memory(name="dtcm", size_bytes=used // 3), Memory(name="sram", size_bytes=used // 3)
         two = replace(bound, platform=replace(bound.platform, memories=(*small, *bound.platform.of_kind("const"))))

@@ -1,0 +1,36 @@
+"""Cheap orders: permutations of what may move, the largest first among them, the same every time."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tilewright.allocate.orders import cheap_orders, skyline
+from tilewright.allocate.packing import prepare
+from tilewright.testing.allocation_problems import block, ram, random_problem
+
+
+@given(st.randoms(use_true_random=False))
+def test_every_order_has_every_movable_block_once(chance: random.Random) -> None:
+    yard = prepare(random_problem(chance))
+    if any(not yard.candidates[index] for index in yard.movable):
+        return
+    orders = cheap_orders(yard)
+    assert len(set(orders)) == len(orders)
+    assert all(sorted(order) == sorted(yard.movable) for order in orders)
+    assert cheap_orders(yard) == orders
+
+
+def test_the_first_is_by_size() -> None:
+    yard = prepare(ram(block("a", 1, 0, 5), block("b", 9, 4, 5), block("c", 9, 3, 5), block("d", 0, 0, 9)))
+    assert cheap_orders(yard)[0] == (2, 1, 0)
+
+
+def test_the_skyline_takes_what_can_start_lowest() -> None:
+    """Above the demanded block there is no room below 6 B: what conflicts with it comes last, whatever its life."""
+    blocks = block("over", 4, 0, 9), block("free", 4, 5, 6), block("large", 9, 5, 5), block("f", 6, 0, 1, fixed=0)
+    yard = prepare(ram(*blocks))
+    assert skyline(yard, [10, 2, 1, 2])[0] == 1
+    assert skyline(yard, [10, 1, 2, 2])[0] == 2

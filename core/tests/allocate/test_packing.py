@@ -1,0 +1,68 @@
+"""Placing block after block: gaps that fit are found, a tight one before a loose one, and the cost is what it says."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tilewright.allocate.packing import Yard, lowest_offset, pack, pack_at_hints, prepare
+from tilewright.check.allocation import violations
+from tilewright.ir.allocation import Pool, Problem, Solution
+from tilewright.testing.allocation_problems import block, ram, random_problem
+
+
+def shelf() -> Yard:
+    """Blocks that stand, with gaps of 8 and of 4 B between them, and one of 4 B to place."""
+    standing = (block("a", 4, 0, 9, fixed=0), block("b", 4, 0, 9, fixed=12), block("c", 4, 0, 9, fixed=20))
+    return prepare(ram(*standing, block("new", 4, 0, 9)))
+
+
+def test_the_first_gap_is_the_lowest_and_the_best_the_tightest() -> None:
+    yard = shelf()
+    assert pack(yard, yard.movable, "first").offsets[3] == 4
+    assert pack(yard, yard.movable, "best").offsets[3] == 16
+
+
+def test_what_fits_no_gap_goes_on_top() -> None:
+    problem = shelf().problem
+    yard = prepare(replace(problem, blocks=(*problem.blocks[:3], block("new", 9, 0, 9, align=4))))
+    for gap in ("first", "best"):
+        packing = pack(yard, yard.movable, gap)
+        assert (packing.offsets[3], packing.peaks) == (24, (33,))
+
+
+def test_a_hint_is_taken_where_it_is_free_aligned_and_inside() -> None:
+    blocks = [replace(block(name, 4, 0, 9, align=2), hint=hint) for name, hint in (("a", 8), ("b", 10), ("c", 3))]
+    yard = prepare(ram(*blocks, capacity=32))
+    assert pack_at_hints(yard).offsets == (8, 4, 0)
+    beyond = prepare(ram(replace(blocks[0], hint=30), capacity=32))
+    assert pack_at_hints(beyond).offsets == (0,)
+
+
+def test_reserved_ranges_are_jumped_over() -> None:
+    yard = prepare(ram(block("a", 4, 0, 0, align=4), reserved=((4, 6), (9, 10))))
+    assert [lowest_offset(yard, 0, 0, at) for at in (0, 1, 4, 12)] == [0, 12, 12, 12]
+
+
+def test_the_cost_counts_what_is_beyond_then_what_is_away_then_the_peaks() -> None:
+    pools = (Pool(name="near", capacity_bytes=8), Pool(name="far", capacity_bytes=None))
+    blocks = tuple(block(name, 6, 0, 0, pools=("near", "far")) for name in "ab")
+    yard = prepare(Problem(blocks=blocks, pools=pools))
+    assert pack(yard, (0, 1), "first").cost == (0, 6, 12)
+    alone = prepare(Problem(blocks=(block("c", 11, 0, 0, pools=("near",)),), pools=pools))
+    assert pack(alone, (0,), "first").cost == (3, 0, 11)
+
+
+@given(st.randoms(use_true_random=False))
+def test_without_limits_and_demands_every_packing_is_a_plan(chance: random.Random) -> None:
+    problem = random_problem(chance, capacities=False, extras=False)
+    yard = prepare(problem)
+    order = chance.sample(yard.movable, len(yard.movable))
+    for gap in ("first", "best"):
+        packing = pack(yard, order, gap)
+        assert violations(problem, Solution(status="feasible", places=packing.places(problem))) == ()
+        assert packing.cost[0] == 0
+        assert sum(packing.peaks) >= yard.floor or packing.cost[1] > 0

@@ -1,0 +1,57 @@
+"""Problems as files: our own form keeps everything, others are read, what cannot be read is said."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tilewright.allocate.problem_files import problem_json, read_problem
+from tilewright.errors import TilewrightError
+from tilewright.testing.joined_problems import joined_problem
+
+CSV = "id,lower,upper,size\na,0,2,16\nb,1,3,16\nc,2,4,16\n"
+
+
+@pytest.fixture(name="problem")
+def _problem(tmp_path: Path) -> Path:
+    file = tmp_path / "three.csv"
+    file.write_text(CSV)
+    return file
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_our_own_form_keeps_everything(tmp_path_factory: pytest.TempPathFactory, chance: Any) -> None:
+    problem = joined_problem(chance)
+    data = problem_json(problem)
+    schema = json.loads(files("tilewright.allocate").joinpath("problem-1.schema.json").read_text("utf-8"))
+    jsonschema.validate(data, schema)
+    file = tmp_path_factory.mktemp("problem") / "problem.json"
+    file.write_text(json.dumps(data))
+    assert read_problem(file) == problem
+
+
+def test_all_columns_of_minimalloc_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "all.csv"
+    file.write_text("id,lower,upper,size,alignment,offset,hint,gaps\nx,0,20,8,4,,12,7-9 12-14\ny,0,4,8,,16,-1,\n")
+    x, y = read_problem(file).blocks
+    assert (x.align, x.fixed_offset, x.hint, x.lifetimes) == (4, None, 12, ((0, 6), (9, 11), (14, 19)))
+    assert (y.align, y.fixed_offset, y.hint, y.lifetimes) == (1, 16, None, ((0, 3),))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "id,size\n1,2\n", "{", '{"a": 1}', "id,lower,upper,size\na,b,c,d\n", '{"buffers": [{}]}']
+)
+def test_what_cannot_be_read_is_said(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "bad"
+    file.write_text(text)
+    with pytest.raises(TilewrightError) as caught:
+        read_problem(file)
+    assert caught.value.code == "TW5022"

@@ -1,0 +1,64 @@
+"""No allocator is believed: wrong answers are errors, proofs are its own, pools that are too small need no search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tilewright.allocate.solving import solved
+from tilewright.errors import TilewrightError
+from tilewright.ir.allocation import Budget, Place, Problem, Solution
+from tilewright.testing.allocation_problems import block, ram
+
+PROBLEM = ram(block("a", 4, 0, 1), block("b", 4, 1, 2))
+RIGHT = Solution(
+    status="feasible", places={"a": Place(pool="ram", offset_bytes=0), "b": Place(pool="ram", offset_bytes=4)}
+)
+
+
+class Says:
+    """An allocator that answers the same, at the scale of what it is asked, and counts how often it is asked."""
+
+    name, summary = "says", ""
+
+    def __init__(self, answer: Solution) -> None:
+        self.answer, self.asked = answer, 0
+
+    def solve(self, problem: Problem, budget: Budget) -> Solution:
+        self.asked += 1
+        scale = 4 // problem.blocks[0].size_bytes
+        shrunk = {
+            n: replace(place, offset_bytes=place.offset_bytes // scale) for n, place in self.answer.places.items()
+        }
+        return replace(self.answer, places=shrunk)
+
+
+def test_a_plan_that_meets_its_bound_is_optimal_whatever_is_said() -> None:
+    found = solved(PROBLEM, Says(RIGHT), Budget())
+    assert (found.status, found.found_by, found.bounds) == ("optimal", "says", {"ram": 8})
+    assert found.places == RIGHT.places
+
+
+def test_one_above_its_bound_is_what_is_said() -> None:
+    high = {**RIGHT.places, "b": Place(pool="ram", offset_bytes=8)}
+    assert solved(PROBLEM, Says(replace(RIGHT, places=high)), Budget()).status == "feasible"
+
+
+@pytest.mark.parametrize("places", [{}, {**RIGHT.places, "b": Place(pool="ram", offset_bytes=0)}])
+def test_a_wrong_plan_is_an_error(places: dict[str, Place]) -> None:
+    with pytest.raises(TilewrightError) as caught:
+        solved(PROBLEM, Says(replace(RIGHT, places=places)), Budget())
+    assert caught.value.code == "TW8050" and "says" in caught.value.message
+
+
+def test_without_a_plan_there_are_no_places() -> None:
+    assert solved(PROBLEM, Says(replace(RIGHT, status="unknown")), Budget()).places == {}
+
+
+def test_nobody_is_asked_what_the_bound_answers() -> None:
+    asked = Says(RIGHT)
+    found = solved(ram(*PROBLEM.blocks, capacity=7), asked, Budget())
+    assert (found.status, asked.asked) == ("infeasible", 0)
+    assert "holds 7 B" in found.reason and "need 8 B" in found.reason
+    assert solved(ram(*PROBLEM.blocks, capacity=8), asked, Budget()).status == "optimal"

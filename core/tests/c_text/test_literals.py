@@ -1,0 +1,40 @@
+"""Numbers in C: what a compiler reads is what was meant, to the bit."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tilewright.c_text.literals import c_float, c_int
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_a_float_is_its_hexadecimal_form(value: float) -> None:
+    text = c_float(value)
+    assert text.endswith("f")
+    assert struct.pack("<f", float.fromhex(text[:-1])) == struct.pack("<f", value)
+
+
+def test_what_is_no_number() -> None:
+    assert [c_float(one) for one in (math.inf, -math.inf, math.nan)] == ["INFINITY", "-INFINITY", "NAN"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (-7, "-7"),
+        (2**31 - 1, "2147483647"),
+        (-(2**31) + 1, "-2147483647"),
+        (-(2**31), "INT32_MIN"),
+        (2**31, "INT64_C(2147483648)"),
+        (-(2**31) - 1, "INT64_C(-2147483649)"),
+        (-(2**63), "INT64_MIN"),
+    ],
+)
+def test_integers_have_the_type_that_holds_them(value: int, text: str) -> None:
+    assert c_int(value) == text

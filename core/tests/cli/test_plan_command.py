@@ -1,0 +1,102 @@
+"""`tilewright plan`: what it reads, what it says, how it ends."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tilewright.cli.main import _run
+
+SHARED = Path(__file__).parents[4] / "shared" / "benchmarks" / "allocation"
+Ran = Callable[..., tuple[int, str, str]]
+CSV = "id,lower,upper,size\na,0,2,16\nb,1,3,16\nc,2,4,16\n"
+
+
+@pytest.fixture(name="run")
+def _runner(capsys: pytest.CaptureFixture[str]) -> Ran:
+    def run(*words: Any) -> tuple[int, str, str]:
+        code = _run([str(word) for word in words])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture(name="problem")
+def _problem(tmp_path: Path) -> Path:
+    file = tmp_path / "three.csv"
+    file.write_text(CSV)
+    return file
+
+
+def test_allocators_are_compared(run: Ran, problem: Path) -> None:
+    code, out, _ = run("plan", problem, "--allocator", "greedy-by-size,auto")
+    assert code == 0
+    head, columns, first, second = out.rstrip().split("\n")
+    assert head == "three.csv: 3 blocks, minimise; memory without limit"
+    assert columns.split()[:2] == ["allocator", "peak"]
+    assert first.split()[0] == "greedy-by-size"
+    assert "32 B" in second and "optimal" in second and "auto: best-fit" in second
+
+
+def test_the_json_says_all_and_is_the_same_every_time(run: Ran, problem: Path) -> None:
+    _, out, _ = run("plan", problem, "--json", "-")
+    found = json.loads(out)
+    (row,) = found["results"]
+    assert (row["status"], row["peak_bytes"], row["lower_bound_bytes"], row["gap_percent"]) == ("optimal", 32, 32, 0)
+    assert found["places"].keys() == {"a", "b", "c"}
+    again = json.loads(run("plan", problem, "--json", "-")[1])
+    for one in (found, again):
+        one["results"][0].pop("cpu_seconds")
+    assert found == again
+
+
+def test_lifetimes_are_half_open_unless_told_otherwise(run: Ran, problem: Path) -> None:
+    assert json.loads(run("plan", problem, "--json", "-")[1])["results"][0]["peak_bytes"] == 32
+    assert json.loads(run("plan", problem, "--inclusive", "--json", "-")[1])["results"][0]["peak_bytes"] == 48
+
+
+@pytest.mark.parametrize(("capacity", "code"), [("32", 0), ("memory=1K", 0), ("31", 5), ("moon=1K", 2), ("huge", 2)])
+def test_exit_codes(run: Ran, problem: Path, capacity: str, code: int) -> None:
+    assert run("plan", problem, "--capacity", capacity)[0] == code
+
+
+def test_unknown_within_the_budget_is_exit_10(run: Ran) -> None:
+    file = SHARED / "minimalloc" / "A.1048576.csv"
+    if not file.exists():
+        pytest.skip("the shared benchmarks are not here")
+    code, out, err = run(
+        "plan", file, "--capacity", "1M", "--allocator", "greedy-by-size,hill-climb", "--effort", "9999"
+    )
+    assert code == 10
+    assert out.count("unknown") == 2
+    assert "error[TW5023]" in err and "try:  --effort" in err
+
+
+def test_solution_problem_and_pictures_are_written(run: Ran, problem: Path, tmp_path: Path) -> None:
+    out, again, page, drawing = (tmp_path / name for name in ("out.csv", "again.json", "plan.html", "plan.svg"))
+    assert run("plan", problem, "--solution", out, "--problem-json", again, "--plot", page)[0] == 0
+    assert run("plan", again, "--plot", drawing, "--json", "-")[0] == 0
+    rows = list(csv.DictReader(out.open()))
+    assert [row["id"] for row in rows] == ["a", "b", "c"]
+    assert {row["offset"] for row in rows} == {"0", "16"}
+    assert "<!doctype html>" in page.read_text() and "http" not in page.read_text().replace("http-equiv", "")
+    assert drawing.read_text().startswith("<svg")
+    assert run("plan", problem, "--plot", tmp_path / "plan.png")[0] == 2
+
+
+@pytest.mark.parametrize("file", sorted(SHARED.glob("*/*.json")), ids=lambda file: file.name)
+def test_every_shared_graph_is_proved_optimal_in_a_second(run: Ran, file: Path) -> None:
+    """With the core alone: TVM's hill climb leaves 112,384 B on DS-CNN in float."""
+    code, out, _ = run("plan", file, "--allocator", "best-fit", "--json", "-")
+    (row,) = json.loads(out)["results"]
+    assert code == 0
+    assert (row["status"], row["gap_percent"]) == ("optimal", 0)
+    assert row["cpu_seconds"] < 1
+    if "dscnn_f32" in file.name:
+        assert row["peaks"]["global_workspace"] == 80_464

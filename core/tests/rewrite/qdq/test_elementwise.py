@@ -1,0 +1,83 @@
+"""Quantised sums and products of two tensors."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph
+from tilewright.rewrite.passes import PASSES
+from tilewright.testing.sketch import Sketch
+
+TYPES = st.sampled_from([DType.I8, DType.U8])
+SCALES = st.integers(-9, -3).map(lambda power: 2.0**power) | st.floats(2**-9, 2**-3, width=32)
+
+
+def ops(graph: Graph) -> list[str]:
+    return [node.op for node in graph.nodes]
+
+
+def zero_point(draw: int, dtype: DType) -> int:
+    return draw + (128 if dtype is DType.U8 else 0)
+
+
+def near_real(bench: Any, before: Graph, after: Graph, slack: float = 2e-3) -> None:
+    """Every integer output is the nearest step to the real value that the float graph has before its last Q."""
+    quantize = before.nodes[-1]
+    scale, zero = (float(before.constants[name]) for name in quantize.inputs[1:])
+    low, high = before.tensors[quantize.outputs[0]].dtype.limits
+    for seed in range(2):
+        inputs = bench.inputs(before, seed)
+        real = bench.values(before, inputs)[quantize.inputs[0]].astype(np.float64)
+        got = bench.values(after, inputs)[after.outputs[0]]
+        worst = float(np.abs(got - np.clip(real / scale + zero, low, high)).max())
+        assert worst <= 0.5 + slack
+
+
+@given(
+    scales=st.tuples(SCALES, SCALES, SCALES),
+    zeros=st.tuples(*[st.integers(-128, 127)] * 3),
+    types=st.tuples(TYPES, TYPES, TYPES),
+)
+@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("op", ["Add", "Sub", "Mul"])
+@pytest.mark.parametrize("shape", [(2, 3, 4), (3, 1), ()])
+def test_two_tensors(op: str, shape: Any, scales: Any, zeros: Any, types: Any, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    sides = [
+        s.dequantize(s.input(name, types[i], shapes), scales[i], zero_point(zeros[i], types[i]))
+        for i, (name, shapes) in enumerate((("a", (2, 3, 4)), ("b", shape)))
+    ]
+    y = s.node("Clip", (s.node(op, sides, name="op"),), {"min": -1.0, "max": 3.5})
+    graph = s.finish(s.quantize(y, scales[2], zero_point(zeros[2], types[2]), types[2]))
+    lowered = bench.apply(graph, *PASSES)
+    assert [(node.op, node.name) for node in lowered.nodes] == [("QMul" if op == "Mul" else "QAdd", "op")]
+    near_real(bench, graph, lowered)
+
+
+def test_sum_is_exactly_the_promised_formula(operators: Any, bench: Any) -> None:
+    """Ties included: scales are powers of two, the sum is a multiple of a half."""
+    s = Sketch(operators=operators)
+    sides = [s.dequantize(s.input(name, DType.I8, (500,)), scale, 3) for name, scale in (("a", 0.25), ("b", 0.125))]
+    graph = s.finish(s.quantize(s.node("Add", sides), 0.5, -7))
+    lowered = bench.apply(graph, *PASSES)
+    inputs = bench.inputs(graph)
+    sums = [Fraction(int(a) - 3, 2) + Fraction(int(b) - 3, 4) for a, b in zip(inputs["a"], inputs["b"], strict=True)]
+    expected = [min(max(round(total) - 7, -128), 127) for total in sums]  # Python rounds halves to even
+    assert bench.values(lowered, inputs)[lowered.outputs[0]].tolist() == expected
+
+
+def test_a_quantised_constant_is_an_operand(operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    a = s.dequantize(s.input("a", DType.U8, (1, 3, 2, 2)), 0.1, 100)
+    b = s.dequantize(s.constant(np.array([[-5], [0], [9]], np.int8).reshape(1, 3, 1, 1)), 0.3, 1)
+    graph = s.finish(s.quantize(s.node("Mul", (a, b)), 0.2, 0))
+    lowered = bench.apply(graph, *PASSES)
+    assert ops(lowered) == ["QMul"]
+    near_real(bench, graph, lowered)

@@ -1,0 +1,376 @@
+/* What the portable kernels below rely on. */
+#if defined(__FAST_MATH__)
+#  error "build this file without -ffast-math: results would no longer be the ones that were checked"
+#endif
+#ifndef TW_KERNEL /* -DTW_KERNEL='static' keeps one copy of each kernel: smaller, slower */
+#  if defined(__GNUC__)
+#    define TW_KERNEL static inline __attribute__((always_inline, unused))
+#  else
+#    define TW_KERNEL static inline
+#  endif
+#endif
+
+/* What Cortex-M cores with an FPU do better than portable C. */
+#if defined(__arm__) && defined(__ARM_FP) && (__ARM_FP & 4)
+/* clamp(rne(v), low, high). VCVTR rounds as FPSCR says, to nearest even after reset, and saturates. */
+TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
+{
+    int32_t q;
+    __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1" : "=r"(q), "+t"(v));
+    q = q < low ? low : q;
+    return q > high ? high : q;
+}
+#  define TW_ROUND_CLAMPED tw_arm_round_clamped
+#endif
+
+TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t x0, int32_t x1, int8_t *y_out, int32_t y0, int32_t y1)
+{
+    for (int32_t i0 = 0; i0 < n0; ++i0) {
+        for (int32_t i1 = 0; i1 < n1; ++i1) {
+            const int8_t x = x_in[i0 * x0 + i1 * x1];
+            y_out[i0 * y0 + i1 * y1] = x;
+        }
+    }
+}
+
+#ifndef TW_DSP
+#define TW_DSP
+/* Four bytes from any address; one load where the core reads unaligned words. */
+TW_KERNEL uint32_t tw_dsp_load(const void *from)
+{
+    uint32_t word;
+    memcpy(&word, from, sizeof word);
+    return word;
+}
+
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+#  define TW_DSP_ARM 1
+/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
+#ifndef TW_ASSEMBLER
+#  if defined(__clang__)
+#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
+#  else
+#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
+#  endif
+#endif
+/* Bytes 0 and 2, or 1 and 3, as two 16-bit halves. */
+TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("sxtb16 %0, %1" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("uxtb16 %0, %1" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("uxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
+    return r;
+}
+
+/* Products of halves, added to a sum: both; low times high; high times low. */
+TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlabt %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlatb %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+/* Low halves of a and b, or high halves of both, as one word. */
+TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(r) : "r"(b), "r"(a));
+    return r;
+}
+
+/* above + the upper half of the product */
+TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
+{
+    int32_t r;
+    __asm__("smmla %0, %1, %2, %3" : "=r"(r) : "r"(acc), "r"(multiplier), "r"(above));
+    return r;
+}
+
+/* rne(acc * scale) + zero_point. VCVTR rounds as FPSCR says, to nearest even after reset. */
+TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
+{
+    float value = (float)acc;
+    const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
+    int32_t r;
+    value *= s.scale;
+    __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1\n\tqadd %0, %0, %2" : "=&r"(r), "+t"(value) : "r"(zero_point));
+    return r;
+}
+#else
+TW_KERNEL int32_t tw_dsp_byte(uint32_t v, int32_t at)
+{
+    const int32_t byte = (int32_t)((v >> (8 * at)) & 255);
+    return byte < 128 ? byte : byte - 256;
+}
+
+TW_KERNEL int32_t tw_dsp_half(uint32_t v, int32_t at)
+{
+    const int32_t half = (int32_t)((v >> (16 * at)) & 65535);
+    return half < 32768 ? half : half - 65536;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
+{
+    return ((uint32_t)tw_dsp_byte(v, 0) & 65535) | (uint32_t)tw_dsp_byte(v, 2) << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
+{
+    return ((uint32_t)tw_dsp_byte(v, 1) & 65535) | (uint32_t)tw_dsp_byte(v, 3) << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
+{
+    return v & UINT32_C(0x00ff00ff);
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
+{
+    return (v >> 8) & UINT32_C(0x00ff00ff);
+}
+
+TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 0) + tw_dsp_half(x, 1) * tw_dsp_half(w, 1);
+}
+
+TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 1);
+}
+
+TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 1) * tw_dsp_half(w, 0);
+}
+
+TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
+{
+    return (a & 65535) | b << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
+{
+    return (a >> 16) | (b & UINT32_C(0xffff0000));
+}
+
+TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
+{
+    return above + (int32_t)(((int64_t)acc * multiplier) >> 32);
+}
+
+TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
+{
+    const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
+    const float product = (float)acc * s.scale;
+    const float v = product < -1024.0f ? -1024.0f : (product > 1024.0f ? 1024.0f : product);
+    const int32_t whole = (int32_t)v;
+    const float rest = v - (float)whole;
+    const int32_t odd = whole & 1;
+    return whole + (rest > 0.5f || (rest == 0.5f && odd)) - (rest < -0.5f || (rest == -0.5f && odd)) + zero_point;
+}
+#endif
+
+/* An accumulator becomes a result: acc * word >> (32 + shift), rounded, where that is proved, or by the formula.
+ * `above` is the zero point and one half, both at bit `shift` of the upper half. */
+TW_KERNEL int32_t tw_dsp_requant_or(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
+        int32_t low, int32_t high, int32_t exact)
+{
+    const int32_t q = exact ? tw_dsp_round(acc, word, zero_point) : tw_dsp_mmla(acc, word, above) >> shift;
+    return q < low ? low : (q > high ? high : q);
+}
+
+TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
+        int32_t low, int32_t high)
+{
+    return tw_dsp_requant_or(acc, word, above, shift, zero_point, low, high, word < 0);
+}
+#endif
+#ifndef TW_INSIDE
+#define TW_INSIDE
+typedef struct {
+    int32_t first, count; /* positions of one axis that lie inside: the first one's place in x, and how many */
+} tw_inside;
+
+/* Of `taps` positions, `dilation` apart and beginning at `start`, those below `end`. */
+TW_KERNEL int32_t tw_taps_to(int32_t start, int32_t taps, int32_t dilation, int32_t end)
+{
+    const int32_t room = end - start;
+    const int32_t below = room <= 0 ? 0 : (room + dilation - 1) / dilation;
+    return below < taps ? below : taps;
+}
+
+TW_KERNEL tw_inside tw_inside_of(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
+{
+    const int32_t before = tw_taps_to(start, taps, dilation, 0);
+    const tw_inside inside = {
+        .first = start + before * dilation, .count = tw_taps_to(start, taps, dilation, extent) - before};
+    return inside;
+}
+#endif
+#ifndef TW_WINDOWS
+#define TW_WINDOWS
+typedef struct {
+    int32_t width, height, channels; /* of x */
+    int32_t out_width, out_height;
+    int32_t rows, columns; /* of a window */
+    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
+} tw_windows;
+#endif
+#ifndef TW_DSP_POOL_I8
+#define TW_DSP_POOL_I8
+/* The larger one of each pair of bytes. */
+TW_KERNEL uint32_t tw_dsp_max_i8(uint32_t a, uint32_t b)
+{
+#ifdef TW_DSP_ARM
+    uint32_t r;
+    __asm__("ssub8 %0, %1, %2\n\tsel %0, %1, %2" : "=&r"(r) : "r"(a), "r"(b) : "cc");
+    return r;
+#else
+    uint32_t r = 0;
+    for (int32_t i = 0; i < 4; ++i) {
+        const int32_t u = tw_dsp_byte(a, i), v = tw_dsp_byte(b, i);
+        r |= ((uint32_t)(u > v ? u : v) & 255) << (8 * i);
+    }
+    return r;
+#endif
+}
+
+/* Bytes 0 and 2, or 1 and 3, added to two sums of 16 bits. */
+TW_KERNEL uint32_t tw_dsp_add_even_i8(uint32_t sums, uint32_t v)
+{
+#ifdef TW_DSP_ARM
+    __asm__("sxtab16 %0, %0, %1" : "+r"(sums) : "r"(v));
+    return sums;
+#else
+    const uint32_t x = tw_dsp_even_i8(v);
+    return ((sums + x) & 65535) | ((sums & UINT32_C(0xffff0000)) + (x & UINT32_C(0xffff0000)));
+#endif
+}
+
+TW_KERNEL uint32_t tw_dsp_add_odd_i8(uint32_t sums, uint32_t v)
+{
+#ifdef TW_DSP_ARM
+    __asm__("sxtab16 %0, %0, %1, ror #8" : "+r"(sums) : "r"(v));
+    return sums;
+#else
+    return tw_dsp_add_even_i8(sums, v >> 8);
+#endif
+}
+#endif
+#ifndef TW_DSP_MAX_POOL_I8
+#define TW_DSP_MAX_POOL_I8
+/* The largest value of every window, four channels at a time, the last ones again where they do not come out even. */
+TW_KERNEL void tw_dsp_max_pool_i8(const tw_windows p, const uint8_t *x, uint8_t *y)
+{
+    for (int32_t i = 0; i < p.out_height; ++i) {
+        const tw_inside rows = tw_inside_of(i * p.row_stride - p.top, p.rows, p.row_dilation, p.height);
+        for (int32_t j = 0; j < p.out_width; ++j) {
+            const tw_inside columns = tw_inside_of(j * p.column_stride - p.left, p.columns, p.column_dilation, p.width);
+            const uint8_t *const from = x + (rows.first * p.width + columns.first) * p.channels;
+            for (int32_t group = 0; group < p.channels; group += 4) {
+                const int32_t c = group + 4 <= p.channels ? group : p.channels - 4;
+                const uint8_t *at = from + c;
+                uint32_t largest = UINT32_C(0x80808080);
+                for (int32_t r = 0; r < rows.count; ++r) {
+                    const uint8_t *tap = at;
+                    for (int32_t k = columns.count; k > 0; --k) {
+                        largest = tw_dsp_max_i8(tw_dsp_load(tap), largest);
+                        tap += p.column_dilation * p.channels;
+                    }
+                    at += p.row_dilation * p.width * p.channels;
+                }
+                memcpy(y + c, &largest, sizeof largest);
+            }
+            y += p.channels;
+        }
+    }
+}
+#endif
+
+/* ---- steps ---- */
+
+/* Step 0 of 3: Transpose
+ *   nodes    maxpool_bytes_0:X
+ *   kernel   portable.transpose
+ *   X        i8[1,12,27,25]                 ram [0, 8100)      maxpool_bytes_0_in0
+ *   Y        i8[1,12,27,25] axes (0,2,3,1)  ram [8100, 16200)  maxpool_bytes_0_in0:maxpool_bytes_0:X
+ */
+TW_STEP void net_0_transpose(uint8_t *ram)
+{
+    tw_copy_i8_2(675, 12, (const int8_t *)ram, 1, 675, (int8_t *)(ram + 8100), 12, 1);
+}
+
+/* Step 1 of 3: MaxPool
+ *   nodes    maxpool_bytes_0
+ *   kernel   cortex-m.dsp.max_pool
+ *   X        i8[1,12,27,25] axes (0,2,3,1)  ram [8100, 16200)  maxpool_bytes_0_in0:maxpool_bytes_0:X
+ *   Y        i8[1,12,14,13] axes (0,2,3,1)  ram [0, 2184)      maxpool_bytes_0_out0:maxpool_bytes_0:Y
+ */
+TW_STEP void net_1_maxpool(uint8_t *ram)
+{
+    tw_dsp_max_pool_i8((tw_windows){
+        .width = 25,
+        .height = 27,
+        .channels = 12,
+        .out_width = 13,
+        .out_height = 14,
+        .rows = 3,
+        .columns = 2,
+        .row_stride = 2,
+        .column_stride = 2,
+        .row_dilation = 1,
+        .column_dilation = 1,
+        .top = 1,
+        .left = 0,
+    }, (const uint8_t *)(const int8_t *)(ram + 8100), (uint8_t *)(int8_t *)ram);
+}
+
+/* Step 2 of 3: Transpose
+ *   nodes    maxpool_bytes_0:Y
+ *   kernel   portable.transpose
+ *   X        i8[1,12,14,13] axes (0,2,3,1)  ram [0, 2184)     maxpool_bytes_0_out0:maxpool_bytes_0:Y
+ *   Y        i8[1,12,14,13]                 ram [2184, 4368)  maxpool_bytes_0_out0
+ */
+TW_STEP void net_2_transpose(uint8_t *ram)
+{
+    tw_copy_i8_2(12, 182, (const int8_t *)ram, 1, 12, (int8_t *)(ram + 2184), 182, 1);
+}

@@ -1,0 +1,556 @@
+/* What the portable kernels below rely on. */
+#if defined(__FAST_MATH__)
+#  error "build this file without -ffast-math: results would no longer be the ones that were checked"
+#endif
+#ifndef TW_KERNEL /* -DTW_KERNEL='static' keeps one copy of each kernel: smaller, slower */
+#  if defined(__GNUC__)
+#    define TW_KERNEL static inline __attribute__((always_inline, unused))
+#  else
+#    define TW_KERNEL static inline
+#  endif
+#endif
+
+/* What Cortex-M cores with an FPU do better than portable C. */
+#if defined(__arm__) && defined(__ARM_FP) && (__ARM_FP & 4)
+/* clamp(rne(v), low, high). VCVTR rounds as FPSCR says, to nearest even after reset, and saturates. */
+TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
+{
+    int32_t q;
+    __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1" : "=r"(q), "+t"(v));
+    q = q < low ? low : q;
+    return q > high ? high : q;
+}
+#  define TW_ROUND_CLAMPED tw_arm_round_clamped
+#endif
+
+TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t x0, int32_t x1, int8_t *y_out, int32_t y0, int32_t y1)
+{
+    for (int32_t i0 = 0; i0 < n0; ++i0) {
+        for (int32_t i1 = 0; i1 < n1; ++i1) {
+            const int8_t x = x_in[i0 * x0 + i1 * x1];
+            y_out[i0 * y0 + i1 * y1] = x;
+        }
+    }
+}
+
+#ifndef TW_DSP
+#define TW_DSP
+/* Four bytes from any address; one load where the core reads unaligned words. */
+TW_KERNEL uint32_t tw_dsp_load(const void *from)
+{
+    uint32_t word;
+    memcpy(&word, from, sizeof word);
+    return word;
+}
+
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+#  define TW_DSP_ARM 1
+/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
+#ifndef TW_ASSEMBLER
+#  if defined(__clang__)
+#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
+#  else
+#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
+#  endif
+#endif
+/* Bytes 0 and 2, or 1 and 3, as two 16-bit halves. */
+TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("sxtb16 %0, %1" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("uxtb16 %0, %1" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("uxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
+    return r;
+}
+
+/* Products of halves, added to a sum: both; low times high; high times low. */
+TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlabt %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlatb %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+/* Low halves of a and b, or high halves of both, as one word. */
+TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(r) : "r"(b), "r"(a));
+    return r;
+}
+
+/* above + the upper half of the product */
+TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
+{
+    int32_t r;
+    __asm__("smmla %0, %1, %2, %3" : "=r"(r) : "r"(acc), "r"(multiplier), "r"(above));
+    return r;
+}
+
+/* rne(acc * scale) + zero_point. VCVTR rounds as FPSCR says, to nearest even after reset. */
+TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
+{
+    float value = (float)acc;
+    const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
+    int32_t r;
+    value *= s.scale;
+    __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1\n\tqadd %0, %0, %2" : "=&r"(r), "+t"(value) : "r"(zero_point));
+    return r;
+}
+#else
+TW_KERNEL int32_t tw_dsp_byte(uint32_t v, int32_t at)
+{
+    const int32_t byte = (int32_t)((v >> (8 * at)) & 255);
+    return byte < 128 ? byte : byte - 256;
+}
+
+TW_KERNEL int32_t tw_dsp_half(uint32_t v, int32_t at)
+{
+    const int32_t half = (int32_t)((v >> (16 * at)) & 65535);
+    return half < 32768 ? half : half - 65536;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
+{
+    return ((uint32_t)tw_dsp_byte(v, 0) & 65535) | (uint32_t)tw_dsp_byte(v, 2) << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
+{
+    return ((uint32_t)tw_dsp_byte(v, 1) & 65535) | (uint32_t)tw_dsp_byte(v, 3) << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
+{
+    return v & UINT32_C(0x00ff00ff);
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
+{
+    return (v >> 8) & UINT32_C(0x00ff00ff);
+}
+
+TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 0) + tw_dsp_half(x, 1) * tw_dsp_half(w, 1);
+}
+
+TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 1);
+}
+
+TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 1) * tw_dsp_half(w, 0);
+}
+
+TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
+{
+    return (a & 65535) | b << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
+{
+    return (a >> 16) | (b & UINT32_C(0xffff0000));
+}
+
+TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
+{
+    return above + (int32_t)(((int64_t)acc * multiplier) >> 32);
+}
+
+TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
+{
+    const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
+    const float product = (float)acc * s.scale;
+    const float v = product < -1024.0f ? -1024.0f : (product > 1024.0f ? 1024.0f : product);
+    const int32_t whole = (int32_t)v;
+    const float rest = v - (float)whole;
+    const int32_t odd = whole & 1;
+    return whole + (rest > 0.5f || (rest == 0.5f && odd)) - (rest < -0.5f || (rest == -0.5f && odd)) + zero_point;
+}
+#endif
+
+/* An accumulator becomes a result: acc * word >> (32 + shift), rounded, where that is proved, or by the formula.
+ * `above` is the zero point and one half, both at bit `shift` of the upper half. */
+TW_KERNEL int32_t tw_dsp_requant_or(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
+        int32_t low, int32_t high, int32_t exact)
+{
+    const int32_t q = exact ? tw_dsp_round(acc, word, zero_point) : tw_dsp_mmla(acc, word, above) >> shift;
+    return q < low ? low : (q > high ? high : q);
+}
+
+TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
+        int32_t low, int32_t high)
+{
+    return tw_dsp_requant_or(acc, word, above, shift, zero_point, low, high, word < 0);
+}
+#endif
+#ifndef TW_DEPTHWISE
+#define TW_DEPTHWISE
+typedef struct { /* windows over a channels-last image, each channel on its own */
+    int32_t width, height, channels; /* of x */
+    int32_t out_width, out_height;
+    int32_t rows, columns; /* of the kernel */
+    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
+    int32_t pad; /* value outside, as a byte */
+} tw_depthwise;
+#endif
+#ifndef TW_DSP_ROW
+#define TW_DSP_ROW
+typedef struct {
+    const uint32_t *ring; /* of one channel: pairs of neighbours, of three rows in turn */
+    const uint32_t *taps; /* of one channel, in the order of the ring: ten words */
+    const int32_t *parameters; /* of each channel: bias, multiplier */
+    uint8_t *y;
+    int32_t bytes; /* of the ring that whole steps read first */
+    int32_t odd; /* all bits set where one more result follows those of whole steps */
+    int32_t apart; /* bytes between the rings of channels */
+    int32_t above, zero_point; /* see tw_dsp_requant */
+    int32_t y_step;
+} tw_dsp_row;
+#endif
+#ifndef TW_DSP_ROWS_S1_FX8_M128_127
+#define TW_DSP_ROWS_S1_FX8_M128_127
+#ifdef TW_DSP_ARM
+TW_ASSEMBLER void tw_dsp_rows_s1_fx8_m128_127(tw_dsp_row *b __attribute__((unused)))
+{
+    __asm__ volatile(
+        "push {r4-r11, lr}\n\t"
+        "sub sp, #24\n\t"
+        "movs r1, #4\n\t"
+        "strd r0, r1, [sp, #16]\n\t"
+        "1:\n\t"
+        "ldr r11, [sp, #16]\n\t"
+        "ldmia r11, {r0-r3}\n\t"
+        "ldmia r1, {r4-r9}\n\t"
+        "ldrd r10, r12, [r2], #8\n\t"
+        "strd r10, r12, [sp]\n\t"
+        "ldr lr, [r11, #24]\n\t"
+        "add lr, r0\n\t"
+        "adds r1, #40\n\t"
+        "strd lr, r1, [r11]\n\t"
+        "add lr, r3, #1\n\t"
+        "strd r2, lr, [r11, #8]\n\t"
+        "mov r1, r3\n\t"
+        "ldr lr, [r11, #36]\n\t"
+        "str lr, [sp, #12]\n\t"
+        "ldr r2, [r11, #16]\n\t"
+        "add r2, r0\n\t"
+        "cmp r12, #0\n\t"
+        "blt 10f\n\t"
+        "ldr r12, [r11, #28]\n\t"
+        "str r12, [sp, #8]\n\t"
+        "cmp r0, r2\n\t"
+        "beq 3f\n\t"
+        "2:\n\t"
+        "ldr r10, [sp]\n\t"
+        "ldrd r12, lr, [r0]\n\t"
+        "mov r11, r10\n\t"
+        "smlad r10, r12, r4, r10\n\t"
+        "smlatb r11, r12, r4, r11\n\t"
+        "smlad r10, lr, r6, r10\n\t"
+        "smlatb r11, lr, r6, r11\n\t"
+        "ldrd r12, lr, [r0, #8]\n\t"
+        "smlad r10, r12, r8, r10\n\t"
+        "smlatb r11, r12, r8, r11\n\t"
+        "smlabt r10, lr, r5, r10\n\t"
+        "smlad r11, lr, r5, r11\n\t"
+        "ldrd r12, lr, [r0, #16]\n\t"
+        "smlabt r10, r12, r7, r10\n\t"
+        "smlad r11, r12, r7, r11\n\t"
+        "smlabt r10, lr, r9, r10\n\t"
+        "smlad r11, lr, r9, r11\n\t"
+        "ldrd r12, r3, [sp, #4]\n\t"
+        "smmla r10, r10, r12, r3\n\t"
+        "ssat r10, #8, r10, asr #8\n\t"
+        "smmla r11, r11, r12, r3\n\t"
+        "ssat r11, #8, r11, asr #8\n\t"
+        "ldr lr, [sp, #12]\n\t"
+        "strb r11, [r1, lr]\n\t"
+        "strb r10, [r1]\n\t"
+        "add r1, r1, lr, lsl #1\n\t"
+        "adds r0, #12\n\t"
+        "cmp r0, r2\n\t"
+        "bne 2b\n\t"
+        "3:\n\t"
+        "ldr r12, [sp, #16]\n\t"
+        "ldr r3, [r12, #20]\n\t"
+        "ldr lr, [sp, #12]\n\t"
+        "ands r3, lr\n\t"
+        "beq 4f\n\t"
+        "movs r3, #0\n\t"
+        "str r3, [sp, #12]\n\t"
+        "add r2, r0, #12\n\t"
+        "b 2b\n\t"
+        "10:\n\t"
+        "ldr r12, [r11, #32]\n\t"
+        "str r12, [sp, #8]\n\t"
+        "vldr s1, [sp, #4]\n\t"
+        "vabs.f32 s1, s1\n\t"
+        "cmp r0, r2\n\t"
+        "beq 30f\n\t"
+        "20:\n\t"
+        "ldr r10, [sp]\n\t"
+        "ldrd r12, lr, [r0]\n\t"
+        "mov r11, r10\n\t"
+        "smlad r10, r12, r4, r10\n\t"
+        "smlatb r11, r12, r4, r11\n\t"
+        "smlad r10, lr, r6, r10\n\t"
+        "smlatb r11, lr, r6, r11\n\t"
+        "ldrd r12, lr, [r0, #8]\n\t"
+        "smlad r10, r12, r8, r10\n\t"
+        "smlatb r11, r12, r8, r11\n\t"
+        "smlabt r10, lr, r5, r10\n\t"
+        "smlad r11, lr, r5, r11\n\t"
+        "ldrd r12, lr, [r0, #16]\n\t"
+        "smlabt r10, r12, r7, r10\n\t"
+        "smlad r11, r12, r7, r11\n\t"
+        "smlabt r10, lr, r9, r10\n\t"
+        "smlad r11, lr, r9, r11\n\t"
+        "ldr r3, [sp, #8]\n\t"
+        "vmov s0, r10\n\t"
+        "vcvt.f32.s32 s0, s0\n\t"
+        "vmul.f32 s0, s0, s1\n\t"
+        "vcvtr.s32.f32 s0, s0\n\t"
+        "vmov r10, s0\n\t"
+        "qadd r10, r10, r3\n\t"
+        "ssat r10, #8, r10\n\t"
+        "vmov s0, r11\n\t"
+        "vcvt.f32.s32 s0, s0\n\t"
+        "vmul.f32 s0, s0, s1\n\t"
+        "vcvtr.s32.f32 s0, s0\n\t"
+        "vmov r11, s0\n\t"
+        "qadd r11, r11, r3\n\t"
+        "ssat r11, #8, r11\n\t"
+        "ldr lr, [sp, #12]\n\t"
+        "strb r11, [r1, lr]\n\t"
+        "strb r10, [r1]\n\t"
+        "add r1, r1, lr, lsl #1\n\t"
+        "adds r0, #12\n\t"
+        "cmp r0, r2\n\t"
+        "bne 20b\n\t"
+        "30:\n\t"
+        "ldr r12, [sp, #16]\n\t"
+        "ldr r3, [r12, #20]\n\t"
+        "ldr lr, [sp, #12]\n\t"
+        "ands r3, lr\n\t"
+        "beq 4f\n\t"
+        "movs r3, #0\n\t"
+        "str r3, [sp, #12]\n\t"
+        "add r2, r0, #12\n\t"
+        "b 20b\n\t"
+        "4:\n\t"
+        "ldr r3, [sp, #20]\n\t"
+        "subs r3, #1\n\t"
+        "str r3, [sp, #20]\n\t"
+        "bne 1b\n\t"
+        "add sp, #24\n\t"
+        "pop {r4-r11, pc}"
+        ::: "memory");
+}
+#else
+static void tw_dsp_rows_s1_fx8_m128_127(tw_dsp_row *b)
+{
+    const int32_t count = b->bytes / 6 + (b->odd ? 1 : 0);
+    for (int32_t c = 0; c < 4; ++c) {
+        const uint32_t *const ring = b->ring + c * (b->apart / 4), *const w = b->taps + 10 * c;
+        const int32_t *const p = b->parameters + 2 * c;
+        for (int32_t i = 0; i < count; ++i) {
+            int32_t sum = p[0];
+            for (int32_t k = 0; k < 3; ++k) {
+                const uint32_t x = ring[i / 2 * 3 + k], next = ring[i / 2 * 3 + 3 + k];
+                sum = i % 2 ? tw_dsp_mlatb(x, w[2 * k], sum) : tw_dsp_mlad(x, w[2 * k], sum);
+                sum = i % 2 ? tw_dsp_mlad(next, w[2 * k + 1], sum) : tw_dsp_mlabt(next, w[2 * k + 1], sum);
+            }
+            b->y[i * b->y_step + c] = (uint8_t)tw_dsp_requant(sum, p[1], b->above, 8, b->zero_point, -128,
+                127);
+        }
+    }
+}
+#endif
+#endif
+#ifndef TW_DSP_PLANES_I8
+#define TW_DSP_PLANES_I8
+/* Four channels of one pixel and of its right neighbour: a pair of halves for each channel's row. */
+TW_KERNEL void tw_dsp_pair_i8(uint32_t one, uint32_t next, uint32_t *to, int32_t words)
+{
+    const uint32_t a = tw_dsp_even_i8(one), b = tw_dsp_odd_i8(one);
+    const uint32_t c = tw_dsp_even_i8(next), d = tw_dsp_odd_i8(next);
+    to[0] = tw_dsp_low(a, c);
+    to[3 * words] = tw_dsp_low(b, d);
+    to[6 * words] = tw_dsp_high(a, c);
+    to[9 * words] = tw_dsp_high(b, d);
+}
+
+/* One row of x, four channels, into the rings of each. The first pixel is the second of a pair where `left` is odd. */
+static void tw_dsp_planes_i8(const tw_depthwise *p, const uint8_t *x, uint32_t pad, uint32_t *to, int32_t words)
+{
+    int32_t at = 0;
+    to += p->left / 2 * 3;
+    if (p->left & 1) {
+        tw_dsp_pair_i8(pad, tw_dsp_load(x), to, words);
+        to += 3;
+        x += p->channels;
+        at = 1;
+    }
+    for (; at + 2 <= p->width; at += 2) {
+        tw_dsp_pair_i8(tw_dsp_load(x), tw_dsp_load(x + p->channels), to, words);
+        to += 3;
+        x += 2 * p->channels;
+    }
+    if (at < p->width) {
+        tw_dsp_pair_i8(tw_dsp_load(x), pad, to, words);
+    }
+}
+
+#endif
+#ifndef TW_DSP_TAPS
+#define TW_DSP_TAPS
+/* The three rows of weights of one channel, as pairs (0, 1) and (1, 2), and the first two rows again. */
+TW_KERNEL void tw_dsp_taps(const uint8_t *w, uint32_t *to)
+{
+    for (int32_t k = 0; k < 3; ++k) {
+        const uint32_t v = (uint32_t)w[3 * k] | (uint32_t)w[3 * k + 1] << 8 | (uint32_t)w[3 * k + 2] << 16;
+        const uint32_t even = tw_dsp_even_i8(v), odd = tw_dsp_odd_i8(v);
+        to[2 * k] = tw_dsp_low(even, odd);
+        to[2 * k + 1] = tw_dsp_low(odd, even >> 16);
+    }
+    for (int32_t k = 0; k < 4; ++k) {
+        to[6 + k] = to[k];
+    }
+}
+#endif
+#ifndef TW_DSP_DEPTHWISE_TW_DSP_ROWS_S1_FX8_M128_127
+#define TW_DSP_DEPTHWISE_TW_DSP_ROWS_S1_FX8_M128_127
+/* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3. */
+static void tw_dsp_depthwise_i8_s1_fx8_m128_127(const tw_depthwise p, const uint8_t *x, const uint8_t *w, const int32_t *parameters,
+        uint8_t *y, void *scratch, int32_t words, int32_t above, int32_t zero_point)
+{
+    const uint32_t pad = (uint32_t)p.pad * UINT32_C(0x01010101);
+    uint32_t *const taps = scratch, *const ring = taps + 40;
+    for (int32_t group = 0; group < p.channels; group += 4) {
+        const int32_t c = group + 4 <= p.channels ? group : p.channels - 4;
+        for (int32_t i = 0; i < 4; ++i) {
+            tw_dsp_taps(w + 9 * (c + i), taps + 10 * i);
+        }
+        for (int32_t i = 0; i < 12 * words; ++i) {
+            ring[i] = tw_dsp_even_i8(pad);
+        }
+        int32_t loaded = 0, slot = 0; /* rows of x, from -top, and the next one's slot */
+        for (int32_t i = 0; i < p.out_height; ++i) {
+            for (; loaded < i * p.row_stride + 3; ++loaded) {
+                const int32_t row = loaded - p.top;
+                uint32_t *const to = ring + slot;
+                if (row >= 0 && row < p.height) {
+                    tw_dsp_planes_i8(&p, x + row * p.width * p.channels + c, pad, to, words);
+                } else if (row >= p.height) {
+                    for (int32_t k = 0; k < 4 * words; ++k) {
+                        to[3 * k] = tw_dsp_even_i8(pad);
+                    }
+                }
+                slot = slot == 2 ? 0 : slot + 1;
+            }
+            /* slot `slot` holds the first of the three, `slot + 1` the second: slot 0 is tap row -slot */
+            tw_dsp_row row = {.ring = ring, .taps = taps + 2 * (slot == 0 ? 0 : 3 - slot),
+                .parameters = parameters + 2 * c, .y = y + i * p.out_width * p.channels + c, .apart = 12 * words,
+                .bytes = p.out_width / 2 * 12,
+                .odd = -(p.out_width & 1), .above = above, .zero_point = zero_point,
+                .y_step = p.channels};
+            tw_dsp_rows_s1_fx8_m128_127(&row);
+        }
+    }
+}
+#endif
+
+/* ---- steps ---- */
+
+/* Step 0 of 3: Transpose
+ *   nodes    qconv_depthwise_0:X
+ *   kernel   portable.transpose
+ *   X        i8[1,12,27,25]                 ram [0, 8100)      qconv_depthwise_0_in0
+ *   Y        i8[1,12,27,25] axes (0,2,3,1)  ram [8100, 16200)  qconv_depthwise_0_in0:qconv_depthwise_0:X
+ */
+TW_STEP void net_0_transpose(uint8_t *ram)
+{
+    tw_copy_i8_2(675, 12, (const int8_t *)ram, 1, 675, (int8_t *)(ram + 8100), 12, 1);
+}
+
+/* Step 1 of 3: QConv
+ *   nodes    qconv_depthwise_0
+ *   kernel   cortex-m.dsp.depthwise3x3
+ *   X        i8[1,12,27,25] axes (0,2,3,1)  ram [8100, 16200)   qconv_depthwise_0_in0:qconv_depthwise_0:X
+ *   W        u8[108]                        flash [112, 220)    qconv_depthwise_0.W
+ *   P        i32[24]                        flash [16, 112)     qconv_depthwise_0.P
+ *   Y        i8[1,12,27,25] axes (0,2,3,1)  ram [0, 8100)       qconv_depthwise_0_out0:qconv_depthwise_0:Y
+ *   scratch  u8[832]                        ram [16200, 17032)
+ */
+TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
+{
+    tw_dsp_depthwise_i8_s1_fx8_m128_127((tw_depthwise){
+        .width = 25,
+        .height = 27,
+        .channels = 12,
+        .out_width = 25,
+        .out_height = 27,
+        .rows = 3,
+        .columns = 3,
+        .row_stride = 1,
+        .column_stride = 1,
+        .row_dilation = 1,
+        .column_dilation = 1,
+        .top = 1,
+        .left = 1,
+        .pad = 252,
+    }, (const uint8_t *)(const int8_t *)(ram + 8100), (const uint8_t *)(flash + 112),
+        (const int32_t *)(flash + 16), (uint8_t *)(int8_t *)ram, (void *)(uint8_t *)(ram + 16200), 14, -640, -3);
+}
+
+/* Step 2 of 3: Transpose
+ *   nodes    qconv_depthwise_0:Y
+ *   kernel   portable.transpose
+ *   X        i8[1,12,27,25] axes (0,2,3,1)  ram [0, 8100)      qconv_depthwise_0_out0:qconv_depthwise_0:Y
+ *   Y        i8[1,12,27,25]                 ram [8100, 16200)  qconv_depthwise_0_out0
+ */
+TW_STEP void net_2_transpose(uint8_t *ram)
+{
+    tw_copy_i8_2(12, 675, (const int8_t *)ram, 1, 12, (int8_t *)(ram + 8100), 675, 1);
+}

@@ -1,0 +1,570 @@
+/* What the portable kernels below rely on. */
+#if defined(__FAST_MATH__)
+#  error "build this file without -ffast-math: results would no longer be the ones that were checked"
+#endif
+#ifndef TW_KERNEL /* -DTW_KERNEL='static' keeps one copy of each kernel: smaller, slower */
+#  if defined(__GNUC__)
+#    define TW_KERNEL static inline __attribute__((always_inline, unused))
+#  else
+#    define TW_KERNEL static inline
+#  endif
+#endif
+
+/* What Cortex-M cores with an FPU do better than portable C. */
+#if defined(__arm__) && defined(__ARM_FP) && (__ARM_FP & 4)
+/* clamp(rne(v), low, high). VCVTR rounds as FPSCR says, to nearest even after reset, and saturates. */
+TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
+{
+    int32_t q;
+    __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1" : "=r"(q), "+t"(v));
+    q = q < low ? low : q;
+    return q > high ? high : q;
+}
+#  define TW_ROUND_CLAMPED tw_arm_round_clamped
+#endif
+
+TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t x0, int32_t x1, int8_t *y_out, int32_t y0, int32_t y1)
+{
+    for (int32_t i0 = 0; i0 < n0; ++i0) {
+        for (int32_t i1 = 0; i1 < n1; ++i1) {
+            const int8_t x = x_in[i0 * x0 + i1 * x1];
+            y_out[i0 * y0 + i1 * y1] = x;
+        }
+    }
+}
+
+#ifndef TW_DSP
+#define TW_DSP
+/* Four bytes from any address; one load where the core reads unaligned words. */
+TW_KERNEL uint32_t tw_dsp_load(const void *from)
+{
+    uint32_t word;
+    memcpy(&word, from, sizeof word);
+    return word;
+}
+
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+#  define TW_DSP_ARM 1
+/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
+#ifndef TW_ASSEMBLER
+#  if defined(__clang__)
+#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
+#  else
+#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
+#  endif
+#endif
+/* Bytes 0 and 2, or 1 and 3, as two 16-bit halves. */
+TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("sxtb16 %0, %1" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("uxtb16 %0, %1" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("uxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
+    return r;
+}
+
+/* Products of halves, added to a sum: both; low times high; high times low. */
+TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlabt %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlatb %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+/* Low halves of a and b, or high halves of both, as one word. */
+TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(r) : "r"(b), "r"(a));
+    return r;
+}
+
+/* above + the upper half of the product */
+TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
+{
+    int32_t r;
+    __asm__("smmla %0, %1, %2, %3" : "=r"(r) : "r"(acc), "r"(multiplier), "r"(above));
+    return r;
+}
+
+/* rne(acc * scale) + zero_point. VCVTR rounds as FPSCR says, to nearest even after reset. */
+TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
+{
+    float value = (float)acc;
+    const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
+    int32_t r;
+    value *= s.scale;
+    __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1\n\tqadd %0, %0, %2" : "=&r"(r), "+t"(value) : "r"(zero_point));
+    return r;
+}
+#else
+TW_KERNEL int32_t tw_dsp_byte(uint32_t v, int32_t at)
+{
+    const int32_t byte = (int32_t)((v >> (8 * at)) & 255);
+    return byte < 128 ? byte : byte - 256;
+}
+
+TW_KERNEL int32_t tw_dsp_half(uint32_t v, int32_t at)
+{
+    const int32_t half = (int32_t)((v >> (16 * at)) & 65535);
+    return half < 32768 ? half : half - 65536;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
+{
+    return ((uint32_t)tw_dsp_byte(v, 0) & 65535) | (uint32_t)tw_dsp_byte(v, 2) << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
+{
+    return ((uint32_t)tw_dsp_byte(v, 1) & 65535) | (uint32_t)tw_dsp_byte(v, 3) << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
+{
+    return v & UINT32_C(0x00ff00ff);
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
+{
+    return (v >> 8) & UINT32_C(0x00ff00ff);
+}
+
+TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 0) + tw_dsp_half(x, 1) * tw_dsp_half(w, 1);
+}
+
+TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 1);
+}
+
+TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 1) * tw_dsp_half(w, 0);
+}
+
+TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
+{
+    return (a & 65535) | b << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
+{
+    return (a >> 16) | (b & UINT32_C(0xffff0000));
+}
+
+TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
+{
+    return above + (int32_t)(((int64_t)acc * multiplier) >> 32);
+}
+
+TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
+{
+    const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
+    const float product = (float)acc * s.scale;
+    const float v = product < -1024.0f ? -1024.0f : (product > 1024.0f ? 1024.0f : product);
+    const int32_t whole = (int32_t)v;
+    const float rest = v - (float)whole;
+    const int32_t odd = whole & 1;
+    return whole + (rest > 0.5f || (rest == 0.5f && odd)) - (rest < -0.5f || (rest == -0.5f && odd)) + zero_point;
+}
+#endif
+
+/* An accumulator becomes a result: acc * word >> (32 + shift), rounded, where that is proved, or by the formula.
+ * `above` is the zero point and one half, both at bit `shift` of the upper half. */
+TW_KERNEL int32_t tw_dsp_requant_or(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
+        int32_t low, int32_t high, int32_t exact)
+{
+    const int32_t q = exact ? tw_dsp_round(acc, word, zero_point) : tw_dsp_mmla(acc, word, above) >> shift;
+    return q < low ? low : (q > high ? high : q);
+}
+
+TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
+        int32_t low, int32_t high)
+{
+    return tw_dsp_requant_or(acc, word, above, shift, zero_point, low, high, word < 0);
+}
+#endif
+#ifndef TW_DSP_BLOCK
+#define TW_DSP_BLOCK
+typedef struct {
+    const uint32_t *columns, *end; /* widened values, four of each column in turn */
+    const uint32_t *w; /* four bytes of each channel of a block in turn */
+    const int32_t *parameters; /* of each block: biases, then multipliers */
+    uint8_t *y;
+    int32_t apart; /* bytes between the results of neighbouring columns */
+    int32_t blocks;
+    int32_t above, zero_point; /* see tw_dsp_requant */
+    int32_t more[3]; /* added to the sums of each column, where the columns differ */
+} tw_dsp_block;
+#endif
+#ifndef TW_DSP_WIDEN_I8
+#define TW_DSP_WIDEN_I8
+/* `count` bytes become pairs of 16-bit halves (bytes 0 and 2, then 1 and 3), zero after the last; words to `to`,
+ * two in every `apart`. */
+TW_KERNEL uint32_t *tw_dsp_widen_i8(const uint8_t *x, int32_t count, uint32_t *to, int32_t apart)
+{
+    const uint8_t *const end = x + (count & ~3);
+    while (x != end) {
+        const uint32_t v = tw_dsp_load(x);
+        x += 4;
+        to[0] = tw_dsp_even_i8(v);
+        to[1] = tw_dsp_odd_i8(v);
+        to += apart;
+    }
+    if (count & 3) {
+        const uint32_t v = (uint32_t)x[0] | ((count & 2) ? (uint32_t)x[1] << 8 : 0)
+            | ((count & 3) == 3 ? (uint32_t)x[2] << 16 : 0);
+        to[0] = tw_dsp_even_i8(v);
+        to[1] = tw_dsp_odd_i8(v);
+        to += apart;
+    }
+    return to;
+}
+#endif
+#ifndef TW_DSP_PRODUCTS
+#define TW_DSP_PRODUCTS
+typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
+    int32_t width, height, channels, x_step; /* of x; channels of one group, bytes between pixels */
+    int32_t out_width, pixels, outputs, y_step; /* pixels: of one image of y */
+    int32_t row_taps, column_runs, run_taps; /* kernel rows, runs of x in each, taps in a run */
+    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
+    int32_t pad; /* value outside, in every byte */
+    int32_t groups; /* fours of values in a run, rounded up */
+    int32_t above, zero_point;
+} tw_dsp_conv;
+#endif
+#ifndef TW_DSP_COLUMN_I8
+#define TW_DSP_COLUMN_I8
+/* One run at the edge of a row: taps outside read the padding value. */
+static uint32_t *tw_dsp_edge_i8(const tw_dsp_conv *p, const uint8_t *row, int32_t column, uint32_t *to,
+        int32_t apart, uint8_t *bytes)
+{
+    const int32_t first = column < 0 ? (-column < p->run_taps ? -column : p->run_taps) : 0;
+    const int32_t room = p->width - column;
+    const int32_t last = room < p->run_taps ? (room > first ? room : first) : p->run_taps;
+    memset(bytes, p->pad, (size_t)(p->run_taps * p->channels));
+    if (row && last > first) {
+        memcpy(bytes + first * p->channels, row + (column + first) * p->x_step,
+            (size_t)((last - first) * p->channels));
+    }
+    return tw_dsp_widen_i8(bytes, p->run_taps * p->channels, to, apart);
+}
+
+/* Everything that one pixel of y reads, widened. */
+TW_KERNEL void tw_dsp_column_i8(const tw_dsp_conv *p, const uint8_t *x, int32_t pixel, uint32_t *to,
+        int32_t apart, uint8_t *bytes)
+{
+    const int32_t i = pixel / p->out_width;
+    const int32_t top = i * p->row_stride - p->top;
+    const int32_t left = (pixel - i * p->out_width) * p->column_stride - p->left;
+    for (int32_t k = 0; k < p->row_taps; ++k) {
+        const int32_t line = top + k * p->row_dilation;
+        const int32_t outside = line < 0 || line >= p->height;
+        const uint8_t *const row = outside ? (const uint8_t *)0 : x + line * p->width * p->x_step;
+        for (int32_t r = 0; r < p->column_runs; ++r) {
+            const int32_t column = left + r * p->column_dilation;
+            if (outside || column < 0 || column + p->run_taps > p->width) {
+                to = tw_dsp_edge_i8(p, row, column, to, apart, bytes);
+            } else {
+                to = tw_dsp_widen_i8(row + column * p->x_step, p->run_taps * p->channels, to, apart);
+            }
+        }
+    }
+}
+#endif
+
+#ifndef TW_DSP_3X2_U3_X0_M128_127
+#define TW_DSP_3X2_U3_X0_M128_127
+#ifdef TW_DSP_ARM
+TW_ASSEMBLER void tw_dsp_3x2_u3_x0_m128_127(const tw_dsp_block *b __attribute__((unused)))
+{
+    __asm__ volatile(
+        "push {r4-r11, lr}\n\t"
+        "ldmia r0, {r1-r9}\n\t"
+        "push {r1-r9}\n\t"
+        "mov r1, r3\n\t"
+        "1:\n\t"
+        "ldr r2, [sp, #12]\n\t"
+        "ldrd r4, r5, [r2, #0]\n\t"
+        "mov r8, r4\n\t"
+        "mov r9, r5\n\t"
+        "mov r6, r4\n\t"
+        "mov r7, r5\n\t"
+        "ldr r0, [sp]\n\t"
+        "2:\n\t"
+        "ldrd r10, r11, [r1], #8\n\t"
+        "sxtb16 r12, r10\n\t"
+        "sxtb16 r10, r10, ror #8\n\t"
+        "sxtb16 lr, r11\n\t"
+        "sxtb16 r11, r11, ror #8\n\t"
+        "ldrd r2, r3, [r0], #8\n\t"
+        "smlad r4, r2, r12, r4\n\t"
+        "smlad r5, r2, lr, r5\n\t"
+        "smlad r4, r3, r10, r4\n\t"
+        "smlad r5, r3, r11, r5\n\t"
+        "ldrd r2, r3, [r0], #8\n\t"
+        "smlad r6, r2, r12, r6\n\t"
+        "smlad r7, r2, lr, r7\n\t"
+        "smlad r6, r3, r10, r6\n\t"
+        "smlad r7, r3, r11, r7\n\t"
+        "ldrd r2, r3, [r0], #8\n\t"
+        "smlad r8, r2, r12, r8\n\t"
+        "smlad r9, r2, lr, r9\n\t"
+        "smlad r8, r3, r10, r8\n\t"
+        "smlad r9, r3, r11, r9\n\t"
+        "ldrd r10, r11, [r1], #8\n\t"
+        "sxtb16 r12, r10\n\t"
+        "sxtb16 r10, r10, ror #8\n\t"
+        "sxtb16 lr, r11\n\t"
+        "sxtb16 r11, r11, ror #8\n\t"
+        "ldrd r2, r3, [r0], #8\n\t"
+        "smlad r4, r2, r12, r4\n\t"
+        "smlad r5, r2, lr, r5\n\t"
+        "smlad r4, r3, r10, r4\n\t"
+        "smlad r5, r3, r11, r5\n\t"
+        "ldrd r2, r3, [r0], #8\n\t"
+        "smlad r6, r2, r12, r6\n\t"
+        "smlad r7, r2, lr, r7\n\t"
+        "smlad r6, r3, r10, r6\n\t"
+        "smlad r7, r3, r11, r7\n\t"
+        "ldrd r2, r3, [r0], #8\n\t"
+        "smlad r8, r2, r12, r8\n\t"
+        "smlad r9, r2, lr, r9\n\t"
+        "smlad r8, r3, r10, r8\n\t"
+        "smlad r9, r3, r11, r9\n\t"
+        "ldrd r10, r11, [r1], #8\n\t"
+        "sxtb16 r12, r10\n\t"
+        "sxtb16 r10, r10, ror #8\n\t"
+        "sxtb16 lr, r11\n\t"
+        "sxtb16 r11, r11, ror #8\n\t"
+        "ldrd r2, r3, [r0], #8\n\t"
+        "smlad r4, r2, r12, r4\n\t"
+        "smlad r5, r2, lr, r5\n\t"
+        "smlad r4, r3, r10, r4\n\t"
+        "smlad r5, r3, r11, r5\n\t"
+        "ldrd r2, r3, [r0], #8\n\t"
+        "smlad r6, r2, r12, r6\n\t"
+        "smlad r7, r2, lr, r7\n\t"
+        "smlad r6, r3, r10, r6\n\t"
+        "smlad r7, r3, r11, r7\n\t"
+        "ldrd r2, r3, [r0], #8\n\t"
+        "smlad r8, r2, r12, r8\n\t"
+        "smlad r9, r2, lr, r9\n\t"
+        "smlad r8, r3, r10, r8\n\t"
+        "smlad r9, r3, r11, r9\n\t"
+        "ldr r2, [sp, #4]\n\t"
+        "cmp r0, r2\n\t"
+        "bne 2b\n\t"
+        "ldr r2, [sp, #12]\n\t"
+        "ldrd r10, r11, [r2, #8]\n\t"
+        "ldr r3, [sp, #32]\n\t"
+        "vmov s1, r10\n\t"
+        "vabs.f32 s1, s1\n\t"
+        "vmov s0, r4\n\t"
+        "vcvt.f32.s32 s0, s0\n\t"
+        "vmul.f32 s0, s0, s1\n\t"
+        "vcvtr.s32.f32 s0, s0\n\t"
+        "vmov r4, s0\n\t"
+        "qadd r4, r4, r3\n\t"
+        "ssat r4, #8, r4\n\t"
+        "vmov s0, r6\n\t"
+        "vcvt.f32.s32 s0, s0\n\t"
+        "vmul.f32 s0, s0, s1\n\t"
+        "vcvtr.s32.f32 s0, s0\n\t"
+        "vmov r6, s0\n\t"
+        "qadd r6, r6, r3\n\t"
+        "ssat r6, #8, r6\n\t"
+        "vmov s0, r8\n\t"
+        "vcvt.f32.s32 s0, s0\n\t"
+        "vmul.f32 s0, s0, s1\n\t"
+        "vcvtr.s32.f32 s0, s0\n\t"
+        "vmov r8, s0\n\t"
+        "qadd r8, r8, r3\n\t"
+        "ssat r8, #8, r8\n\t"
+        "vmov s1, r11\n\t"
+        "vabs.f32 s1, s1\n\t"
+        "vmov s0, r5\n\t"
+        "vcvt.f32.s32 s0, s0\n\t"
+        "vmul.f32 s0, s0, s1\n\t"
+        "vcvtr.s32.f32 s0, s0\n\t"
+        "vmov r5, s0\n\t"
+        "qadd r5, r5, r3\n\t"
+        "ssat r5, #8, r5\n\t"
+        "vmov s0, r7\n\t"
+        "vcvt.f32.s32 s0, s0\n\t"
+        "vmul.f32 s0, s0, s1\n\t"
+        "vcvtr.s32.f32 s0, s0\n\t"
+        "vmov r7, s0\n\t"
+        "qadd r7, r7, r3\n\t"
+        "ssat r7, #8, r7\n\t"
+        "vmov s0, r9\n\t"
+        "vcvt.f32.s32 s0, s0\n\t"
+        "vmul.f32 s0, s0, s1\n\t"
+        "vcvtr.s32.f32 s0, s0\n\t"
+        "vmov r9, s0\n\t"
+        "qadd r9, r9, r3\n\t"
+        "ssat r9, #8, r9\n\t"
+        "adds r2, #16\n\t"
+        "str r2, [sp, #12]\n\t"
+        "ldr r2, [sp, #16]\n\t"
+        "ldr r3, [sp, #20]\n\t"
+        "strb r6, [r2, r3]\n\t"
+        "strb r8, [r2, r3, lsl #1]\n\t"
+        "strb r4, [r2], #1\n\t"
+        "strb r7, [r2, r3]\n\t"
+        "strb r9, [r2, r3, lsl #1]\n\t"
+        "strb r5, [r2], #1\n\t"
+        "str r2, [sp, #16]\n\t"
+        "ldr r2, [sp, #24]\n\t"
+        "subs r2, #1\n\t"
+        "str r2, [sp, #24]\n\t"
+        "bne 1b\n\t"
+        "add sp, #36\n\t"
+        "pop {r4-r11, pc}"
+        ::: "memory");
+}
+#else
+static void tw_dsp_3x2_u3_x0_m128_127(const tw_dsp_block *b)
+{
+    const uint32_t *w = b->w;
+    for (int32_t i = 0; i < b->blocks; ++i) {
+        const int32_t *const p = b->parameters + i * 4;
+        for (int32_t j = 0; j < 3; ++j) {
+            for (int32_t c = 0; c < 2; ++c) {
+                int32_t sum = p[c];
+                const uint32_t *v = w + c;
+                for (const uint32_t *x = b->columns + 2 * j; x < b->end; x += 6, v += 2) {
+                    sum = tw_dsp_mlad(x[0], tw_dsp_even_i8(*v), sum);
+                    sum = tw_dsp_mlad(x[1], tw_dsp_odd_i8(*v), sum);
+                }
+                b->y[j * b->apart + i * 2 + c] = (uint8_t)tw_dsp_requant(sum, p[2 + c], b->above,
+                    0, b->zero_point, -128, 127);
+            }
+        }
+        w += (b->end - b->columns) / 6 * 2;
+    }
+}
+#endif
+#endif
+
+/* Columns at a time: 3. The last ones again where they do not come out even. */
+TW_KERNEL void tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2(const tw_dsp_conv p, const uint8_t *x, const uint32_t *w, const int32_t *parameters,
+        uint8_t *y, uint32_t *scratch)
+{
+    const int32_t words = p.row_taps * p.column_runs * p.groups * 6;
+    for (int32_t pixel = 0; pixel < p.pixels; pixel += 3) {
+        const int32_t at = pixel <= p.pixels - 3 ? pixel : p.pixels - 3;
+        uint32_t *const columns = scratch;
+        for (int32_t j = 0; j < 3; ++j) {
+            tw_dsp_column_i8(&p, x, at + j, columns + 2 * j, 6, (uint8_t *)(columns + words));
+        }
+        tw_dsp_block b = {.columns = columns, .end = columns + words, .apart = p.y_step,
+            .above = p.above, .zero_point = p.zero_point};
+        b.w = w + 0 * (p.row_taps * p.column_runs * p.groups);
+        b.parameters = parameters + 0;
+        b.y = y + at * p.y_step + 0;
+        b.blocks = 9;
+        tw_dsp_3x2_u3_x0_m128_127(&b);
+    }
+}
+
+/* ---- steps ---- */
+
+/* Step 0 of 3: Transpose
+ *   nodes    qconv_same_0:X
+ *   kernel   portable.transpose
+ *   X        i8[1,12,27,25]                 ram [0, 8100)       qconv_same_0_in0
+ *   Y        i8[1,12,27,25] axes (0,2,3,1)  ram [12152, 20252)  qconv_same_0_in0:qconv_same_0:X
+ */
+TW_STEP void net_0_transpose(uint8_t *ram)
+{
+    tw_copy_i8_2(675, 12, (const int8_t *)ram, 1, 675, (int8_t *)(ram + 12152), 12, 1);
+}
+
+/* Step 1 of 3: QConv
+ *   nodes    qconv_same_0
+ *   kernel   cortex-m.dsp.qconv
+ *   X        i8[1,12,27,25] axes (0,2,3,1)  ram [12152, 20252)  qconv_same_0_in0:qconv_same_0:X
+ *   W        u32[486]                       flash [160, 2104)   qconv_same_0.W
+ *   P        i32[36]                        flash [16, 160)     qconv_same_0.P
+ *   Y        i8[1,18,27,25] axes (0,2,3,1)  ram [0, 12150)      qconv_same_0_out0:qconv_same_0:Y
+ *   scratch  u8[684]                        ram [20256, 20940)
+ */
+TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
+{
+    tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2((tw_dsp_conv){
+        .width = 25,
+        .height = 27,
+        .channels = 12,
+        .x_step = 12,
+        .out_width = 25,
+        .pixels = 675,
+        .outputs = 18,
+        .y_step = 18,
+        .row_taps = 3,
+        .column_runs = 1,
+        .run_taps = 3,
+        .row_stride = 1,
+        .column_stride = 1,
+        .row_dilation = 1,
+        .column_dilation = 1,
+        .top = 1,
+        .left = 1,
+        .pad = -4,
+        .groups = 9,
+        .above = -3,
+        .zero_point = -3,
+    }, (const uint8_t *)(const int8_t *)(ram + 12152), (const uint32_t *)(flash + 160),
+        (const int32_t *)(flash + 16), (uint8_t *)(int8_t *)ram, (uint32_t *)(void *)(uint8_t *)(ram + 20256));
+}
+
+/* Step 2 of 3: Transpose
+ *   nodes    qconv_same_0:Y
+ *   kernel   portable.transpose
+ *   X        i8[1,18,27,25] axes (0,2,3,1)  ram [0, 12150)      qconv_same_0_out0:qconv_same_0:Y
+ *   Y        i8[1,18,27,25]                 ram [12152, 24302)  qconv_same_0_out0
+ */
+TW_STEP void net_2_transpose(uint8_t *ram)
+{
+    tw_copy_i8_2(18, 675, (const int8_t *)ram, 1, 18, (int8_t *)(ram + 12152), 675, 1);
+}

@@ -1,0 +1,279 @@
+/* What the portable kernels below rely on. */
+#if defined(__FAST_MATH__)
+#  error "build this file without -ffast-math: results would no longer be the ones that were checked"
+#endif
+#ifndef TW_KERNEL /* -DTW_KERNEL='static' keeps one copy of each kernel: smaller, slower */
+#  if defined(__GNUC__)
+#    define TW_KERNEL static inline __attribute__((always_inline, unused))
+#  else
+#    define TW_KERNEL static inline
+#  endif
+#endif
+
+/* What Cortex-M cores with an FPU do better than portable C. */
+#if defined(__arm__) && defined(__ARM_FP) && (__ARM_FP & 4)
+/* clamp(rne(v), low, high). VCVTR rounds as FPSCR says, to nearest even after reset, and saturates. */
+TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
+{
+    int32_t q;
+    __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1" : "=r"(q), "+t"(v));
+    q = q < low ? low : q;
+    return q > high ? high : q;
+}
+#  define TW_ROUND_CLAMPED tw_arm_round_clamped
+#endif
+
+#ifndef TW_DSP
+#define TW_DSP
+/* Four bytes from any address; one load where the core reads unaligned words. */
+TW_KERNEL uint32_t tw_dsp_load(const void *from)
+{
+    uint32_t word;
+    memcpy(&word, from, sizeof word);
+    return word;
+}
+
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+#  define TW_DSP_ARM 1
+/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
+#ifndef TW_ASSEMBLER
+#  if defined(__clang__)
+#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
+#  else
+#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
+#  endif
+#endif
+/* Bytes 0 and 2, or 1 and 3, as two 16-bit halves. */
+TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("sxtb16 %0, %1" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("uxtb16 %0, %1" : "=r"(r) : "r"(v));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
+{
+    uint32_t r;
+    __asm__("uxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
+    return r;
+}
+
+/* Products of halves, added to a sum: both; low times high; high times low. */
+TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlabt %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
+{
+    __asm__("smlatb %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
+    return sum;
+}
+
+/* Low halves of a and b, or high halves of both, as one word. */
+TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+
+TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(r) : "r"(b), "r"(a));
+    return r;
+}
+
+/* above + the upper half of the product */
+TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
+{
+    int32_t r;
+    __asm__("smmla %0, %1, %2, %3" : "=r"(r) : "r"(acc), "r"(multiplier), "r"(above));
+    return r;
+}
+
+/* rne(acc * scale) + zero_point. VCVTR rounds as FPSCR says, to nearest even after reset. */
+TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
+{
+    float value = (float)acc;
+    const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
+    int32_t r;
+    value *= s.scale;
+    __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1\n\tqadd %0, %0, %2" : "=&r"(r), "+t"(value) : "r"(zero_point));
+    return r;
+}
+#else
+TW_KERNEL int32_t tw_dsp_byte(uint32_t v, int32_t at)
+{
+    const int32_t byte = (int32_t)((v >> (8 * at)) & 255);
+    return byte < 128 ? byte : byte - 256;
+}
+
+TW_KERNEL int32_t tw_dsp_half(uint32_t v, int32_t at)
+{
+    const int32_t half = (int32_t)((v >> (16 * at)) & 65535);
+    return half < 32768 ? half : half - 65536;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
+{
+    return ((uint32_t)tw_dsp_byte(v, 0) & 65535) | (uint32_t)tw_dsp_byte(v, 2) << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
+{
+    return ((uint32_t)tw_dsp_byte(v, 1) & 65535) | (uint32_t)tw_dsp_byte(v, 3) << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
+{
+    return v & UINT32_C(0x00ff00ff);
+}
+
+TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
+{
+    return (v >> 8) & UINT32_C(0x00ff00ff);
+}
+
+TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 0) + tw_dsp_half(x, 1) * tw_dsp_half(w, 1);
+}
+
+TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 1);
+}
+
+TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
+{
+    return sum + tw_dsp_half(x, 1) * tw_dsp_half(w, 0);
+}
+
+TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
+{
+    return (a & 65535) | b << 16;
+}
+
+TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
+{
+    return (a >> 16) | (b & UINT32_C(0xffff0000));
+}
+
+TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
+{
+    return above + (int32_t)(((int64_t)acc * multiplier) >> 32);
+}
+
+TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
+{
+    const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
+    const float product = (float)acc * s.scale;
+    const float v = product < -1024.0f ? -1024.0f : (product > 1024.0f ? 1024.0f : product);
+    const int32_t whole = (int32_t)v;
+    const float rest = v - (float)whole;
+    const int32_t odd = whole & 1;
+    return whole + (rest > 0.5f || (rest == 0.5f && odd)) - (rest < -0.5f || (rest == -0.5f && odd)) + zero_point;
+}
+#endif
+
+/* An accumulator becomes a result: acc * word >> (32 + shift), rounded, where that is proved, or by the formula.
+ * `above` is the zero point and one half, both at bit `shift` of the upper half. */
+TW_KERNEL int32_t tw_dsp_requant_or(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
+        int32_t low, int32_t high, int32_t exact)
+{
+    const int32_t q = exact ? tw_dsp_round(acc, word, zero_point) : tw_dsp_mmla(acc, word, above) >> shift;
+    return q < low ? low : (q > high ? high : q);
+}
+
+TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
+        int32_t low, int32_t high)
+{
+    return tw_dsp_requant_or(acc, word, above, shift, zero_point, low, high, word < 0);
+}
+#endif
+#ifndef TW_DSP_I8_I8_I8_PRODUCT_X0_M128_127_M128_127
+#define TW_DSP_I8_I8_I8_PRODUCT_X0_M128_127_M128_127
+#ifndef TW_DSP_I8_I8_I8_PRODUCT_X0_M128_127_M128_127_Q_ROUNDED
+#define TW_DSP_I8_I8_I8_PRODUCT_X0_M128_127_M128_127_Q_ROUNDED
+TW_KERNEL int32_t tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q_rounded(int32_t v)
+{
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+    int32_t q;
+    __asm__("ssat %0, #8, %1" : "=r"(q) : "r"(v));
+    return q;
+#else
+    const int32_t q = v;
+    return q < -128 ? -128 : (q > 127 ? 127 : q);
+#endif
+}
+#endif
+TW_KERNEL uint8_t tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q(int32_t acc, int32_t word, int32_t above, int32_t zero_point)
+{
+    (void)above;
+    return (uint8_t)tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q_rounded(tw_dsp_round(acc, word, zero_point));
+}
+
+/* y = requant((a - a_zero_point) * (b - b_zero_point)); see QMul. */
+TW_KERNEL void tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127(int32_t count, int32_t a_step, int32_t b_step, int32_t y_step,
+        const int8_t *a, const int8_t *b, int8_t *y,
+        int32_t a_zero_point, int32_t b_zero_point, int32_t word, int32_t above, int32_t zero_point)
+{
+    for (; count >= 4; count -= 4) {
+        y[0 * y_step] = (int8_t)tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q((a[0 * a_step] - a_zero_point) * (b[0 * b_step] - b_zero_point), word, above, zero_point);
+        y[1 * y_step] = (int8_t)tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q((a[1 * a_step] - a_zero_point) * (b[1 * b_step] - b_zero_point), word, above, zero_point);
+        y[2 * y_step] = (int8_t)tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q((a[2 * a_step] - a_zero_point) * (b[2 * b_step] - b_zero_point), word, above, zero_point);
+        y[3 * y_step] = (int8_t)tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q((a[3 * a_step] - a_zero_point) * (b[3 * b_step] - b_zero_point), word, above, zero_point);
+        a += 4 * a_step;
+        b += 4 * b_step;
+        y += 4 * y_step;
+    }
+    for (; count > 0; --count) {
+        y[0 * y_step] = (int8_t)tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q((a[0 * a_step] - a_zero_point) * (b[0 * b_step] - b_zero_point), word, above, zero_point);
+        a += a_step;
+        b += b_step;
+        y += y_step;
+    }
+}
+#endif
+
+/* ---- steps ---- */
+
+/* Step 0 of 1: QMul
+ *   nodes    qmul_0
+ *   kernel   cortex-m.dsp.qmul
+ *   A        i8[8,29,31]  ram [0, 7192)      qmul_0_in0
+ *   B        i8[8,1,31]   ram [7192, 7440)   qmul_0_in1
+ *   Y        i8[8,29,31]  ram [7440, 14632)  qmul_0_out0
+ */
+TW_STEP void net_0_qmul(uint8_t *ram)
+{
+    for (int32_t tw_i0 = 0; tw_i0 < 8; ++tw_i0)
+    for (int32_t tw_i1 = 0; tw_i1 < 29; ++tw_i1)
+    tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127(31, 1, 1, 1,
+        (const int8_t *)(const int8_t *)ram + tw_i0 * 899 + tw_i1 * 31,
+        (const int8_t *)(const int8_t *)(ram + 7192) + tw_i0 * 31,
+        (int8_t *)(int8_t *)(ram + 7440) + tw_i0 * 899 + tw_i1 * 31, 3, -5, -1138501878, -3, -3);
+}

@@ -1,0 +1,491 @@
+/* What the portable kernels below rely on. */
+#if defined(__FAST_MATH__)
+#  error "build this file without -ffast-math: results would no longer be the ones that were checked"
+#endif
+#ifndef TW_KERNEL /* -DTW_KERNEL='static' keeps one copy of each kernel: smaller, slower */
+#  if defined(__GNUC__)
+#    define TW_KERNEL static inline __attribute__((always_inline, unused))
+#  else
+#    define TW_KERNEL static inline
+#  endif
+#endif
+
+/* What Cortex-M cores with an FPU do better than portable C. */
+#if defined(__arm__) && defined(__ARM_FP) && (__ARM_FP & 4)
+/* clamp(rne(v), low, high). VCVTR rounds as FPSCR says, to nearest even after reset, and saturates. */
+TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
+{
+    int32_t q;
+    __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1" : "=r"(q), "+t"(v));
+    q = q < low ? low : q;
+    return q > high ? high : q;
+}
+#  define TW_ROUND_CLAMPED tw_arm_round_clamped
+#endif
+
+/* Define TW_CACHE_MAINTENANCE where the data cache is on and a DMA fills inputs or sends outputs away; or your own macro. */
+#ifndef TW_CACHE_FLUSH
+#  ifdef TW_CACHE_MAINTENANCE
+TW_KERNEL void tw_cache_flush(const void *start, uint32_t bytes)
+{
+    const uintptr_t end = (uintptr_t)start + bytes;
+    __asm__ volatile("dsb" ::: "memory");
+    for (uintptr_t line = (uintptr_t)start & ~(uintptr_t)31; line < end; line += 32u) {
+        *(volatile uint32_t *)0xE000EF70u = (uint32_t)line; /* DCCIMVAC: clean and invalidate by address */
+    }
+    __asm__ volatile("dsb\n\tisb" ::: "memory");
+}
+#    define TW_CACHE_FLUSH(start, bytes) tw_cache_flush((start), (bytes))
+#  else
+#    define TW_CACHE_FLUSH(start, bytes) ((void)0)
+#  endif
+#endif
+
+#ifndef TW_MVE
+#define TW_MVE
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#  define TW_MVE_ARM 1
+/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
+#ifndef TW_ASSEMBLER
+#  if defined(__clang__)
+#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
+#  else
+#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
+#  endif
+#endif
+/* `count` bytes, any number of them, each xor `flip` (0 or 128). Returns the end of what was written. */
+TW_KERNEL int8_t *tw_mve_copy(int8_t *to, const void *from, int32_t count, int32_t flip)
+{
+    int8_t *at = to;
+    const uint8_t *x = from;
+    __asm__ volatile(
+        "vdup.8 q1, %3\n\t"
+        "wlstp.8 lr, %2, 2f\n\t"
+        "1:\n\t"
+        "vldrb.u8 q0, [%1], #16\n\t"
+        "veor q0, q0, q1\n\t"
+        "vstrb.8 q0, [%0], #16\n\t"
+        "letp lr, 1b\n\t"
+        "2:"
+        : "+&r"(at), "+&r"(x) : "r"(count), "r"(flip) : "lr", "q0", "q1", "cc", "memory");
+    return to + count;
+}
+
+TW_KERNEL int8_t *tw_mve_fill(int8_t *to, int32_t value, int32_t count)
+{
+    int8_t *at = to;
+    __asm__ volatile(
+        "vdup.8 q0, %2\n\t"
+        "wlstp.8 lr, %1, 2f\n\t"
+        "1:\n\t"
+        "vstrb.8 q0, [%0], #16\n\t"
+        "letp lr, 1b\n\t"
+        "2:"
+        : "+&r"(at) : "r"(count), "r"(value) : "lr", "q0", "cc", "memory");
+    return to + count;
+}
+#else
+TW_KERNEL int8_t *tw_mve_copy(int8_t *to, const void *from, int32_t count, int32_t flip)
+{
+    const uint8_t *const x = from;
+    for (int32_t i = 0; i < count; ++i) {
+        to[i] = (int8_t)((x[i] ^ flip) & 255);
+    }
+    return to + count;
+}
+
+TW_KERNEL int8_t *tw_mve_fill(int8_t *to, int32_t value, int32_t count)
+{
+    for (int32_t i = 0; i < count; ++i) {
+        to[i] = (int8_t)value;
+    }
+    return to + count;
+}
+#endif
+
+/* clamp(rne(acc * scale) + zero_point, low, high) */
+TW_KERNEL int32_t tw_mve_requant(int32_t acc, float scale, int32_t zero_point, int32_t low, int32_t high)
+{
+    const float product = (float)acc * scale;
+    const float v = product < -1024.0f ? -1024.0f : (product > 1024.0f ? 1024.0f : product);
+    const int32_t whole = (int32_t)v;
+    const float rest = v - (float)whole;
+    const int32_t odd = whole & 1;
+    const int32_t up = rest > 0.5f || (rest == 0.5f && odd), down = rest < -0.5f || (rest == -0.5f && odd);
+    const int32_t q = whole + up - down + zero_point;
+    return q < low ? low : (q > high ? high : q);
+}
+#endif
+#ifndef TW_MVE_BLOCK
+#define TW_MVE_BLOCK
+typedef struct {
+    const int8_t *x, *other; /* values of two pixels, in one run each */
+    const int8_t *w; /* sixteen of each channel of a block in turn, then what is left of each */
+    const int32_t *parameters; /* of each block: four biases, then four scales as they are stored */
+    uint8_t *y;
+    int32_t apart; /* bytes between the results of the two */
+    int32_t blocks;
+    int32_t steps; /* trips of the inner loop */
+    int32_t zero_point;
+    int32_t more[2]; /* added to the sums of each pixel, where the pixels differ */
+} tw_mve_block;
+#endif
+#ifndef TW_MVE_PRODUCTS
+#define TW_MVE_PRODUCTS
+typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
+    int32_t width, height, channels, x_step; /* of x; channels of one group, bytes between pixels */
+    int32_t out_width, pixels, outputs, y_step; /* pixels: of one image of y */
+    int32_t row_taps, column_runs, run_taps; /* kernel rows, runs of x in each, taps in a run */
+    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
+    int32_t pad; /* value outside, as it is stored in a column */
+    int32_t length, room; /* of a column, and bytes that it takes */
+    int32_t steps, zero_point;
+} tw_mve_conv;
+
+/* Everything that one pixel of y reads, in one run. */
+TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pixel, int32_t flip, int8_t *to)
+{
+    const int32_t i = pixel / p->out_width;
+    const int32_t top = i * p->row_stride - p->top;
+    const int32_t left = (pixel - i * p->out_width) * p->column_stride - p->left;
+    for (int32_t k = 0; k < p->row_taps; ++k) {
+        const int32_t line = top + k * p->row_dilation;
+        if (line < 0 || line >= p->height) {
+            to = tw_mve_fill(to, p->pad, p->column_runs * p->run_taps * p->channels);
+            continue;
+        }
+        for (int32_t r = 0; r < p->column_runs; ++r) {
+            const int32_t column = left + r * p->column_dilation, room = p->width - column;
+            const int32_t first = column >= 0 ? 0 : (-column < p->run_taps ? -column : p->run_taps);
+            const int32_t last = room >= p->run_taps ? p->run_taps : (room > first ? room : first);
+            if (first > 0) {
+                to = tw_mve_fill(to, p->pad, first * p->channels);
+            }
+            to = tw_mve_copy(to, x + (line * p->width + column + first) * p->x_step, (last - first) * p->channels,
+                flip);
+            if (last < p->run_taps) {
+                to = tw_mve_fill(to, p->pad, (p->run_taps - last) * p->channels);
+            }
+        }
+    }
+}
+#endif
+
+#ifndef TW_MVE_2X4_U3_T5_M128_127
+#define TW_MVE_2X4_U3_T5_M128_127
+#ifdef TW_MVE_ARM
+TW_ASSEMBLER void tw_mve_2x4_u3_t5_m128_127(const tw_mve_block *b __attribute__((unused)))
+{
+    __asm__ volatile(
+        "push {r4-r11, lr}\n\t"
+        "ldmia r0, {r1-r9}\n\t"
+        "push {r1-r9}\n\t"
+        "mov r7, r5\n\t"
+        "mov r5, r3\n\t"
+        "mov r9, r4\n\t"
+        "1:\n\t"
+        "ldrd r1, r3, [sp]\n\t"
+        "ldrd r0, r2, [r9], #8\n\t"
+        "ldrd r4, r6, [r9], #8\n\t"
+        "mov r8, r0\n\t"
+        "mov r10, r2\n\t"
+        "mov r12, r4\n\t"
+        "mov lr, r6\n\t"
+        "ldr r11, [sp, #28]\n\t"
+        "2:\n\t"
+        "vldrb.s8 q0, [r1], #16\n\t"
+        "vldrb.s8 q1, [r3], #16\n\t"
+        "vldrb.s8 q2, [r5], #16\n\t"
+        "vmladava.s8 r0, q0, q2\n\t"
+        "vmladava.s8 r8, q1, q2\n\t"
+        "vldrb.s8 q3, [r5], #16\n\t"
+        "vmladava.s8 r2, q0, q3\n\t"
+        "vmladava.s8 r10, q1, q3\n\t"
+        "vldrb.s8 q2, [r5], #16\n\t"
+        "vmladava.s8 r4, q0, q2\n\t"
+        "vmladava.s8 r12, q1, q2\n\t"
+        "vldrb.s8 q3, [r5], #16\n\t"
+        "vmladava.s8 r6, q0, q3\n\t"
+        "vmladava.s8 lr, q1, q3\n\t"
+        "vldrb.s8 q0, [r1], #16\n\t"
+        "vldrb.s8 q1, [r3], #16\n\t"
+        "vldrb.s8 q2, [r5], #16\n\t"
+        "vmladava.s8 r0, q0, q2\n\t"
+        "vmladava.s8 r8, q1, q2\n\t"
+        "vldrb.s8 q3, [r5], #16\n\t"
+        "vmladava.s8 r2, q0, q3\n\t"
+        "vmladava.s8 r10, q1, q3\n\t"
+        "vldrb.s8 q2, [r5], #16\n\t"
+        "vmladava.s8 r4, q0, q2\n\t"
+        "vmladava.s8 r12, q1, q2\n\t"
+        "vldrb.s8 q3, [r5], #16\n\t"
+        "vmladava.s8 r6, q0, q3\n\t"
+        "vmladava.s8 lr, q1, q3\n\t"
+        "vldrb.s8 q0, [r1], #16\n\t"
+        "vldrb.s8 q1, [r3], #16\n\t"
+        "vldrb.s8 q2, [r5], #16\n\t"
+        "vmladava.s8 r0, q0, q2\n\t"
+        "vmladava.s8 r8, q1, q2\n\t"
+        "vldrb.s8 q3, [r5], #16\n\t"
+        "vmladava.s8 r2, q0, q3\n\t"
+        "vmladava.s8 r10, q1, q3\n\t"
+        "vldrb.s8 q2, [r5], #16\n\t"
+        "vmladava.s8 r4, q0, q2\n\t"
+        "vmladava.s8 r12, q1, q2\n\t"
+        "vldrb.s8 q3, [r5], #16\n\t"
+        "vmladava.s8 r6, q0, q3\n\t"
+        "vmladava.s8 lr, q1, q3\n\t"
+        "subs r11, #1\n\t"
+        "bne 2b\n\t"
+        "mov r11, #5\n\t"
+        "vctp.8 r11\n\t"
+        "vpstt\n\t"
+        "vldrbt.s8 q0, [r1]\n\t"
+        "vldrbt.s8 q1, [r3]\n\t"
+        "vpst\n\t"
+        "vldrbt.s8 q2, [r5, #0]\n\t"
+        "vmladava.s8 r0, q0, q2\n\t"
+        "vmladava.s8 r8, q1, q2\n\t"
+        "vpst\n\t"
+        "vldrbt.s8 q3, [r5, #5]\n\t"
+        "vmladava.s8 r2, q0, q3\n\t"
+        "vmladava.s8 r10, q1, q3\n\t"
+        "vpst\n\t"
+        "vldrbt.s8 q2, [r5, #10]\n\t"
+        "vmladava.s8 r4, q0, q2\n\t"
+        "vmladava.s8 r12, q1, q2\n\t"
+        "vpst\n\t"
+        "vldrbt.s8 q3, [r5, #15]\n\t"
+        "vmladava.s8 r6, q0, q3\n\t"
+        "vmladava.s8 lr, q1, q3\n\t"
+        "add r5, #20\n\t"
+        "vldrw.u32 q2, [r9], #16\n\t"
+        "ldr r11, [sp, #32]\n\t"
+        "vmov q0[2], q0[0], r0, r4\n\t"
+        "vmov q0[3], q0[1], r2, r6\n\t"
+        "vmov q1[2], q1[0], r8, r12\n\t"
+        "vmov q1[3], q1[1], r10, lr\n\t"
+        "vcvt.f32.s32 q0, q0\n\t"
+        "vcvt.f32.s32 q1, q1\n\t"
+        "vmul.f32 q0, q0, q2\n\t"
+        "vmul.f32 q1, q1, q2\n\t"
+        "vcvtn.s32.f32 q0, q0\n\t"
+        "vcvtn.s32.f32 q1, q1\n\t"
+        "vqadd.s32 q0, q0, r11\n\t"
+        "vqadd.s32 q1, q1, r11\n\t"
+        "vqmovnb.s32 q0, q0\n\t"
+        "vqmovnb.s32 q1, q1\n\t"
+        "vqmovnb.s16 q0, q0\n\t"
+        "vqmovnb.s16 q1, q1\n\t"
+        "ldr r1, [sp, #20]\n\t"
+        "add r1, r7\n\t"
+        "vstrb.32 q1, [r1]\n\t"
+        "vstrb.32 q0, [r7], #4\n\t"
+        "ldr r11, [sp, #24]\n\t"
+        "subs r11, #1\n\t"
+        "str r11, [sp, #24]\n\t"
+        "bne 1b\n\t"
+        "add sp, #36\n\t"
+        "pop {r4-r11, pc}"
+        ::: "memory");
+}
+#else
+static void tw_mve_2x4_u3_t5_m128_127(const tw_mve_block *b)
+{
+    const int8_t *w = b->w;
+    for (int32_t i = 0; i < b->blocks; ++i) {
+        const int32_t *const p = b->parameters + 8 * i;
+        const int8_t *const x[2] = {b->x, b->other};
+        const int32_t count = b->steps * 48;
+        for (int32_t j = 0; j < 2; ++j) {
+            for (int32_t c = 0; c < 4; ++c) {
+                int32_t sum = p[c];
+                float scale;
+                for (int32_t k = 0; k < count; ++k) {
+                    sum += x[j][k] * w[(k / 16 * 4 + c) * 16 + k % 16];
+                }
+                for (int32_t k = 0; k < 5; ++k) {
+                    sum += x[j][count + k] * w[(count * 4) + c * 5 + k];
+                }
+                memcpy(&scale, p + 4 + c, sizeof scale);
+                b->y[j * b->apart + 4 * i + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, -128, 127);
+            }
+        }
+        w += (count + 5) * 4;
+    }
+}
+#endif
+#endif
+#ifndef TW_MVE_2X1_U3_T5_M128_127
+#define TW_MVE_2X1_U3_T5_M128_127
+#ifdef TW_MVE_ARM
+TW_ASSEMBLER void tw_mve_2x1_u3_t5_m128_127(const tw_mve_block *b __attribute__((unused)))
+{
+    __asm__ volatile(
+        "push {r4-r11, lr}\n\t"
+        "ldmia r0, {r1-r9}\n\t"
+        "push {r1-r9}\n\t"
+        "mov r7, r5\n\t"
+        "mov r5, r3\n\t"
+        "mov r9, r4\n\t"
+        "1:\n\t"
+        "ldrd r1, r3, [sp]\n\t"
+        "ldrd r0, r2, [r9], #8\n\t"
+        "ldrd r4, r6, [r9], #8\n\t"
+        "mov r8, r0\n\t"
+        "ldr r11, [sp, #28]\n\t"
+        "2:\n\t"
+        "vldrb.s8 q0, [r1], #16\n\t"
+        "vldrb.s8 q1, [r3], #16\n\t"
+        "vldrb.s8 q2, [r5], #16\n\t"
+        "vmladava.s8 r0, q0, q2\n\t"
+        "vmladava.s8 r8, q1, q2\n\t"
+        "vldrb.s8 q0, [r1], #16\n\t"
+        "vldrb.s8 q1, [r3], #16\n\t"
+        "vldrb.s8 q2, [r5], #16\n\t"
+        "vmladava.s8 r0, q0, q2\n\t"
+        "vmladava.s8 r8, q1, q2\n\t"
+        "vldrb.s8 q0, [r1], #16\n\t"
+        "vldrb.s8 q1, [r3], #16\n\t"
+        "vldrb.s8 q2, [r5], #16\n\t"
+        "vmladava.s8 r0, q0, q2\n\t"
+        "vmladava.s8 r8, q1, q2\n\t"
+        "subs r11, #1\n\t"
+        "bne 2b\n\t"
+        "mov r11, #5\n\t"
+        "vctp.8 r11\n\t"
+        "vpstt\n\t"
+        "vldrbt.s8 q0, [r1]\n\t"
+        "vldrbt.s8 q1, [r3]\n\t"
+        "vpst\n\t"
+        "vldrbt.s8 q2, [r5, #0]\n\t"
+        "vmladava.s8 r0, q0, q2\n\t"
+        "vmladava.s8 r8, q1, q2\n\t"
+        "add r5, #5\n\t"
+        "vldrw.u32 q2, [r9], #16\n\t"
+        "ldr r11, [sp, #32]\n\t"
+        "vmov q0[2], q0[0], r0, r4\n\t"
+        "vmov q0[3], q0[1], r2, r6\n\t"
+        "vmov q1[2], q1[0], r8, r12\n\t"
+        "vmov q1[3], q1[1], r10, lr\n\t"
+        "vcvt.f32.s32 q0, q0\n\t"
+        "vcvt.f32.s32 q1, q1\n\t"
+        "vmul.f32 q0, q0, q2\n\t"
+        "vmul.f32 q1, q1, q2\n\t"
+        "vcvtn.s32.f32 q0, q0\n\t"
+        "vcvtn.s32.f32 q1, q1\n\t"
+        "vqadd.s32 q0, q0, r11\n\t"
+        "vqadd.s32 q1, q1, r11\n\t"
+        "vqmovnb.s32 q0, q0\n\t"
+        "vqmovnb.s32 q1, q1\n\t"
+        "vqmovnb.s16 q0, q0\n\t"
+        "vqmovnb.s16 q1, q1\n\t"
+        "mov r11, #1\n\t"
+        "vctp.32 r11\n\t"
+        "ldr r1, [sp, #20]\n\t"
+        "add r1, r7\n\t"
+        "vpstt\n\t"
+        "vstrbt.32 q1, [r1]\n\t"
+        "vstrbt.32 q0, [r7], #4\n\t"
+        "ldr r11, [sp, #24]\n\t"
+        "subs r11, #1\n\t"
+        "str r11, [sp, #24]\n\t"
+        "bne 1b\n\t"
+        "add sp, #36\n\t"
+        "pop {r4-r11, pc}"
+        ::: "memory");
+}
+#else
+static void tw_mve_2x1_u3_t5_m128_127(const tw_mve_block *b)
+{
+    const int8_t *w = b->w;
+    for (int32_t i = 0; i < b->blocks; ++i) {
+        const int32_t *const p = b->parameters + 8 * i;
+        const int8_t *const x[2] = {b->x, b->other};
+        const int32_t count = b->steps * 48;
+        for (int32_t j = 0; j < 2; ++j) {
+            for (int32_t c = 0; c < 1; ++c) {
+                int32_t sum = p[c];
+                float scale;
+                for (int32_t k = 0; k < count; ++k) {
+                    sum += x[j][k] * w[(k / 16 * 1 + c) * 16 + k % 16];
+                }
+                for (int32_t k = 0; k < 5; ++k) {
+                    sum += x[j][count + k] * w[(count * 1) + c * 5 + k];
+                }
+                memcpy(&scale, p + 4 + c, sizeof scale);
+                b->y[j * b->apart + 4 * i + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, -128, 127);
+            }
+        }
+        w += (count + 5) * 1;
+    }
+}
+#endif
+#endif
+
+/* Two pixels at a time; an odd last one with the one before it again. */
+TW_KERNEL void tw_mve_products_2_direct_u3_t5_m128_127_0_13_4_52_1_1(const tw_mve_conv p, const uint8_t *x, const int8_t *w, const int32_t *parameters,
+        uint8_t *y, int8_t *columns)
+{
+    for (int32_t pixel = 0; pixel < p.pixels; pixel += 2) {
+        const int32_t at = pixel <= p.pixels - 2 ? pixel : p.pixels - 2;
+        const int8_t *from[2] = {0};
+        for (int32_t j = 0; j < 2; ++j) {
+            const int32_t i = (at + j) / p.out_width;
+            from[j] = (const int8_t *)x + (i * p.row_stride * p.width
+                + (at + j - i * p.out_width) * p.column_stride) * p.x_step;
+        }
+        (void)columns;
+        tw_mve_block b = {.x = from[0], .other = from[1], .apart = p.y_step, .steps = p.steps,
+            .zero_point = p.zero_point};
+        b.w = w + 0 * p.length;
+        b.parameters = parameters + 0;
+        b.y = y + at * p.y_step + 0;
+        b.blocks = 13;
+        tw_mve_2x4_u3_t5_m128_127(&b);
+        b.w = w + 52 * p.length;
+        b.parameters = parameters + 104;
+        b.y = y + at * p.y_step + 52;
+        b.blocks = 1;
+        tw_mve_2x1_u3_t5_m128_127(&b);
+    }
+}
+
+/* ---- steps ---- */
+
+/* Step 0 of 1: QGemm
+ *   nodes    qgemm_0
+ *   kernel   cortex-m.mve.qgemm
+ *   A        i8[37,101]  ram [0, 3737)      qgemm_0_in0
+ *   W        i8[5353]    flash [464, 5817)  qgemm_0.W
+ *   P        i32[112]    flash [16, 464)    qgemm_0.P
+ *   Y        i8[37,53]   ram [3740, 5701)   qgemm_0_out0
+ */
+TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
+{
+    tw_mve_products_2_direct_u3_t5_m128_127_0_13_4_52_1_1((tw_mve_conv){
+        .width = 37,
+        .height = 1,
+        .channels = 101,
+        .x_step = 101,
+        .out_width = 37,
+        .pixels = 37,
+        .outputs = 53,
+        .y_step = 53,
+        .row_taps = 1,
+        .column_runs = 1,
+        .run_taps = 1,
+        .row_stride = 1,
+        .column_stride = 1,
+        .row_dilation = 1,
+        .column_dilation = 1,
+        .top = 0,
+        .left = 0,
+        .pad = 0,
+        .length = 101,
+        .room = 112,
+        .steps = 2,
+        .zero_point = -3,
+    }, (const uint8_t *)(const int8_t *)ram, (const int8_t *)(flash + 464), (const int32_t *)(flash + 16),
+        (uint8_t *)(int8_t *)(ram + 3740), 0);
+}

@@ -1,0 +1,180 @@
+/* What the portable kernels below rely on. */
+#if defined(__FAST_MATH__)
+#  error "build this file without -ffast-math: results would no longer be the ones that were checked"
+#endif
+#ifndef TW_KERNEL /* -DTW_KERNEL='static' keeps one copy of each kernel: smaller, slower */
+#  if defined(__GNUC__)
+#    define TW_KERNEL static inline __attribute__((always_inline, unused))
+#  else
+#    define TW_KERNEL static inline
+#  endif
+#endif
+
+/* Sliding windows over a tile: which taps of a window lie inside it. */
+#ifndef TW_WINDOW
+#define TW_WINDOW
+typedef struct { /* one spatial axis; positions count from the tile's first element */
+    int32_t outputs; /* windows in this tile */
+    int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
+    int32_t taps, stride, dilation;
+    int32_t before; /* padding before the tile's first element, up to the first window's start */
+    int32_t counted; /* AveragePool with count_include_pad: positions below this one count */
+    int32_t x_step, y_step, w_step; /* elements between neighbours */
+} tw_axis;
+
+typedef struct {
+    int32_t start; /* position of tap 0 */
+    int32_t first, last; /* taps first .. last - 1 lie inside */
+} tw_taps;
+
+/* Taps of a window at `start` that lie below position `end`. */
+TW_KERNEL int32_t tw_taps_below(const tw_axis *axis, int32_t start, int32_t end)
+{
+    const int32_t room = end - start;
+    const int32_t taps = room <= 0 ? 0 : (axis->dilation == 1 ? room : (room - 1) / axis->dilation + 1);
+    return taps < axis->taps ? taps : axis->taps;
+}
+
+TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
+{
+    const int32_t start = output * axis->stride - axis->before;
+    const tw_taps taps = {
+        .start = start,
+        .first = tw_taps_below(axis, start, 0),
+        .last = tw_taps_below(axis, start, axis->inputs),
+    };
+    return taps;
+}
+#endif
+/* y = clip(sum of x * w over group channels and taps, + b), one output at a time, padding skipped; NaN kept. */
+typedef struct {
+    int32_t batches, outputs; /* extents of the output tile */
+    int32_t group_inputs, group_outputs; /* channels of one group */
+    int32_t first_output; /* channel of the tile's first output in the whole tensor */
+    int32_t x_batch, x_channel, y_batch, y_channel, w_output, w_channel; /* elements between neighbours */
+    tw_axis depth, row, column;
+    float low, high;
+} tw_conv;
+
+TW_KERNEL float tw_conv_clip(float value, float low, float high)
+{
+    return value < low ? low : (value > high ? high : value);
+}
+
+/* One window, `count` outputs of one group: blocks of four share the reads of x. */
+TW_KERNEL void tw_conv_window_f32(const tw_conv *p, int32_t count, tw_taps depth, tw_taps row, tw_taps column,
+                                  const float *x, const float *w, const float *b, float *y)
+{
+    int32_t o = 0;
+    for (; o + 4 <= count; o += 4) {
+        float s0 = b ? b[o] : 0.0f, s1 = b ? b[o + 1] : 0.0f, s2 = b ? b[o + 2] : 0.0f, s3 = b ? b[o + 3] : 0.0f;
+        const float *const wo = w + o * p->w_output;
+        for (int32_t kd = depth.first; kd < depth.last; ++kd) {
+            for (int32_t kr = row.first; kr < row.last; ++kr) {
+                for (int32_t kc = column.first; kc < column.last; ++kc) {
+                    const float *const xt = x + (depth.start + kd * p->depth.dilation) * p->depth.x_step
+                        + (row.start + kr * p->row.dilation) * p->row.x_step
+                        + (column.start + kc * p->column.dilation) * p->column.x_step;
+                    const float *const w0 = wo + kd * p->depth.w_step + kr * p->row.w_step + kc * p->column.w_step;
+                    const float *const w1 = w0 + p->w_output, *const w2 = w1 + p->w_output;
+                    const float *const w3 = w2 + p->w_output;
+                    for (int32_t c = 0; c < p->group_inputs; ++c) {
+                        const float v = xt[c * p->x_channel];
+                        s0 += v * w0[c * p->w_channel];
+                        s1 += v * w1[c * p->w_channel];
+                        s2 += v * w2[c * p->w_channel];
+                        s3 += v * w3[c * p->w_channel];
+                    }
+                }
+            }
+        }
+        y[o * p->y_channel] = tw_conv_clip(s0, p->low, p->high);
+        y[(o + 1) * p->y_channel] = tw_conv_clip(s1, p->low, p->high);
+        y[(o + 2) * p->y_channel] = tw_conv_clip(s2, p->low, p->high);
+        y[(o + 3) * p->y_channel] = tw_conv_clip(s3, p->low, p->high);
+    }
+    for (; o < count; ++o) {
+        float sum = b ? b[o] : 0.0f;
+        const float *const wo = w + o * p->w_output;
+        for (int32_t kd = depth.first; kd < depth.last; ++kd) {
+            for (int32_t kr = row.first; kr < row.last; ++kr) {
+                for (int32_t kc = column.first; kc < column.last; ++kc) {
+                    const float *const xt = x + (depth.start + kd * p->depth.dilation) * p->depth.x_step
+                        + (row.start + kr * p->row.dilation) * p->row.x_step
+                        + (column.start + kc * p->column.dilation) * p->column.x_step;
+                    const float *const wt = wo + kd * p->depth.w_step + kr * p->row.w_step + kc * p->column.w_step;
+                    for (int32_t c = 0; c < p->group_inputs; ++c) {
+                        sum += xt[c * p->x_channel] * wt[c * p->w_channel];
+                    }
+                }
+            }
+        }
+        y[o * p->y_channel] = tw_conv_clip(sum, p->low, p->high);
+    }
+}
+
+/* One window, every output of the tile: group by group, because a group has its own inputs. */
+TW_KERNEL void tw_conv_groups_f32(const tw_conv *p, tw_taps depth, tw_taps row, tw_taps column, int32_t skipped,
+                                  const float *x, const float *w, const float *b, float *y)
+{
+    int32_t left = p->group_outputs - skipped; /* outputs of the first group that the tile has */
+    for (int32_t o = 0; o < p->outputs;) {
+        const int32_t count = left < p->outputs - o ? left : p->outputs - o;
+        tw_conv_window_f32(p, count, depth, row, column, x, w + o * p->w_output, b ? b + o : b, y + o * p->y_channel);
+        o += count;
+        x += o < p->outputs ? p->group_inputs * p->x_channel : 0;
+        left = p->group_outputs;
+    }
+}
+
+TW_KERNEL void tw_conv_f32(const tw_conv p, const float *x, const float *w, const float *b, float *y)
+{
+    const int32_t skipped = p.first_output % p.group_outputs;
+    for (int32_t n = 0; n < p.batches; ++n) {
+        for (int32_t i = 0; i < p.depth.outputs; ++i) {
+            const tw_taps depth = tw_taps_inside(&p.depth, i);
+            for (int32_t j = 0; j < p.row.outputs; ++j) {
+                const tw_taps row = tw_taps_inside(&p.row, j);
+                for (int32_t k = 0; k < p.column.outputs; ++k) {
+                    const tw_taps column = tw_taps_inside(&p.column, k);
+                    tw_conv_groups_f32(&p, depth, row, column, skipped, x + n * p.x_batch, w, b,
+                                       y + n * p.y_batch + i * p.depth.y_step + j * p.row.y_step
+                                           + k * p.column.y_step);
+                }
+            }
+        }
+    }
+}
+
+/* ---- steps ---- */
+
+/* Step 0 of 1: Conv
+ *   nodes    conv_computed_weights_0
+ *   kernel   portable.conv_computed_weights_f32
+ *   X        f32[1,8,19,23]   ram [0, 13984)      conv_computed_weights_0_in0
+ *   W        f32[12,8,3,3]    ram [13984, 17440)  conv_computed_weights_0_in1
+ *   Y        f32[1,12,19,23]  ram [17440, 38416)  conv_computed_weights_0_out0
+ */
+TW_STEP void net_0_conv(uint8_t *ram)
+{
+    tw_conv_f32((tw_conv){
+        .batches = 1,
+        .outputs = 12,
+        .group_inputs = 8,
+        .group_outputs = 12,
+        .first_output = 0,
+        .x_batch = 3496,
+        .x_channel = 437,
+        .y_batch = 5244,
+        .y_channel = 437,
+        .w_output = 72,
+        .w_channel = 9,
+        .depth = {.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1, .counted = 1},
+        .row = {.outputs = 19, .inputs = 19, .taps = 3, .stride = 1, .dilation = 1, .before = 1, .counted = 20,
+            .x_step = 23, .y_step = 23, .w_step = 3},
+        .column = {.outputs = 23, .inputs = 23, .taps = 3, .stride = 1, .dilation = 1, .before = 1, .counted = 24,
+            .x_step = 1, .y_step = 1, .w_step = 1},
+        .low = -INFINITY,
+        .high = INFINITY,
+    }, (const float *)ram, (const float *)(ram + 13984), (const float *)0, (float *)(ram + 17440));
+}

@@ -1,0 +1,41 @@
+/* What the portable kernels below rely on. */
+#if defined(__FAST_MATH__)
+#  error "build this file without -ffast-math: results would no longer be the ones that were checked"
+#endif
+#ifndef TW_KERNEL /* -DTW_KERNEL='static' keeps one copy of each kernel: smaller, slower */
+#  if defined(__GNUC__)
+#    define TW_KERNEL static inline __attribute__((always_inline, unused))
+#  else
+#    define TW_KERNEL static inline
+#  endif
+#endif
+
+TW_KERNEL void tw_where_f32_3(int32_t n0, int32_t n1, int32_t n2, const uint8_t *c_in, int32_t c0, int32_t c1, int32_t c2, const float *a_in, int32_t a0, int32_t a1, int32_t a2, const float *b_in, int32_t b0, int32_t b1, int32_t b2, float *y_out, int32_t y0, int32_t y1, int32_t y2)
+{
+    for (int32_t i0 = 0; i0 < n0; ++i0) {
+        for (int32_t i1 = 0; i1 < n1; ++i1) {
+            for (int32_t i2 = 0; i2 < n2; ++i2) {
+                const uint8_t c = c_in[i0 * c0 + i1 * c1 + i2 * c2];
+                const float a = a_in[i0 * a0 + i1 * a1 + i2 * a2];
+                const float b = b_in[i0 * b0 + i1 * b1 + i2 * b2];
+                y_out[i0 * y0 + i1 * y1 + i2 * y2] = (float)(c != 0 ? a : b);
+            }
+        }
+    }
+}
+
+/* ---- steps ---- */
+
+/* Step 0 of 1: Where
+ *   nodes    where_0
+ *   kernel   portable.where
+ *   C        bool[5,21,23]  ram [12012, 14427)  where_0_in0
+ *   A        f32[21,23]     ram [9660, 11592)   where_0_in1
+ *   B        f32[5,21,1]    ram [11592, 12012)  where_0_in2
+ *   Y        f32[5,21,23]   ram [0, 9660)       where_0_out0
+ */
+TW_STEP void net_0_where(uint8_t *ram)
+{
+    tw_where_f32_3(5, 21, 23, (const uint8_t *)(ram + 12012), 483, 23, 1, (const float *)(ram + 9660), 0, 23, 1,
+        (const float *)(ram + 11592), 21, 1, 0, (float *)ram, 483, 23, 1);
+}
