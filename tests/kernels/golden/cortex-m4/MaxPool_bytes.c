@@ -33,8 +33,15 @@ TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t 
     }
 }
 
-#ifndef TW_DSP
-#define TW_DSP
+/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
+#if defined(__clang__)
+#  define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
+#else
+#  define TW_ASSEMBLER __attribute__((naked, noipa)) static
+#endif
+
+/* The instructions of the DSP extension that compilers do not find by themselves, and the same in C. */
+
 /* Four bytes from any address; one load where the core reads unaligned words. */
 TW_KERNEL uint32_t tw_dsp_load(const void *from)
 {
@@ -45,14 +52,6 @@ TW_KERNEL uint32_t tw_dsp_load(const void *from)
 
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 #  define TW_DSP_ARM 1
-/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
-#ifndef TW_ASSEMBLER
-#  if defined(__clang__)
-#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
-#  else
-#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
-#  endif
-#endif
 /* Bytes 0 and 2, or 1 and 3, as two 16-bit halves. */
 TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
 {
@@ -223,9 +222,7 @@ TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32
 {
     return tw_dsp_requant_or(acc, word, above, shift, zero_point, low, high, word < 0);
 }
-#endif
-#ifndef TW_INSIDE
-#define TW_INSIDE
+
 typedef struct {
     int32_t first, count; /* positions of one axis that lie inside: the first one's place in x, and how many */
 } tw_inside;
@@ -245,18 +242,14 @@ TW_KERNEL tw_inside tw_inside_of(int32_t start, int32_t taps, int32_t dilation, 
         .first = start + before * dilation, .count = tw_taps_to(start, taps, dilation, extent) - before};
     return inside;
 }
-#endif
-#ifndef TW_WINDOWS
-#define TW_WINDOWS
-typedef struct {
+
+typedef struct { /* windows over a channels-last image */
     int32_t width, height, channels; /* of x */
     int32_t out_width, out_height;
     int32_t rows, columns; /* of a window */
     int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
 } tw_windows;
-#endif
-#ifndef TW_DSP_POOL_I8
-#define TW_DSP_POOL_I8
+
 /* The larger one of each pair of bytes. */
 TW_KERNEL uint32_t tw_dsp_max_i8(uint32_t a, uint32_t b)
 {
@@ -295,9 +288,7 @@ TW_KERNEL uint32_t tw_dsp_add_odd_i8(uint32_t sums, uint32_t v)
     return tw_dsp_add_even_i8(sums, v >> 8);
 #endif
 }
-#endif
-#ifndef TW_DSP_MAX_POOL_I8
-#define TW_DSP_MAX_POOL_I8
+
 /* The largest value of every window, four channels at a time, the last ones again where they do not come out even. */
 TW_KERNEL void tw_dsp_max_pool_i8(const tw_windows p, const uint8_t *x, uint8_t *y)
 {
@@ -324,7 +315,6 @@ TW_KERNEL void tw_dsp_max_pool_i8(const tw_windows p, const uint8_t *x, uint8_t 
         }
     }
 }
-#endif
 
 /* ---- steps ---- */
 
@@ -336,7 +326,9 @@ TW_KERNEL void tw_dsp_max_pool_i8(const tw_windows p, const uint8_t *x, uint8_t 
  */
 TW_STEP void net_0_transpose(uint8_t *ram)
 {
-    tw_copy_i8_2(675, 12, (const int8_t *)ram, 1, 675, (int8_t *)(ram + 8100), 12, 1);
+    const int8_t *const x = (const int8_t *)(ram + AT_IN_MAXPOOL_BYTES_0_IN0);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    tw_copy_i8_2(675, 12, x, 1, 675, y, 12, 1);
 }
 
 /* Step 1 of 3: MaxPool
@@ -347,6 +339,8 @@ TW_STEP void net_0_transpose(uint8_t *ram)
  */
 TW_STEP void net_1_maxpool(uint8_t *ram)
 {
+    const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
+    int8_t *const y = (int8_t *)(ram + AT_1_Y);
     tw_dsp_max_pool_i8((tw_windows){
         .width = 25,
         .height = 27,
@@ -361,7 +355,7 @@ TW_STEP void net_1_maxpool(uint8_t *ram)
         .column_dilation = 1,
         .top = 1,
         .left = 0,
-    }, (const uint8_t *)(const int8_t *)(ram + 8100), (uint8_t *)(int8_t *)ram);
+    }, (const uint8_t *)x, (uint8_t *)y);
 }
 
 /* Step 2 of 3: Transpose
@@ -372,5 +366,7 @@ TW_STEP void net_1_maxpool(uint8_t *ram)
  */
 TW_STEP void net_2_transpose(uint8_t *ram)
 {
-    tw_copy_i8_2(12, 182, (const int8_t *)ram, 1, 12, (int8_t *)(ram + 2184), 182, 1);
+    const int8_t *const x = (const int8_t *)(ram + AT_1_Y);
+    int8_t *const y = (int8_t *)(ram + AT_2_Y);
+    tw_copy_i8_2(12, 182, x, 1, 12, y, 182, 1);
 }

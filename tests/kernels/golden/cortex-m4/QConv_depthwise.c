@@ -33,8 +33,23 @@ TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t 
     }
 }
 
-#ifndef TW_DSP
-#define TW_DSP
+typedef struct { /* windows over a channels-last image, each channel on its own */
+    int32_t width, height, channels; /* of x */
+    int32_t out_width, out_height;
+    int32_t rows, columns; /* of the kernel */
+    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
+    int32_t pad; /* value outside, as a byte */
+} tw_depthwise;
+
+/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
+#if defined(__clang__)
+#  define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
+#else
+#  define TW_ASSEMBLER __attribute__((naked, noipa)) static
+#endif
+
+/* The instructions of the DSP extension that compilers do not find by themselves, and the same in C. */
+
 /* Four bytes from any address; one load where the core reads unaligned words. */
 TW_KERNEL uint32_t tw_dsp_load(const void *from)
 {
@@ -45,14 +60,6 @@ TW_KERNEL uint32_t tw_dsp_load(const void *from)
 
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 #  define TW_DSP_ARM 1
-/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
-#ifndef TW_ASSEMBLER
-#  if defined(__clang__)
-#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
-#  else
-#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
-#  endif
-#endif
 /* Bytes 0 and 2, or 1 and 3, as two 16-bit halves. */
 TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
 {
@@ -223,19 +230,40 @@ TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32
 {
     return tw_dsp_requant_or(acc, word, above, shift, zero_point, low, high, word < 0);
 }
-#endif
-#ifndef TW_DEPTHWISE
-#define TW_DEPTHWISE
-typedef struct { /* windows over a channels-last image, each channel on its own */
-    int32_t width, height, channels; /* of x */
-    int32_t out_width, out_height;
-    int32_t rows, columns; /* of the kernel */
-    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
-    int32_t pad; /* value outside, as a byte */
-} tw_depthwise;
-#endif
-#ifndef TW_DSP_ROW
-#define TW_DSP_ROW
+
+/* Four channels of one pixel and of its right neighbour: a pair of halves for each channel's row. */
+TW_KERNEL void tw_dsp_pair_i8(uint32_t one, uint32_t next, uint32_t *to, int32_t words)
+{
+    const uint32_t a = tw_dsp_even_i8(one), b = tw_dsp_odd_i8(one);
+    const uint32_t c = tw_dsp_even_i8(next), d = tw_dsp_odd_i8(next);
+    to[0] = tw_dsp_low(a, c);
+    to[3 * words] = tw_dsp_low(b, d);
+    to[6 * words] = tw_dsp_high(a, c);
+    to[9 * words] = tw_dsp_high(b, d);
+}
+
+/* One row of x, four channels, into the rings of each. The first pixel is the second of a pair where `left` is odd. */
+static void tw_dsp_planes_i8(const tw_depthwise *p, const uint8_t *x, uint32_t pad, uint32_t *to, int32_t words)
+{
+    int32_t at = 0;
+    to += p->left / 2 * 3;
+    if (p->left & 1) {
+        tw_dsp_pair_i8(pad, tw_dsp_load(x), to, words);
+        to += 3;
+        x += p->channels;
+        at = 1;
+    }
+    for (; at + 2 <= p->width; at += 2) {
+        tw_dsp_pair_i8(tw_dsp_load(x), tw_dsp_load(x + p->channels), to, words);
+        to += 3;
+        x += 2 * p->channels;
+    }
+    if (at < p->width) {
+        tw_dsp_pair_i8(tw_dsp_load(x), pad, to, words);
+    }
+}
+
+/* What a row of a depthwise 3x3 is given. */
 typedef struct {
     const uint32_t *ring; /* of one channel: pairs of neighbours, of three rows in turn */
     const uint32_t *taps; /* of one channel, in the order of the ring: ten words */
@@ -247,9 +275,7 @@ typedef struct {
     int32_t above, zero_point; /* see tw_dsp_requant */
     int32_t y_step;
 } tw_dsp_row;
-#endif
-#ifndef TW_DSP_ROWS_S1_FX8_M128_127
-#define TW_DSP_ROWS_S1_FX8_M128_127
+
 #ifdef TW_DSP_ARM
 TW_ASSEMBLER void tw_dsp_rows_s1_fx8_m128_127(tw_dsp_row *b __attribute__((unused)))
 {
@@ -407,44 +433,7 @@ static void tw_dsp_rows_s1_fx8_m128_127(tw_dsp_row *b)
     }
 }
 #endif
-#endif
-#ifndef TW_DSP_PLANES_I8
-#define TW_DSP_PLANES_I8
-/* Four channels of one pixel and of its right neighbour: a pair of halves for each channel's row. */
-TW_KERNEL void tw_dsp_pair_i8(uint32_t one, uint32_t next, uint32_t *to, int32_t words)
-{
-    const uint32_t a = tw_dsp_even_i8(one), b = tw_dsp_odd_i8(one);
-    const uint32_t c = tw_dsp_even_i8(next), d = tw_dsp_odd_i8(next);
-    to[0] = tw_dsp_low(a, c);
-    to[3 * words] = tw_dsp_low(b, d);
-    to[6 * words] = tw_dsp_high(a, c);
-    to[9 * words] = tw_dsp_high(b, d);
-}
 
-/* One row of x, four channels, into the rings of each. The first pixel is the second of a pair where `left` is odd. */
-static void tw_dsp_planes_i8(const tw_depthwise *p, const uint8_t *x, uint32_t pad, uint32_t *to, int32_t words)
-{
-    int32_t at = 0;
-    to += p->left / 2 * 3;
-    if (p->left & 1) {
-        tw_dsp_pair_i8(pad, tw_dsp_load(x), to, words);
-        to += 3;
-        x += p->channels;
-        at = 1;
-    }
-    for (; at + 2 <= p->width; at += 2) {
-        tw_dsp_pair_i8(tw_dsp_load(x), tw_dsp_load(x + p->channels), to, words);
-        to += 3;
-        x += 2 * p->channels;
-    }
-    if (at < p->width) {
-        tw_dsp_pair_i8(tw_dsp_load(x), pad, to, words);
-    }
-}
-
-#endif
-#ifndef TW_DSP_TAPS
-#define TW_DSP_TAPS
 /* The three rows of weights of one channel, as pairs (0, 1) and (1, 2), and the first two rows again. */
 TW_KERNEL void tw_dsp_taps(const uint8_t *w, uint32_t *to)
 {
@@ -458,9 +447,7 @@ TW_KERNEL void tw_dsp_taps(const uint8_t *w, uint32_t *to)
         to[6 + k] = to[k];
     }
 }
-#endif
-#ifndef TW_DSP_DEPTHWISE_TW_DSP_ROWS_S1_FX8_M128_127
-#define TW_DSP_DEPTHWISE_TW_DSP_ROWS_S1_FX8_M128_127
+
 /* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3. */
 static void tw_dsp_depthwise_i8_s1_fx8_m128_127(const tw_depthwise p, const uint8_t *x, const uint8_t *w, const int32_t *parameters,
         uint8_t *y, void *scratch, int32_t words, int32_t above, int32_t zero_point)
@@ -499,7 +486,6 @@ static void tw_dsp_depthwise_i8_s1_fx8_m128_127(const tw_depthwise p, const uint
         }
     }
 }
-#endif
 
 /* ---- steps ---- */
 
@@ -511,7 +497,9 @@ static void tw_dsp_depthwise_i8_s1_fx8_m128_127(const tw_depthwise p, const uint
  */
 TW_STEP void net_0_transpose(uint8_t *ram)
 {
-    tw_copy_i8_2(675, 12, (const int8_t *)ram, 1, 675, (int8_t *)(ram + 8100), 12, 1);
+    const int8_t *const x = (const int8_t *)(ram + AT_IN_QCONV_DEPTHWISE_0_IN0);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    tw_copy_i8_2(675, 12, x, 1, 675, y, 12, 1);
 }
 
 /* Step 1 of 3: QConv
@@ -525,6 +513,11 @@ TW_STEP void net_0_transpose(uint8_t *ram)
  */
 TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
 {
+    const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
+    const uint8_t *const w = flash + AT_1_W;
+    const int32_t *const p_2 = (const int32_t *)(flash + AT_1_P);
+    int8_t *const y = (int8_t *)(ram + AT_1_Y);
+    uint8_t *const scratch = ram + AT_1_SCRATCH;
     tw_dsp_depthwise_i8_s1_fx8_m128_127((tw_depthwise){
         .width = 25,
         .height = 27,
@@ -540,8 +533,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
         .top = 1,
         .left = 1,
         .pad = 252,
-    }, (const uint8_t *)(const int8_t *)(ram + 8100), (const uint8_t *)(flash + 112),
-        (const int32_t *)(flash + 16), (uint8_t *)(int8_t *)ram, (void *)(uint8_t *)(ram + 16200), 14, -640, -3);
+    }, (const uint8_t *)x, w, p_2, (uint8_t *)y, (void *)scratch, 14, -640, -3);
 }
 
 /* Step 2 of 3: Transpose
@@ -552,5 +544,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
  */
 TW_STEP void net_2_transpose(uint8_t *ram)
 {
-    tw_copy_i8_2(12, 675, (const int8_t *)ram, 1, 12, (int8_t *)(ram + 8100), 675, 1);
+    const int8_t *const x = (const int8_t *)(ram + AT_1_Y);
+    int8_t *const y = (int8_t *)(ram + AT_2_Y);
+    tw_copy_i8_2(12, 675, x, 1, 12, y, 675, 1);
 }

@@ -23,8 +23,15 @@ TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
 #  define TW_ROUND_CLAMPED tw_arm_round_clamped
 #endif
 
-#ifndef TW_DSP
-#define TW_DSP
+/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
+#if defined(__clang__)
+#  define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
+#else
+#  define TW_ASSEMBLER __attribute__((naked, noipa)) static
+#endif
+
+/* The instructions of the DSP extension that compilers do not find by themselves, and the same in C. */
+
 /* Four bytes from any address; one load where the core reads unaligned words. */
 TW_KERNEL uint32_t tw_dsp_load(const void *from)
 {
@@ -35,14 +42,6 @@ TW_KERNEL uint32_t tw_dsp_load(const void *from)
 
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 #  define TW_DSP_ARM 1
-/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
-#ifndef TW_ASSEMBLER
-#  if defined(__clang__)
-#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
-#  else
-#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
-#  endif
-#endif
 /* Bytes 0 and 2, or 1 and 3, as two 16-bit halves. */
 TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
 {
@@ -213,22 +212,7 @@ TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32
 {
     return tw_dsp_requant_or(acc, word, above, shift, zero_point, low, high, word < 0);
 }
-#endif
-#ifndef TW_DSP_BLOCK
-#define TW_DSP_BLOCK
-typedef struct {
-    const uint32_t *columns, *end; /* widened values, four of each column in turn */
-    const uint32_t *w; /* four bytes of each channel of a block in turn */
-    const int32_t *parameters; /* of each block: biases, then multipliers */
-    uint8_t *y;
-    int32_t apart; /* bytes between the results of neighbouring columns */
-    int32_t blocks;
-    int32_t above, zero_point; /* see tw_dsp_requant */
-    int32_t more[3]; /* added to the sums of each column, where the columns differ */
-} tw_dsp_block;
-#endif
-#ifndef TW_DSP_WIDEN_I8
-#define TW_DSP_WIDEN_I8
+
 /* `count` bytes become pairs of 16-bit halves (bytes 0 and 2, then 1 and 3), zero after the last; words to `to`,
  * two in every `apart`. */
 TW_KERNEL uint32_t *tw_dsp_widen_i8(const uint8_t *x, int32_t count, uint32_t *to, int32_t apart)
@@ -250,9 +234,7 @@ TW_KERNEL uint32_t *tw_dsp_widen_i8(const uint8_t *x, int32_t count, uint32_t *t
     }
     return to;
 }
-#endif
-#ifndef TW_DSP_PRODUCTS
-#define TW_DSP_PRODUCTS
+
 typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
     int32_t width, height, channels, x_step; /* of x; channels of one group, bytes between pixels */
     int32_t out_width, pixels, outputs, y_step; /* pixels: of one image of y */
@@ -262,9 +244,7 @@ typedef struct { /* a convolution over a channels-last tensor; a matrix product 
     int32_t groups; /* fours of values in a run, rounded up */
     int32_t above, zero_point;
 } tw_dsp_conv;
-#endif
-#ifndef TW_DSP_COLUMN_I8
-#define TW_DSP_COLUMN_I8
+
 /* One run at the edge of a row: taps outside read the padding value. */
 static uint32_t *tw_dsp_edge_i8(const tw_dsp_conv *p, const uint8_t *row, int32_t column, uint32_t *to,
         int32_t apart, uint8_t *bytes)
@@ -301,10 +281,19 @@ TW_KERNEL void tw_dsp_column_i8(const tw_dsp_conv *p, const uint8_t *x, int32_t 
         }
     }
 }
-#endif
 
-#ifndef TW_DSP_3X2_U2_X0_M128_127
-#define TW_DSP_3X2_U2_X0_M128_127
+/* What a block is given. */
+typedef struct {
+    const uint32_t *columns, *end; /* widened values, four of each column in turn */
+    const uint32_t *w; /* four bytes of each channel of a block in turn */
+    const int32_t *parameters; /* of each block: biases, then multipliers */
+    uint8_t *y;
+    int32_t apart; /* bytes between the results of neighbouring columns */
+    int32_t blocks;
+    int32_t above, zero_point; /* see tw_dsp_requant */
+    int32_t more[3]; /* added to the sums of each column, where the columns differ */
+} tw_dsp_block;
+
 #ifdef TW_DSP_ARM
 TW_ASSEMBLER void tw_dsp_3x2_u2_x0_m128_127(const tw_dsp_block *b __attribute__((unused)))
 {
@@ -455,9 +444,7 @@ static void tw_dsp_3x2_u2_x0_m128_127(const tw_dsp_block *b)
     }
 }
 #endif
-#endif
-#ifndef TW_DSP_3X1_U2_X0_M128_127
-#define TW_DSP_3X1_U2_X0_M128_127
+
 #ifdef TW_DSP_ARM
 TW_ASSEMBLER void tw_dsp_3x1_u2_x0_m128_127(const tw_dsp_block *b __attribute__((unused)))
 {
@@ -564,7 +551,6 @@ static void tw_dsp_3x1_u2_x0_m128_127(const tw_dsp_block *b)
     }
 }
 #endif
-#endif
 
 /* Columns at a time: 3. The last ones again where they do not come out even. */
 TW_KERNEL void tw_dsp_products_i8_3_u2_x0_m128_127_0_26_2_52_1_1(const tw_dsp_conv p, const uint8_t *x, const uint32_t *w, const int32_t *parameters,
@@ -605,6 +591,11 @@ TW_KERNEL void tw_dsp_products_i8_3_u2_x0_m128_127_0_26_2_52_1_1(const tw_dsp_co
  */
 TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
 {
+    const int8_t *const a = (const int8_t *)(ram + AT_IN_QGEMM_0_IN0);
+    const uint32_t *const w = (const uint32_t *)(flash + AT_0_W);
+    const int32_t *const p_2 = (const int32_t *)(flash + AT_0_P);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    uint8_t *const scratch = ram + AT_0_SCRATCH;
     tw_dsp_products_i8_3_u2_x0_m128_127_0_26_2_52_1_1((tw_dsp_conv){
         .width = 37,
         .height = 1,
@@ -627,6 +618,5 @@ TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
         .groups = 26,
         .above = -3,
         .zero_point = -3,
-    }, (const uint8_t *)(const int8_t *)(ram + 2588), (const uint32_t *)(flash + 440),
-        (const int32_t *)(flash + 16), (uint8_t *)(int8_t *)(ram + 624), (uint32_t *)(void *)(uint8_t *)ram);
+    }, (const uint8_t *)a, w, p_2, (uint8_t *)y, (uint32_t *)scratch);
 }

@@ -23,8 +23,28 @@ TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
 #  define TW_ROUND_CLAMPED tw_arm_round_clamped
 #endif
 
-#ifndef TW_DSP
-#define TW_DSP
+/* clamp(v, -128, 127), by one instruction where there is one */
+TW_KERNEL int32_t tw_narrow_0_m128_127(int32_t v)
+{
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+    int32_t q;
+    __asm__("ssat %0, #8, %1" : "=r"(q) : "r"(v));
+    return q;
+#else
+    const int32_t q = v;
+    return q < -128 ? -128 : (q > 127 ? 127 : q);
+#endif
+}
+
+/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
+#if defined(__clang__)
+#  define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
+#else
+#  define TW_ASSEMBLER __attribute__((naked, noipa)) static
+#endif
+
+/* The instructions of the DSP extension that compilers do not find by themselves, and the same in C. */
+
 /* Four bytes from any address; one load where the core reads unaligned words. */
 TW_KERNEL uint32_t tw_dsp_load(const void *from)
 {
@@ -35,14 +55,6 @@ TW_KERNEL uint32_t tw_dsp_load(const void *from)
 
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 #  define TW_DSP_ARM 1
-/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
-#ifndef TW_ASSEMBLER
-#  if defined(__clang__)
-#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
-#  else
-#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
-#  endif
-#endif
 /* Bytes 0 and 2, or 1 and 3, as two 16-bit halves. */
 TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
 {
@@ -213,27 +225,12 @@ TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32
 {
     return tw_dsp_requant_or(acc, word, above, shift, zero_point, low, high, word < 0);
 }
-#endif
-#ifndef TW_DSP_I8_I8_I8_PRODUCT_X0_M128_127_M128_127
-#define TW_DSP_I8_I8_I8_PRODUCT_X0_M128_127_M128_127
-#ifndef TW_DSP_I8_I8_I8_PRODUCT_X0_M128_127_M128_127_Q_ROUNDED
-#define TW_DSP_I8_I8_I8_PRODUCT_X0_M128_127_M128_127_Q_ROUNDED
-TW_KERNEL int32_t tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q_rounded(int32_t v)
-{
-#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
-    int32_t q;
-    __asm__("ssat %0, #8, %1" : "=r"(q) : "r"(v));
-    return q;
-#else
-    const int32_t q = v;
-    return q < -128 ? -128 : (q > 127 ? 127 : q);
-#endif
-}
-#endif
-TW_KERNEL uint8_t tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q(int32_t acc, int32_t word, int32_t above, int32_t zero_point)
+
+/* An accumulator becomes a result, by the forms that occur; see tw_dsp_requant. */
+TW_KERNEL uint8_t tw_dsp_requantise_x0_m128_127(int32_t acc, int32_t word, int32_t above, int32_t zero_point)
 {
     (void)above;
-    return (uint8_t)tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q_rounded(tw_dsp_round(acc, word, zero_point));
+    return (uint8_t)tw_narrow_0_m128_127(tw_dsp_round(acc, word, zero_point));
 }
 
 /* y = requant((a - a_zero_point) * (b - b_zero_point)); see QMul. */
@@ -242,22 +239,21 @@ TW_KERNEL void tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127(int32_t count, int32
         int32_t a_zero_point, int32_t b_zero_point, int32_t word, int32_t above, int32_t zero_point)
 {
     for (; count >= 4; count -= 4) {
-        y[0 * y_step] = (int8_t)tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q((a[0 * a_step] - a_zero_point) * (b[0 * b_step] - b_zero_point), word, above, zero_point);
-        y[1 * y_step] = (int8_t)tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q((a[1 * a_step] - a_zero_point) * (b[1 * b_step] - b_zero_point), word, above, zero_point);
-        y[2 * y_step] = (int8_t)tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q((a[2 * a_step] - a_zero_point) * (b[2 * b_step] - b_zero_point), word, above, zero_point);
-        y[3 * y_step] = (int8_t)tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q((a[3 * a_step] - a_zero_point) * (b[3 * b_step] - b_zero_point), word, above, zero_point);
+        y[0 * y_step] = (int8_t)tw_dsp_requantise_x0_m128_127((a[0 * a_step] - a_zero_point) * (b[0 * b_step] - b_zero_point), word, above, zero_point);
+        y[1 * y_step] = (int8_t)tw_dsp_requantise_x0_m128_127((a[1 * a_step] - a_zero_point) * (b[1 * b_step] - b_zero_point), word, above, zero_point);
+        y[2 * y_step] = (int8_t)tw_dsp_requantise_x0_m128_127((a[2 * a_step] - a_zero_point) * (b[2 * b_step] - b_zero_point), word, above, zero_point);
+        y[3 * y_step] = (int8_t)tw_dsp_requantise_x0_m128_127((a[3 * a_step] - a_zero_point) * (b[3 * b_step] - b_zero_point), word, above, zero_point);
         a += 4 * a_step;
         b += 4 * b_step;
         y += 4 * y_step;
     }
     for (; count > 0; --count) {
-        y[0 * y_step] = (int8_t)tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127_q((a[0 * a_step] - a_zero_point) * (b[0 * b_step] - b_zero_point), word, above, zero_point);
+        y[0 * y_step] = (int8_t)tw_dsp_requantise_x0_m128_127((a[0 * a_step] - a_zero_point) * (b[0 * b_step] - b_zero_point), word, above, zero_point);
         a += a_step;
         b += b_step;
         y += y_step;
     }
 }
-#endif
 
 /* ---- steps ---- */
 
@@ -270,10 +266,11 @@ TW_KERNEL void tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127(int32_t count, int32
  */
 TW_STEP void net_0_qmul(uint8_t *ram)
 {
+    const int8_t *const a = (const int8_t *)(ram + AT_IN_QMUL_0_IN0);
+    const int8_t *const b = (const int8_t *)(ram + AT_IN_QMUL_0_IN1);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
     for (int32_t tw_i0 = 0; tw_i0 < 8; ++tw_i0)
     for (int32_t tw_i1 = 0; tw_i1 < 29; ++tw_i1)
-    tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127(31, 1, 1, 1,
-        (const int8_t *)(const int8_t *)ram + tw_i0 * 899 + tw_i1 * 31,
-        (const int8_t *)(const int8_t *)(ram + 7192) + tw_i0 * 31,
-        (int8_t *)(int8_t *)(ram + 7440) + tw_i0 * 899 + tw_i1 * 31, 3, -5, -1138501878, -3, -3);
+    tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127(31, 1, 1, 1, (const int8_t *)a + tw_i0 * 899 + tw_i1 * 31,
+        (const int8_t *)b + tw_i0 * 31, (int8_t *)y + tw_i0 * 899 + tw_i1 * 31, 3, -5, -1138501878, -3, -3);
 }

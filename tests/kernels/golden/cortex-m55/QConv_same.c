@@ -51,18 +51,17 @@ TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t 
     }
 }
 
-#ifndef TW_MVE
-#define TW_MVE
+/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
+#if defined(__clang__)
+#  define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
+#else
+#  define TW_ASSEMBLER __attribute__((naked, noipa)) static
+#endif
+
+/* What Helium does better than compilers know, and the same in C. */
+
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 #  define TW_MVE_ARM 1
-/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
-#ifndef TW_ASSEMBLER
-#  if defined(__clang__)
-#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
-#  else
-#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
-#  endif
-#endif
 /* `count` bytes, any number of them, each xor `flip` (0 or 128). Returns the end of what was written. */
 TW_KERNEL int8_t *tw_mve_copy(int8_t *to, const void *from, int32_t count, int32_t flip)
 {
@@ -125,9 +124,8 @@ TW_KERNEL int32_t tw_mve_requant(int32_t acc, float scale, int32_t zero_point, i
     const int32_t q = whole + up - down + zero_point;
     return q < low ? low : (q > high ? high : q);
 }
-#endif
-#ifndef TW_MVE_BLOCK
-#define TW_MVE_BLOCK
+
+/* What a block is given. */
 typedef struct {
     const int8_t *x, *other; /* values of two pixels, in one run each */
     const int8_t *w; /* sixteen of each channel of a block in turn, then what is left of each */
@@ -139,50 +137,7 @@ typedef struct {
     int32_t zero_point;
     int32_t more[2]; /* added to the sums of each pixel, where the pixels differ */
 } tw_mve_block;
-#endif
-#ifndef TW_MVE_PRODUCTS
-#define TW_MVE_PRODUCTS
-typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
-    int32_t width, height, channels, x_step; /* of x; channels of one group, bytes between pixels */
-    int32_t out_width, pixels, outputs, y_step; /* pixels: of one image of y */
-    int32_t row_taps, column_runs, run_taps; /* kernel rows, runs of x in each, taps in a run */
-    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
-    int32_t pad; /* value outside, as it is stored in a column */
-    int32_t length, room; /* of a column, and bytes that it takes */
-    int32_t steps, zero_point;
-} tw_mve_conv;
 
-/* Everything that one pixel of y reads, in one run. */
-TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pixel, int32_t flip, int8_t *to)
-{
-    const int32_t i = pixel / p->out_width;
-    const int32_t top = i * p->row_stride - p->top;
-    const int32_t left = (pixel - i * p->out_width) * p->column_stride - p->left;
-    for (int32_t k = 0; k < p->row_taps; ++k) {
-        const int32_t line = top + k * p->row_dilation;
-        if (line < 0 || line >= p->height) {
-            to = tw_mve_fill(to, p->pad, p->column_runs * p->run_taps * p->channels);
-            continue;
-        }
-        for (int32_t r = 0; r < p->column_runs; ++r) {
-            const int32_t column = left + r * p->column_dilation, room = p->width - column;
-            const int32_t first = column >= 0 ? 0 : (-column < p->run_taps ? -column : p->run_taps);
-            const int32_t last = room >= p->run_taps ? p->run_taps : (room > first ? room : first);
-            if (first > 0) {
-                to = tw_mve_fill(to, p->pad, first * p->channels);
-            }
-            to = tw_mve_copy(to, x + (line * p->width + column + first) * p->x_step, (last - first) * p->channels,
-                flip);
-            if (last < p->run_taps) {
-                to = tw_mve_fill(to, p->pad, (p->run_taps - last) * p->channels);
-            }
-        }
-    }
-}
-#endif
-
-#ifndef TW_MVE_2X4_U3_T12_M128_127
-#define TW_MVE_2X4_U3_T12_M128_127
 #ifdef TW_MVE_ARM
 TW_ASSEMBLER void tw_mve_2x4_u3_t12_m128_127(const tw_mve_block *b __attribute__((unused)))
 {
@@ -325,9 +280,7 @@ static void tw_mve_2x4_u3_t12_m128_127(const tw_mve_block *b)
     }
 }
 #endif
-#endif
-#ifndef TW_MVE_2X2_U3_T12_M128_127
-#define TW_MVE_2X2_U3_T12_M128_127
+
 #ifdef TW_MVE_ARM
 TW_ASSEMBLER void tw_mve_2x2_u3_t12_m128_127(const tw_mve_block *b __attribute__((unused)))
 {
@@ -445,7 +398,44 @@ static void tw_mve_2x2_u3_t12_m128_127(const tw_mve_block *b)
     }
 }
 #endif
-#endif
+
+typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
+    int32_t width, height, channels, x_step; /* of x; channels of one group, bytes between pixels */
+    int32_t out_width, pixels, outputs, y_step; /* pixels: of one image of y */
+    int32_t row_taps, column_runs, run_taps; /* kernel rows, runs of x in each, taps in a run */
+    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
+    int32_t pad; /* value outside, as it is stored in a column */
+    int32_t length, room; /* of a column, and bytes that it takes */
+    int32_t steps, zero_point;
+} tw_mve_conv;
+
+/* Everything that one pixel of y reads, in one run. */
+TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pixel, int32_t flip, int8_t *to)
+{
+    const int32_t i = pixel / p->out_width;
+    const int32_t top = i * p->row_stride - p->top;
+    const int32_t left = (pixel - i * p->out_width) * p->column_stride - p->left;
+    for (int32_t k = 0; k < p->row_taps; ++k) {
+        const int32_t line = top + k * p->row_dilation;
+        if (line < 0 || line >= p->height) {
+            to = tw_mve_fill(to, p->pad, p->column_runs * p->run_taps * p->channels);
+            continue;
+        }
+        for (int32_t r = 0; r < p->column_runs; ++r) {
+            const int32_t column = left + r * p->column_dilation, room = p->width - column;
+            const int32_t first = column >= 0 ? 0 : (-column < p->run_taps ? -column : p->run_taps);
+            const int32_t last = room >= p->run_taps ? p->run_taps : (room > first ? room : first);
+            if (first > 0) {
+                to = tw_mve_fill(to, p->pad, first * p->channels);
+            }
+            to = tw_mve_copy(to, x + (line * p->width + column + first) * p->x_step, (last - first) * p->channels,
+                flip);
+            if (last < p->run_taps) {
+                to = tw_mve_fill(to, p->pad, (p->run_taps - last) * p->channels);
+            }
+        }
+    }
+}
 
 /* Two pixels at a time; an odd last one with the one before it again. */
 TW_KERNEL void tw_mve_products_2_flip0_u3_t12_m128_127_0_4_4_16_1_2(const tw_mve_conv p, const uint8_t *x, const int8_t *w, const int32_t *parameters,
@@ -482,7 +472,9 @@ TW_KERNEL void tw_mve_products_2_flip0_u3_t12_m128_127_0_4_4_16_1_2(const tw_mve
  */
 TW_STEP void net_0_transpose(uint8_t *ram)
 {
-    tw_copy_i8_2(675, 12, (const int8_t *)ram, 1, 675, (int8_t *)(ram + 12152), 12, 1);
+    const int8_t *const x = (const int8_t *)(ram + AT_IN_QCONV_SAME_0_IN0);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    tw_copy_i8_2(675, 12, x, 1, 675, y, 12, 1);
 }
 
 /* Step 1 of 3: QConv
@@ -496,6 +488,11 @@ TW_STEP void net_0_transpose(uint8_t *ram)
  */
 TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
 {
+    const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
+    const int8_t *const w = (const int8_t *)(flash + AT_1_W);
+    const int32_t *const p_2 = (const int32_t *)(flash + AT_1_P);
+    int8_t *const y = (int8_t *)(ram + AT_1_Y);
+    uint8_t *const scratch = ram + AT_1_SCRATCH;
     tw_mve_products_2_flip0_u3_t12_m128_127_0_4_4_16_1_2((tw_mve_conv){
         .width = 25,
         .height = 27,
@@ -519,8 +516,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
         .room = 112,
         .steps = 2,
         .zero_point = -3,
-    }, (const uint8_t *)(const int8_t *)(ram + 12152), (const int8_t *)(flash + 176),
-        (const int32_t *)(flash + 16), (uint8_t *)(int8_t *)ram, (int8_t *)(uint8_t *)(ram + 20256));
+    }, (const uint8_t *)x, w, p_2, (uint8_t *)y, (int8_t *)scratch);
 }
 
 /* Step 2 of 3: Transpose
@@ -531,5 +527,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
  */
 TW_STEP void net_2_transpose(uint8_t *ram)
 {
-    tw_copy_i8_2(18, 675, (const int8_t *)ram, 1, 18, (int8_t *)(ram + 12152), 675, 1);
+    const int8_t *const x = (const int8_t *)(ram + AT_1_Y);
+    int8_t *const y = (int8_t *)(ram + AT_2_Y);
+    tw_copy_i8_2(18, 675, x, 1, 18, y, 675, 1);
 }

@@ -41,18 +41,17 @@ TW_KERNEL void tw_cache_flush(const void *start, uint32_t bytes)
 #  endif
 #endif
 
-#ifndef TW_MVE
-#define TW_MVE
+/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
+#if defined(__clang__)
+#  define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
+#else
+#  define TW_ASSEMBLER __attribute__((naked, noipa)) static
+#endif
+
+/* What Helium does better than compilers know, and the same in C. */
+
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
 #  define TW_MVE_ARM 1
-/* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
-#ifndef TW_ASSEMBLER
-#  if defined(__clang__)
-#    define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
-#  else
-#    define TW_ASSEMBLER __attribute__((naked, noipa)) static
-#  endif
-#endif
 /* `count` bytes, any number of them, each xor `flip` (0 or 128). Returns the end of what was written. */
 TW_KERNEL int8_t *tw_mve_copy(int8_t *to, const void *from, int32_t count, int32_t flip)
 {
@@ -115,9 +114,7 @@ TW_KERNEL int32_t tw_mve_requant(int32_t acc, float scale, int32_t zero_point, i
     const int32_t q = whole + up - down + zero_point;
     return q < low ? low : (q > high ? high : q);
 }
-#endif
-#ifndef TW_MVE_LOOKUP_128
-#define TW_MVE_LOOKUP_128
+
 /* y = t[x], t beginning with the entry of the lowest x. */
 TW_KERNEL void tw_mve_lookup_128(const uint8_t *x, int32_t x_step, const uint8_t *t, uint8_t *y, int32_t y_step,
         int32_t count)
@@ -142,7 +139,6 @@ TW_KERNEL void tw_mve_lookup_128(const uint8_t *x, int32_t x_step, const uint8_t
     }
 #endif
 }
-#endif
 
 /* ---- steps ---- */
 
@@ -155,6 +151,8 @@ TW_KERNEL void tw_mve_lookup_128(const uint8_t *x, int32_t x_step, const uint8_t
  */
 TW_STEP void net_0_qlookup(const uint8_t *flash, uint8_t *ram)
 {
-    tw_mve_lookup_128((const uint8_t *)(const int8_t *)ram, 1, (const uint8_t *)(const int8_t *)(flash + 16),
-        (uint8_t *)(int8_t *)(ram + 7192), 1, 7192);
+    const int8_t *const x = (const int8_t *)(ram + AT_IN_QLOOKUP_0_IN0);
+    const int8_t *const t_2 = (const int8_t *)(flash + AT_0_T);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    tw_mve_lookup_128((const uint8_t *)x, 1, (const uint8_t *)t_2, (uint8_t *)y, 1, 7192);
 }

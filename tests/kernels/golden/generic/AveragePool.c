@@ -11,8 +11,6 @@
 #endif
 
 /* Sliding windows over a tile: which taps of a window lie inside it. */
-#ifndef TW_WINDOW
-#define TW_WINDOW
 typedef struct { /* one spatial axis; positions count from the tile's first element */
     int32_t outputs; /* windows in this tile */
     int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
@@ -45,16 +43,14 @@ TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
     };
     return taps;
 }
-#endif
+
 /* What a pool is called with. */
-#ifndef TW_POOL
-#define TW_POOL
 typedef struct {
     int32_t batches, channels; /* extents of the output tile */
     int32_t x_batch, x_channel, y_batch, y_channel; /* elements between neighbours */
     tw_axis depth, row, column;
 } tw_pool;
-#endif
+
 /* The mean of one window, channel by channel, over `count` positions; 0 where nothing counts; NaN kept. */
 TW_KERNEL void tw_average_window_f32(const tw_pool *p, tw_taps depth, tw_taps row, tw_taps column, int32_t count,
                                      float low, float high, const float *x, float *y)
@@ -117,6 +113,8 @@ TW_KERNEL void tw_average_pool_f32(const tw_pool p, int32_t padding, float low, 
  */
 TW_STEP void net_0_averagepool(uint8_t *ram)
 {
+    const float *const x = (const float *)(ram + AT_IN_AVERAGEPOOL_0_IN0);
+    float *const y = (float *)(ram + AT_0_Y);
     tw_average_pool_f32((tw_pool){
         .batches = 1,
         .channels = 8,
@@ -129,5 +127,5 @@ TW_STEP void net_0_averagepool(uint8_t *ram)
             .x_step = 23, .y_step = 8, .w_step = 0},
         .column = {.outputs = 8, .inputs = 22, .taps = 2, .stride = 3, .dilation = 1, .before = 1, .counted = 23,
             .x_step = 1, .y_step = 1, .w_step = 0},
-    }, 0, -INFINITY, INFINITY, (const float *)ram, (float *)(ram + 13984));
+    }, 0, -INFINITY, INFINITY, x, y);
 }

@@ -10,8 +10,6 @@
 #  endif
 #endif
 
-#ifndef TW_F32_TO_I8
-#define TW_F32_TO_I8
 /* Without the fraction; what does not fit becomes the nearest that does; NaN becomes 0. */
 TW_KERNEL int8_t tw_f32_to_i8(float x)
 {
@@ -23,7 +21,7 @@ TW_KERNEL int8_t tw_f32_to_i8(float x)
     }
     return x <= -0x1.0000000000000p+7f ? INT8_MIN : (int8_t)0;
 }
-#endif
+
 TW_KERNEL void tw_cast_f32_i8_1(int32_t n0, const float *x_in, int32_t x0, int8_t *y_out, int32_t y0)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
@@ -42,5 +40,7 @@ TW_KERNEL void tw_cast_f32_i8_1(int32_t n0, const float *x_in, int32_t x0, int8_
  */
 TW_STEP void net_0_cast(uint8_t *ram)
 {
-    tw_cast_f32_i8_1(2415, (const float *)ram, 1, (int8_t *)(ram + 9660), 1);
+    const float *const x = (const float *)(ram + AT_IN_CAST_0_IN0);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    tw_cast_f32_i8_1(2415, x, 1, y, 1);
 }

@@ -113,6 +113,10 @@ TW_KERNEL void tw_conv_transpose_f32(const tw_conv_transpose p, const float *x, 
  */
 TW_STEP void net_0_convtranspose(const uint8_t *flash, uint8_t *ram)
 {
+    const float *const x = (const float *)(ram + AT_IN_CONVTRANSPOSE_0_IN0);
+    const float *const w = (const float *)(flash + AT_0_W);
+    const float *const b = (const float *)(flash + AT_0_B);
+    float *const y = (float *)(ram + AT_0_Y);
     tw_conv_transpose_f32((tw_conv_transpose){
         .batches = 1,
         .outputs = 6,
@@ -129,7 +133,7 @@ TW_STEP void net_0_convtranspose(const uint8_t *flash, uint8_t *ram)
         .w_output = 144,
         .w_channel = 1,
         .w_group = 864,
-        .w_first = (0) % 6,
+        .w_first = 0 % 6,
         .first = 1,
         .last = 1,
         .depth = {.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1},
@@ -137,6 +141,5 @@ TW_STEP void net_0_convtranspose(const uint8_t *flash, uint8_t *ram)
             .x_step = 13, .y_step = 38, .s_step = 38, .w_step = 36},
         .column = {.outputs = 38, .first = 0, .inputs = 13, .origin = 0, .taps = 3, .stride = 3, .dilation = 1,
             .x_step = 1, .y_step = 1, .s_step = 1, .w_step = 12},
-    }, (const float *)ram, (const float *)(flash + 40), (const float *)(flash + 16), (float *)(ram + 6864),
-        (float *)(ram + 6864));
+    }, x, w, b, y, y);
 }

@@ -11,8 +11,6 @@
 #endif
 
 /* Sliding windows over a tile: which taps of a window lie inside it. */
-#ifndef TW_WINDOW
-#define TW_WINDOW
 typedef struct { /* one spatial axis; positions count from the tile's first element */
     int32_t outputs; /* windows in this tile */
     int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
@@ -45,7 +43,7 @@ TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
     };
     return taps;
 }
-#endif
+
 /* y = clip(sum of x * w over group channels and taps, + b), one output at a time, padding skipped; NaN kept. */
 typedef struct {
     int32_t batches, outputs; /* extents of the output tile */
@@ -158,6 +156,10 @@ TW_KERNEL void tw_conv_f32(const tw_conv p, const float *x, const float *w, cons
  */
 TW_STEP void net_0_conv(const uint8_t *flash, uint8_t *ram)
 {
+    const float *const x = (const float *)(ram + AT_IN_CONV_SAME_0_IN0);
+    const float *const w = (const float *)(flash + AT_0_W);
+    const float *const b = (const float *)(flash + AT_0_B);
+    float *const y = (float *)(ram + AT_0_Y);
     tw_conv_f32((tw_conv){
         .batches = 1,
         .outputs = 12,
@@ -177,5 +179,5 @@ TW_STEP void net_0_conv(const uint8_t *flash, uint8_t *ram)
             .x_step = 1, .y_step = 1, .w_step = 8},
         .low = -INFINITY,
         .high = INFINITY,
-    }, (const float *)ram, (const float *)(flash + 64), (const float *)(flash + 16), (float *)(ram + 13984));
+    }, x, w, b, y);
 }

@@ -36,6 +36,9 @@ TW_KERNEL void tw_dequantize_i8_f32_z_3(int32_t n0, int32_t n1, int32_t n2, cons
  */
 TW_STEP void net_0_dequantizelinear(const uint8_t *flash, uint8_t *ram)
 {
-    tw_dequantize_i8_f32_z_3(9, 21, 23, (const int8_t *)(ram + 17388), 483, 23, 1, (const float *)(flash + 16), 0,
-        1, 0, (const int8_t *)(flash + 100), 0, 1, 0, (float *)ram, 483, 23, 1);
+    const int8_t *const x = (const int8_t *)(ram + AT_IN_DEQUANTIZELINEAR_0_IN0);
+    const float *const s = (const float *)(flash + AT_0_S);
+    const int8_t *const z = (const int8_t *)(flash + AT_0_Z);
+    float *const y = (float *)(ram + AT_0_Y);
+    tw_dequantize_i8_f32_z_3(9, 21, 23, x, 483, 23, 1, s, 0, 1, 0, z, 0, 1, 0, y, 483, 23, 1);
 }

@@ -10,17 +10,13 @@
 #  endif
 #endif
 
-#ifndef TW_EXP2_INT
-#define TW_EXP2_INT
 /* 2^n for -126 <= n <= 127. */
 TW_KERNEL float tw_exp2_int(int32_t n)
 {
     const union { uint32_t bits; float value; } power = {.bits = (uint32_t)(n + 127) << 23};
     return power.value;
 }
-#endif
-#ifndef TW_EXPF
-#define TW_EXPF
+
 /* exp(x), at most 1 ULP off: x = n ln2 + r, |r| <= ln2/2, exp(x) = 2^n (1 + r + r^2 q(r)). NaN stays NaN. */
 TW_KERNEL float tw_expf(float x)
 {
@@ -42,7 +38,7 @@ TW_KERNEL float tw_expf(float x)
     const int32_t half = n / 2; /* two steps: results below 2^-126 and above 2^127 are reached through normal ones */
     return mantissa * tw_exp2_int(half) * tw_exp2_int(n - half);
 }
-#endif
+
 TW_KERNEL void tw_exp_f32_1(int32_t n0, const float *x_in, int32_t x0, float *y_out, int32_t y0)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
@@ -61,5 +57,7 @@ TW_KERNEL void tw_exp_f32_1(int32_t n0, const float *x_in, int32_t x0, float *y_
  */
 TW_STEP void net_0_exp_x(uint8_t *ram)
 {
-    tw_exp_f32_1(2415, (const float *)ram, 1, (float *)(ram + 9660), 1);
+    const float *const x = (const float *)(ram + AT_IN_EXP_0_IN0);
+    float *const y = (float *)(ram + AT_0_Y);
+    tw_exp_f32_1(2415, x, 1, y, 1);
 }

@@ -10,15 +10,13 @@
 #  endif
 #endif
 
-#ifndef TW_GATHERED
-#define TW_GATHERED
 /* A position counted from the end where it is negative; the nearest one where there is none. */
 TW_KERNEL int32_t tw_gathered(int64_t index, int32_t extent)
 {
     const int64_t position = index < 0 ? index + extent : index;
     return position < 0 ? 0 : (position < extent ? (int32_t)position : extent - 1);
 }
-#endif
+
 TW_KERNEL void tw_gather_f32_i64_2(int32_t n0, int32_t n1, const float *x, int32_t x0, int32_t x1, const int64_t *i, int32_t i0, int32_t i1, float *y, int32_t y0, int32_t y1, int32_t extent, int32_t step)
 {
     for (int32_t k0 = 0; k0 < n0; ++k0) {
@@ -40,6 +38,8 @@ TW_KERNEL void tw_gather_f32_i64_2(int32_t n0, int32_t n1, const float *x, int32
  */
 TW_STEP void net_0_gather(uint8_t *ram)
 {
-    tw_gather_f32_i64_2(20, 308, (const float *)ram, 0, 1, (const int64_t *)(ram + 11088), 1, 0,
-        (float *)(ram + 11248), 308, 1, 9, 308);
+    const float *const x = (const float *)(ram + AT_IN_GATHER_0_IN0);
+    const int64_t *const i_x = (const int64_t *)(ram + AT_IN_GATHER_0_IN1);
+    float *const y = (float *)(ram + AT_0_Y);
+    tw_gather_f32_i64_2(20, 308, x, 0, 1, i_x, 1, 0, y, 308, 1, 9, 308);
 }

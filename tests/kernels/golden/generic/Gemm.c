@@ -71,6 +71,10 @@ TW_KERNEL void tw_matmul_f32(const tw_matmul p, const float *a, const float *b, 
  */
 TW_STEP void net_0_gemm(const uint8_t *flash, uint8_t *ram)
 {
+    const float *const a = (const float *)(ram + AT_IN_GEMM_0_IN0);
+    const float *const b = (const float *)(flash + AT_0_B);
+    const float *const c = (const float *)(flash + AT_0_C);
+    float *const y = (float *)(ram + AT_0_Y);
     tw_matmul_f32((tw_matmul){
         .rows = 27,
         .columns = 35,
@@ -88,5 +92,5 @@ TW_STEP void net_0_gemm(const uint8_t *flash, uint8_t *ram)
         .beta = 0x1.0000000000000p+0f,
         .low = -INFINITY,
         .high = INFINITY,
-    }, (const float *)ram, (const float *)(flash + 156), (const float *)(flash + 16), (float *)(ram + 6588));
+    }, a, b, c, y);
 }

@@ -10,8 +10,6 @@
 #  endif
 #endif
 
-#ifndef TW_SQRTF
-#define TW_SQRTF
 /* The square root, correctly rounded, bit by bit: no unit and no library is asked. */
 TW_KERNEL float tw_sqrtf(float x)
 {
@@ -44,7 +42,7 @@ TW_KERNEL float tw_sqrtf(float x)
     part.bits = ((uint32_t)(exponent / 2 + 126) << 23) + root;
     return part.value;
 }
-#endif
+
 /* One row: y = (x - mean) / sqrt(mean((x - mean)^2) + epsilon) * scale + shift; without `centred` the mean is 0.
  * The addresses of scale and shift may be 0: 1 and 0 then. */
 TW_KERNEL void tw_layer_normalization_f32(int32_t count, int32_t centred, float epsilon, const float *x, int32_t x_step,
@@ -78,7 +76,10 @@ TW_KERNEL void tw_layer_normalization_f32(int32_t count, int32_t centred, float 
  */
 TW_STEP void net_0_layernormalization(const uint8_t *flash, uint8_t *ram)
 {
+    const float *const x = (const float *)(ram + AT_IN_LAYERNORMALIZATION_0_IN0);
+    const float *const scale = (const float *)(flash + AT_0_SCALE);
+    const float *const b = (const float *)(flash + AT_0_B);
+    float *const y = (float *)(ram + AT_0_Y);
     for (int32_t tw_i0 = 0; tw_i0 < 111; ++tw_i0)
-    tw_layer_normalization_f32(29, 1, 0x1.4f8b580000000p-17f, (const float *)ram + tw_i0 * 29, 1,
-        (const float *)(flash + 132), (const float *)(flash + 16), (float *)(ram + 12876) + tw_i0 * 29, 1);
+    tw_layer_normalization_f32(29, 1, 0x1.4f8b580000000p-17f, x + tw_i0 * 29, 1, scale, b, y + tw_i0 * 29, 1);
 }

@@ -70,6 +70,9 @@ TW_KERNEL void tw_matmul_f32(const tw_matmul p, const float *a, const float *b, 
  */
 TW_STEP void net_0_matmul(const uint8_t *flash, uint8_t *ram)
 {
+    const float *const a = (const float *)(ram + AT_IN_MATMUL_0_IN0);
+    const float *const b = (const float *)(flash + AT_0_B);
+    float *const y = (float *)(ram + AT_0_Y);
     tw_matmul_f32((tw_matmul){
         .rows = 54,
         .columns = 35,
@@ -87,5 +90,5 @@ TW_STEP void net_0_matmul(const uint8_t *flash, uint8_t *ram)
         .beta = 0x1.0000000000000p+0f,
         .low = -INFINITY,
         .high = INFINITY,
-    }, (const float *)ram, (const float *)(flash + 16), (const float *)0, (float *)(ram + 13176));
+    }, a, b, (const float *)0, y);
 }

@@ -11,8 +11,6 @@
 #endif
 
 /* Sliding windows over a tile: which taps of a window lie inside it. */
-#ifndef TW_WINDOW
-#define TW_WINDOW
 typedef struct { /* one spatial axis; positions count from the tile's first element */
     int32_t outputs; /* windows in this tile */
     int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
@@ -45,16 +43,14 @@ TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
     };
     return taps;
 }
-#endif
+
 /* What a pool is called with. */
-#ifndef TW_POOL
-#define TW_POOL
 typedef struct {
     int32_t batches, channels; /* extents of the output tile */
     int32_t x_batch, x_channel, y_batch, y_channel; /* elements between neighbours */
     tw_axis depth, row, column;
 } tw_pool;
-#endif
+
 /* The largest element of one window, channel by channel; the lowest value where all is padding; NaN stays NaN. */
 TW_KERNEL void tw_max_window_f32(const tw_pool *p, tw_taps depth, tw_taps row, tw_taps column, const float *x,
                                   float *y)
@@ -105,6 +101,8 @@ TW_KERNEL void tw_max_pool_f32(const tw_pool p, const float *x, float *y)
  */
 TW_STEP void net_0_maxpool(uint8_t *ram)
 {
+    const float *const x = (const float *)(ram + AT_IN_MAXPOOL_0_IN0);
+    float *const y = (float *)(ram + AT_0_Y);
     tw_max_pool_f32((tw_pool){
         .batches = 1,
         .channels = 8,
@@ -117,5 +115,5 @@ TW_STEP void net_0_maxpool(uint8_t *ram)
             .x_step = 23, .y_step = 8, .w_step = 0},
         .column = {.outputs = 8, .inputs = 22, .taps = 2, .stride = 3, .dilation = 1, .before = 1, .counted = 23,
             .x_step = 1, .y_step = 1, .w_step = 0},
-    }, (const float *)ram, (float *)(ram + 13984));
+    }, x, y);
 }

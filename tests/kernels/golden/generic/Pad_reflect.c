@@ -10,8 +10,6 @@
 #  endif
 #endif
 
-#ifndef TW_PAD_REFLECT
-#define TW_PAD_REFLECT
 /* The position mirrored at both ends, which are not repeated. */
 TW_KERNEL int32_t tw_pad_reflect(int32_t position, int32_t extent)
 {
@@ -20,7 +18,7 @@ TW_KERNEL int32_t tw_pad_reflect(int32_t position, int32_t extent)
     const int32_t forward = rest < 0 ? rest + period : rest;
     return forward < extent ? forward : period - forward;
 }
-#endif
+
 TW_KERNEL void tw_pad_reflect_f32_3(int32_t n0, int32_t first0, int32_t extent0, int32_t moved0, int32_t n1, int32_t first1, int32_t extent1, int32_t moved1, int32_t n2, int32_t first2, int32_t extent2, int32_t moved2, const float *x, int32_t x0, int32_t x1, int32_t x2, float *y, int32_t y0, int32_t y1, int32_t y2, float value)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
@@ -46,6 +44,7 @@ TW_KERNEL void tw_pad_reflect_f32_3(int32_t n0, int32_t first0, int32_t extent0,
  */
 TW_STEP void net_0_pad(uint8_t *ram)
 {
-    tw_pad_reflect_f32_3(10, -1, 9, 0, 19, -3, 14, 0, 28, -2, 22, 0, (const float *)ram, 308, 22, 1,
-        (float *)(ram + 11088), 532, 28, 1, 0x0.0p+0f);
+    const float *const x = (const float *)(ram + AT_IN_PAD_REFLECT_0_IN0);
+    float *const y = (float *)(ram + AT_0_Y);
+    tw_pad_reflect_f32_3(10, -1, 9, 0, 19, -3, 14, 0, 28, -2, 22, 0, x, 308, 22, 1, y, 532, 28, 1, 0x0.0p+0f);
 }

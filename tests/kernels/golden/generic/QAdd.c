@@ -11,8 +11,6 @@
 #endif
 
 /* Two 8-bit values, each times its own factor: the sum is rounded at a shift, moved and clamped. */
-#ifndef TW_QADD_INT64
-#define TW_QADD_INT64
 typedef struct {
     int64_t a_factor, b_factor, offset;
     int32_t shift;
@@ -30,7 +28,7 @@ TW_KERNEL int32_t tw_qadd_rounded_int64(int32_t a, int32_t b, tw_qadd_int64 p)
     const int64_t y = (int64_t)rounded - (INT64_C(1) << (62 - p.shift)) + p.zero_point;
     return (int32_t)(y < p.low ? p.low : (y > p.high ? p.high : y));
 }
-#endif
+
 TW_KERNEL void tw_qadd_i8_i8_i8_acc64_3(int32_t n0, int32_t n1, int32_t n2, const int8_t *a_in, int32_t a0, int32_t a1, int32_t a2, const int8_t *b_in, int32_t b0, int32_t b1, int32_t b2, int8_t *y_out, int32_t y0, int32_t y1, int32_t y2, tw_qadd_int64 p)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
@@ -55,7 +53,10 @@ TW_KERNEL void tw_qadd_i8_i8_i8_acc64_3(int32_t n0, int32_t n1, int32_t n2, cons
  */
 TW_STEP void net_0_qadd(uint8_t *ram)
 {
-    tw_qadd_i8_i8_i8_acc64_3(8, 29, 31, (const int8_t *)ram, 899, 31, 1, (const int8_t *)(ram + 14384), 0, 1, 0,
-        (int8_t *)(ram + 7192), 899, 31, 1,
-        (tw_qadd_int64){.a_factor = INT64_C(7926335344172073), .b_factor = INT64_C(5044031582654956), .offset = INT64_C(1441151880758561), .shift = 56, .ties = 1, .zero_point = 2, .low = -128, .high = 127});
+    const int8_t *const a = (const int8_t *)(ram + AT_IN_QADD_0_IN0);
+    const int8_t *const b = (const int8_t *)(ram + AT_IN_QADD_0_IN1);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    tw_qadd_i8_i8_i8_acc64_3(8, 29, 31, a, 899, 31, 1, b, 0, 1, 0, y, 899, 31, 1,
+        (tw_qadd_int64){.a_factor = INT64_C(7926335344172073), .b_factor = INT64_C(5044031582654956), .offset =
+        INT64_C(1441151880758561), .shift = 56, .ties = 1, .zero_point = 2, .low = -128, .high = 127});
 }

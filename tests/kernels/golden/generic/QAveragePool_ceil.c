@@ -10,9 +10,48 @@
 #  endif
 #endif
 
+/* Sliding windows over a tile: which taps of a window lie inside it. */
+typedef struct { /* one spatial axis; positions count from the tile's first element */
+    int32_t outputs; /* windows in this tile */
+    int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
+    int32_t taps, stride, dilation;
+    int32_t before; /* padding before the tile's first element, up to the first window's start */
+    int32_t counted; /* AveragePool with count_include_pad: positions below this one count */
+    int32_t x_step, y_step, w_step; /* elements between neighbours */
+} tw_axis;
+
+typedef struct {
+    int32_t start; /* position of tap 0 */
+    int32_t first, last; /* taps first .. last - 1 lie inside */
+} tw_taps;
+
+/* Taps of a window at `start` that lie below position `end`. */
+TW_KERNEL int32_t tw_taps_below(const tw_axis *axis, int32_t start, int32_t end)
+{
+    const int32_t room = end - start;
+    const int32_t taps = room <= 0 ? 0 : (axis->dilation == 1 ? room : (room - 1) / axis->dilation + 1);
+    return taps < axis->taps ? taps : axis->taps;
+}
+
+TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
+{
+    const int32_t start = output * axis->stride - axis->before;
+    const tw_taps taps = {
+        .start = start,
+        .first = tw_taps_below(axis, start, 0),
+        .last = tw_taps_below(axis, start, axis->inputs),
+    };
+    return taps;
+}
+
+/* What a pool is called with. */
+typedef struct {
+    int32_t batches, channels; /* extents of the output tile */
+    int32_t x_batch, x_channel, y_batch, y_channel; /* elements between neighbours */
+    tw_axis depth, row, column;
+} tw_pool;
+
 /* An integer accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point, low, high). */
-#ifndef TW_REQUANT
-#define TW_REQUANT
 typedef struct {
     int32_t shift;
     int32_t zero_point, low, high;
@@ -52,9 +91,7 @@ TW_KERNEL int32_t tw_requant_exact(float acc, int32_t word, tw_requant p)
     const union { uint32_t bits; float value; } scale = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
     return TW_ROUND_CLAMPED(acc * scale.value, p.low - p.zero_point, p.high - p.zero_point) + p.zero_point;
 }
-#endif
-#ifndef TW_REQUANT_INT32
-#define TW_REQUANT_INT32
+
 /* `word` is the multiplier, or with the sign bit set the bits of the scale. */
 TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
 {
@@ -63,52 +100,7 @@ TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
     }
     return tw_requant_exact((float)acc, word, p);
 }
-#endif
-/* Sliding windows over a tile: which taps of a window lie inside it. */
-#ifndef TW_WINDOW
-#define TW_WINDOW
-typedef struct { /* one spatial axis; positions count from the tile's first element */
-    int32_t outputs; /* windows in this tile */
-    int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
-    int32_t taps, stride, dilation;
-    int32_t before; /* padding before the tile's first element, up to the first window's start */
-    int32_t counted; /* AveragePool with count_include_pad: positions below this one count */
-    int32_t x_step, y_step, w_step; /* elements between neighbours */
-} tw_axis;
 
-typedef struct {
-    int32_t start; /* position of tap 0 */
-    int32_t first, last; /* taps first .. last - 1 lie inside */
-} tw_taps;
-
-/* Taps of a window at `start` that lie below position `end`. */
-TW_KERNEL int32_t tw_taps_below(const tw_axis *axis, int32_t start, int32_t end)
-{
-    const int32_t room = end - start;
-    const int32_t taps = room <= 0 ? 0 : (axis->dilation == 1 ? room : (room - 1) / axis->dilation + 1);
-    return taps < axis->taps ? taps : axis->taps;
-}
-
-TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
-{
-    const int32_t start = output * axis->stride - axis->before;
-    const tw_taps taps = {
-        .start = start,
-        .first = tw_taps_below(axis, start, 0),
-        .last = tw_taps_below(axis, start, axis->inputs),
-    };
-    return taps;
-}
-#endif
-/* What a pool is called with. */
-#ifndef TW_POOL
-#define TW_POOL
-typedef struct {
-    int32_t batches, channels; /* extents of the output tile */
-    int32_t x_batch, x_channel, y_batch, y_channel; /* elements between neighbours */
-    tw_axis depth, row, column;
-} tw_pool;
-#endif
 /* Sums of one window over `count` neighbouring channels, 1 or 4; tiles of x only, padding counts for nothing. */
 TW_KERNEL void tw_qaverage_pool_i8_i8_sums(const tw_pool *p, int32_t count, tw_taps depth, tw_taps row, tw_taps column,
         const int8_t *x, int32_t *sums)
@@ -193,6 +185,9 @@ TW_KERNEL void tw_qaverage_pool_i8_i8(const tw_pool p, const tw_requant requant,
  */
 TW_STEP void net_0_qaveragepool(const uint8_t *flash, uint8_t *ram)
 {
+    const int8_t *const x = (const int8_t *)(ram + AT_IN_QAVERAGEPOOL_CEIL_0_IN0);
+    const int32_t *const r = (const int32_t *)(flash + AT_0_R);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
     tw_qaverage_pool_i8_i8((tw_pool){
         .batches = 1,
         .channels = 12,
@@ -205,6 +200,5 @@ TW_STEP void net_0_qaveragepool(const uint8_t *flash, uint8_t *ram)
             .x_step = 25, .y_step = 13, .w_step = 0},
         .column = {.outputs = 13, .inputs = 25, .taps = 2, .stride = 2, .dilation = 1, .before = 0, .counted = 26,
             .x_step = 1, .y_step = 1, .w_step = 0},
-    }, (tw_requant){.shift = 52, .zero_point = 1, .low = -128, .high = 127, .fixed = 0, .exact = 1}, -4, 6, 0,
-        (const int8_t *)ram, (const int32_t *)(flash + 16), (int8_t *)(ram + 8100));
+    }, (tw_requant){.shift = 52, .zero_point = 1, .low = -128, .high = 127, .fixed = 0, .exact = 1}, -4, 6, 0, x, r, y);
 }

@@ -11,8 +11,6 @@
 #endif
 
 /* An integer accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point, low, high). */
-#ifndef TW_REQUANT
-#define TW_REQUANT
 typedef struct {
     int32_t shift;
     int32_t zero_point, low, high;
@@ -52,21 +50,8 @@ TW_KERNEL int32_t tw_requant_exact(float acc, int32_t word, tw_requant p)
     const union { uint32_t bits; float value; } scale = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
     return TW_ROUND_CLAMPED(acc * scale.value, p.low - p.zero_point, p.high - p.zero_point) + p.zero_point;
 }
-#endif
-#ifndef TW_REQUANT_INT32
-#define TW_REQUANT_INT32
-/* `word` is the multiplier, or with the sign bit set the bits of the scale. */
-TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
-{
-    if (p.fixed && (!p.exact || word >= 0)) {
-        return tw_requant_fixed((int64_t)acc * word, p);
-    }
-    return tw_requant_exact((float)acc, word, p);
-}
-#endif
+
 /* Sliding windows over a tile: which taps of a window lie inside it. */
-#ifndef TW_WINDOW
-#define TW_WINDOW
 typedef struct { /* one spatial axis; positions count from the tile's first element */
     int32_t outputs; /* windows in this tile */
     int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
@@ -99,10 +84,28 @@ TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
     };
     return taps;
 }
-#endif
+
+typedef struct {
+    int32_t batches, outputs; /* extents of the output tile */
+    int32_t group_inputs, group_outputs; /* channels of one group */
+    int32_t first_output; /* channel of the tile's first output in the whole tensor */
+    int32_t x_batch, x_channel, y_batch, y_channel, w_output; /* elements between neighbours */
+    tw_axis depth, row, column;
+    int32_t x_zero_point, padding; /* what a position outside counts for: pad_value - x_zero_point */
+    int32_t joined, step; /* whether the taps of a row are a single run of products; elements of x between them */
+    tw_requant requant;
+} tw_qconv;
+
+/* `word` is the multiplier, or with the sign bit set the bits of the scale. */
+TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
+{
+    if (p.fixed && (!p.exact || word >= 0)) {
+        return tw_requant_fixed((int64_t)acc * word, p);
+    }
+    return tw_requant_exact((float)acc, word, p);
+}
+
 /* Sums of (x - x_zero_point) * (w - w_zero_point), added to the accumulators of one or of four outputs. */
-#ifndef TW_DOT_I8_I8_ACC32
-#define TW_DOT_I8_I8_ACC32
 typedef struct {
     int32_t count; /* products */
     int32_t x_step, w_step; /* elements between the factors of successive products */
@@ -139,20 +142,6 @@ TW_KERNEL void tw_dot_i8_i8_acc32_4(tw_dot_i8_i8_acc32 p, const int8_t *x, const
     acc[2] = sum2;
     acc[3] = sum3;
 }
-#endif
-#ifndef TW_QCONV
-#define TW_QCONV
-typedef struct {
-    int32_t batches, outputs; /* extents of the output tile */
-    int32_t group_inputs, group_outputs; /* channels of one group */
-    int32_t first_output; /* channel of the tile's first output in the whole tensor */
-    int32_t x_batch, x_channel, y_batch, y_channel, w_output; /* elements between neighbours */
-    tw_axis depth, row, column;
-    int32_t x_zero_point, padding; /* what a position outside counts for: pad_value - x_zero_point */
-    int32_t joined, step; /* whether the taps of a row are a single run of products; elements of x between them */
-    tw_requant requant;
-} tw_qconv;
-#endif
 
 /* The taps inside the tile, for `count` outputs: 1 or 4. */
 TW_KERNEL void tw_qconv_i8_i8_i8_acc32_inside(const tw_qconv *p, int32_t count, int32_t x_apart, tw_taps depth, tw_taps row,
@@ -293,6 +282,11 @@ TW_KERNEL void tw_qconv_i8_i8_i8_acc32(const tw_qconv p, const int8_t *x, const 
  */
 TW_STEP void net_0_qconv(const uint8_t *flash, uint8_t *ram)
 {
+    const int8_t *const x = (const int8_t *)(ram + AT_IN_QCONV_SAME_0_IN0);
+    const int8_t *const w = (const int8_t *)(flash + AT_0_W);
+    const int32_t *const r = (const int32_t *)(flash + AT_0_R);
+    const int32_t *const b = (const int32_t *)(flash + AT_0_B);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
     tw_qconv_i8_i8_i8_acc32((tw_qconv){
         .batches = 1,
         .outputs = 18,
@@ -314,6 +308,5 @@ TW_STEP void net_0_qconv(const uint8_t *flash, uint8_t *ram)
         .joined = 0,
         .step = 675,
         .requant = {.shift = 52, .zero_point = -3, .low = -128, .high = 127, .fixed = 0, .exact = 1},
-    }, (const int8_t *)ram, (const int8_t *)(flash + 160), (const int32_t *)(flash + 88),
-        (const int32_t *)(flash + 16), (const int32_t *)0, (int8_t *)(ram + 8100));
+    }, x, w, b, r, (const int32_t *)0, y);
 }

@@ -11,8 +11,6 @@
 #endif
 
 /* An integer accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point, low, high). */
-#ifndef TW_REQUANT
-#define TW_REQUANT
 typedef struct {
     int32_t shift;
     int32_t zero_point, low, high;
@@ -52,9 +50,16 @@ TW_KERNEL int32_t tw_requant_exact(float acc, int32_t word, tw_requant p)
     const union { uint32_t bits; float value; } scale = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
     return TW_ROUND_CLAMPED(acc * scale.value, p.low - p.zero_point, p.high - p.zero_point) + p.zero_point;
 }
-#endif
-#ifndef TW_REQUANT_INT32
-#define TW_REQUANT_INT32
+
+typedef struct {
+    int32_t rows, columns, depth;
+    int32_t a_row, b_row, y_row; /* elements between neighbours; b_row where every row has its own matrix */
+    int32_t a_depth, b_depth, b_column, y_column;
+    int32_t a_zero_point;
+    int32_t own; /* 1 where every column has a word (and a zero point) of its own, 0 where all share them */
+    tw_requant requant;
+} tw_qgemm;
+
 /* `word` is the multiplier, or with the sign bit set the bits of the scale. */
 TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
 {
@@ -63,10 +68,8 @@ TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
     }
     return tw_requant_exact((float)acc, word, p);
 }
-#endif
+
 /* Sums of (x - x_zero_point) * (w - w_zero_point), added to the accumulators of one or of four outputs. */
-#ifndef TW_DOT_I8_I8_ACC32
-#define TW_DOT_I8_I8_ACC32
 typedef struct {
     int32_t count; /* products */
     int32_t x_step, w_step; /* elements between the factors of successive products */
@@ -103,18 +106,6 @@ TW_KERNEL void tw_dot_i8_i8_acc32_4(tw_dot_i8_i8_acc32 p, const int8_t *x, const
     acc[2] = sum2;
     acc[3] = sum3;
 }
-#endif
-#ifndef TW_QGEMM
-#define TW_QGEMM
-typedef struct {
-    int32_t rows, columns, depth;
-    int32_t a_row, b_row, y_row; /* elements between neighbours; b_row where every row has its own matrix */
-    int32_t a_depth, b_depth, b_column, y_column;
-    int32_t a_zero_point;
-    int32_t own; /* 1 where every column has a word (and a zero point) of its own, 0 where all share them */
-    tw_requant requant;
-} tw_qgemm;
-#endif
 
 /* `count` neighbouring columns of one row: 1 or 4. */
 TW_KERNEL void tw_qgemm_i8_i8_i8_acc32_columns(const tw_qgemm *p, int32_t count, const int8_t *a, const int8_t *b,
@@ -169,6 +160,11 @@ TW_KERNEL void tw_qgemm_i8_i8_i8_acc32(const tw_qgemm p, const int8_t *a, const 
  */
 TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
 {
+    const int8_t *const a = (const int8_t *)(ram + AT_IN_QGEMM_0_IN0);
+    const int8_t *const b = (const int8_t *)(flash + AT_0_B);
+    const int32_t *const r = (const int32_t *)(flash + AT_0_R);
+    const int32_t *const c = (const int32_t *)(flash + AT_0_C);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
     tw_qgemm_i8_i8_i8_acc32((tw_qgemm){
         .rows = 37,
         .columns = 53,
@@ -183,6 +179,5 @@ TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
         .b_column = 101,
         .own = 1,
         .requant = {.shift = 40, .zero_point = -3, .low = -128, .high = 127, .fixed = 1, .exact = 1},
-    }, (const int8_t *)ram, (const int8_t *)(flash + 440), (const int32_t *)(flash + 228),
-        (const int32_t *)(flash + 16), (const int32_t *)0, (int8_t *)(ram + 3740));
+    }, a, b, c, r, (const int32_t *)0, y);
 }

@@ -11,8 +11,6 @@
 #endif
 
 /* An integer accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point, low, high). */
-#ifndef TW_REQUANT
-#define TW_REQUANT
 typedef struct {
     int32_t shift;
     int32_t zero_point, low, high;
@@ -52,9 +50,7 @@ TW_KERNEL int32_t tw_requant_exact(float acc, int32_t word, tw_requant p)
     const union { uint32_t bits; float value; } scale = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
     return TW_ROUND_CLAMPED(acc * scale.value, p.low - p.zero_point, p.high - p.zero_point) + p.zero_point;
 }
-#endif
-#ifndef TW_REQUANT_INT32
-#define TW_REQUANT_INT32
+
 /* `word` is the multiplier, or with the sign bit set the bits of the scale. */
 TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
 {
@@ -63,7 +59,7 @@ TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
     }
     return tw_requant_exact((float)acc, word, p);
 }
-#endif
+
 TW_KERNEL void tw_qmul_i8_i8_i8_3(int32_t n0, int32_t n1, int32_t n2, const int8_t *a_in, int32_t a0, int32_t a1, int32_t a2, const int8_t *b_in, int32_t b0, int32_t b1, int32_t b2, int8_t *y_out, int32_t y0, int32_t y1, int32_t y2, int32_t a_zero_point, int32_t b_zero_point, int32_t word, tw_requant p)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
@@ -88,7 +84,9 @@ TW_KERNEL void tw_qmul_i8_i8_i8_3(int32_t n0, int32_t n1, int32_t n2, const int8
  */
 TW_STEP void net_0_qmul(uint8_t *ram)
 {
-    tw_qmul_i8_i8_i8_3(8, 29, 31, (const int8_t *)ram, 899, 31, 1, (const int8_t *)(ram + 7192), 31, 0, 1,
-        (int8_t *)(ram + 7440), 899, 31, 1, 3, -5, -1138501878,
+    const int8_t *const a = (const int8_t *)(ram + AT_IN_QMUL_0_IN0);
+    const int8_t *const b = (const int8_t *)(ram + AT_IN_QMUL_0_IN1);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    tw_qmul_i8_i8_i8_3(8, 29, 31, a, 899, 31, 1, b, 31, 0, 1, y, 899, 31, 1, 3, -5, -1138501878,
         (tw_requant){.shift = 52, .zero_point = -3, .low = -128, .high = 127, .fixed = 0, .exact = 1});
 }

@@ -11,8 +11,6 @@
 #endif
 
 /* An integer accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point, low, high). */
-#ifndef TW_REQUANT
-#define TW_REQUANT
 typedef struct {
     int32_t shift;
     int32_t zero_point, low, high;
@@ -52,9 +50,7 @@ TW_KERNEL int32_t tw_requant_exact(float acc, int32_t word, tw_requant p)
     const union { uint32_t bits; float value; } scale = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
     return TW_ROUND_CLAMPED(acc * scale.value, p.low - p.zero_point, p.high - p.zero_point) + p.zero_point;
 }
-#endif
-#ifndef TW_REQUANT_INT32
-#define TW_REQUANT_INT32
+
 /* `word` is the multiplier, or with the sign bit set the bits of the scale. */
 TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
 {
@@ -63,7 +59,7 @@ TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
     }
     return tw_requant_exact((float)acc, word, p);
 }
-#endif
+
 /* y = requant(sum of x - zeros): n and x, y are the loops over outputs, m and r those over what is summed. */
 TW_KERNEL void tw_qmean_i8_i8_1_1(int32_t n0, int32_t m0,
         const int8_t *x, int32_t x0, int32_t r0,
@@ -90,6 +86,8 @@ TW_KERNEL void tw_qmean_i8_i8_1_1(int32_t n0, int32_t m0,
  */
 TW_STEP void net_0_qreducemean(uint8_t *ram)
 {
-    tw_qmean_i8_i8_1_1(8, 899, (const int8_t *)ram, 899, 1, (int8_t *)(ram + 7192), 1, 3596, -1138501878,
+    const int8_t *const x = (const int8_t *)(ram + AT_IN_QREDUCEMEAN_0_IN0);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    tw_qmean_i8_i8_1_1(8, 899, x, 899, 1, y, 1, 3596, -1138501878,
         (tw_requant){.shift = 52, .zero_point = -3, .low = -128, .high = 127, .fixed = 0, .exact = 1});
 }

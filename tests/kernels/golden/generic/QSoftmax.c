@@ -10,8 +10,6 @@
 #  endif
 #endif
 
-#ifndef TW_QSOFTMAX
-#define TW_QSOFTMAX
 typedef struct {
     int32_t count, x_step, y_step; /* elements of one row, and from one to the next */
     int32_t entries; /* of the table: differences from here on count for nothing */
@@ -24,7 +22,6 @@ TW_KERNEL uint32_t tw_qsoftmax_entry(int32_t below, int32_t entries, const uint3
 {
     return below < entries ? t[below] : 0;
 }
-#endif
 
 /* One row: y = clamp((e + d / 2) / d + zero_point), d being the row's sum of exponentials times y_scale, rounded. */
 TW_KERNEL void tw_qsoftmax_i8_i8(const tw_qsoftmax p, const int8_t *x, const uint32_t *t, int8_t *y)
@@ -56,6 +53,9 @@ TW_KERNEL void tw_qsoftmax_i8_i8(const tw_qsoftmax p, const int8_t *x, const uin
  */
 TW_STEP void net_0_qsoftmax(const uint8_t *flash, uint8_t *ram)
 {
+    const int8_t *const x = (const int8_t *)(ram + AT_IN_QSOFTMAX_0_IN0);
+    const uint32_t *const t_2 = (const uint32_t *)(flash + AT_0_T);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
     for (int32_t tw_i0 = 0; tw_i0 < 232; ++tw_i0)
     tw_qsoftmax_i8_i8((tw_qsoftmax){
         .count = 31,
@@ -66,5 +66,5 @@ TW_STEP void net_0_qsoftmax(const uint8_t *flash, uint8_t *ram)
         .zero_point = -128,
         .low = -128,
         .high = 127,
-    }, (const int8_t *)ram + tw_i0 * 31, (const uint32_t *)(flash + 16), (int8_t *)(ram + 7192) + tw_i0 * 31);
+    }, x + tw_i0 * 31, t_2, y + tw_i0 * 31);
 }

@@ -10,8 +10,6 @@
 #  endif
 #endif
 
-#ifndef TW_NEAREST
-#define TW_NEAREST
 /* The nearest integer, halves to the even one; beyond 2^30 the nearest of the two ends; NaN becomes 0. */
 TW_KERNEL int32_t tw_nearest(float x)
 {
@@ -29,16 +27,14 @@ TW_KERNEL int32_t tw_nearest(float x)
     }
     return rest < -0.5f || (rest == -0.5f && odd != 0) ? whole - 1 : whole;
 }
-#endif
-#ifndef TW_SATURATE
-#define TW_SATURATE
+
 /* x moved by the zero point, kept between low and high. */
 TW_KERNEL int32_t tw_saturate(int32_t x, int32_t zero, int32_t low, int32_t high)
 {
     const int32_t moved = x + zero;
     return moved < low ? low : (moved > high ? high : moved);
 }
-#endif
+
 TW_KERNEL void tw_quantize_f32_i8_z_3(int32_t n0, int32_t n1, int32_t n2, const float *x_in, int32_t x0, int32_t x1, int32_t x2, const float *s_in, int32_t s0, int32_t s1, int32_t s2, const int8_t *z_in, int32_t z0, int32_t z1, int32_t z2, int8_t *y_out, int32_t y0, int32_t y1, int32_t y2)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
@@ -65,6 +61,9 @@ TW_KERNEL void tw_quantize_f32_i8_z_3(int32_t n0, int32_t n1, int32_t n2, const 
  */
 TW_STEP void net_0_quantizelinear(const uint8_t *flash, uint8_t *ram)
 {
-    tw_quantize_f32_i8_z_3(5, 21, 23, (const float *)ram, 483, 23, 1, (const float *)(flash + 16), 0, 1, 0,
-        (const int8_t *)(flash + 100), 0, 1, 0, (int8_t *)(ram + 9660), 483, 23, 1);
+    const float *const x = (const float *)(ram + AT_IN_QUANTIZELINEAR_0_IN0);
+    const float *const s = (const float *)(flash + AT_0_S);
+    const int8_t *const z = (const int8_t *)(flash + AT_0_Z);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    tw_quantize_f32_i8_z_3(5, 21, 23, x, 483, 23, 1, s, 0, 1, 0, z, 0, 1, 0, y, 483, 23, 1);
 }

@@ -10,8 +10,6 @@
 #  endif
 #endif
 
-#ifndef TW_REDUCE_START_F32
-#define TW_REDUCE_START_F32
 /* What a reduction over no element gives. */
 TW_KERNEL void tw_reduce_start_f32(int32_t kept, float value, float *y, int32_t y_kept)
 {
@@ -19,9 +17,7 @@ TW_KERNEL void tw_reduce_start_f32(int32_t kept, float value, float *y, int32_t 
         y[k * y_kept] = value;
     }
 }
-#endif
-#ifndef TW_REDUCE_SUM_F32
-#define TW_REDUCE_SUM_F32
+
 TW_KERNEL float tw_reduce_sum(float one, float other)
 {
     return one + other;
@@ -47,9 +43,7 @@ TW_KERNEL void tw_reduce_sum_f32(int32_t kept, int32_t reduced, const float *x, 
         y[k * y_kept] = result;
     }
 }
-#endif
-#ifndef TW_REDUCE_FINISH
-#define TW_REDUCE_FINISH
+
 /* From sums to means. */
 TW_KERNEL void tw_reduce_finish_f32(int32_t kept, float divisor, float *y, int32_t y_kept)
 {
@@ -57,7 +51,6 @@ TW_KERNEL void tw_reduce_finish_f32(int32_t kept, float divisor, float *y, int32
         y[k * y_kept] /= divisor;
     }
 }
-#endif
 
 /* ---- steps ---- */
 
@@ -69,11 +62,12 @@ TW_KERNEL void tw_reduce_finish_f32(int32_t kept, float divisor, float *y, int32
  */
 TW_STEP void net_0_reducemean(uint8_t *ram)
 {
+    const float *const x = (const float *)(ram + AT_IN_REDUCEMEAN_0_IN0);
+    float *const y = (float *)(ram + AT_0_Y);
     for (int32_t tw_i0 = 0; tw_i0 < 17; ++tw_i0)
     {
-            tw_reduce_start_f32(11, 0x0.0p+0f, (float *)(ram + 9724) + tw_i0 * 11, 1);
-            tw_reduce_sum_f32(11, 13, (const float *)ram + tw_i0 * 143, 1, 11, (float *)(ram + 9724) + tw_i0 * 11,
-                1);
-            tw_reduce_finish_f32(11, 0x1.a000000000000p+3f, (float *)(ram + 9724) + tw_i0 * 11, 1);
+            tw_reduce_start_f32(11, 0x0.0p+0f, y + tw_i0 * 11, 1);
+            tw_reduce_sum_f32(11, 13, x + tw_i0 * 143, 1, 11, y + tw_i0 * 11, 1);
+            tw_reduce_finish_f32(11, 0x1.a000000000000p+3f, y + tw_i0 * 11, 1);
         }
 }

@@ -28,5 +28,7 @@ TW_KERNEL void tw_copy_f32_1(int32_t n0, const float *x_in, int32_t x0, float *y
  */
 TW_STEP void net_0_reshape(uint8_t *ram)
 {
-    tw_copy_f32_1(2772, (const float *)ram, 1, (float *)(ram + 11088), 1);
+    const float *const x = (const float *)(ram + AT_IN_RESHAPE_JOINED_0_IN0);
+    float *const y = (float *)(ram + AT_0_Y);
+    tw_copy_f32_1(2772, x, 1, y, 1);
 }

@@ -81,6 +81,8 @@ TW_KERNEL void tw_resize_linear_f32(const tw_resize_linear p, const float *x, fl
  */
 TW_STEP void net_0_resizelinear(uint8_t *ram)
 {
+    const float *const x = (const float *)(ram + AT_IN_RESIZELINEAR_0_IN0);
+    float *const y = (float *)(ram + AT_0_Y);
     tw_resize_linear_f32((tw_resize_linear){
         .batches = 1,
         .channels = 7,
@@ -92,5 +94,5 @@ TW_STEP void net_0_resizelinear(uint8_t *ram)
             .x_step = 11, .y_step = 29},
         .column = {.outputs = 29, .first = 0, .slope = 10, .offset = 0, .divisor = 28, .last = 10, .origin = 0,
             .x_step = 1, .y_step = 1},
-    }, (const float *)ram, (float *)(ram + 2772));
+    }, x, y);
 }

@@ -32,5 +32,7 @@ TW_KERNEL void tw_copy_f32_3(int32_t n0, int32_t n1, int32_t n2, const float *x_
  */
 TW_STEP void net_0_slice(uint8_t *ram)
 {
-    tw_copy_f32_3(5, 4, 19, (const float *)(ram + 96) + (2464), -616, 66, 1, (float *)(ram + 11088), 76, 19, 1);
+    const float *const x = (const float *)(ram + AT_IN_SLICE_0_IN0 + 96);
+    float *const y = (float *)(ram + AT_0_Y);
+    tw_copy_f32_3(5, 4, 19, x + 2464, -616, 66, 1, y, 76, 19, 1);
 }

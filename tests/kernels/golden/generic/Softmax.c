@@ -10,17 +10,13 @@
 #  endif
 #endif
 
-#ifndef TW_EXP2_INT
-#define TW_EXP2_INT
 /* 2^n for -126 <= n <= 127. */
 TW_KERNEL float tw_exp2_int(int32_t n)
 {
     const union { uint32_t bits; float value; } power = {.bits = (uint32_t)(n + 127) << 23};
     return power.value;
 }
-#endif
-#ifndef TW_EXPF
-#define TW_EXPF
+
 /* exp(x), at most 1 ULP off: x = n ln2 + r, |r| <= ln2/2, exp(x) = 2^n (1 + r + r^2 q(r)). NaN stays NaN. */
 TW_KERNEL float tw_expf(float x)
 {
@@ -42,7 +38,7 @@ TW_KERNEL float tw_expf(float x)
     const int32_t half = n / 2; /* two steps: results below 2^-126 and above 2^127 are reached through normal ones */
     return mantissa * tw_exp2_int(half) * tw_exp2_int(n - half);
 }
-#endif
+
 /* One row: y = exp(x - max) / sum(exp(x - max)). A NaN, or an infinite largest element, makes the whole row NaN. */
 TW_KERNEL void tw_softmax_f32(int32_t count, const float *x, int32_t x_step, float *y, int32_t y_step)
 {
@@ -71,6 +67,8 @@ TW_KERNEL void tw_softmax_f32(int32_t count, const float *x, int32_t x_step, flo
  */
 TW_STEP void net_0_softmax(uint8_t *ram)
 {
+    const float *const x = (const float *)(ram + AT_IN_SOFTMAX_0_IN0);
+    float *const y = (float *)(ram + AT_0_Y);
     for (int32_t tw_i0 = 0; tw_i0 < 111; ++tw_i0)
-    tw_softmax_f32(29, (const float *)ram + tw_i0 * 29, 1, (float *)(ram + 12876) + tw_i0 * 29, 1);
+    tw_softmax_f32(29, x + tw_i0 * 29, 1, y + tw_i0 * 29, 1);
 }

@@ -36,6 +36,9 @@ TW_KERNEL void tw_where_f32_3(int32_t n0, int32_t n1, int32_t n2, const uint8_t 
  */
 TW_STEP void net_0_where(uint8_t *ram)
 {
-    tw_where_f32_3(5, 21, 23, (const uint8_t *)(ram + 12012), 483, 23, 1, (const float *)(ram + 9660), 0, 23, 1,
-        (const float *)(ram + 11592), 21, 1, 0, (float *)ram, 483, 23, 1);
+    const uint8_t *const c = (const uint8_t *)(ram + AT_IN_WHERE_0_IN0);
+    const float *const a = (const float *)(ram + AT_IN_WHERE_0_IN1);
+    const float *const b = (const float *)(ram + AT_IN_WHERE_0_IN2);
+    float *const y = (float *)(ram + AT_0_Y);
+    tw_where_f32_3(5, 21, 23, c, 483, 23, 1, a, 0, 23, 1, b, 21, 1, 0, y, 483, 23, 1);
 }

@@ -145,8 +145,6 @@ TW_KERNEL void tw_charge(uint32_t cycles, int32_t part, int32_t whole)
 
 /* Instructions of Xpulp (RI5CY's encodings) that kernels use, each beside portable C with the same result.
  * Define TW_XPULP for cores that have them; assemblers need not know them. */
-#ifndef TW_XP
-#define TW_XP
 #if defined(__GNUC__) /* what is rare does not take registers of what is not */
 #  define TW_XP_APART static __attribute__((noinline, unused))
 #else
@@ -155,11 +153,15 @@ TW_KERNEL void tw_charge(uint32_t cycles, int32_t part, int32_t whole)
 #if defined(TW_XPULP) && TW_XPULP && defined(__riscv)
 #  define TW_XP_ASM 1
 /* lp.setup: what follows, `count` instructions of four bytes, runs as often as operand [trips] says, once at least. */
-#  define TW_XP_LOOP(count)     ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
+#  define TW_XP_LOOP(count) \
+    ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
 #  define TW_XP_LOOP_END ".option pop"
 /* Two of them, one inside the other: [inner] times the first `count` instructions, then `rest` more, two at least or one
  * and nothing around it; all of that [outer] times. */
-#  define TW_XP_LOOPS(count, rest)     ".option push\n\t.option norvc\n\t.balign 4\n\t"     ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t"     ".insn i 0x7b, 4, x0, %[inner], 2 * (" #count ")\n\t"
+#  define TW_XP_LOOPS(count, rest) \
+    ".option push\n\t.option norvc\n\t.balign 4\n\t" \
+    ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t" \
+    ".insn i 0x7b, 4, x0, %[inner], 2 * (" #count ")\n\t"
 /* p.lw: a word from rs1, which then moves by a number of bytes, or by what a register holds. */
 #  define TW_XP_LW(rd, rs1, bytes) ".insn i 0x0b, 2, " #rd ", " #rs1 ", " #bytes "\n\t"
 #  define TW_XP_LW_BY(rd, rs1, rs2) ".insn r 0x0b, 7, 0x10, " #rd ", " #rs1 ", " #rs2 "\n\t"
@@ -462,9 +464,7 @@ TW_KERNEL void tw_xp_fill(uint8_t *to, uint8_t value, int32_t bytes)
         *to++ = value;
     }
 }
-#endif
-#ifndef TW_XP_F32_MATH
-#define TW_XP_F32_MATH
+
 #if defined(TW_XP_ASM) && defined(__riscv_flen)
 #  define TW_XP_FPU 1 /* the core's own float instructions, beside C that any machine runs */
 #endif
@@ -546,9 +546,7 @@ TW_KERNEL float tw_xp_f32_relu(float value)
     return value < 0.0f ? 0.0f : value;
 #endif
 }
-#endif
-#ifndef TW_XP_F32_SUM
-#define TW_XP_F32_SUM
+
 /* The sum of a and b. */
 TW_KERNEL void tw_xp_f32_sum(int32_t count, const float *a_in, int32_t a_step, const float *b_in, int32_t b_step,
         float *y_out, int32_t y_step)
@@ -618,97 +616,6 @@ TW_KERNEL void tw_xp_f32_sum(int32_t count, const float *a_in, int32_t a_step, c
         y_out += 1 * y_step;
     }
 }
-#endif
-#ifndef TW_XP_F32_SUM_RELU
-#define TW_XP_F32_SUM_RELU
-/* The sum of a and b, 0 where it is negative. */
-TW_KERNEL void tw_xp_f32_sum_relu(int32_t count, const float *a_in, int32_t a_step, const float *b_in, int32_t b_step,
-        float *y_out, int32_t y_step)
-{
-    int32_t left = count;
-#ifdef TW_XP_FPU
-    if (a_step == 1 && b_step == 1 && y_step == 1 && count >= 4) {
-        const int32_t trips = count / 4;
-        __asm__ volatile(
-            TW_XP_LOOP(31)
-            "flw ft0, 0(%[a_in])\n\t"
-            "flw ft1, 4(%[a_in])\n\t"
-            "flw ft2, 8(%[a_in])\n\t"
-            "flw ft3, 12(%[a_in])\n\t"
-            "flw ft4, 0(%[b_in])\n\t"
-            "flw ft5, 4(%[b_in])\n\t"
-            "flw ft6, 8(%[b_in])\n\t"
-            "flw ft7, 12(%[b_in])\n\t"
-            "fadd.s ft8, ft0, ft4\n\t"
-            "fadd.s ft9, ft1, ft5\n\t"
-            "fadd.s ft10, ft2, ft6\n\t"
-            "fadd.s ft11, ft3, ft7\n\t"
-            "fmv.x.w t3, ft8\n\t"
-            "fmv.x.w t4, ft9\n\t"
-            "fmv.x.w t5, ft10\n\t"
-            "fmv.x.w t6, ft11\n\t"
-            TW_XP_MAX(t3, t3, x0)
-            TW_XP_MAX(t4, t4, x0)
-            TW_XP_MAX(t5, t5, x0)
-            TW_XP_MAX(t6, t6, x0)
-            "fmv.w.x ft8, t3\n\t"
-            "fmv.w.x ft9, t4\n\t"
-            "fmv.w.x ft10, t5\n\t"
-            "fmv.w.x ft11, t6\n\t"
-            "fsw ft8, 0(%[y_out])\n\t"
-            "fsw ft9, 4(%[y_out])\n\t"
-            "fsw ft10, 8(%[y_out])\n\t"
-            "fsw ft11, 12(%[y_out])\n\t"
-            "addi %[a_in], %[a_in], 16\n\t"
-            "addi %[b_in], %[b_in], 16\n\t"
-            "addi %[y_out], %[y_out], 16\n\t"
-            TW_XP_LOOP_END
-            : [a_in] "+&r"(a_in), [b_in] "+&r"(b_in), [y_out] "+&r"(y_out)
-            : [trips] "r"(trips)
-            : "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "ft8", "ft9", "ft10", "ft11", "t3",
-        "t4", "t5", "t6");
-        left = count % 4;
-    } else
-#endif
-    for (; left >= 4; left -= 4) {
-        float a0 = a_in[0 * a_step];
-        float a1 = a_in[1 * a_step];
-        float a2 = a_in[2 * a_step];
-        float a3 = a_in[3 * a_step];
-        float b0 = b_in[0 * b_step];
-        float b1 = b_in[1 * b_step];
-        float b2 = b_in[2 * b_step];
-        float b3 = b_in[3 * b_step];
-        float y0, y1, y2, y3;
-        y0 = a0 + b0;
-        y1 = a1 + b1;
-        y2 = a2 + b2;
-        y3 = a3 + b3;
-        y0 = tw_xp_f32_relu(y0);
-        y1 = tw_xp_f32_relu(y1);
-        y2 = tw_xp_f32_relu(y2);
-        y3 = tw_xp_f32_relu(y3);
-        y_out[0 * y_step] = y0;
-        y_out[1 * y_step] = y1;
-        y_out[2 * y_step] = y2;
-        y_out[3 * y_step] = y3;
-        a_in += 4 * a_step;
-        b_in += 4 * b_step;
-        y_out += 4 * y_step;
-    }
-    for (; left >= 1; left -= 1) {
-        float a0 = a_in[0 * a_step];
-        float b0 = b_in[0 * b_step];
-        float y0;
-        y0 = a0 + b0;
-        y0 = tw_xp_f32_relu(y0);
-        y_out[0 * y_step] = y0;
-        a_in += 1 * a_step;
-        b_in += 1 * b_step;
-        y_out += 1 * y_step;
-    }
-}
-#endif
 
 /* ---- steps ---- */
 
@@ -740,7 +647,7 @@ static void net_0_add_fetch_a(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_add_box box = net_0_add_tile(t);
     const tw_span a_1 = tw_span_inside(box.lead1.low, box.lead1.high);
-    const uint8_t *const far = l2 + 92 * a_1.low;
+    const uint8_t *const far = l2 + AT_IN_ADD_0_IN0 + 92 * a_1.low;
     tw_transfer(slot, slot->bytes, far, 92 * a_1.extent, 5, 1012, 1932);
 }
 
@@ -749,7 +656,7 @@ static void net_0_add_fetch_b(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_add_box box = net_0_add_tile(t);
     const tw_span b_0 = tw_span_inside(box.lead1.low, box.lead1.high);
-    const uint8_t *const far = l2 + 4 * b_0.low + 9660;
+    const uint8_t *const far = l2 + AT_IN_ADD_0_IN1 + 4 * b_0.low;
     tw_transfer(slot, slot->bytes, far, 4 * b_0.extent, 1, 0, 0);
 }
 
@@ -758,11 +665,11 @@ static void net_0_add_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_add_box box = net_0_add_tile(t);
     const tw_span y_1 = tw_span_inside(box.lead1.low, box.lead1.high);
-    uint8_t *const far = l2 + 92 * y_1.low + 9744;
+    uint8_t *const far = l2 + AT_0_Y + 92 * y_1.low;
     tw_transfer(slot, far, slot->bytes, 92 * y_1.extent, 5, 1932, 1012);
 }
 
-/* Computes this core's share, along loop _lead0, of tile t. */
+/* Computes this core's share of tile t, along loop _lead0. */
 static void net_0_add_compute(int32_t t, const uint8_t *a, const uint8_t *b, uint8_t *y)
 {
     const net_0_add_box box = net_0_add_tile(t);
@@ -771,10 +678,13 @@ static void net_0_add_compute(int32_t t, const uint8_t *a, const uint8_t *b, uin
         const tw_span a_2 = tw_span_inside(mine.low, mine.high);
         const tw_span y_1 = tw_span_inside(box.lead1.low, box.lead1.high);
         const tw_span y_2 = tw_span_inside(mine.low, mine.high);
+        const float *const my_a = (const float *)(a + 4 * a_2.low);
+        const float *const my_b = (const float *)b;
+        float *const my_y = (float *)(y + 4 * y_2.low);
         for (int32_t tw_i0 = 0; tw_i0 < 5; ++tw_i0)
         for (int32_t tw_i1 = 0; tw_i1 < y_1.extent; ++tw_i1)
-        tw_xp_f32_sum(y_2.extent, (const float *)(a + 4 * a_2.low) + tw_i0 * 253 + tw_i1 * 23, 1,
-            (const float *)b + tw_i1 * 1, 0, (float *)(y + 4 * y_2.low) + tw_i0 * 253 + tw_i1 * 23, 1);
+        tw_xp_f32_sum(y_2.extent, my_a + tw_i0 * 253 + tw_i1 * 23, 1, my_b + tw_i1 * 1, 0,
+            my_y + tw_i0 * 253 + tw_i1 * 23, 1);
         tw_charge(1490u, (box.lead1.high - box.lead1.low) * (mine.high - mine.low), 33);
     }
 }
@@ -783,9 +693,9 @@ TW_STEP void net_0_add(uint8_t *l1, uint8_t *l2)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot a[2] = {{.bytes = l1, .queue = &copies}, {.bytes = l1 + 5064, .queue = &copies}};
-    tw_slot b[2] = {{.bytes = l1 + 10128, .queue = &copies}, {.bytes = l1 + 10176, .queue = &copies}};
-    tw_slot y[2] = {{.bytes = l1 + 10224, .queue = &copies}, {.bytes = l1 + 15288, .queue = &copies}};
+    tw_slot a[2] = {{.bytes = l1 + AT_0_A_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_A_L1_1, .queue = &copies}};
+    tw_slot b[2] = {{.bytes = l1 + AT_0_B_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_B_L1_1, .queue = &copies}};
+    tw_slot y[2] = {{.bytes = l1 + AT_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_Y_L1_1, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_add_fetch_a(0, l2, &a[0]);
         net_0_add_fetch_b(0, l2, &b[0]);

@@ -143,10 +143,14 @@ TW_KERNEL void tw_charge(uint32_t cycles, int32_t part, int32_t whole)
     tw_rt_charge((uint32_t)((uint64_t)cycles * (uint32_t)part / (uint32_t)whole));
 }
 
+/* What a depthwise layer of floats has beside its windows: elements between neighbours. */
+typedef struct {
+    int32_t x_channel, y_channel, w_channel, w_tap;
+    float low, high;
+} tw_xp_lane_floats;
+
 /* Instructions of Xpulp (RI5CY's encodings) that kernels use, each beside portable C with the same result.
  * Define TW_XPULP for cores that have them; assemblers need not know them. */
-#ifndef TW_XP
-#define TW_XP
 #if defined(__GNUC__) /* what is rare does not take registers of what is not */
 #  define TW_XP_APART static __attribute__((noinline, unused))
 #else
@@ -155,11 +159,15 @@ TW_KERNEL void tw_charge(uint32_t cycles, int32_t part, int32_t whole)
 #if defined(TW_XPULP) && TW_XPULP && defined(__riscv)
 #  define TW_XP_ASM 1
 /* lp.setup: what follows, `count` instructions of four bytes, runs as often as operand [trips] says, once at least. */
-#  define TW_XP_LOOP(count)     ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
+#  define TW_XP_LOOP(count) \
+    ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
 #  define TW_XP_LOOP_END ".option pop"
 /* Two of them, one inside the other: [inner] times the first `count` instructions, then `rest` more, two at least or one
  * and nothing around it; all of that [outer] times. */
-#  define TW_XP_LOOPS(count, rest)     ".option push\n\t.option norvc\n\t.balign 4\n\t"     ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t"     ".insn i 0x7b, 4, x0, %[inner], 2 * (" #count ")\n\t"
+#  define TW_XP_LOOPS(count, rest) \
+    ".option push\n\t.option norvc\n\t.balign 4\n\t" \
+    ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t" \
+    ".insn i 0x7b, 4, x0, %[inner], 2 * (" #count ")\n\t"
 /* p.lw: a word from rs1, which then moves by a number of bytes, or by what a register holds. */
 #  define TW_XP_LW(rd, rs1, bytes) ".insn i 0x0b, 2, " #rd ", " #rs1 ", " #bytes "\n\t"
 #  define TW_XP_LW_BY(rd, rs1, rs2) ".insn r 0x0b, 7, 0x10, " #rd ", " #rs1 ", " #rs2 "\n\t"
@@ -462,51 +470,7 @@ TW_KERNEL void tw_xp_fill(uint8_t *to, uint8_t value, int32_t bytes)
         *to++ = value;
     }
 }
-#endif
-/* What a layer of sliding windows is called with, and which taps of a window lie inside the input tile. */
-#ifndef TW_XP_WINDOWS
-#define TW_XP_WINDOWS
-typedef struct {
-    int32_t batches, rows, columns, outputs; /* extents of the output tile */
-    int32_t in_rows, in_columns; /* of the input tile; what lies outside is padding */
-    int32_t row_taps, column_taps, row_stride, column_stride, row_dilation, column_dilation;
-    int32_t top, left; /* padding before the input tile */
-    int32_t channels; /* bytes of one tap */
-    int32_t joined; /* whether the taps of a row are neighbours */
-    int32_t x_batch, x_row, x_column, y_batch, y_row, y_column; /* bytes between neighbours */
-    int32_t column; /* bytes of one window, a multiple of four */
-    uint32_t padding; /* four times what a position outside holds */
-    tw_xp_limits to;
-} tw_xp_windows;
 
-/* How many taps lie before position `end`. */
-TW_KERNEL int32_t tw_xp_taps_before(int32_t start, int32_t taps, int32_t dilation, int32_t end)
-{
-    const int32_t room = end - start;
-    const int32_t count = room <= 0 ? 0 : (dilation == 1 ? room : (room - 1) / dilation + 1);
-    return count < taps ? count : taps;
-}
-
-/* How many taps lie at positions 0 to extent - 1. */
-TW_KERNEL int32_t tw_xp_taps_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
-{
-    return tw_xp_taps_before(start, taps, dilation, extent) - tw_xp_taps_before(start, taps, dilation, 0);
-}
-
-/* The same taps, one bit for each. */
-TW_KERNEL uint32_t tw_xp_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
-{
-    const uint32_t all = (UINT32_C(2) << (taps - 1)) - 1;
-    if (start >= 0 && start + (taps - 1) * dilation < extent) {
-        return all;
-    }
-    const int32_t first = tw_xp_taps_before(start, taps, dilation, 0);
-    const int32_t last = tw_xp_taps_before(start, taps, dilation, extent);
-    return last == 0 ? 0 : ((UINT32_C(2) << (last - 1)) - 1) & ~((UINT32_C(1) << (first & 31)) - 1);
-}
-#endif
-#ifndef TW_XP_F32_MATH
-#define TW_XP_F32_MATH
 #if defined(TW_XP_ASM) && defined(__riscv_flen)
 #  define TW_XP_FPU 1 /* the core's own float instructions, beside C that any machine runs */
 #endif
@@ -588,9 +552,47 @@ TW_KERNEL float tw_xp_f32_relu(float value)
     return value < 0.0f ? 0.0f : value;
 #endif
 }
-#endif
-#ifndef TW_XP_F32_FINISH_NONE
-#define TW_XP_F32_FINISH_NONE
+
+/* What a layer of sliding windows is called with, and which taps of a window lie inside the input tile. */
+typedef struct {
+    int32_t batches, rows, columns, outputs; /* extents of the output tile */
+    int32_t in_rows, in_columns; /* of the input tile; what lies outside is padding */
+    int32_t row_taps, column_taps, row_stride, column_stride, row_dilation, column_dilation;
+    int32_t top, left; /* padding before the input tile */
+    int32_t channels; /* bytes of one tap */
+    int32_t joined; /* whether the taps of a row are neighbours */
+    int32_t x_batch, x_row, x_column, y_batch, y_row, y_column; /* bytes between neighbours */
+    int32_t column; /* bytes of one window, a multiple of four */
+    uint32_t padding; /* four times what a position outside holds */
+    tw_xp_limits to;
+} tw_xp_windows;
+
+/* How many taps lie before position `end`. */
+TW_KERNEL int32_t tw_xp_taps_before(int32_t start, int32_t taps, int32_t dilation, int32_t end)
+{
+    const int32_t room = end - start;
+    const int32_t count = room <= 0 ? 0 : (dilation == 1 ? room : (room - 1) / dilation + 1);
+    return count < taps ? count : taps;
+}
+
+/* How many taps lie at positions 0 to extent - 1. */
+TW_KERNEL int32_t tw_xp_taps_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
+{
+    return tw_xp_taps_before(start, taps, dilation, extent) - tw_xp_taps_before(start, taps, dilation, 0);
+}
+
+/* The same taps, one bit for each. */
+TW_KERNEL uint32_t tw_xp_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
+{
+    const uint32_t all = (UINT32_C(2) << (taps - 1)) - 1;
+    if (start >= 0 && start + (taps - 1) * dilation < extent) {
+        return all;
+    }
+    const int32_t first = tw_xp_taps_before(start, taps, dilation, 0);
+    const int32_t last = tw_xp_taps_before(start, taps, dilation, extent);
+    return last == 0 ? 0 : ((UINT32_C(2) << (last - 1)) - 1) & ~((UINT32_C(1) << (first & 31)) - 1);
+}
+
 /* The fused activation; NaN stays NaN. */
 TW_KERNEL float tw_xp_f32_finish_none(float value, float low, float high)
 {
@@ -598,18 +600,7 @@ TW_KERNEL float tw_xp_f32_finish_none(float value, float low, float high)
     (void)high;
     return value;
 }
-#endif
-#ifndef TW_XP_LANE_FLOATS
-#define TW_XP_LANE_FLOATS
-/* What a depthwise layer of floats has beside its windows: elements between neighbours. */
-typedef struct {
-    int32_t x_channel, y_channel, w_channel, w_tap;
-    float low, high;
-} tw_xp_lane_floats;
-#endif
 
-#ifndef TW_XP_F32_DEPTHWISE_NONE_3_3_1_1_1
-#define TW_XP_F32_DEPTHWISE_NONE_3_3_1_1_1
 /* Channel by channel: its filter stays in registers along a row, two neighbouring windows share what they read. */
 TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const tw_xp_lane_floats f, const float *x, const float *w, const float *b,
         float *y)
@@ -724,7 +715,6 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
         }
     }
 }
-#endif
 
 /* ---- steps ---- */
 
@@ -758,21 +748,21 @@ static void net_0_conv_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
     const tw_span x_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 19);
-    const uint8_t *const far = l2 + 92 * x_2.low;
+    const uint8_t *const far = l2 + AT_IN_CONV_DEPTHWISE_0_IN0 + 92 * x_2.low;
     tw_transfer(slot, slot->bytes, far, 92 * x_2.extent, 8, 1012, 1748);
 }
 
 /* Brings W from weights. */
 static void net_0_conv_fetch_w(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + 48;
+    const uint8_t *const far = weights + AT_0_W;
     tw_transfer(slot, slot->bytes, far, 288, 1, 0, 0);
 }
 
 /* Brings B from weights. */
 static void net_0_conv_fetch_b(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + 16;
+    const uint8_t *const far = weights + AT_0_B;
     tw_transfer(slot, slot->bytes, far, 32, 1, 0, 0);
 }
 
@@ -781,11 +771,11 @@ static void net_0_conv_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
     const tw_span y_2 = tw_span_inside(box.h.low, box.h.high);
-    uint8_t *const far = l2 + 92 * y_2.low + 13984;
+    uint8_t *const far = l2 + AT_0_Y + 92 * y_2.low;
     tw_transfer(slot, far, slot->bytes, 92 * y_2.extent, 8, 1748, 920);
 }
 
-/* Computes this core's share, along loop o, of tile t. */
+/* Computes this core's share of tile t, along loop o. */
 static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, const uint8_t *b, uint8_t *y)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
@@ -797,6 +787,10 @@ static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, co
         const tw_span b_0 = tw_span_inside(mine.low, mine.high);
         const tw_span y_1 = tw_span_inside(mine.low, mine.high);
         const tw_span y_2 = tw_span_inside(box.h.low, box.h.high);
+        const float *const my_x = (const float *)(x + 1012 * x_1.low);
+        const float *const my_w = (const float *)(w + 4 * w_1.low);
+        const float *const my_b = (const float *)(b + 4 * b_0.low);
+        float *const my_y = (float *)(y + 920 * y_1.low);
         tw_xp_f32_depthwise_none_3_3_1_1_1((tw_xp_windows){
             .batches = 1,
             .rows = y_2.extent,
@@ -825,8 +819,7 @@ static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, co
             .w_tap = 8,
             .low = -INFINITY,
             .high = INFINITY,
-        }, (const float *)(x + 1012 * x_1.low), (const float *)(w + 4 * w_1.low), (const float *)(b + 4 * b_0.low),
-            (float *)(y + 920 * y_1.low));
+        }, my_x, my_w, my_b, my_y);
         tw_charge(10766u, (mine.high - mine.low) * (box.h.high - box.h.low), 10);
     }
 }
@@ -835,10 +828,10 @@ TW_STEP void net_0_conv(uint8_t *l1, uint8_t *l2, const uint8_t *weights)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot x[2] = {{.bytes = l1, .queue = &copies}, {.bytes = l1 + 8096, .queue = &copies}};
-    tw_slot w[1] = {{.bytes = l1 + 16192, .queue = &copies}};
-    tw_slot b[1] = {{.bytes = l1 + 16480, .queue = &copies}};
-    tw_slot y[2] = {{.bytes = l1 + 16512, .queue = &copies}, {.bytes = l1 + 23872, .queue = &copies}};
+    tw_slot x[2] = {{.bytes = l1 + AT_0_X_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_X_L1_1, .queue = &copies}};
+    tw_slot w[1] = {{.bytes = l1 + AT_0_W_L1_0, .queue = &copies}};
+    tw_slot b[1] = {{.bytes = l1 + AT_0_B_L1_0, .queue = &copies}};
+    tw_slot y[2] = {{.bytes = l1 + AT_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_Y_L1_1, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_conv_fetch_x(0, l2, &x[0]);
         net_0_conv_fetch_w(weights, &w[0]);

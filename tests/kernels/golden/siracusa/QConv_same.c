@@ -153,10 +153,20 @@ TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t 
     }
 }
 
+/* One output pixel: its window's first tap, and which taps lie inside, one bit for each. */
+typedef struct {
+    int32_t x; /* bytes from the first element of the tile */
+    uint32_t rows, columns;
+    uint8_t *y;
+} tw_xp_pixel;
+
+/* Taps of a window, and the bytes between neighbours. */
+typedef struct {
+    int32_t rows, columns, row, column;
+} tw_xp_taps;
+
 /* Instructions of Xpulp (RI5CY's encodings) that kernels use, each beside portable C with the same result.
  * Define TW_XPULP for cores that have them; assemblers need not know them. */
-#ifndef TW_XP
-#define TW_XP
 #if defined(__GNUC__) /* what is rare does not take registers of what is not */
 #  define TW_XP_APART static __attribute__((noinline, unused))
 #else
@@ -165,11 +175,15 @@ TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t 
 #if defined(TW_XPULP) && TW_XPULP && defined(__riscv)
 #  define TW_XP_ASM 1
 /* lp.setup: what follows, `count` instructions of four bytes, runs as often as operand [trips] says, once at least. */
-#  define TW_XP_LOOP(count)     ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
+#  define TW_XP_LOOP(count) \
+    ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
 #  define TW_XP_LOOP_END ".option pop"
 /* Two of them, one inside the other: [inner] times the first `count` instructions, then `rest` more, two at least or one
  * and nothing around it; all of that [outer] times. */
-#  define TW_XP_LOOPS(count, rest)     ".option push\n\t.option norvc\n\t.balign 4\n\t"     ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t"     ".insn i 0x7b, 4, x0, %[inner], 2 * (" #count ")\n\t"
+#  define TW_XP_LOOPS(count, rest) \
+    ".option push\n\t.option norvc\n\t.balign 4\n\t" \
+    ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t" \
+    ".insn i 0x7b, 4, x0, %[inner], 2 * (" #count ")\n\t"
 /* p.lw: a word from rs1, which then moves by a number of bytes, or by what a register holds. */
 #  define TW_XP_LW(rd, rs1, bytes) ".insn i 0x0b, 2, " #rd ", " #rs1 ", " #bytes "\n\t"
 #  define TW_XP_LW_BY(rd, rs1, rs2) ".insn r 0x0b, 7, 0x10, " #rd ", " #rs1 ", " #rs2 "\n\t"
@@ -472,9 +486,47 @@ TW_KERNEL void tw_xp_fill(uint8_t *to, uint8_t value, int32_t bytes)
         *to++ = value;
     }
 }
-#endif
-#ifndef TW_XP_DOT_SS
-#define TW_XP_DOT_SS
+
+/* What a layer of sliding windows is called with, and which taps of a window lie inside the input tile. */
+typedef struct {
+    int32_t batches, rows, columns, outputs; /* extents of the output tile */
+    int32_t in_rows, in_columns; /* of the input tile; what lies outside is padding */
+    int32_t row_taps, column_taps, row_stride, column_stride, row_dilation, column_dilation;
+    int32_t top, left; /* padding before the input tile */
+    int32_t channels; /* bytes of one tap */
+    int32_t joined; /* whether the taps of a row are neighbours */
+    int32_t x_batch, x_row, x_column, y_batch, y_row, y_column; /* bytes between neighbours */
+    int32_t column; /* bytes of one window, a multiple of four */
+    uint32_t padding; /* four times what a position outside holds */
+    tw_xp_limits to;
+} tw_xp_windows;
+
+/* How many taps lie before position `end`. */
+TW_KERNEL int32_t tw_xp_taps_before(int32_t start, int32_t taps, int32_t dilation, int32_t end)
+{
+    const int32_t room = end - start;
+    const int32_t count = room <= 0 ? 0 : (dilation == 1 ? room : (room - 1) / dilation + 1);
+    return count < taps ? count : taps;
+}
+
+/* How many taps lie at positions 0 to extent - 1. */
+TW_KERNEL int32_t tw_xp_taps_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
+{
+    return tw_xp_taps_before(start, taps, dilation, extent) - tw_xp_taps_before(start, taps, dilation, 0);
+}
+
+/* The same taps, one bit for each. */
+TW_KERNEL uint32_t tw_xp_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
+{
+    const uint32_t all = (UINT32_C(2) << (taps - 1)) - 1;
+    if (start >= 0 && start + (taps - 1) * dilation < extent) {
+        return all;
+    }
+    const int32_t first = tw_xp_taps_before(start, taps, dilation, 0);
+    const int32_t last = tw_xp_taps_before(start, taps, dilation, extent);
+    return last == 0 ? 0 : ((UINT32_C(2) << (last - 1)) - 1) & ~((UINT32_C(1) << (first & 31)) - 1);
+}
+
 /* Two pixels and four channels: `count` runs of x, each of `words` words, both one at least. `runs` says where they
  * begin, one pixel's before the other's; what lies behind the last may be read. Weights are stored in the order in which they are read. */
 TW_KERNEL void tw_xp_dot2_ss(int32_t count, const uint8_t *const *runs, int32_t words, const uint8_t *w, int32_t *acc)
@@ -571,9 +623,6 @@ TW_KERNEL void tw_xp_dot1_ss(int32_t count, const uint8_t *const *runs, int32_t 
     acc[3] = s3;
 }
 
-#endif
-#ifndef TW_XP_FINISH_I8
-#define TW_XP_FINISH_I8
 /* clamp(rne(value) + zero_point). Limits of "any" are less the zero point. */
 TW_KERNEL uint8_t tw_xp_finished_i8(float value, tw_xp_limits to)
 {
@@ -623,68 +672,6 @@ TW_KERNEL void tw_xp_finish_i8(int32_t pixels, const int32_t *acc, const int32_t
     y1[2] = tw_xp_finished_i8(v6, to);
     y1[3] = tw_xp_finished_i8(v7, to);
 }
-#endif
-/* What a layer of sliding windows is called with, and which taps of a window lie inside the input tile. */
-#ifndef TW_XP_WINDOWS
-#define TW_XP_WINDOWS
-typedef struct {
-    int32_t batches, rows, columns, outputs; /* extents of the output tile */
-    int32_t in_rows, in_columns; /* of the input tile; what lies outside is padding */
-    int32_t row_taps, column_taps, row_stride, column_stride, row_dilation, column_dilation;
-    int32_t top, left; /* padding before the input tile */
-    int32_t channels; /* bytes of one tap */
-    int32_t joined; /* whether the taps of a row are neighbours */
-    int32_t x_batch, x_row, x_column, y_batch, y_row, y_column; /* bytes between neighbours */
-    int32_t column; /* bytes of one window, a multiple of four */
-    uint32_t padding; /* four times what a position outside holds */
-    tw_xp_limits to;
-} tw_xp_windows;
-
-/* How many taps lie before position `end`. */
-TW_KERNEL int32_t tw_xp_taps_before(int32_t start, int32_t taps, int32_t dilation, int32_t end)
-{
-    const int32_t room = end - start;
-    const int32_t count = room <= 0 ? 0 : (dilation == 1 ? room : (room - 1) / dilation + 1);
-    return count < taps ? count : taps;
-}
-
-/* How many taps lie at positions 0 to extent - 1. */
-TW_KERNEL int32_t tw_xp_taps_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
-{
-    return tw_xp_taps_before(start, taps, dilation, extent) - tw_xp_taps_before(start, taps, dilation, 0);
-}
-
-/* The same taps, one bit for each. */
-TW_KERNEL uint32_t tw_xp_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
-{
-    const uint32_t all = (UINT32_C(2) << (taps - 1)) - 1;
-    if (start >= 0 && start + (taps - 1) * dilation < extent) {
-        return all;
-    }
-    const int32_t first = tw_xp_taps_before(start, taps, dilation, 0);
-    const int32_t last = tw_xp_taps_before(start, taps, dilation, extent);
-    return last == 0 ? 0 : ((UINT32_C(2) << (last - 1)) - 1) & ~((UINT32_C(1) << (first & 31)) - 1);
-}
-#endif
-#ifndef TW_XP_PIXEL
-#define TW_XP_PIXEL
-/* One output pixel: its window's first tap, and which taps lie inside, one bit for each. */
-typedef struct {
-    int32_t x; /* bytes from the first element of the tile */
-    uint32_t rows, columns;
-    uint8_t *y;
-} tw_xp_pixel;
-#endif
-
-#ifndef TW_XP_PRODUCTS_SS_I8_DIRECT_1_9
-#define TW_XP_PRODUCTS_SS_I8_DIRECT_1_9
-#ifndef TW_XP_TAPS
-#define TW_XP_TAPS
-/* Taps of a window, and the bytes between neighbours. */
-typedef struct {
-    int32_t rows, columns, row, column;
-} tw_xp_taps;
-#endif
 
 /* Where the taps of `pixels` windows begin, 1 or 2, row by row: those outside at `pad`. */
 TW_XP_APART void tw_xp_products_ss_i8_direct_1_9_taps(tw_xp_taps taps, int32_t pixels, const tw_xp_pixel *at, const uint8_t *x,
@@ -764,7 +751,6 @@ TW_KERNEL void tw_xp_products_ss_i8_direct_1_9(const tw_xp_windows p, const uint
         tw_xp_products_ss_i8_direct_1_9_pixels(&p, 1, at, x, w, b, pad);
     }
 }
-#endif
 
 /* ---- steps ---- */
 
@@ -793,11 +779,11 @@ static void net_0_transpose_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_transpose_box box = net_0_transpose_tile(t);
     const tw_span x_1 = tw_span_inside(box.a1.low, box.a1.high);
-    const uint8_t *const far = l2 + 675 * x_1.low;
+    const uint8_t *const far = l2 + AT_IN_QCONV_SAME_0_IN0 + 675 * x_1.low;
     tw_transfer(slot, slot->bytes, far, 4050, 1, 0, 0);
 }
 
-/* Computes this core's share, along loop a2, of tile t. */
+/* Computes this core's share of tile t, along loop a2. */
 static void net_0_transpose_compute(int32_t t, const uint8_t *x, uint8_t *l1)
 {
     const net_0_transpose_box box = net_0_transpose_tile(t);
@@ -806,8 +792,9 @@ static void net_0_transpose_compute(int32_t t, const uint8_t *x, uint8_t *l1)
         const tw_span x_2 = tw_span_inside(mine.low, mine.high);
         const tw_span y_1 = tw_span_inside(box.a1.low, box.a1.high);
         const tw_span y_2 = tw_span_inside(mine.low, mine.high);
-        tw_copy_i8_2((y_2.extent) * 25, y_1.extent, (const int8_t *)(x + 25 * x_2.low), 1, 675,
-            (int8_t *)(l1 + y_1.low + 300 * y_2.low), 12, 1);
+        const int8_t *const my_x = (const int8_t *)(x + 25 * x_2.low);
+        int8_t *const my_y = (int8_t *)(l1 + AT_0_Y + y_1.low + 300 * y_2.low);
+        tw_copy_i8_2(y_2.extent * 25, y_1.extent, my_x, 1, 675, my_y, 12, 1);
         tw_charge(2700u, (box.a1.high - box.a1.low) * (mine.high - mine.low), 24);
     }
 }
@@ -816,7 +803,7 @@ TW_STEP void net_0_transpose(uint8_t *l1, uint8_t *l2)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot x[2] = {{.bytes = l1 + 8104, .queue = &copies}, {.bytes = l1 + 12160, .queue = &copies}};
+    tw_slot x[2] = {{.bytes = l1 + AT_0_X_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_X_L1_1, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_transpose_fetch_x(0, l2, &x[0]);
     }
@@ -850,31 +837,36 @@ TW_STEP void net_0_transpose(uint8_t *l1, uint8_t *l2)
 /* Brings W from weights. */
 static void net_1_qconv_fetch_w(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + 224;
+    const uint8_t *const far = weights + AT_1_W;
     tw_transfer(slot, slot->bytes, far, 2160, 1, 0, 0);
 }
 
 /* Brings P from weights. */
 static void net_1_qconv_fetch_p_2(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + 16;
+    const uint8_t *const far = weights + AT_1_P;
     tw_transfer(slot, slot->bytes, far, 160, 1, 0, 0);
 }
 
 /* Brings Z from weights. */
 static void net_1_qconv_fetch_z(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + 176;
+    const uint8_t *const far = weights + AT_1_Z;
     tw_transfer(slot, slot->bytes, far, 48, 1, 0, 0);
 }
 
-/* Computes this core's share, along loop h,. */
+/* Computes this core's share, along loop h. */
 static void net_1_qconv_compute(uint8_t *l1, const uint8_t *w, const uint8_t *p_2, const uint8_t *z)
 {
     const tw_range mine = tw_share((tw_range){0, 27}, 1);
     if (mine.low < mine.high) {
         const tw_span x_2 = tw_span_clipped(mine.low - 1, mine.high + 1, 27);
         const tw_span y_2 = tw_span_inside(mine.low, mine.high);
+        const int8_t *const my_x = (const int8_t *)(l1 + AT_0_Y + 300 * x_2.low);
+        const int8_t *const my_w = (const int8_t *)w;
+        const int32_t *const my_p_2 = (const int32_t *)p_2;
+        const uint8_t *const my_z = z;
+        int8_t *const my_y = (int8_t *)(l1 + AT_1_Y + 450 * y_2.low);
         tw_xp_products_ss_i8_direct_1_9((tw_xp_windows){
             .row_taps = 3,
             .column_taps = 3,
@@ -901,9 +893,8 @@ static void net_1_qconv_compute(uint8_t *l1, const uint8_t *w, const uint8_t *p_
             .column = 108,
             .padding = UINT32_C(0xfcfcfcfc),
             .to = {.low = -128, .high = 127, .zero_point = -3},
-        }, (const uint8_t *)(const int8_t *)(l1 + 300 * x_2.low), (const uint8_t *)(const int8_t *)w,
-            (const int32_t *)p_2, (uint8_t *)(int8_t *)(l1 + 450 * y_2.low + 12156), (const uint8_t *)z);
-        tw_charge(130900u, (mine.high - mine.low), 4);
+        }, (const uint8_t *)my_x, (const uint8_t *)my_w, my_p_2, (uint8_t *)my_y, my_z);
+        tw_charge(130900u, mine.high - mine.low, 4);
     }
 }
 
@@ -911,9 +902,9 @@ TW_STEP void net_1_qconv(uint8_t *l1, const uint8_t *weights)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot w[1] = {{.bytes = l1 + 8104, .queue = &copies}};
-    tw_slot p_2[1] = {{.bytes = l1 + 10264, .queue = &copies}};
-    tw_slot z[1] = {{.bytes = l1 + 10424, .queue = &copies}};
+    tw_slot w[1] = {{.bytes = l1 + AT_1_W_L1_0, .queue = &copies}};
+    tw_slot p_2[1] = {{.bytes = l1 + AT_1_P_L1_0, .queue = &copies}};
+    tw_slot z[1] = {{.bytes = l1 + AT_1_Z_L1_0, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_1_qconv_fetch_w(weights, &w[0]);
         net_1_qconv_fetch_p_2(weights, &p_2[0]);
@@ -952,11 +943,11 @@ static void net_2_transpose_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_2_transpose_box box = net_2_transpose_tile(t);
     const tw_span y_1 = tw_span_inside(box.a1.low, box.a1.high);
-    uint8_t *const far = l2 + 675 * y_1.low;
+    uint8_t *const far = l2 + AT_2_Y + 675 * y_1.low;
     tw_transfer(slot, far, slot->bytes, 6075, 1, 0, 0);
 }
 
-/* Computes this core's share, along loop a2, of tile t. */
+/* Computes this core's share of tile t, along loop a2. */
 static void net_2_transpose_compute(int32_t t, uint8_t *l1, uint8_t *y)
 {
     const net_2_transpose_box box = net_2_transpose_tile(t);
@@ -966,8 +957,9 @@ static void net_2_transpose_compute(int32_t t, uint8_t *l1, uint8_t *y)
         const tw_span x_2 = tw_span_inside(mine.low, mine.high);
         const tw_span y_1 = tw_span_inside(box.a1.low, box.a1.high);
         const tw_span y_2 = tw_span_inside(mine.low, mine.high);
-        tw_copy_i8_2(y_1.extent, (y_2.extent) * 25, (const int8_t *)(l1 + x_1.low + 450 * x_2.low + 12156), 1, 18,
-            (int8_t *)(y + 25 * y_2.low), 675, 1);
+        const int8_t *const my_x = (const int8_t *)(l1 + AT_1_Y + x_1.low + 450 * x_2.low);
+        int8_t *const my_y = (int8_t *)(y + 25 * y_2.low);
+        tw_copy_i8_2(y_1.extent, y_2.extent * 25, my_x, 1, 18, my_y, 675, 1);
         tw_charge(3900u, (box.a1.high - box.a1.low) * (mine.high - mine.low), 36);
     }
 }
@@ -976,7 +968,7 @@ TW_STEP void net_2_transpose(uint8_t *l1, uint8_t *l2)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot y[2] = {{.bytes = l1, .queue = &copies}, {.bytes = l1 + 6080, .queue = &copies}};
+    tw_slot y[2] = {{.bytes = l1 + AT_2_Y_L1_0, .queue = &copies}, {.bytes = l1 + AT_2_Y_L1_1, .queue = &copies}};
     for (int32_t t = 0; t < 2; ++t) {
         if (tw_rt_is_mover()) {
             tw_arrived(&y[t % 2]);

@@ -143,10 +143,15 @@ TW_KERNEL void tw_charge(uint32_t cycles, int32_t part, int32_t whole)
     tw_rt_charge((uint32_t)((uint64_t)cycles * (uint32_t)part / (uint32_t)whole));
 }
 
+/* One output pixel: its window's first tap, and which taps lie inside, one bit for each. */
+typedef struct {
+    int32_t x; /* bytes from the first element of the tile */
+    uint32_t rows, columns;
+    uint8_t *y;
+} tw_xp_pixel;
+
 /* Instructions of Xpulp (RI5CY's encodings) that kernels use, each beside portable C with the same result.
  * Define TW_XPULP for cores that have them; assemblers need not know them. */
-#ifndef TW_XP
-#define TW_XP
 #if defined(__GNUC__) /* what is rare does not take registers of what is not */
 #  define TW_XP_APART static __attribute__((noinline, unused))
 #else
@@ -155,11 +160,15 @@ TW_KERNEL void tw_charge(uint32_t cycles, int32_t part, int32_t whole)
 #if defined(TW_XPULP) && TW_XPULP && defined(__riscv)
 #  define TW_XP_ASM 1
 /* lp.setup: what follows, `count` instructions of four bytes, runs as often as operand [trips] says, once at least. */
-#  define TW_XP_LOOP(count)     ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
+#  define TW_XP_LOOP(count) \
+    ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
 #  define TW_XP_LOOP_END ".option pop"
 /* Two of them, one inside the other: [inner] times the first `count` instructions, then `rest` more, two at least or one
  * and nothing around it; all of that [outer] times. */
-#  define TW_XP_LOOPS(count, rest)     ".option push\n\t.option norvc\n\t.balign 4\n\t"     ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t"     ".insn i 0x7b, 4, x0, %[inner], 2 * (" #count ")\n\t"
+#  define TW_XP_LOOPS(count, rest) \
+    ".option push\n\t.option norvc\n\t.balign 4\n\t" \
+    ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t" \
+    ".insn i 0x7b, 4, x0, %[inner], 2 * (" #count ")\n\t"
 /* p.lw: a word from rs1, which then moves by a number of bytes, or by what a register holds. */
 #  define TW_XP_LW(rd, rs1, bytes) ".insn i 0x0b, 2, " #rd ", " #rs1 ", " #bytes "\n\t"
 #  define TW_XP_LW_BY(rd, rs1, rs2) ".insn r 0x0b, 7, 0x10, " #rd ", " #rs1 ", " #rs2 "\n\t"
@@ -462,9 +471,47 @@ TW_KERNEL void tw_xp_fill(uint8_t *to, uint8_t value, int32_t bytes)
         *to++ = value;
     }
 }
-#endif
-#ifndef TW_XP_DOT_SS
-#define TW_XP_DOT_SS
+
+/* What a layer of sliding windows is called with, and which taps of a window lie inside the input tile. */
+typedef struct {
+    int32_t batches, rows, columns, outputs; /* extents of the output tile */
+    int32_t in_rows, in_columns; /* of the input tile; what lies outside is padding */
+    int32_t row_taps, column_taps, row_stride, column_stride, row_dilation, column_dilation;
+    int32_t top, left; /* padding before the input tile */
+    int32_t channels; /* bytes of one tap */
+    int32_t joined; /* whether the taps of a row are neighbours */
+    int32_t x_batch, x_row, x_column, y_batch, y_row, y_column; /* bytes between neighbours */
+    int32_t column; /* bytes of one window, a multiple of four */
+    uint32_t padding; /* four times what a position outside holds */
+    tw_xp_limits to;
+} tw_xp_windows;
+
+/* How many taps lie before position `end`. */
+TW_KERNEL int32_t tw_xp_taps_before(int32_t start, int32_t taps, int32_t dilation, int32_t end)
+{
+    const int32_t room = end - start;
+    const int32_t count = room <= 0 ? 0 : (dilation == 1 ? room : (room - 1) / dilation + 1);
+    return count < taps ? count : taps;
+}
+
+/* How many taps lie at positions 0 to extent - 1. */
+TW_KERNEL int32_t tw_xp_taps_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
+{
+    return tw_xp_taps_before(start, taps, dilation, extent) - tw_xp_taps_before(start, taps, dilation, 0);
+}
+
+/* The same taps, one bit for each. */
+TW_KERNEL uint32_t tw_xp_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
+{
+    const uint32_t all = (UINT32_C(2) << (taps - 1)) - 1;
+    if (start >= 0 && start + (taps - 1) * dilation < extent) {
+        return all;
+    }
+    const int32_t first = tw_xp_taps_before(start, taps, dilation, 0);
+    const int32_t last = tw_xp_taps_before(start, taps, dilation, extent);
+    return last == 0 ? 0 : ((UINT32_C(2) << (last - 1)) - 1) & ~((UINT32_C(1) << (first & 31)) - 1);
+}
+
 /* Two pixels and four channels: `count` runs of x, each of `words` words, both one at least. `runs` says where they
  * begin, one pixel's before the other's; what lies behind the last may be read. Weights are stored in the order in which they are read. */
 TW_KERNEL void tw_xp_dot2_ss(int32_t count, const uint8_t *const *runs, int32_t words, const uint8_t *w, int32_t *acc)
@@ -561,9 +608,6 @@ TW_KERNEL void tw_xp_dot1_ss(int32_t count, const uint8_t *const *runs, int32_t 
     acc[3] = s3;
 }
 
-#endif
-#ifndef TW_XP_FINISH_I8
-#define TW_XP_FINISH_I8
 /* clamp(rne(value) + zero_point). Limits of "any" are less the zero point. */
 TW_KERNEL uint8_t tw_xp_finished_i8(float value, tw_xp_limits to)
 {
@@ -613,61 +657,7 @@ TW_KERNEL void tw_xp_finish_i8(int32_t pixels, const int32_t *acc, const int32_t
     y1[2] = tw_xp_finished_i8(v6, to);
     y1[3] = tw_xp_finished_i8(v7, to);
 }
-#endif
-/* What a layer of sliding windows is called with, and which taps of a window lie inside the input tile. */
-#ifndef TW_XP_WINDOWS
-#define TW_XP_WINDOWS
-typedef struct {
-    int32_t batches, rows, columns, outputs; /* extents of the output tile */
-    int32_t in_rows, in_columns; /* of the input tile; what lies outside is padding */
-    int32_t row_taps, column_taps, row_stride, column_stride, row_dilation, column_dilation;
-    int32_t top, left; /* padding before the input tile */
-    int32_t channels; /* bytes of one tap */
-    int32_t joined; /* whether the taps of a row are neighbours */
-    int32_t x_batch, x_row, x_column, y_batch, y_row, y_column; /* bytes between neighbours */
-    int32_t column; /* bytes of one window, a multiple of four */
-    uint32_t padding; /* four times what a position outside holds */
-    tw_xp_limits to;
-} tw_xp_windows;
 
-/* How many taps lie before position `end`. */
-TW_KERNEL int32_t tw_xp_taps_before(int32_t start, int32_t taps, int32_t dilation, int32_t end)
-{
-    const int32_t room = end - start;
-    const int32_t count = room <= 0 ? 0 : (dilation == 1 ? room : (room - 1) / dilation + 1);
-    return count < taps ? count : taps;
-}
-
-/* How many taps lie at positions 0 to extent - 1. */
-TW_KERNEL int32_t tw_xp_taps_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
-{
-    return tw_xp_taps_before(start, taps, dilation, extent) - tw_xp_taps_before(start, taps, dilation, 0);
-}
-
-/* The same taps, one bit for each. */
-TW_KERNEL uint32_t tw_xp_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
-{
-    const uint32_t all = (UINT32_C(2) << (taps - 1)) - 1;
-    if (start >= 0 && start + (taps - 1) * dilation < extent) {
-        return all;
-    }
-    const int32_t first = tw_xp_taps_before(start, taps, dilation, 0);
-    const int32_t last = tw_xp_taps_before(start, taps, dilation, extent);
-    return last == 0 ? 0 : ((UINT32_C(2) << (last - 1)) - 1) & ~((UINT32_C(1) << (first & 31)) - 1);
-}
-#endif
-#ifndef TW_XP_PIXEL
-#define TW_XP_PIXEL
-/* One output pixel: its window's first tap, and which taps lie inside, one bit for each. */
-typedef struct {
-    int32_t x; /* bytes from the first element of the tile */
-    uint32_t rows, columns;
-    uint8_t *y;
-} tw_xp_pixel;
-#endif
-
-#ifndef TW_XP_PRODUCTS_SS_I8_COLUMNS_0_1
-#define TW_XP_PRODUCTS_SS_I8_COLUMNS_0_1
 /* A window as one run of bytes, what lies outside filled with padding. */
 TW_KERNEL void tw_xp_products_ss_i8_columns_0_1_column(const tw_xp_windows *p, const tw_xp_pixel *at, const uint8_t *x, uint8_t *to)
 {
@@ -737,7 +727,6 @@ TW_KERNEL void tw_xp_products_ss_i8_columns_0_1(const tw_xp_windows p, const uin
         tw_xp_products_ss_i8_columns_0_1_pixels(&p, 1, at, x, w, b, columns);
     }
 }
-#endif
 
 /* ---- steps ---- */
 
@@ -759,39 +748,43 @@ TW_KERNEL void tw_xp_products_ss_i8_columns_0_1(const tw_xp_windows p, const uin
 /* Brings A from l2. */
 static void net_0_qgemm_fetch_a(uint8_t *l2, tw_slot *slot)
 {
-    const uint8_t *const far = l2;
+    const uint8_t *const far = l2 + AT_IN_QGEMM_0_IN0;
     tw_transfer(slot, slot->bytes, far, 3737, 1, 0, 0);
 }
 
 /* Brings W from weights. */
 static void net_0_qgemm_fetch_w(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + 464;
+    const uint8_t *const far = weights + AT_0_W;
     tw_transfer(slot, slot->bytes, far, 5824, 1, 0, 0);
 }
 
 /* Brings P from weights. */
 static void net_0_qgemm_fetch_p_2(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + 16;
+    const uint8_t *const far = weights + AT_0_P;
     tw_transfer(slot, slot->bytes, far, 448, 1, 0, 0);
 }
 
 /* Takes Y to l2. */
 static void net_0_qgemm_store_y(uint8_t *l2, tw_slot *slot)
 {
-    uint8_t *const far = l2 + 3740;
+    uint8_t *const far = l2 + AT_0_Y;
     tw_transfer(slot, far, slot->bytes, 1961, 1, 0, 0);
 }
 
-/* Computes this core's share, along loop _lead0,. */
-static void net_0_qgemm_compute(const uint8_t *a, const uint8_t *w, const uint8_t *p_2, uint8_t *y,
-                                uint8_t *l1)
+/* Computes this core's share, along loop _lead0. */
+static void net_0_qgemm_compute(const uint8_t *a, const uint8_t *w, const uint8_t *p_2, uint8_t *y, uint8_t *l1)
 {
     const tw_range mine = tw_share((tw_range){0, 37}, 1);
     if (mine.low < mine.high) {
         const tw_span a_0 = tw_span_inside(mine.low, mine.high);
         const tw_span y_0 = tw_span_inside(mine.low, mine.high);
+        const int8_t *const my_a = (const int8_t *)(a + 101 * a_0.low);
+        const int8_t *const my_w = (const int8_t *)w;
+        const int32_t *const my_p_2 = (const int32_t *)p_2;
+        int8_t *const my_y = (int8_t *)(y + 53 * y_0.low);
+        uint8_t *const scratch = l1 + AT_0_SCRATCH + 208 * tw_rt_core();
         tw_xp_products_ss_i8_columns_0_1((tw_xp_windows){
             .row_taps = 1,
             .column_taps = 1,
@@ -818,10 +811,8 @@ static void net_0_qgemm_compute(const uint8_t *a, const uint8_t *w, const uint8_
             .column = 104,
             .padding = UINT32_C(0x00000000),
             .to = {.low = -128, .high = 127, .zero_point = -3},
-        }, (const uint8_t *)(const int8_t *)(a + 101 * a_0.low), (const uint8_t *)(const int8_t *)w,
-            (const int32_t *)p_2, (uint8_t *)(int8_t *)(y + 53 * y_0.low),
-            ((uint8_t *)(l1 + 9568) + tw_rt_core() * 208u));
-        tw_charge(18477u, (mine.high - mine.low), 5);
+        }, (const uint8_t *)my_a, (const uint8_t *)my_w, my_p_2, (uint8_t *)my_y, scratch);
+        tw_charge(18477u, mine.high - mine.low, 5);
     }
 }
 
@@ -829,10 +820,10 @@ TW_STEP void net_0_qgemm(uint8_t *l1, uint8_t *l2, const uint8_t *weights)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot a[1] = {{.bytes = l1 + 5824, .queue = &copies}};
-    tw_slot w[1] = {{.bytes = l1, .queue = &copies}};
-    tw_slot p_2[1] = {{.bytes = l1 + 11232, .queue = &copies}};
-    tw_slot y[1] = {{.bytes = l1 + 11680, .queue = &copies}};
+    tw_slot a[1] = {{.bytes = l1 + AT_0_A_L1_0, .queue = &copies}};
+    tw_slot w[1] = {{.bytes = l1 + AT_0_W_L1_0, .queue = &copies}};
+    tw_slot p_2[1] = {{.bytes = l1 + AT_0_P_L1_0, .queue = &copies}};
+    tw_slot y[1] = {{.bytes = l1 + AT_0_Y_L1_0, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_qgemm_fetch_a(l2, &a[0]);
         net_0_qgemm_fetch_w(weights, &w[0]);

@@ -145,8 +145,6 @@ TW_KERNEL void tw_charge(uint32_t cycles, int32_t part, int32_t whole)
 
 /* Instructions of Xpulp (RI5CY's encodings) that kernels use, each beside portable C with the same result.
  * Define TW_XPULP for cores that have them; assemblers need not know them. */
-#ifndef TW_XP
-#define TW_XP
 #if defined(__GNUC__) /* what is rare does not take registers of what is not */
 #  define TW_XP_APART static __attribute__((noinline, unused))
 #else
@@ -155,11 +153,15 @@ TW_KERNEL void tw_charge(uint32_t cycles, int32_t part, int32_t whole)
 #if defined(TW_XPULP) && TW_XPULP && defined(__riscv)
 #  define TW_XP_ASM 1
 /* lp.setup: what follows, `count` instructions of four bytes, runs as often as operand [trips] says, once at least. */
-#  define TW_XP_LOOP(count)     ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
+#  define TW_XP_LOOP(count) \
+    ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
 #  define TW_XP_LOOP_END ".option pop"
 /* Two of them, one inside the other: [inner] times the first `count` instructions, then `rest` more, two at least or one
  * and nothing around it; all of that [outer] times. */
-#  define TW_XP_LOOPS(count, rest)     ".option push\n\t.option norvc\n\t.balign 4\n\t"     ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t"     ".insn i 0x7b, 4, x0, %[inner], 2 * (" #count ")\n\t"
+#  define TW_XP_LOOPS(count, rest) \
+    ".option push\n\t.option norvc\n\t.balign 4\n\t" \
+    ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t" \
+    ".insn i 0x7b, 4, x0, %[inner], 2 * (" #count ")\n\t"
 /* p.lw: a word from rs1, which then moves by a number of bytes, or by what a register holds. */
 #  define TW_XP_LW(rd, rs1, bytes) ".insn i 0x0b, 2, " #rd ", " #rs1 ", " #bytes "\n\t"
 #  define TW_XP_LW_BY(rd, rs1, rs2) ".insn r 0x0b, 7, 0x10, " #rd ", " #rs1 ", " #rs2 "\n\t"
@@ -462,9 +464,7 @@ TW_KERNEL void tw_xp_fill(uint8_t *to, uint8_t value, int32_t bytes)
         *to++ = value;
     }
 }
-#endif
-#ifndef TW_XP_F32_MATH
-#define TW_XP_F32_MATH
+
 #if defined(TW_XP_ASM) && defined(__riscv_flen)
 #  define TW_XP_FPU 1 /* the core's own float instructions, beside C that any machine runs */
 #endif
@@ -546,9 +546,7 @@ TW_KERNEL float tw_xp_f32_relu(float value)
     return value < 0.0f ? 0.0f : value;
 #endif
 }
-#endif
-#ifndef TW_XP_F32_LARGEST
-#define TW_XP_F32_LARGEST
+
 /* Largest elements, NaN aside, and sums, which show NaN. */
 TW_KERNEL void tw_xp_f32_largest(int32_t count, const float *x_in, int32_t x_step, float *sums)
 {
@@ -611,9 +609,22 @@ TW_KERNEL void tw_xp_f32_largest(int32_t count, const float *x_in, int32_t x_ste
     sums[6] = s2;
     sums[7] = s3;
 }
-#endif
-#ifndef TW_XP_F32_SHARES
-#define TW_XP_F32_SHARES
+
+/* The largest element of a row; NaN where one is NaN, or the largest is infinite. */
+TW_KERNEL float tw_xp_f32_base(int32_t count, const float *x, int32_t x_step)
+{
+    float found[] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY, 0.0f, 0.0f, 0.0f, 0.0f};
+    tw_xp_f32_largest(count, x, x_step, found);
+    float largest = tw_xp_f32_max(tw_xp_f32_max(found[0], found[1]), tw_xp_f32_max(found[2], found[3]));
+    const float sum = (found[4] + found[5]) + (found[6] + found[7]);
+    if (sum != sum) { /* a NaN, or infinities of both signs */
+        for (int32_t i = 0; i < count; ++i) {
+            largest = x[i * x_step] != x[i * x_step] ? NAN : largest;
+        }
+    }
+    return largest - largest == 0.0f ? largest : NAN;
+}
+
 /* exp(x - largest) 2^64, and its sums. */
 TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step, float *y_out, int32_t y_step,
         float largest, float *sums)
@@ -825,9 +836,7 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
     sums[2] = s2;
     sums[3] = s3;
 }
-#endif
-#ifndef TW_XP_F32_SCALED
-#define TW_XP_F32_SCALED
+
 /* y = x factor. */
 TW_KERNEL void tw_xp_f32_scaled(int32_t count, const float *x_in, int32_t x_step, float *y_out, int32_t y_step,
         float factor)
@@ -885,27 +894,7 @@ TW_KERNEL void tw_xp_f32_scaled(int32_t count, const float *x_in, int32_t x_step
         y_out += 1 * y_step;
     }
 }
-#endif
-#ifndef TW_XP_F32_BASE
-#define TW_XP_F32_BASE
-/* The largest element of a row; NaN where one is NaN, or the largest is infinite. */
-TW_KERNEL float tw_xp_f32_base(int32_t count, const float *x, int32_t x_step)
-{
-    float found[] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY, 0.0f, 0.0f, 0.0f, 0.0f};
-    tw_xp_f32_largest(count, x, x_step, found);
-    float largest = tw_xp_f32_max(tw_xp_f32_max(found[0], found[1]), tw_xp_f32_max(found[2], found[3]));
-    const float sum = (found[4] + found[5]) + (found[6] + found[7]);
-    if (sum != sum) { /* a NaN, or infinities of both signs */
-        for (int32_t i = 0; i < count; ++i) {
-            largest = x[i * x_step] != x[i * x_step] ? NAN : largest;
-        }
-    }
-    return largest - largest == 0.0f ? largest : NAN;
-}
-#endif
 
-#ifndef TW_XP_F32_SOFTMAX
-#define TW_XP_F32_SOFTMAX
 /* One row: y = exp(x - max) / sum(exp(x - max)). NaN, or an infinite largest element, makes the whole row NaN. */
 TW_KERNEL void tw_xp_f32_softmax(int32_t count, const float *x, int32_t x_step, float *y, int32_t y_step)
 {
@@ -915,7 +904,6 @@ TW_KERNEL void tw_xp_f32_softmax(int32_t count, const float *x, int32_t x_step, 
     const float factor = (largest - largest) + 1.0f / ((sums[0] + sums[1]) + (sums[2] + sums[3]));
     tw_xp_f32_scaled(count, y, y_step, y, y_step, factor);
 }
-#endif
 
 /* ---- steps ---- */
 
@@ -945,7 +933,7 @@ static void net_0_softmax_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_softmax_box box = net_0_softmax_tile(t);
     const tw_span x_0 = tw_span_inside(box.i0.low, box.i0.high);
-    const uint8_t *const far = l2 + 4292 * x_0.low;
+    const uint8_t *const far = l2 + AT_IN_SOFTMAX_0_IN0 + 4292 * x_0.low;
     tw_transfer(slot, slot->bytes, far, 4292, 1, 0, 0);
 }
 
@@ -954,11 +942,11 @@ static void net_0_softmax_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_softmax_box box = net_0_softmax_tile(t);
     const tw_span y_0 = tw_span_inside(box.i0.low, box.i0.high);
-    uint8_t *const far = l2 + 4292 * y_0.low + 12876;
+    uint8_t *const far = l2 + AT_0_Y + 4292 * y_0.low;
     tw_transfer(slot, far, slot->bytes, 4292, 1, 0, 0);
 }
 
-/* Computes this core's share, along loop i1, of tile t. */
+/* Computes this core's share of tile t, along loop i1. */
 static void net_0_softmax_compute(int32_t t, const uint8_t *x, uint8_t *y)
 {
     const net_0_softmax_box box = net_0_softmax_tile(t);
@@ -967,10 +955,11 @@ static void net_0_softmax_compute(int32_t t, const uint8_t *x, uint8_t *y)
         const tw_span x_1 = tw_span_inside(mine.low, mine.high);
         const tw_span y_0 = tw_span_inside(box.i0.low, box.i0.high);
         const tw_span y_1 = tw_span_inside(mine.low, mine.high);
+        const float *const my_x = (const float *)(x + 116 * x_1.low);
+        float *const my_y = (float *)(y + 116 * y_1.low);
         for (int32_t tw_i0 = 0; tw_i0 < y_0.extent; ++tw_i0)
         for (int32_t tw_i1 = 0; tw_i1 < y_1.extent; ++tw_i1)
-        tw_xp_f32_softmax(29, (const float *)(x + 116 * x_1.low) + tw_i0 * 1073 + tw_i1 * 29, 1,
-            (float *)(y + 116 * y_1.low) + tw_i0 * 1073 + tw_i1 * 29, 1);
+        tw_xp_f32_softmax(29, my_x + tw_i0 * 1073 + tw_i1 * 29, 1, my_y + tw_i0 * 1073 + tw_i1 * 29, 1);
         tw_charge(6836u, (box.i0.high - box.i0.low) * (mine.high - mine.low), 5);
     }
 }
@@ -979,8 +968,8 @@ TW_STEP void net_0_softmax(uint8_t *l1, uint8_t *l2)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot x[2] = {{.bytes = l1, .queue = &copies}, {.bytes = l1 + 4296, .queue = &copies}};
-    tw_slot y[2] = {{.bytes = l1 + 8592, .queue = &copies}, {.bytes = l1 + 12888, .queue = &copies}};
+    tw_slot x[2] = {{.bytes = l1 + AT_0_X_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_X_L1_1, .queue = &copies}};
+    tw_slot y[2] = {{.bytes = l1 + AT_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_Y_L1_1, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_softmax_fetch_x(0, l2, &x[0]);
     }
