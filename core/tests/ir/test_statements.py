@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from tilewright.ir.statements import ByteRange, Comment, CopyStart, For, If, KernelCall, Raw, replaced, statements_in
+from tilewright.ir.expressions import Name, Number
+from tilewright.ir.statements import (
+    ByteRange,
+    Comment,
+    CopyStart,
+    For,
+    Foreign,
+    If,
+    KernelCall,
+    Raw,
+    replaced,
+    statements_in,
+)
 from tilewright.ir.statements import touched as touched_by
 
 ONE, TWO, THREE = (Raw(text=text) for text in ("one;", "two;", "three;"))
-LOOP = For(variable="i", start="0", stop="4", step="1", body=(TWO,))
-TREE = (ONE, If(condition="x", body=(LOOP,), otherwise=(THREE,)))
+LOOP = For(variable="i", start=Number(0), stop=Number(4), step=Number(1), body=(TWO,))
+TREE = (ONE, If(condition=Name("x"), body=(LOOP,), otherwise=(THREE,)))
 
 
 def test_every_statement_is_met_in_the_order_of_text() -> None:
@@ -35,8 +47,8 @@ def test_inner_statements_are_replaced_before_their_loop() -> None:
 
 def test_what_is_read_and_written() -> None:
     a, b, c = (ByteRange(buffer=name, offset_bytes=0, size_bytes=4) for name in "abc")
-    call = KernelCall(kernel="k", text="k();", reads=(a,), writes=(b,))
-    copy = CopyStart(transfer="t", text="", source=a, target=b, more_sources=(c,), more_targets=(a,))
+    call = KernelCall(kernel="k", code=Foreign(text="k();"), reads=(a,), writes=(b,))
+    copy = CopyStart(transfer="t", code=Foreign(text=""), source=a, target=b, more_sources=(c,), more_targets=(a,))
     assert list(touched_by([call])) == [(a, False), (b, True)]
     assert list(touched_by([copy])) == [(a, False), (c, False), (b, True), (a, True)]
     assert list(touched_by([Raw(text="x;")])) == []
