@@ -40,6 +40,7 @@ def _random_task(chance: random.Random, nodes: int) -> OrderTask:
         needs=tuple(sum(1 << source for source in row) for row in reads),
         touches=tuple((*row, n) for n, row in enumerate(reads)),
         in_place=tuple(pairs),
+        scratch=tuple(chance.choice([0, 0, 0, 4]) for _ in range(nodes)),
         sizes=tuple(sizes),
         touched_by=tuple(touched),
         from_start=frozenset(),

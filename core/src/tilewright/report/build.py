@@ -45,6 +45,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
         "traffic_ratio": traffic_ratio(steps),
         "allocation": _allocation(deployment, allocated),
+        "order": _order(allocated),
         "staged": _staged(allocated),
         "pools": [_pool(pool, allocated) for pool in allocated.pools],
         "levels": [level(memory, allocated) for memory in bound.platform.memories],
@@ -123,6 +124,13 @@ def _allocation(deployment: Deployment, allocated: Allocated) -> dict[str, Any]:
         "effort": deployment.options.effort,
         "seed": deployment.options.seed,
     }
+
+
+def _order(allocated: Allocated) -> dict[str, Any]:
+    """What the memories that are written take together, and what no order of the steps needs less of."""
+    used = sum(pool.used_bytes for pool in allocated.pools if pool.kind == "ram")
+    bound = allocated.order_bound_bytes
+    return {"used_bytes": used, "lower_bound_bytes": bound, "optimal": used == bound}
 
 
 def _staged(allocated: Allocated) -> list[dict[str, Any]]:
