@@ -156,11 +156,23 @@ class Fitting:
         """The same with faster kernels where the plan has room for their scratch, if one is found with them."""
         choice = choice_of(plan.tiled.scheduled.bound, self.planner.operators, self.planner.pins)
         faster = regained(plan, search.misfits[0], choice)
-        if not faster:
-            return plan
-        kernels = {**search.proposal.kernels, **faster}
-        answer = self.planner.best(self._bound(first, replace(search.proposal, kernels=kernels)))
-        return answer if isinstance(answer, Allocated) else plan
+        if faster:
+            kernels = {**search.proposal.kernels, **faster}
+            answer = self.planner.best(self._bound(first, replace(search.proposal, kernels=kernels)))
+            plan = answer if isinstance(answer, Allocated) else plan
+        return self._with_other_orders(first, search, plan)
+
+    def _with_other_orders(self, first: Bound, search: _Search, plan: Allocated) -> Allocated:
+        """The same with the fastest kernels in those steps, the slowest first, for which another order has room."""
+        bound = plan.tiled.scheduled.bound
+        kernels = {} if bound.platform.near else exchanged(bound, first)
+        slowest = sorted(kernels, key=lambda step: -extra_cycles(bound, {step: kernels[step]}))
+        for step in slowest[:_MOST_TRIES]:
+            others = {name: kernel for name, kernel in kernels.items() if name != step}
+            answer = self.planner.best(self._bound(first, replace(search.proposal, kernels=others)))
+            if isinstance(answer, Allocated):
+                plan, kernels = answer, others
+        return plan
 
     def _bound(self, first: Bound, proposal: _Proposal) -> Bound:
         """The proposal's binding, with a note about what is slower."""

@@ -5,7 +5,7 @@ Does not know any order.
 from __future__ import annotations
 
 from tilewright.schedule.order_sections import ancestors
-from tilewright.schedule.order_task import OrderTask
+from tilewright.schedule.order_task import OrderTask, members
 
 
 def least_peak(task: OrderTask) -> int:
@@ -29,27 +29,19 @@ def _passed(task: OrderTask, piece: int, before: list[int], after: list[int]) ->
     everything, touched_by = task.everything, task.touched_by[piece]
     late = everything if piece in task.from_start else _union(after, touched_by)
     early = everything if piece in task.to_end else _union(before, touched_by)
-    return _members(late & early & ~touched_by)
+    return members(late & early & ~touched_by)
 
 
 def _descendants(task: OrderTask) -> list[int]:
     found = [0] * len(task.nodes)
     for node in range(len(task.nodes) - 1, -1, -1):
-        for earlier in _members(task.needs[node]):
+        for earlier in members(task.needs[node]):
             found[earlier] |= found[node] | 1 << node
     return found
 
 
 def _union(sets: list[int], nodes: int) -> int:
     found = 0
-    for node in _members(nodes):
+    for node in members(nodes):
         found |= sets[node]
-    return found
-
-
-def _members(nodes: int) -> list[int]:
-    found = []
-    while nodes:
-        found.append(nodes.bit_length() - 1)
-        nodes ^= 1 << found[-1]
     return found

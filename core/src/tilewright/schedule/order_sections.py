@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tilewright.schedule.order_task import OrderTask
+from tilewright.schedule.order_task import OrderTask, members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +24,9 @@ def sections(task: OrderTask) -> tuple[Section, ...]:
     before = ancestors(task)
     nodes = [node for node, pieces in enumerate(task.touches) if pieces]
     found, done, alive = [], 0, task.alive_at_start
-    for members in _cut(nodes, before):
-        found.append(_section(task, members, before, done, alive))
-        for node in members:
+    for some in _cut(nodes, before):
+        found.append(_section(task, some, before, done, alive))
+        for node in some:
             _, alive = task.run(node, done, alive)
             done |= 1 << node
     return tuple(found)
@@ -88,10 +88,10 @@ def _cut(nodes: Sequence[int], before: Sequence[int]) -> Iterator[list[int]]:
         yield section
 
 
-def _section(task: OrderTask, members: Sequence[int], before: Sequence[int], done: int, alive: int) -> Section:
-    here = _bits(members)
-    number = {node: place for place, node in enumerate(members)}
-    pieces = tuple(dict.fromkeys(piece for node in members for piece in task.touches[node]))
+def _section(task: OrderTask, nodes: Sequence[int], before: Sequence[int], done: int, alive: int) -> Section:
+    here = _bits(nodes)
+    number = {node: place for place, node in enumerate(nodes)}
+    pieces = tuple(dict.fromkeys(piece for node in nodes for piece in task.touches[node]))
     local = {piece: place for place, piece in enumerate(pieces)}
     after = ~(done | here)
     from_start = [piece for piece in pieces if piece in task.from_start or task.touched_by[piece] & done]
@@ -99,11 +99,11 @@ def _section(task: OrderTask, members: Sequence[int], before: Sequence[int], don
     rest = len(pieces)  # a last piece stands for everything that is only carried past
     part = replace(
         task,
-        nodes=tuple(task.nodes[node] for node in members),
-        needs=tuple(_local(before[node] & here, number) for node in members),
-        touches=tuple(tuple(local[piece] for piece in task.touches[node]) for node in members),
-        in_place=tuple(tuple((local[a], local[b]) for a, b in task.in_place[node]) for node in members),
-        scratch=tuple(task.scratch[node] for node in members),
+        nodes=tuple(task.nodes[node] for node in nodes),
+        needs=tuple(_local(before[node] & here, number) for node in nodes),
+        touches=tuple(tuple(local[piece] for piece in task.touches[node]) for node in nodes),
+        in_place=tuple(tuple((local[a], local[b]) for a, b in task.in_place[node]) for node in nodes),
+        scratch=tuple(task.scratch[node] for node in nodes),
         sizes=(*(task.sizes[piece] for piece in pieces), carried),
         touched_by=(*(_local(task.touched_by[piece] & here, number) for piece in pieces), 0),
         from_start=frozenset((*(local[piece] for piece in from_start), rest)),
@@ -111,7 +111,7 @@ def _section(task: OrderTask, members: Sequence[int], before: Sequence[int], don
             (*(local[piece] for piece in pieces if piece in task.to_end or task.touched_by[piece] & after), rest)
         ),
     )
-    return Section(nodes=tuple(members), task=part)
+    return Section(nodes=tuple(nodes), task=part)
 
 
 def _bits(nodes: Iterable[int]) -> int:
@@ -122,9 +122,5 @@ def _bits(nodes: Iterable[int]) -> int:
 
 
 def _local(bits: int, number: dict[int, int]) -> int:
-    found = 0
-    while bits:
-        node = bits.bit_length() - 1
-        bits ^= 1 << node
-        found |= 1 << number[node]
-    return found
+    """A set of nodes in other numbers."""
+    return _bits(number[node] for node in members(bits))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilewright.schedule.order_task import OrderTask
+from tilewright.schedule.order_task import OrderTask, members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +39,7 @@ class Walk:
         self.task, self.work = task, 0
         self.followers: list[list[int]] = [[] for _ in task.nodes]
         for node, needs in enumerate(task.needs):
-            while needs:
-                earlier = needs.bit_length() - 1
-                needs ^= 1 << earlier
+            for earlier in members(needs):
                 self.followers[earlier].append(node)
 
     def start(self, level: int) -> State:

@@ -15,6 +15,15 @@ from tilewright.ir.stages import Bound
 from tilewright.schedule.storage import Sharing, view_aliases
 
 
+def members(nodes: int) -> list[int]:
+    """The numbers in a bit mask, largest first."""
+    found = []
+    while nodes:
+        found.append(nodes.bit_length() - 1)
+        nodes ^= 1 << found[-1]
+    return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderTask:
     """Nodes and pieces by number. Sets of nodes are bit masks. A piece is a value with everything that is a view of it,
@@ -27,7 +36,7 @@ class OrderTask:
     scratch: tuple[int, ...]  # by node: bytes that it needs while it runs, beside its pieces
     sizes: tuple[int, ...]  # by piece
     touched_by: tuple[int, ...]  # by piece: nodes
-    from_start: frozenset[int]  # pieces that live before any node has run
+    from_start: frozenset[int]  # pieces that live before any node has run, but for those that nobody touches
     to_end: frozenset[int]  # pieces that never die
     exact: bool = True  # no schedule of these nodes has fewer bytes alive than `peak` says
 
@@ -44,13 +53,14 @@ class OrderTask:
     def backward(self) -> OrderTask:
         """The task seen from its end, nodes and time turned round: an order of one, read backwards, is one of the other
         with the same peak."""
+
         def turned(nodes: int) -> int:
             return int(f"{nodes:0{len(self.nodes)}b}"[::-1], 2)
 
         followers = [0] * len(self.nodes)
         for node, needs in enumerate(self.needs):
-            for earlier in range(node):
-                followers[earlier] |= (needs >> earlier & 1) << node
+            for earlier in members(needs):
+                followers[earlier] |= 1 << node
         return replace(
             self,
             nodes=self.nodes[::-1],
@@ -69,8 +79,9 @@ class OrderTask:
         born = [p for p in self.touches[node] if not self.touched_by[p] & done and p not in self.from_start]
         dead = [p for p in self.touches[node] if not self.touched_by[p] & ~after and p not in self.to_end]
         both = alive + sum(self.sizes[piece] for piece in born)
-        saved = (min(self.sizes[old], self.sizes[new]) for old, new in self.in_place[node] if old in dead and new in born)
-        during = both - max(saved, default=0) + self.scratch[node]
+        pairs = ((old, new) for old, new in self.in_place[node] if old in dead and new in born)
+        saved = max((min(self.sizes[old], self.sizes[new]) for old, new in pairs), default=0)
+        during = both - saved + self.scratch[node]
         return during, both - sum(self.sizes[piece] for piece in dead)
 
     def peak(self, order: Iterable[int]) -> int:
@@ -95,11 +106,14 @@ def order_task(
     """
     graph = bound.graph
     sharing = Sharing(graph, pins=pins)
-    views = set()
+    views, never_views = set(), {*graph.inputs, *graph.constants}
+    settled = True  # whether the same nodes are views in every order
     for node in graph.nodes:
         aliases = view_aliases(node, bound, operators)
         if aliases and sharing.add_all(aliases):
             views.add(node.name)
+        elif aliases:
+            settled = settled and any(alias.value in never_views for alias in aliases)
     piece, sizes = _pieces(graph, sharing, theirs)
     executed = {node.name: () if node.name in views else (*node.inputs, *node.outputs) for node in graph.nodes}
     touches = tuple(
@@ -110,9 +124,7 @@ def order_task(
         for touched in pieces:
             touched_by[touched] |= 1 << index
     pairs = [() if node.name in views else _pairs(node, bound, operators, sharing) for node in graph.nodes]
-    exact = all(
-        sizes[piece[old]] == sizes[piece[new]] and _fills(old, sharing) for some in pairs for old, new in some
-    )
+    exact = all(sizes[piece[old]] == sizes[piece[new]] and _fills(old, sharing) for some in pairs for old, new in some)
     return OrderTask(
         nodes=tuple(node.name for node in graph.nodes),
         needs=_needs(graph),
@@ -121,7 +133,7 @@ def order_task(
         scratch=tuple(0 if node.name in views else scratch.get(node.name, 0) for node in graph.nodes),
         sizes=sizes,
         touched_by=tuple(touched_by),
-        from_start=frozenset(piece[value] for value in graph.inputs),
+        from_start=frozenset(piece[value] for value in graph.inputs if touched_by[piece[value]]),
         to_end=frozenset(piece[value] for value in graph.outputs if value in piece),
         exact=exact,
     )
