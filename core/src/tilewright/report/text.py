@@ -19,7 +19,15 @@ def summary(report: Report) -> str:
     )
     rows = [("pool", "used", "of", "free", "what")]
     rows += [_pool_row(pool, report) for pool in report["pools"]]
-    return "\n".join((head, *align(rows, right=(1, 2, 3), indent=2), *_other_orders(report["order"])))
+    return "\n".join(
+        (head, *align(rows, right=(1, 2, 3), indent=2), *_other_orders(report["order"]), *_away(report["away"]))
+    )
+
+
+def _away(away: Mapping[str, Any]) -> Iterator[str]:
+    """How much is not where it is preferred, where anything is."""
+    if away["used_bytes"]:
+        yield f"  not in their first pool: {away['used_bytes']:,} B of buffers; at least {away['lower_bound_bytes']:,} B"
 
 
 def _other_orders(order: Mapping[str, Any]) -> Iterator[str]:
@@ -92,7 +100,8 @@ def _pool_row(pool: Mapping[str, Any], report: Report) -> tuple[str, str, str, s
         what = "constants"
     else:
         gap = f", gap {100 * (pool['used_bytes'] - bound) / bound:.1f} %" if bound else ""
-        proof = f": optimal {'over all orders' if report['order']['optimal'] else 'for this order'}"
+        over = "over all orders" if report["order"]["optimal"] else "for this order"
+        proof = f": optimal {over}" if pool["used_bytes"] == bound else f"; the division among pools is optimal {over}"
         what = f"activations and scratch (lower bound {bound:,}{proof if pool['optimal'] else gap})"
     return (
         pool["name"],
