@@ -15,7 +15,7 @@ from tilewright.errors import TilewrightError, with_fix
 from tilewright.ir.graph import Graph
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner
-from tilewright.plan.remedies import Change, remedies, with_memories
+from tilewright.plan.remedies import Change, remedies, room_for_constants, with_memories, within_budget
 from tilewright.plan.shortage import Misfit, Refused, choice_of, joined, least_scratch, refusals, regained
 from tilewright.plan.slowdown import exchanged, extra_cycles, slower_kernels
 
@@ -231,13 +231,19 @@ class Fitting:
             return answer if isinstance(answer, Allocated) else None
 
         kernels = exchanged(told.tiled.scheduled.bound, first) if told.tiled else {}
+        affordable, pins = within_budget(plan, len(first.graph.nodes)), self.planner.pins
+        if told.of_constants and told.overflow is not None:
+            short = told.overflow
+            found = room_for_constants(first, affordable, short.memory, short.needed_bytes, pinned=bool(pins.memories))
+            if found:
+                return found
         return remedies(
             self._bound(first, _Proposal(kernels=kernels)),
-            plan,
+            affordable,
             placeable=any(MIGHT_FIT in detail for detail in told.error.details),
             effort=self.planner.budget.work,
-            pinned=bool(self.planner.pins.memories),
-            staged=bool(self.planner.pins.staged),
+            pinned=bool(pins.memories),
+            staged=bool(pins.staged),
         )
 
 

@@ -152,7 +152,11 @@ class Planner:
 
     def _attempts(self, bound: Bound) -> tuple[list[Allocated], list[Misfit]]:
         """Every proposal that fits, and why the others do not."""
-        answers = [self._attempt(bound, proposal) for proposal in self.proposals(bound)]
+        answers: list[Allocated | Misfit] = []
+        for proposal in self.proposals(bound):
+            answers.append(self._attempt(bound, proposal))
+            if isinstance(answers[-1], Misfit) and answers[-1].of_constants:
+                break  # no other order needs fewer
         plans = _plans(answers)
         if plans and bound.platform.near:
             answers.extend(self._attempt(bound, proposal) for proposal in self._apart(bound, min(plans, key=merit)))

@@ -26,8 +26,9 @@ def summary(report: Report) -> str:
 
 def _away(away: Mapping[str, Any]) -> Iterator[str]:
     """How much is not where it is preferred, where anything is."""
-    if away["used_bytes"]:
-        yield f"  not in their first pool: {away['used_bytes']:,} B of buffers; at least {away['lower_bound_bytes']:,} B"
+    used, bound = away["used_bytes"], away["lower_bound_bytes"]
+    if used:
+        yield f"  not in their first pool: {used:,} B of buffers; at least {bound:,} B"
 
 
 def _other_orders(order: Mapping[str, Any]) -> Iterator[str]:

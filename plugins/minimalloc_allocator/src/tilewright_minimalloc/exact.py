@@ -35,7 +35,9 @@ class Exact:
         return f"complete search for the lowest peak, after quick plans and up to the lower bound; {self._words()}"
 
     def _words(self) -> str:
-        return "in C" if self._form() == "native" else "in Python: no compiled extension is in use"
+        if self._form() == "native":
+            return "in C"
+        return "in Python" if self.form else "in Python: no compiled extension is in use"
 
     def _form(self) -> str:
         return self.form or ("python" if extension() is None else "native")
