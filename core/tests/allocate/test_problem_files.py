@@ -63,7 +63,17 @@ def test_a_gap_with_a_window_gives_nothing_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "id,id,lower,upper,size\n", "id,lower,upper,size\n1,2\n", "id,size\n1,2\n", "{", '{"a": 1}', "id,lower,upper,size\na,b,c,d\n", '{"buffers": [{}]}']
+    "text",
+    [
+        "",
+        "id,id,lower,upper,size\n",
+        "id,lower,upper,size\n1,2\n",
+        "id,size\n1,2\n",
+        "{",
+        '{"a": 1}',
+        "id,lower,upper,size\na,b,c,d\n",
+        '{"buffers": [{}]}',
+    ],
 )
 def test_what_cannot_be_read_is_said(tmp_path: Path, text: str) -> None:
     file = tmp_path / "bad"

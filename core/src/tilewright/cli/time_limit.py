@@ -1,4 +1,4 @@
-"""Knows how an allocator, whose budget is work and never time, is stopped by a clock: ever larger budgets, and an alarm.
+"""Knows how an allocator, whose budget is work, is stopped by a clock: ever larger budgets, and an alarm.
 Does not know allocators. What is found under a limit in seconds depends on the machine.
 """
 
