@@ -16,6 +16,7 @@ from tilewright.cli.memory_flags import (
     copies_from,
     decisions_from,
     io_from,
+    io_types_from,
     memory_flags,
     memory_pins_from,
     pools_from,
@@ -73,6 +74,14 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--dim", "dims", multiple=True, metavar="NAME=VALUE", help="Extent of a symbolic dimension."),
     )
     later = (
+        click.option(
+            "--io-type",
+            "io_types",
+            multiple=True,
+            metavar="TYPE|NAME=TYPE",
+            help="Inputs and outputs are handed over as the integers they are quantised to (int8, uint8, int16, "
+            "uint16); or one of them is. Default: as in the model.",
+        ),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the target."),
         click.option("--allocator", default="auto", show_default=True, metavar="NAME", help="Who places buffers."),
         click.option("--tiler", default="auto", show_default=True, metavar="NAME", help="Who cuts layers into tiles."),
@@ -122,6 +131,7 @@ def options_from(flags: dict[str, Any]) -> Options:
     board: Path | None = flags["board"]
     described = read_board(board) if board and (board.suffix == ".toml" or board.is_file()) else None
     io, io_of = io_from(flags["io"])
+    io_type, io_type_of = io_types_from(flags["io_types"])
     return Options(
         name=flags["name"],
         dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
@@ -132,6 +142,8 @@ def options_from(flags: dict[str, Any]) -> Options:
         settings=dict(_pairs("--set", flags["settings"])),
         io=io,
         io_of=io_of,
+        io_type=io_type,
+        io_type_of=io_type_of,
         memory_pins=memory_pins_from(flags["pins"], described),
         constant_copies=copies_from(flags["stages"], described),
         choose_constant_copies=AUTO in flags["stages"],

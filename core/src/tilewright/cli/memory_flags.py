@@ -12,6 +12,7 @@ import click
 
 from tilewright.config.boards import Board
 from tilewright.config.copied_constants import AUTO, CopyRule, parse_copy
+from tilewright.config.io_types import FLOAT, TYPES
 from tilewright.config.memory_pools import PoolSpec, parse_names, parse_pool, with_details
 from tilewright.errors import usage_error
 from tilewright.ir.decisions import Decisions
@@ -122,6 +123,25 @@ def io_from(texts: Sequence[str]) -> tuple[Io, dict[str, Io]]:
             named[name] = cast(Io, whose)
         else:
             rest = cast(Io, whose)
+    return rest, named
+
+
+def io_types_from(texts: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """What holds for all inputs and outputs, and what for those that were named. The last word of each counts."""
+    rest, named = FLOAT, dict[str, str]()
+    for text in texts:
+        name, equals, word = text.rpartition("=")
+        if word not in (*TYPES, FLOAT) or (equals and not name):
+            raise usage_error(
+                "TW1101",
+                f"'--io-type {text}' cannot be read",
+                details=(f"TYPE is one of {', '.join((*TYPES, FLOAT))}",),
+                fix=("write it as --io-type TYPE, or --io-type NAME=TYPE for one input or output",),
+            )
+        if name:
+            named[name] = word
+        else:
+            rest = word
     return rest, named
 
 

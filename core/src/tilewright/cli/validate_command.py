@@ -79,7 +79,7 @@ def _vectors(deployment: Deployment, file: Path | None, sets: int) -> tuple[Vect
     from tilewright.validate.vectors import random_vectors, read_vectors
 
     if file is not None:
-        return read_vectors(file, deployment.inputs, deployment.outputs)
+        return read_vectors(file, deployment.inputs, deployment.outputs, deployment.registry.operators)
     return random_vectors(deployment.inputs, sets, deployment.options.seed)
 
 

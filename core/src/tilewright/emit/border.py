@@ -31,6 +31,7 @@ class PortText:
     shape: tuple[int, ...]
     scale: str  # "" where the tensor is not quantised as a whole
     zero_point: int
+    limits: tuple[int, int]  # the least and the largest that is stored
     placed: bool
     address: str  # inside kws_run; "" where the tensor stays with the caller
     mapped: str  # inside the map functions
@@ -60,6 +61,7 @@ def _text(program: Program, port: Port, direction: str) -> PortText:
         shape=tensor.shape,
         scale=scale,
         zero_point=zero_point,
+        limits=(0, 0) if tensor.dtype.is_float else tensor.dtype.limits,
         placed=placed,
         address=str(Name(port.pool) + port.offset) if placed else "",
         mapped=_mapped(kind, port) if placed else "NULL",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
 from tilewright.frontend import composed, qoperator, structural
+from tilewright.frontend.border import with_quantization
 from tilewright.frontend.builder import GraphBuilder
 from tilewright.frontend.conversion import ImportTable, NodeImporter
 from tilewright.frontend.dims import check_declared, input_tensors
@@ -78,8 +79,9 @@ def _imported(
     walk.body(graph.nodes, scope, [value.name for value in graph.outputs])
     if walk.refused:
         raise refusal_error(walk.refused, walk.nodes)
+    finished = builder.finish(graph.name, [tensor.name for tensor in inputs], _outputs(graph, scope))
     return Imported(
-        graph=builder.finish(graph.name, [tensor.name for tensor in inputs], _outputs(graph, scope)),
+        graph=with_quantization(finished),
         diagnostics=(*warnings, *walk.diagnostics),
         opset=model.opsets.get("", 0),
         onnx_nodes=len(graph.nodes),

@@ -11,6 +11,7 @@ from typing import Any
 from tilewright import __version__
 from tilewright.report.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds, strip_svg
 from tilewright.report.panels import Panel, panels_of_report
+from tilewright.report.text import meaning
 
 
 def report_page(report: Mapping[str, Any]) -> str:
@@ -53,6 +54,7 @@ def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], r
             largest=max((panel.used for panel in panels), default=0) or 1,
             drawings=[_drawing(panel) for panel in panels],
             kinds=kinds(panels),
+            ends=[] if report is None else _ends(report["model"]),
             steps=[] if report is None else _rows(report),
             diagnostics=[] if report is None else report["diagnostics"],
             facts=_facts(report),
@@ -70,6 +72,15 @@ def _drawing(panel: Panel) -> str:
         "" if panel.constant else f' data-live="{" ".join(map(str, panel.live))}" data-times="{" ".join(panel.times)}"'
     )
     return f'<svg viewBox="0 0 {width} {height}" {frame}{live} role="img">{drawing}</svg>'
+
+
+def _ends(model: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """Inputs and outputs: which of both, name, type and shape, and what stored integers stand for."""
+    return [
+        (word, item["name"], f"{item['type']}{item['shape']}", meaning(item) if "scale" in item else "")
+        for word, key in (("input", "inputs"), ("output", "outputs"))
+        for item in model.get(key, ())
+    ]
 
 
 def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:

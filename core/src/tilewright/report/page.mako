@@ -43,6 +43,18 @@ of ${'{:,}'.format(panel.limit)} B\
 </div>
 % endfor
 </section>
+% if ends:
+<section id="border">
+<h2>Inputs and outputs</h2>
+<div class="wide"><table>
+<tbody>
+% for word, name, kind, meaning in ends:
+<tr><td class="quiet">${word}</td><td class="nodes" title="${name}">${name}</td><td>${kind}</td><td>${meaning}</td></tr>
+% endfor
+</tbody>
+</table></div>
+</section>
+% endif
 <section id="plan">
 <h2>Memory over time</h2>
 <p class="legend">

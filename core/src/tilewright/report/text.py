@@ -10,7 +10,7 @@ LASTING = {"state": "state", "resident": "copies of constants"}  # what lasts fr
 
 
 def summary(report: Report) -> str:
-    """Model, pools with their limits and lower bounds, costs: under ten lines."""
+    """Model, pools with their limits and lower bounds, costs; a line for each quantised input and output."""
     model, target = report["model"], report["target"]
     types = sorted({item["type"] for step in report["steps"] for item in step["outputs"]})
     head = (
@@ -19,7 +19,25 @@ def summary(report: Report) -> str:
     )
     rows = [("pool", "used", "of", "free", "what")]
     rows += [_pool_row(pool, report["pools"]) for pool in report["pools"]]
-    return "\n".join((head, *align(rows, right=(1, 2, 3), indent=2)))
+    return "\n".join((head, *align(rows, right=(1, 2, 3), indent=2), *_quantised(model)))
+
+
+def _quantised(model: Mapping[str, Any]) -> list[str]:
+    """What stored integers stand for."""
+    rows = [
+        (word, item["name"], f"{item['type']}{item['shape']}", meaning(item))
+        for word, items in (("input", model.get("inputs", ())), ("output", model.get("outputs", ())))
+        for item in items
+        if "scale" in item
+    ]
+    return align(rows, indent=2) if rows else []
+
+
+def meaning(item: Mapping[str, Any]) -> str:
+    """`real = 0.5 * (stored + 3)` for a quantised input or output of a report."""
+    zero = item["zero_point"]
+    moved = f"(stored {'+' if zero < 0 else '-'} {abs(zero)})" if zero else "stored"
+    return f"real = {item['scale']:.9g} * {moved}"
 
 
 def layer_table(report: Report) -> str:

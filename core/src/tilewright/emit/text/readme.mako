@@ -65,6 +65,28 @@ Without copies: write to the addresses that `${p}_map_inputs(&pools)` returns, c
 `${p}_map_outputs(&pools)` says.
 % endif
 
+% if any(port.scale for port in ports):
+${"##"} Quantised inputs and outputs
+
+`real = SCALE * (stored - ZERO_POINT)`; both are macros in `${p}.h`, below the tensor's name.
+
+| tensor | type | scale | zero point |${" function |" if quantize_header else ""}
+|---|---|---|---|${"---|" if quantize_header else ""}
+% for port in ports:
+% if port.scale:
+| ${safe(port.value)} | ${port.type} | ${port.scale.removesuffix("f")} | ${port.zero_point} |\
+% if quantize_header:
+ ${f"`{p}_quantize_{port.member}(real, stored)`" if port in quantised_inputs else f"`{p}_dequantize_{port.member}(stored, real)`" if port in quantised_outputs else ""} |\
+% endif
+
+% endif
+% endfor
+% if quantize_header:
+
+The functions are in `${quantize_header}`, which any C99 or C++11 source includes.
+% endif
+
+% endif
 ${"##"} Build
 
 With CMake, unless another build system was asked for:
