@@ -84,14 +84,18 @@ def _ends(model: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
 
 
 def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Layers with what the table's bars need, as percentages."""
+    """Layers with what the table's bars need, as percentages. Of steps tiled together the last has the cycles, and the
+    others name it: `within`.
+    """
     steps = report["steps"]
     cycles = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
+    last = {step["group"]: step["id"] for step in steps if "group" in step}
     heaviest = max((step["peak_bytes"] for step in steps), default=0) or 1
     return [
         {
             **step,
             "nodes": ", ".join(step["onnx_nodes"] or [step["name"]]),
+            "within": None if last.get(step.get("group"), step["id"]) == step["id"] else last[step["group"]],
             "share": 100 * step["cycles"]["total"] / cycles,
             "fill": 100 * step["peak_bytes"] / heaviest,
         }
