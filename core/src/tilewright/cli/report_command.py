@@ -61,12 +61,17 @@ def _no_report(message: str, file: Path, *details: str) -> TilewrightError:
 
 
 def _markdown(report: dict[str, Any]) -> str:
+    from tilewright.report.names import shown_names
     from tilewright.report.text import summary
 
+    shorts = shown_names(report)
     lines = ["```", summary(report), "```", "", "| step | name | operator | kernel | MACs | live bytes |"]
     lines.append("|---:|---|---|---|---:|---:|")
     lines += [
-        "| {id} | {name} | {op} | {kernel} | {macs:,} | {peak_bytes:,} |".format_map(step) for step in report["steps"]
+        "| {id} | {name} | {op} | {kernel} | {macs:,} | {peak_bytes:,} |".format_map(
+            {**step, "name": shorts[step["name"]]}
+        )
+        for step in report["steps"]
     ]
     return "\n".join(lines)
 

@@ -196,7 +196,7 @@ def _box(box: Box, number: int, place: tuple[float, float, float, float]) -> str
         f'data-low="{box.low}" data-life={quoteattr(box.life)}{note} x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" '
         f'height="{height:.2f}" fill="{colour(box, number)}"><title>{escape(told)}</title></rect>'
     )
-    return rectangle + "".join(label(box.name, box.size, place))
+    return rectangle + "".join(label(box.short or box.name, box.size, place))
 
 
 def _staircase(live: Sequence[int], base: int, scale: float, wide: float) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from tilewright import __version__
 from tilewright.report.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds, strip_svg
+from tilewright.report.names import nodes_of, shown_names
 from tilewright.report.panels import Panel, panels_of_report
 from tilewright.report.text import meaning
 
@@ -89,12 +90,14 @@ def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     steps = report["steps"]
     cycles = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
+    shorts = shown_names(report)
     last = {step["group"]: step["id"] for step in steps if "group" in step}
     heaviest = max((step["peak_bytes"] for step in steps), default=0) or 1
     return [
         {
             **step,
-            "nodes": ", ".join(step["onnx_nodes"] or [step["name"]]),
+            "nodes": nodes_of(step, shorts),
+            "whole": ", ".join(step["onnx_nodes"] or [step["name"]]),
             "within": None if last.get(step.get("group"), step["id"]) == step["id"] else last[step["group"]],
             "share": 100 * step["cycles"]["total"] / cycles,
             "fill": 100 * step["peak_bytes"] / heaviest,

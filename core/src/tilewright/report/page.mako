@@ -83,7 +83,7 @@ of ${'{:,}'.format(panel.limit)} B\
 % else:
 <td class="number quiet" data-value="0" title="tiled together with step ${step['within']}, which has the cycles of both">in step ${step['within']}</td>\
 % endif
-<td class="nodes" title="${step['nodes']}">${step['nodes']}</td></tr>
+<td class="nodes" title="${step['whole']}">${step['nodes']}</td></tr>
 % endfor
 </tbody>
 </table></div>

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tilewright.report.names import nodes_of, shown_names
+
 Report = Mapping[str, Any]
 LASTING = {"state": "state", "resident": "copies of constants"}  # what lasts from run to run, by kind of pool
 
@@ -49,6 +51,7 @@ def layer_table(report: Report) -> str:
     rows: list[tuple[str, ...]] = [("step", "operator", "kernel", "MACs", "live bytes", *more, "share", "ONNX nodes")]
     total = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
     last = {step["group"]: step["id"] for step in steps}
+    shorts = shown_names(report)
     for step in steps:
         cycles, inner = step["cycles"]["total"], step["id"] != last[step["group"]]
         counts = (f"{step['tiles']:,}", f"{cycles:,.0f}") if tiled else ()
@@ -61,7 +64,7 @@ def layer_table(report: Report) -> str:
                 f"{step['macs']:,}",
                 f"{step['peak_bytes']:,}",
                 *("-" if inner else figure for figure in figures),
-                _shortened(step["onnx_nodes"] or [step["name"]]),
+                nodes_of(step, shorts),
             )
         )
     return "\n".join((*align(rows, right=(0, *range(3, len(rows[0]) - 1))), *_groups(steps)))
@@ -118,8 +121,3 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 def _used(pool: Mapping[str, Any]) -> int:
     return int(pool["used_bytes"])
-
-
-def _shortened(names: Sequence[str]) -> str:
-    text = names[0] if len(names[0]) <= 48 else f"...{names[0][-45:]}"
-    return text if len(names) == 1 else f"{text} (+{len(names) - 1})"
