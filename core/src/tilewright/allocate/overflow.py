@@ -85,9 +85,9 @@ def does_not_fit(tiled: Tiled, overflow: Overflow, fix: tuple[str, ...] = ()) ->
 
 def _shorts(tiled: Tiled) -> dict[str, str]:
     """How nodes, tensors and buffers are shown: whole names can fill a screen; the report has them."""
-    graph = tiled.scheduled.bound.graph
-    nodes = (name for node in graph.nodes for name in (node.name, *node.origin[:1]))
-    return short_names((*nodes, *graph.tensors, *(buffer.name for buffer in tiled.buffers)))
+    nodes = (name for node in tiled.scheduled.bound.graph.nodes for name in (node.name, *node.origin[:1]))
+    buffers = (name for buffer in tiled.buffers for name in (buffer.name, *buffer.values))
+    return short_names((*nodes, *buffers))
 
 
 def _choices(tiled: Tiled, overflow: Overflow, shorts: Mapping[str, str]) -> list[str]:
