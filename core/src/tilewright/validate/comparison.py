@@ -49,17 +49,30 @@ class OutputVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """One graph output over all sets: of the graph that is compiled, against the graph as it was imported."""
+
+    verdict: OutputVerdict
+    share: float  # root of the mean square difference over the standard deviation of what is expected
+    within: bool  # what roundings that fall otherwise may do
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The whole validation. Passes when every step is exact and every output is within its tolerance."""
+    """The whole validation. Passes when every step is exact, every output is within its tolerance, and graph passes
+    have changed no output by more than roundings may.
+    """
 
     steps: tuple[StepVerdict, ...]
     outputs: tuple[OutputVerdict, ...]
     inner: tuple[str, ...] = ()  # steps of groups whose values never exist whole: judged by what the group writes
+    drift: tuple[Drift, ...] = ()
 
     @property
     def passed(self) -> bool:
         """The verdict in one word."""
-        return all(step.exact for step in self.steps) and all(output.within for output in self.outputs)
+        outputs = (*(output.within for output in self.outputs), *(one.within for one in self.drift))
+        return all(step.exact for step in self.steps) and all(outputs)
 
 
 def judge_steps(
