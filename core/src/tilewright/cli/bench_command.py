@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +57,7 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
 def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -> RunResult:
     """One inference on the inputs that the seed gives."""
     from tilewright.ir.runner import Job
+    from tilewright.snapshot.atomic_folder import temporary_folder
     from tilewright.validate.vectors import random_vectors
 
     (drawn,) = random_vectors(deployment.inputs, 1, deployment.options.seed)
@@ -68,8 +68,8 @@ def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -
         input_sets=(drawn.inputs,),
         timeline=timeline,
     )
-    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
-        return runner.run(job, Path(folder))
+    with temporary_folder() as folder:
+        return runner.run(job, folder)
 
 
 def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -110,6 +109,7 @@ def _run(
     deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...], *, sanitize: bool, timeline: bool
 ) -> RunResult:
     from tilewright.ir.runner import Job
+    from tilewright.snapshot.atomic_folder import temporary_folder
 
     job = Job(
         artifact=deployment.artifact,
@@ -120,8 +120,8 @@ def _run(
         sanitize=sanitize,
         timeline=timeline,
     )
-    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
-        return runner.run(job, Path(folder))
+    with temporary_folder() as folder:
+        return runner.run(job, folder)
 
 
 def _as_json(deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...], verdict: Verdict) -> dict[str, Any]:

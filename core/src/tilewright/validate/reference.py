@@ -35,6 +35,7 @@ def run(graph: Graph, inputs: Mapping[str, Array], operators: Mapping[str, Opera
 def run_site(site: Site, arrays: Sequence[Array | None], operators: Mapping[str, Operator]) -> tuple[Array, ...]:
     """The outputs of one node for `arrays`, one per input (None where absent).
 
+    Numpy makes scalars of arrays without dimensions: here they are arrays again.
     Overflow to infinity and invalid operations follow IEEE 754 silently, as they do in the generated C.
     TW9020 when the vocabulary has no such operator.
     """
@@ -50,7 +51,7 @@ def run_site(site: Site, arrays: Sequence[Array | None], operators: Mapping[str,
             exit_code=Exit.INTERNAL,
         )
     with np.errstate(all="ignore"):
-        return operator.reference(site, arrays)
+        return tuple(np.asarray(result) for result in operator.reference(site, arrays))
 
 
 def _checked_input(graph: Graph, name: str, inputs: Mapping[str, Array]) -> Array:
