@@ -12,7 +12,7 @@ from tilewright.cli.flags import model_flags, options_from
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import progress, say, send_json
 from tilewright.cli.running import ready_runner, trace_flag, write_trace
-from tilewright.errors import unsupported_error
+from tilewright.errors import typed, unsupported_error
 from tilewright.report.text import align
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
         raise unsupported_error(
             "TW7011",
             f"runner '{runner.name}' counts nothing",
-            fix=("choose one that does with --on: tilewright doctor lists the runners",),
+            fix=(typed("tilewright", "doctor", gives="lists the runners; choose one that counts with --on"),),
         )
     bench = as_json(deployment, runner.name, result)
     if trace_file:

@@ -13,7 +13,7 @@ import click
 
 from tilewright import __version__
 from tilewright.cli.tvm_words import spelled_out
-from tilewright.errors import Exit, TilewrightError, usage_error
+from tilewright.errors import Exit, TilewrightError, typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
 
 COMMANDS = {
@@ -93,10 +93,10 @@ def tilewright() -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit with a documented code."""
-    sys.exit(_run(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:]))
 
 
-def _run(arguments: list[str]) -> int:
+def run(arguments: list[str]) -> int:
     """The exit code. All that a user sees of an error is written here."""
     try:
         with tilewright.make_context("tilewright", arguments) as context:
@@ -155,7 +155,9 @@ def _usage(error: click.ClickException) -> TilewrightError:
     """What click says about a command line, in the form of every other error."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     message = " ".join(error.format_message().split()).rstrip(".")
-    return usage_error("TW1100", message, fix=(f"{context.command_path if context else 'tilewright'} --help",))
+    return usage_error(
+        "TW1100", message, fix=(typed(*(context.command_path if context else "tilewright").split(), "--help"),)
+    )
 
 
 def _bug_report(error: Exception) -> str:
