@@ -138,15 +138,24 @@ def _as_json(deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...
 
 
 def _show(verdict: Verdict) -> None:
-    exact = sum(step.exact for step in verdict.steps)
-    rows = [("output", "elements", "different", "largest difference", "argmax")]
+    rows = [("output", "elements", "different", "largest difference", "allowed", "argmax")]
     for item in verdict.outputs:
         argmax = "same" if item.argmax_equal else "differs"
-        rows.append((item.name, f"{item.elements:,}", f"{item.different:,}", f"{item.max_difference:g}", argmax))
-    for line in align(rows, right=(1, 2, 3)):
+        numbers = (f"{item.elements:,}", f"{item.different:,}", f"{item.max_difference:g}", f"{item.allowed:g}")
+        rows.append((item.name, *numbers, argmax))
+    for line in align(rows, right=(1, 2, 3, 4)):
         say(line)
-    say(f"{exact} of {len(verdict.steps)} steps are exact{_inside(len(verdict.inner))}")
+    exact = sum(step.bit_equal for step in verdict.steps)
+    say(f"{exact} of {len(verdict.steps)} steps are exact{_nearly(verdict)}{_inside(len(verdict.inner))}")
     say("PASS" if verdict.passed else "FAIL")
+
+
+def _nearly(verdict: Verdict) -> str:
+    """What is said of steps on floats that are right and not bit-equal, and how far they are from being wrong."""
+    near = [step for step in verdict.steps if step.exact and not step.bit_equal]
+    if not near:
+        return ""
+    return f", {len(near)} inside the error model of floats (at most {most:.0f} % of what it allows)"
 
 
 def _inside(count: int) -> str:
