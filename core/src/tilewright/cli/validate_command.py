@@ -155,6 +155,7 @@ def _nearly(verdict: Verdict) -> str:
     near = [step for step in verdict.steps if step.exact and not step.bit_equal]
     if not near:
         return ""
+    most = 100 * max(step.of_allowed for step in near)
     return f", {len(near)} inside the error model of floats (at most {most:.0f} % of what it allows)"
 
 
