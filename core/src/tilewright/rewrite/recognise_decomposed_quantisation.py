@@ -131,7 +131,7 @@ def _scaled(view: GraphView, node: Node) -> tuple[str, Array] | None:
 
 
 def _as_dequantised(view: GraphView, cast: Node, scale: Array) -> Array:
-    """The scale by which the result is dequantised again, where that is the same but for the rounding of its inverse."""
+    """The scale that dequantises the result again, where that is the same but for the rounding of its inverse."""
     readers = view.consumers[cast.outputs[0]]
     for op in ("Cast", "Sub"):
         readers = [after for one in readers for after in (view.consumers[one.outputs[0]] if one.op == op else (one,))]
