@@ -21,6 +21,7 @@ COMMANDS = {
     "compile": "Generate the C library, its headers and the report.",
     "validate": "Run the generated code and compare every step with its reference.",
     "bench": "Run the generated code and count what it costs, step by step.",
+    "quantize": "From a float network and samples to an int8 one, and what that costs.",
     "report": "Show a report.json again, as text, Markdown, CSV, a picture or a page.",
     "diff": "Compare two reports, and fail when a limit on growth is broken.",
     "plan": "Place the blocks of an allocation problem and compare allocators.",
