@@ -20,7 +20,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from tilewright.cli.main import run as run_words
+from tilewright.cli.main import _run as run_words
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "digits"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.cli.main import run as tilewright
+from tilewright.cli.main import _run
 
 Ran = Callable[..., tuple[int, str, str]]
 
@@ -17,7 +17,7 @@ Ran = Callable[..., tuple[int, str, str]]
 @pytest.fixture(name="run")
 def _runner(capsys: pytest.CaptureFixture[str]) -> Ran:
     def run(*words: Any) -> tuple[int, str, str]:
-        code = tilewright([str(word) for word in words])
+        code = _run([str(word) for word in words])
         said = capsys.readouterr()
         return code, said.out, said.err
 

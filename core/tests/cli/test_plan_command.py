@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.cli.main import run as tilewright
+from tilewright.cli.main import _run
 
 SHARED = Path(__file__).parents[4] / "shared" / "benchmarks" / "allocation"
 Ran = Callable[..., tuple[int, str, str]]
@@ -20,7 +20,7 @@ CSV = "id,lower,upper,size\na,0,2,16\nb,1,3,16\nc,2,4,16\n"
 @pytest.fixture(name="run")
 def _runner(capsys: pytest.CaptureFixture[str]) -> Ran:
     def run(*words: Any) -> tuple[int, str, str]:
-        code = tilewright([str(word) for word in words])
+        code = _run([str(word) for word in words])
         said = capsys.readouterr()
         return code, said.out, said.err
 

@@ -94,10 +94,10 @@ def tilewright() -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit with a documented code."""
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(_run(sys.argv[1:]))
 
 
-def run(arguments: list[str]) -> int:
+def _run(arguments: list[str]) -> int:
     """The exit code. All that a user sees of an error is written here."""
     try:
         with tilewright.make_context("tilewright", arguments) as context:
