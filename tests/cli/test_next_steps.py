@@ -99,6 +99,7 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     ),
     "TW1115": (f"{RIGHT} --pool sram:64K --pool sram:32K",),
     "TW1116": (f"{RIGHT} --pin w=ram",),
+    "TW1130": ("check net.onnx -t generic",),
     "TW1205": ("check dyn.onnx -t generic", "check names.onnx -t generic"),
     "TW1210": ("check external.onnx -t generic",),
     "TW1219": (negative_dim,),
@@ -123,6 +124,7 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW9020": (unknown_operator,),
 }  # fmt: skip
 ENVIRONMENT = {"TW7001": {"CC": "no-such-cc"}, "TW8002": {"TILEWRIGHT_BLOCK": "tilewright-cortexm"}}
+PROJECT = {"TW1130": 'colour = "red"\n'}  # tilewright.toml
 # What a step leaves of the environment and the line: it is taken where the mistake has been undone.
 INSTEAD = {
     "TW1004": ("--name",), "TW1101": ("--io", "--plot", "--capacity"), "TW1111": ("--code-pass",),
@@ -183,6 +185,8 @@ def test_what_is_printed_can_be_typed(
 ) -> None:
     for name, value in ENVIRONMENT.get(code, {}).items():
         monkeypatch.setenv(name, value)
+    if code in PROJECT:
+        (here / "tilewright.toml").write_text(PROJECT[code], encoding="utf-8")
     message = typed(failing).err if isinstance(failing, str) else _message(failing)
     assert f"[{code}]" in message, message
     line = (
