@@ -252,10 +252,11 @@ class Deployment:
 
     @property
     def prefix(self) -> str:
-        """The C prefix of every external symbol."""
-        from tilewright.c_text.identifiers import prefix_from_file
+        """The C prefix of every external symbol. TilewrightError TW1004 (exit 2) where C does not take the name."""
+        from tilewright.c_text.identifiers import demand_prefix, prefix_from_file
 
         if self.options.name:
+            demand_prefix(self.options.name)
             return self.options.name
         return prefix_from_file(self.model.stem if isinstance(self.model, Path) else "model")
 

@@ -58,3 +58,10 @@ def test_random_integers_reach_both_ends() -> None:
     many = Tensor(name="m", dtype=DType.I8, shape=(10_000,))
     (drawn,) = random_vectors({"m": many}, 1, 0)
     assert (drawn.inputs["m"].min(), drawn.inputs["m"].max()) == (-128, 127)
+
+
+@pytest.mark.parametrize("dtype", [DType.F32, DType.I8, DType.U8, DType.I64, DType.BOOL])
+def test_a_random_scalar_has_the_type_that_is_declared(dtype: DType) -> None:
+    (drawn,) = random_vectors({"t": Tensor(name="t", dtype=dtype, shape=())}, 1, 0)
+    assert isinstance(drawn.inputs["t"], np.ndarray)
+    assert (drawn.inputs["t"].shape, drawn.inputs["t"].dtype) == ((), dtype.numpy)

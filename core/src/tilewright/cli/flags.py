@@ -26,7 +26,7 @@ from tilewright.config.boards import read_board
 from tilewright.config.copied_constants import AUTO
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.config.options import Options
-from tilewright.errors import usage_error
+from tilewright.errors import typed, usage_error
 
 
 def layout_flag(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -228,6 +228,8 @@ def _code_pass(text: str) -> tuple[str, dict[str, str]]:
 def _natural(name: str, text: str) -> int:
     if not text.isdecimal():
         raise usage_error(
-            "TW1101", f"'--dim {name}={text}' cannot be read", fix=(f"--dim {name}=1     (a whole number, 0 or more)",)
+            "TW1101",
+            f"'--dim {name}={text}' cannot be read",
+            fix=(typed("--dim", f"{name}=1", gives="a whole number, 0 or more"),),
         )
     return int(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -150,6 +149,7 @@ def _run(
     deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...], *, sanitize: bool, timeline: bool
 ) -> RunResult:
     from tilewright.ir.runner import Job
+    from tilewright.snapshot.atomic_folder import temporary_folder
 
     job = Job(
         artifact=deployment.artifact,
@@ -160,8 +160,8 @@ def _run(
         sanitize=sanitize,
         timeline=timeline,
     )
-    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
-        return runner.run(job, Path(folder))
+    with temporary_folder() as folder:
+        return runner.run(job, folder)
 
 
 def _as_json(deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...], verdict: Verdict) -> dict[str, Any]:
@@ -179,14 +179,15 @@ def _as_json(deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...
 
 
 def _show(verdict: Verdict) -> None:
-    exact = sum(step.exact for step in verdict.steps)
-    rows = [("output", "elements", "different", "largest difference", "argmax")]
+    rows = [("output", "elements", "different", "largest difference", "allowed", "argmax")]
     for item in verdict.outputs:
         argmax = "same" if item.argmax_equal else "differs"
-        rows.append((item.name, f"{item.elements:,}", f"{item.different:,}", f"{item.max_difference:g}", argmax))
-    for line in align(rows, right=(1, 2, 3)):
+        numbers = (f"{item.elements:,}", f"{item.different:,}", f"{item.max_difference:g}", f"{item.allowed:g}")
+        rows.append((item.name, *numbers, argmax))
+    for line in align(rows, right=(1, 2, 3, 4)):
         say(line)
-    say(f"{exact} of {len(verdict.steps)} steps are exact{_inside(len(verdict.inner))}")
+    exact = sum(step.bit_equal for step in verdict.steps)
+    say(f"{exact} of {len(verdict.steps)} steps are exact{_nearly(verdict)}{_inside(len(verdict.inner))}")
     for line in _drifted(verdict):
         say(line)
     say("PASS" if verdict.passed else "FAIL")
@@ -200,6 +201,15 @@ def _drifted(verdict: Verdict) -> Iterator[str]:
                 f"graph passes moved {moved.different:,} of {moved.elements:,} elements of '{name}', by "
                 f"{moved.max_difference:g} at most ({100 * share:.2g} % of its spread)"
             )
+
+
+def _nearly(verdict: Verdict) -> str:
+    """What is said of steps on floats that are right and not bit-equal, and how far they are from being wrong."""
+    near = [step for step in verdict.steps if step.exact and not step.bit_equal]
+    if not near:
+        return ""
+    most = 100 * max(step.of_allowed for step in near)
+    return f", {len(near)} inside the error model of floats (at most {most:.0f} % of what it allows)"
 
 
 def _inside(count: int) -> str:

@@ -165,4 +165,6 @@ def _read(file: Path, name: str, graph: Graph, text: str) -> Array:
 
 def _wrong(reason: str, text: str = "", details: tuple[str, ...] = ()) -> TilewrightError:
     where = f"--state {text}" if text else ""
-    return usage_error("TW1114", f"the state cannot be kept: {reason}", where=where, details=details, fix=(FORM,))
+    return usage_error(
+        "TW1114", f"the state cannot be kept: {reason}", where=where, details=details, fix=(f"write it as {FORM}",)
+    )

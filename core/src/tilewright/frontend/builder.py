@@ -118,6 +118,8 @@ class GraphBuilder:
         return self._evaluated[name]
 
     def _evaluate(self, node: Node) -> bool:
+        import numpy as np
+
         outputs = tuple(self.tensors[name] for name in node.outputs)
         size = sum(tensor.size_bytes for tensor in outputs)
         if size > min(self._limits.fold_bytes, self._evaluation_bytes):
@@ -130,7 +132,7 @@ class GraphBuilder:
             outputs=outputs,
             constants={name: self.constants[name] for name in node.inputs if name in self.constants},
         )
-        results = self._operators[node.op].reference(site, inputs)
+        results = map(np.asarray, self._operators[node.op].reference(site, inputs))
         self._evaluated.update(zip(node.outputs, results, strict=False))
         return True
 

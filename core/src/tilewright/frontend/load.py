@@ -16,6 +16,7 @@ from tilewright.frontend.border import with_quantization
 from tilewright.frontend.builder import GraphBuilder
 from tilewright.frontend.conversion import ImportTable, NodeImporter
 from tilewright.frontend.dims import check_declared, input_tensors
+from tilewright.frontend.dims_of_weights import dims_of_weights
 from tilewright.frontend.external import ExternalFiles
 from tilewright.frontend.file_model import FileGraph, FileModel, FileValue
 from tilewright.frontend.functions import check_functions
@@ -65,6 +66,7 @@ def _imported(
 ) -> Imported:
     check_functions(model, options.limits)
     graph = model.graph
+    options = replace(options, dims={**dims_of_weights(graph), **options.dims})
     builder = GraphBuilder(
         operators, options.limits, UniqueNames(_values(graph)), UniqueNames(node.name for node in graph.nodes)
     )

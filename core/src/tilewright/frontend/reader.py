@@ -267,11 +267,11 @@ class _Reader:
             return replace(tensor, external=entries)
         if "raw_data" in filled:
             return replace(tensor, raw=proto.raw_data)
-        field, numpy_type = _TYPED_FIELDS.get(proto.data_type, ("string_data", ""))
+        if proto.data_type not in _TYPED_FIELDS:
+            return tensor  # of a type that is refused where it is used: nobody reads its elements
+        field, numpy_type = _TYPED_FIELDS[proto.data_type]
         if typed and typed[0] != field:
             raise bad_tensor(f"has its elements in {typed[0]}, not in {field}", place)
-        if not numpy_type:
-            return tensor
         import numpy as np
 
         return replace(tensor, values=np.asarray(getattr(proto, field), numpy_type))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from tilewright.c_text.identifiers import unique_identifiers
-from tilewright.errors import memory_error
+from tilewright.errors import memory_error, typed
 from tilewright.ir.expressions import Cast, Expression, Field, Name, Number
 from tilewright.ir.graph import Graph
 from tilewright.ir.program import Parameter, Port, ProgramPool
@@ -221,7 +221,7 @@ def _owners(allocated: Allocated, buffers: Mapping[str, Buffer]) -> dict[str, st
                 "TW5020",
                 "a tensor cannot stay in the caller's memory: it shares its bytes with larger values",
                 where=f"buffer '{buffer.name}'",
-                fix=("--io pool     keeps graph inputs and outputs in the plan",),
+                fix=(typed("--io", "pool", gives="keeps graph inputs and outputs in the plan"),),
             )
         owners[buffer.name] = whole[0]
     return owners

@@ -86,9 +86,9 @@ def random_vectors(inputs: Mapping[str, Tensor], count: int, seed: int) -> tuple
 
     def draw(tensor: Tensor) -> Array:
         if tensor.dtype.is_float:
-            return generator.standard_normal(tensor.shape).astype(tensor.dtype.numpy)
+            return np.asarray(generator.standard_normal(tensor.shape), tensor.dtype.numpy)
         low, high = tensor.dtype.limits
-        return generator.integers(low, high, tensor.shape, tensor.dtype.numpy, endpoint=True)
+        return np.asarray(generator.integers(low, high, tensor.shape, tensor.dtype.numpy, endpoint=True))
 
     return tuple(
         VectorSet(inputs={name: draw(tensor) for name, tensor in inputs.items()}, outputs={}) for _ in range(count)
