@@ -136,6 +136,7 @@ class GraphBuilder:
 
     def finish(self, name: str, inputs: Sequence[str], outputs: Mapping[str, str]) -> Graph:
         """The verified graph. `outputs` maps the name of each output to the value it is; their names are kept."""
+        outputs = self._without_constants(outputs)
         renamed: dict[str, str] = {}
         written = {value: node for node in self.nodes for value in node.outputs}
         for output, source in outputs.items():
@@ -156,6 +157,15 @@ class GraphBuilder:
             constants=MappingProxyType({key: array for key, array in self.constants.items() if key in tensors}),
         )
         return graph.with_nodes(graph.nodes).verify()
+
+    def _without_constants(self, outputs: Mapping[str, str]) -> dict[str, str]:
+        """The same outputs; a constant that has an output's name gets one of its own."""
+        moved = {name: self.names.take(f"{name}/value") for name in outputs if name in self.constants}
+        for output, name in moved.items():
+            self.add_constant(name, self.constants.pop(output))
+            del self.tensors[output]
+        self.nodes = [_renamed(node, moved) for node in self.nodes]
+        return {output: moved.get(source, source) for output, source in outputs.items()}
 
     def _copy(self, source: str, output: str) -> None:
         """A node that makes `output` a value of its own: an input or a constant handed straight on."""

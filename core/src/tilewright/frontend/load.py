@@ -129,13 +129,13 @@ def _declarations(graph: FileGraph, builder: GraphBuilder, dims: Mapping[str, in
 
 
 def _outputs(graph: FileGraph, scope: Scope) -> dict[str, str]:
-    """Output -> the value it is."""
+    """Output -> the value it is: one that a node writes, or an initialiser."""
     outputs: dict[str, str] = {}
-    written = {name for node in graph.nodes for name in node.outputs}
+    held = {name for node in graph.nodes for name in node.outputs} | {tensor.name for tensor in graph.initializers}
     for value in graph.outputs:
         source = scope.find(value.name) if scope.has(value.name) else None
-        if value.name not in written or source is None:
-            reason = "is an input or an initialiser" if scope.has(value.name) else "is written by no node"
+        if value.name not in held or source is None:
+            reason = "is an input" if scope.has(value.name) else "is written by no node"
             raise unsupported_error(
                 "TW2103",
                 f"output {show(value.name)} {reason}; tilewright needs a node that computes it",
