@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
-from tilewright.frontend import composed, qoperator, structural
+from tilewright.frontend import composed, legacy, qoperator, structural
 from tilewright.frontend.builder import GraphBuilder
 from tilewright.frontend.conversion import ImportTable, NodeImporter
 from tilewright.frontend.dims import check_declared, input_tensors
@@ -19,6 +19,7 @@ from tilewright.frontend.external import ExternalFiles
 from tilewright.frontend.file_model import FileGraph, FileModel, FileValue
 from tilewright.frontend.functions import check_functions
 from tilewright.frontend.names import UniqueNames, show
+from tilewright.frontend.opsets import newer_form
 from tilewright.frontend.options import ImportOptions
 from tilewright.frontend.reader import read_bytes, read_model
 from tilewright.frontend.refusals import refusal_error
@@ -69,7 +70,7 @@ def _imported(
     )
     imports = (each for operator in operators.values() for each in operator.imports)
     known = (*imports, *structural.IMPORTS, *composed.IMPORTS, *qoperator.IMPORTS)
-    table = ImportTable.of(known, structural.CONSTANT_ONLY)
+    table = ImportTable.of(known, structural.CONSTANT_ONLY, legacy.IMPORTS)
     files = ExternalFiles(folder=folder, allowed=options.allow_external)
     importer = NodeImporter(table, builder, files, options.limits)
     scope, inputs = _start(graph, builder, importer, options)
@@ -80,7 +81,7 @@ def _imported(
         raise refusal_error(walk.refused, walk.nodes)
     return Imported(
         graph=builder.finish(graph.name, [tensor.name for tensor in inputs], _outputs(graph, scope)),
-        diagnostics=(*warnings, *walk.diagnostics),
+        diagnostics=(*newer_form(model.ir_version), *warnings, *walk.diagnostics),
         opset=model.opsets.get("", 0),
         onnx_nodes=len(graph.nodes),
     )
