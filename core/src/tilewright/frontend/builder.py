@@ -52,6 +52,11 @@ class GraphBuilder:
             raise RefusedNode(f"its input {show(name)} is {self.foreign[name]}, which tilewright does not hold")
         return self.tensors[name]
 
+    def described(self, name: str) -> tuple[str, tuple[int, ...]] | None:
+        """Numpy's name of a value's type, and its shape; None where tilewright does not hold it."""
+        tensor = self.tensors.get(name)
+        return (tensor.dtype.numpy.name, tensor.shape) if tensor else None
+
     def has(self, name: str) -> bool:
         """Whether a value is there."""
         return name in self.tensors or name in self.constants or name in self.foreign

@@ -19,6 +19,7 @@ from tilewright.frontend.options import Limits
 from tilewright.frontend.reader import over_limit
 from tilewright.frontend.refusals import InvalidNode, RefusedNode
 from tilewright.frontend.scales import check_scales
+from tilewright.frontend.signatures import Given, check_signature
 from tilewright.frontend.sorting import label
 from tilewright.frontend.values import is_known, to_array
 from tilewright.ir.element_types import type_name
@@ -112,6 +113,8 @@ class NodeImporter:
         )
         _check_inputs(node, found)
         check_scales(node, self._builder.constants.get, self._builder.tensor, where)
+        given = Given(node, self._builder.described, self._builder.constants.get)
+        check_signature(given, len(file_node.outputs))
         self._origin, self._open = name, node.outputs
         self._convert(node, found)
         return tuple(self._written(node, output) for output in node.outputs)
