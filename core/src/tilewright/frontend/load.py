@@ -60,6 +60,13 @@ def load(
         raise replace(error, where=where) from error
 
 
+def import_table(operators: Mapping[str, Operator]) -> ImportTable:
+    """Every signature that is read: those of the vocabulary and the front end's own."""
+    imports = (each for operator in operators.values() for each in operator.imports)
+    known = (*imports, *structural.IMPORTS, *composed.IMPORTS, *qoperator.IMPORTS)
+    return ImportTable.of(known, structural.CONSTANT_ONLY, legacy.IMPORTS)
+
+
 def _imported(
     model: FileModel, folder: Path | None, options: ImportOptions, operators: Mapping[str, Operator]
 ) -> Imported:
@@ -68,9 +75,7 @@ def _imported(
     builder = GraphBuilder(
         operators, options.limits, UniqueNames(_values(graph)), UniqueNames(node.name for node in graph.nodes)
     )
-    imports = (each for operator in operators.values() for each in operator.imports)
-    known = (*imports, *structural.IMPORTS, *composed.IMPORTS, *qoperator.IMPORTS)
-    table = ImportTable.of(known, structural.CONSTANT_ONLY, legacy.IMPORTS)
+    table = import_table(operators)
     files = ExternalFiles(folder=folder, allowed=options.allow_external)
     importer = NodeImporter(table, builder, files, options.limits)
     scope, inputs = _start(graph, builder, importer, options)
