@@ -91,8 +91,8 @@ def test_other_types_are_refused_where_they_are_used(refuses, with_weights, data
 
 
 @pytest.mark.parametrize("data_type", [TensorProto.INT4, TensorProto.UINT4, TensorProto.FLOAT8E4M3FN])
-def test_small_types_in_int32_data_are_not_called_damaged(refuses, with_weights, data_type):
-    weights = TensorProto(data_type=data_type, dims=[2], int32_data=[0x21])
+def test_small_types_in_the_field_of_int32_are_no_damage(refuses, with_weights, data_type):
+    weights = TensorProto(data_type=data_type, dims=[2], int32_data=[1, 2])
     assert "does not hold" in refuses(with_weights(weights), "TW2101", 4)
 
 

@@ -40,6 +40,11 @@ class PortText:
     sentence: str
     is_float: bool
 
+    @property
+    def length(self) -> str:
+        """Of an array that holds the tensor: C has none without elements."""
+        return f"{self.macro}_ELEMENTS" if self.elements else "1"
+
 
 def port_texts(program: Program, ports: Sequence[Port], direction: str) -> tuple[PortText, ...]:
     """`direction` is "IN" or "OUT"."""

@@ -203,7 +203,7 @@ def _selftest_names(options: EmitOptions, outputs: tuple[PortText, ...]) -> Name
 
 def _simple_parameters(inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> str:
     def one(port: PortText, const: str) -> str:
-        return f"{const}{port.type} {port.member}[{port.macro}_ELEMENTS]"
+        return f"{const}{port.type} {port.member}[{port.length}]"
 
     parameters = [*(one(port, "const ") for port in inputs), *(one(port, "") for port in outputs)]
     return ", ".join(parameters) or "void"

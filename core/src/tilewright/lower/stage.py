@@ -67,7 +67,10 @@ def _steps(
     tiled = book.allocated.tiled
     steps, total = tiled.scheduled.steps, len(tiled.scheduled.steps)
     if not is_team(tiled.scheduled.bound.platform):
-        return [lower_step(index, step, book, operators, prefix, total) for index, step in enumerate(steps)], ()
+        nodes = {node.name: node for node in tiled.scheduled.bound.graph.nodes}
+        last = (nodes[step.nodes[-1]] for step in steps)
+        pairs = enumerate(zip(steps, last, strict=True))
+        return [lower_step(index, step, node, book, operators, prefix, total) for index, (step, node) in pairs], ()
     given = lowering(book, operators, prefix)
     made = [one for region in tiled.regions for one in lower_region(region, given)]
     most = min([MOST_TRANSFERS, *(path.channels for path in tiled.scheduled.bound.platform.copies)])

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from tilewright.ir.graph import Node
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Bound
@@ -107,9 +108,7 @@ def order_task(bound: Bound, operators: Mapping[str, Operator], theirs: Collecti
         nodes=tuple(node.name for node in graph.nodes),
         needs=tuple(needs),
         touches=touches,
-        in_place=tuple(
-            () if node.name in views else _pairs(node.name, bound, operators, piece) for node in graph.nodes
-        ),
+        in_place=tuple(() if node.name in views else _pairs(node, bound, operators, piece) for node in graph.nodes),
         sizes=tuple(sizes),
         touched_by=tuple(touched_by),
         from_start=frozenset(piece[value] for value in graph.inputs),
@@ -118,15 +117,14 @@ def order_task(bound: Bound, operators: Mapping[str, Operator], theirs: Collecti
 
 
 def _pairs(
-    name: str, bound: Bound, operators: Mapping[str, Operator], piece: Mapping[str, int]
+    node: Node, bound: Bound, operators: Mapping[str, Operator], piece: Mapping[str, int]
 ) -> tuple[tuple[int, int], ...]:
     """What the node's kernel may overwrite, as pieces; a graph input is never overwritten."""
-    node = next(node for node in bound.graph.nodes if node.name == name)
     graph, site, operator = bound.graph, bound.graph.site(node), operators[node.op]
     inputs = dict(zip(input_names(operator, site), node.inputs, strict=False))
     outputs = dict(zip(operator.outputs, node.outputs, strict=False))
     pairs = []
-    for operand, result in bound.layers[name].in_place:
+    for operand, result in bound.layers[node.name].in_place:
         source, target = inputs.get(operand, ""), outputs[result]
         fits = source in piece and graph.tensors[source].size_bytes == graph.tensors[target].size_bytes
         if fits and source not in graph.inputs:

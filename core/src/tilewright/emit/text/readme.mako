@@ -19,10 +19,10 @@ ${"##"} One function
 #include "${p}.h"
 
 % for port in inputs:
-static ${port.type} ${port.member}[${port.macro}_ELEMENTS];
+static ${port.type} ${port.member}[${port.length}];
 % endfor
 % for port in outputs:
-static ${port.type} ${port.member}[${port.macro}_ELEMENTS];
+static ${port.type} ${port.member}[${port.length}];
 % endfor
 
 tw_status status = ${p}(${", ".join(port.member for port in (*inputs, *outputs))}); /* TW_OK, or what went wrong */
@@ -41,7 +41,7 @@ static TW_ALIGNED(${P}_POOL_${pool.base.upper()}_ALIGN) uint8_t ${pool.base}[${P
 static TW_ALIGNED(${P}_STATE_ALIGN) uint8_t state[${P}_STATE_SIZE]; /* keeps its bytes from run to run */
 % endif
 % for port in (*inputs, *outputs):
-static ${port.type} ${port.member}[${port.macro}_ELEMENTS];
+static ${port.type} ${port.member}[${port.length}];
 % endfor
 
 ${p}_ctx ctx;
