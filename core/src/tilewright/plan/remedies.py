@@ -15,6 +15,8 @@ from tilewright.ir.stages import Allocated, Bound
 _MORE_EFFORT = 5
 _MOST_SIZES = 2  # lines about larger memories
 _HALVINGS = 5  # of what one memory of several would have to be larger
+_MOST_STEPS = 600  # that are planned to find remedies, all plans together; but a few plans always
+_FEWEST_PLANS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,31 @@ def remedies(
         theirs = _with_more(bound, plan, _limited(bound.platform), Change(users=True))
         if theirs is not None and (not larger or sum(theirs.values()) < sum(larger[0].values())):
             lines.append(_grown(theirs, bound.platform, "--io", "user"))
+    return tuple(lines)
+
+
+def within_budget(plan: Plan, steps: int) -> Plan:
+    """The same, which finds nothing any more once enough was tried: a refusal is no answer to wait for."""
+    left = [max(_FEWEST_PLANS, _MOST_STEPS // max(steps, 1))]
+
+    def planned(bound: Bound, change: Change) -> Allocated | None:
+        left[0] -= 1
+        return plan(bound, change) if left[0] >= 0 else None
+
+    return planned
+
+
+def room_for_constants(
+    bound: Bound, plan: Plan, memory: str, needed_bytes: int, *, pinned: bool = False
+) -> tuple[str, ...]:
+    """The size of a memory of constants with which the model fits. It follows from sums, and is planned with once."""
+    sizes = {memory: bound.platform.size_for(memory, needed_bytes)}
+    lines = []
+    if pinned and (found := plan(bound, Change(unpinned=True))) is not None:
+        lines.append(f"without --pin     nothing is pinned to a memory -> {taken(found)}")
+    if sizes[memory] <= (bound.platform.memory(memory).machine_bytes or sizes[memory]):
+        grown = with_memories(bound, dict(sizes))
+        lines.extend([_grown(sizes, bound.platform)] if plan(grown, Change()) is not None else [])
     return tuple(lines)
 
 

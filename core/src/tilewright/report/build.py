@@ -10,7 +10,7 @@ from typing import Any
 
 from tilewright import __version__
 from tilewright.allocate.auto import EXACT
-from tilewright.allocate.limits import exceeded_bytes
+from tilewright.allocate.limits import bytes_away, exceeded_bytes, least_bytes_away
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic
 from tilewright.ir.constant_copies import copies_of
@@ -46,6 +46,8 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
         "traffic_ratio": traffic_ratio(steps),
         "allocation": _allocation(deployment, allocated),
+        "order": _order(allocated),
+        "away": {"used_bytes": bytes_away(allocated), "lower_bound_bytes": least_bytes_away(allocated)},
         "staged": _staged(allocated),
         "pools": [_pool(pool, allocated) for pool in allocated.pools],
         "levels": [level(memory, allocated) for memory in bound.platform.memories],
@@ -124,6 +126,13 @@ def _allocation(deployment: Deployment, allocated: Allocated) -> dict[str, Any]:
         "effort": deployment.options.effort,
         "seed": deployment.options.seed,
     }
+
+
+def _order(allocated: Allocated) -> dict[str, Any]:
+    """What the memories that are written take together, and what no order of the steps needs less of."""
+    used = sum(pool.used_bytes for pool in allocated.pools if pool.kind == "ram")
+    bound = allocated.order_bound_bytes
+    return {"used_bytes": used, "lower_bound_bytes": bound, "optimal": used == bound}
 
 
 def _staged(allocated: Allocated) -> list[dict[str, Any]]:

@@ -20,8 +20,9 @@ def summary(report: Report) -> str:
         f"{report['constants_bytes']:,} B of constants, {'/'.join(types)}; target {target['name']}"
     )
     rows = [("pool", "used", "of", "free", "what")]
-    rows += [_pool_row(pool, report["pools"]) for pool in report["pools"]]
-    return "\n".join((head, *align(rows, right=(1, 2, 3), indent=2), *_quantised(model)))
+    rows += [_pool_row(pool, report) for pool in report["pools"]]
+    table = align(rows, right=(1, 2, 3), indent=2)
+    return "\n".join((head, *table, *_other_orders(report["order"]), *_away(report["away"]), *_quantised(model)))
 
 
 def _quantised(model: Mapping[str, Any]) -> list[str]:
@@ -40,6 +41,20 @@ def meaning(item: Mapping[str, Any]) -> str:
     zero = item["zero_point"]
     moved = f"(stored {'+' if zero < 0 else '-'} {abs(zero)})" if zero else "stored"
     return f"real = {item['scale']:.9g} * {moved}"
+
+
+def _away(away: Mapping[str, Any]) -> Iterator[str]:
+    """How much is not where it is preferred, where anything is."""
+    used, bound = away["used_bytes"], away["lower_bound_bytes"]
+    if used:
+        yield f"  not in their first pool: {used:,} B of buffers; at least {bound:,} B"
+
+
+def _other_orders(order: Mapping[str, Any]) -> Iterator[str]:
+    """What is not known of them, where something is open."""
+    used, bound = order["used_bytes"], order["lower_bound_bytes"]
+    if bound is not None and not order["optimal"]:
+        yield f"  other orders of the steps: none needs under {bound:,} B in all, here it is {used:,} B"
 
 
 def layer_table(report: Report) -> str:
@@ -93,7 +108,8 @@ def align(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: i
     return lines
 
 
-def _pool_row(pool: Mapping[str, Any], pools: Sequence[Mapping[str, Any]]) -> tuple[str, str, str, str, str]:
+def _pool_row(pool: Mapping[str, Any], report: Report) -> tuple[str, str, str, str, str]:
+    pools: Sequence[Mapping[str, Any]] = report["pools"]
     limit, bound, soft = pool["limit_bytes"], pool["lower_bound_bytes"], pool.get("soft", False)
     lasting = pool["kind"] in LASTING
     free = "" if limit is None or lasting else f"{limit - sum(_used(one) for one in pools if _same(one, pool)):,} B"
@@ -105,7 +121,9 @@ def _pool_row(pool: Mapping[str, Any], pools: Sequence[Mapping[str, Any]]) -> tu
         what = "constants"
     else:
         gap = f", gap {100 * (pool['used_bytes'] - bound) / bound:.1f} %" if bound else ""
-        what = f"activations and scratch (lower bound {bound:,}{': optimal' if pool['optimal'] else gap})"
+        over = "over all orders" if report["order"]["optimal"] else "for this order"
+        proof = f": optimal {over}" if pool["used_bytes"] == bound else f"; the division among pools is optimal {over}"
+        what = f"activations and scratch (lower bound {bound:,}{proof if pool['optimal'] else gap})"
     return (
         pool["name"],
         f"{pool['used_bytes']:,} B",
