@@ -4,7 +4,7 @@ Does not know how it was found.
 
 from __future__ import annotations
 
-from tilewright.errors import Diagnostic
+from tilewright.errors import Diagnostic, typed
 from tilewright.ir.platform import Platform
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Allocated, Buffer
@@ -62,7 +62,7 @@ def beyond_machine_warnings(platform: Platform) -> tuple[Diagnostic, ...]:
             message=f"memory '{memory.name}' is given {memory.size_bytes:,} B, the machine has "
             f"{memory.machine_bytes:,} B: a program that takes more does not link",
             where=f"memory {memory.name}",
-            fix=(f"--memory {memory.name}={memory.machine_bytes}",),
+            fix=(typed("--memory", f"{memory.name}={memory.machine_bytes}"),),
         )
         for memory in platform.memories
         if memory.machine_bytes is not None and (memory.size_bytes or 0) > memory.machine_bytes
@@ -84,7 +84,7 @@ def soft_limit_warnings(allocated: Allocated) -> tuple[Diagnostic, ...]:
                     message=f"soft limit exceeded: memory '{memory.name}' needs {limit + excess:,} B, its limit is "
                     f"{limit:,} B ({excess:,} B more)",
                     where=f"pool {memory.name}",
-                    fix=(f"leave `soft` out of pool '{memory.name}'     makes the limit hard",),
+                    fix=(f"leave `soft` out of pool '{memory.name}', which makes the limit hard",),
                 )
             )
     return tuple(found)

@@ -12,7 +12,7 @@ import click
 
 from tilewright.cli.output import progress, say, send_json
 from tilewright.config.memory_pools import parse_bytes
-from tilewright.errors import Exit, TilewrightError, memory_error, usage_error
+from tilewright.errors import Exit, TilewrightError, memory_error, typed, usage_error
 
 if TYPE_CHECKING:
     from tilewright.ir.allocation import Budget, Problem, Solution
@@ -65,10 +65,14 @@ def command(
     """
     from tilewright.allocate.problem_files import problem_json, read_problem, solution_csv
     from tilewright.ir.allocation import Budget
-    from tilewright.snapshot.atomic_folder import write_file
+    from tilewright.snapshot.atomic_folder import demand_writable_file, write_file
 
     if plot is not None and plot.suffix not in (".html", ".svg"):
-        raise usage_error("TW1101", f"'--plot {plot.name}' must end in .html or .svg")
+        fix = typed("--plot", str(plot.with_suffix(".svg")))
+        raise usage_error("TW1101", f"'--plot {plot.name}' must end in .html or .svg", fix=(fix,))
+    for file in (solution_file, problem_file, plot, Path(json_target) if json_target not in (None, "-") else None):
+        if file is not None:
+            demand_writable_file(file)
     asked = _limited(read_problem(problem, inclusive=inclusive), capacities)
     attempts = _attempts(asked, [name for name in names.split(",") if name], Budget(work=effort, seed=seed), seconds)
     best = _best(asked, attempts)
@@ -94,7 +98,8 @@ def _limited(problem: Problem, capacities: Sequence[str]) -> Problem:
     for text in capacities:
         name, equals, size = text.rpartition("=")
         if equals and name not in known:
-            raise usage_error("TW1101", f"'--capacity {text}': the pools are {', '.join(known)}")
+            fix = typed("--capacity", f"{known[0]}={size}") if known else "leave --capacity out"
+            raise usage_error("TW1101", f"'--capacity {text}': the pools are {', '.join(known)}", fix=(fix,))
         limits.update(dict.fromkeys([name] if equals else known, parse_bytes(size)))
     pools = tuple(replace(p, capacity_bytes=limits.get(p.name, p.capacity_bytes)) for p in problem.pools)
     return replace(problem, pools=pools, goal="fit" if limits else problem.goal)
@@ -195,9 +200,10 @@ def _nothing_found(attempts: Sequence[Attempt]) -> TilewrightError:
     """Exit 5 where anybody proved that there is no plan, else exit 10."""
     for attempt in attempts:
         if attempt.solution.status == "infeasible":
-            return memory_error("TW5004", f"no placement is possible: {attempt.solution.reason}")
+            reason = attempt.solution.reason
+            return memory_error("TW5004", f"no placement is possible: {reason}", fix=("give more --capacity",))
     reasons = tuple(f"{attempt.allocator}: {attempt.solution.reason}" for attempt in attempts)
-    fix = ("--effort with more work units", "--allocator minimalloc     the exact search")
+    fix = ("give more work units with --effort, or more --capacity", "ask another allocator with --allocator")
     return TilewrightError("TW5023", "no plan was found within the budget", "", reasons, fix, Exit.TIME_LIMIT)
 
 

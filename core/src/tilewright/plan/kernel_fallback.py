@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tilewright.allocate.overflow import MIGHT_FIT
-from tilewright.errors import TilewrightError, with_fix
+from tilewright.errors import TilewrightError, typed, with_fix
 from tilewright.ir.graph import Graph
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner
@@ -194,7 +194,9 @@ class Fitting:
         least = self._least(first, misfits) if self.rebind is not None else None
         if least is not None:
             memory, size_bytes = least
-            return replace(error, fix=(f"--memory {memory}={size_bytes}     is the least that does for all steps",))
+            return replace(
+                error, fix=(typed("--memory", f"{memory}={size_bytes}", gives="is the least that does for all steps"),)
+            )
         return error if error.fix else with_fix(error, self._remedies(first, misfits[0]))
 
     def _least(self, first: Bound, misfits: Sequence[Misfit]) -> tuple[str, int] | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.allocate.limits import memory_bytes
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, typed
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
 
@@ -44,10 +44,10 @@ def remedies(
     """
     lines = []
     if placeable and (found := plan(bound, Change(effort=_MORE_EFFORT))) is not None:
-        lines.append(f"--effort {effort * _MORE_EFFORT}     a more patient allocator -> {taken(found)}")
+        lines.append(typed("--effort", str(effort * _MORE_EFFORT), gives=f"a more patient allocator -> {taken(found)}"))
     users = plan(bound, Change(users=True))
     if users is not None:
-        lines.append(f"--io user     inputs and outputs stay in your buffers -> {taken(users)}")
+        lines.append(typed("--io", "user", gives=f"inputs and outputs stay in your buffers -> {taken(users)}"))
     if pinned and (found := plan(bound, Change(unpinned=True))) is not None:
         lines.append(f"without --pin     nothing is pinned to a memory -> {taken(found)}")
     if staged and (found := plan(bound, Change(without_constant_copies=True))) is not None:
@@ -57,7 +57,7 @@ def remedies(
     if users is None:
         theirs = _with_more(bound, plan, _limited(bound.platform), Change(users=True))
         if theirs is not None and (not larger or sum(theirs.values()) < sum(larger[0].values())):
-            lines.append(f"--io user {_grown(theirs, bound.platform)}")
+            lines.append(_grown(theirs, bound.platform, "--io", "user"))
     return tuple(lines)
 
 
@@ -95,8 +95,8 @@ def settings_that_fit(
             found = plan(some)
         except TilewrightError:
             continue
-        flags = " ".join(f"--set {name}={value}" for name, value in some.items())
-        yield f"{flags}     {taken(found)}"
+        flags = [word for name, value in some.items() for word in ("--set", f"{name}={value}")]
+        yield typed(*flags, gives=taken(found))
 
 
 def with_memories(bound: Bound, sizes: Mapping[str, int | None]) -> Bound:
@@ -156,12 +156,12 @@ def _added(sizes: Sizes, platform: Platform) -> int:
     return sum(size - (platform.memory(name).size_bytes or 0) for name, size in sizes.items())
 
 
-def _grown(sizes: Sizes, platform: Platform) -> str:
-    flags = " ".join(f"--memory {name}={size}" for name, size in sizes.items())
+def _grown(sizes: Sizes, platform: Platform, *flags: str) -> str:
+    memories = [word for name, size in sizes.items() for word in ("--memory", f"{name}={size}")]
     more = ", ".join(
         f"{name} {size - (platform.memory(name).size_bytes or 0):,} B larger" for name, size in sizes.items()
     )
-    return f"{flags}     {more} -> fits"
+    return typed(*flags, *memories, gives=f"{more} -> fits")
 
 
 def taken(plan: Allocated) -> str:

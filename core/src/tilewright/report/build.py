@@ -14,6 +14,7 @@ from tilewright.allocate.limits import bytes_away, exceeded_bytes, least_bytes_a
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic
 from tilewright.ir.constant_copies import copies_of
+from tilewright.ir.graph import Tensor
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated, Bound, Buffer, Group, PoolUse
 from tilewright.plan.constant_copy_costs import copy_cycles
@@ -193,7 +194,10 @@ def _buffer(buffer: Buffer, allocated: Allocated) -> dict[str, Any]:
 def _model(deployment: Deployment, bound: Bound) -> dict[str, Any]:
     def ends(names: tuple[str, ...]) -> list[dict[str, Any]]:
         tensors = [bound.graph.tensors[name] for name in names]
-        return [{"name": item.name, "type": item.dtype.value, "shape": list(item.shape)} for item in tensors]
+        return [
+            {"name": item.name, "type": item.dtype.value, "shape": list(item.shape), **_quantization(item)}
+            for item in tensors
+        ]
 
     source = deployment.model if isinstance(deployment.model, bytes) else deployment.model.read_bytes()
     return {
@@ -204,6 +208,13 @@ def _model(deployment: Deployment, bound: Bound) -> dict[str, Any]:
         "outputs": ends(tuple(deployment.outputs)),
         "states": [{"input": state.input, "output": state.output} for state in deployment.states],
     }
+
+
+def _quantization(tensor: Tensor) -> dict[str, Any]:
+    """`real = scale * (stored - zero_point)`; nothing for a tensor that is not quantised as a whole."""
+    found = tensor.quantization
+    whole = found is not None and len(found.scale) == 1
+    return {"scale": found.scale[0], "zero_point": found.zero_point[0]} if found and whole else {}
 
 
 def _plugins(deployment: Deployment) -> list[dict[str, str]]:

@@ -174,7 +174,7 @@ def _pairs(
     for operand, result in bound.layers[node.name].in_place:
         source, target = inputs.get(operand, ""), outputs[result]
         ours = source in graph.tensors and source not in graph.constants and source not in graph.inputs
-        alone = target not in sharing.parents
+        alone = not sharing.is_inside(target)
         if ours and alone and graph.tensors[source].size_bytes == graph.tensors[target].size_bytes:
             pairs.append((source, target))
     return tuple(pairs)
