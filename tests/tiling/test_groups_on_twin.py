@@ -18,9 +18,9 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.runner import Job
 from tilewright.lower import lower
-from tilewright.plugins import load_for
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER, copy_path
+from tilewright.testing.registry import registry_for
 from tilewright.tile.fusion import RegionAnalysis, region_analysis
 from tilewright.tile.group_search import best_groups
 from tilewright.tile.step_spaces import ScheduledMachine
@@ -46,7 +46,7 @@ FARTHER = replace(
 
 def joined(name: str, scratchpad_bytes: int, platform: Platform = CLUSTER) -> Deployment:
     """Layer by layer, except that every chain of up to four steps that can be a group and fits is one."""
-    registry = replace(load_for(target="generic"), platforms={platform.name: platform})
+    registry = registry_for(platform)
     options = Options(memory={"l1": scratchpad_bytes}, groups=1)
     alone = Deployment(MODELS / f"{name}.onnx", platform.name, options, registry).allocated
     apart = dict.fromkeys(alone.tiled.scheduled.in_place, "")  # no output over what the group still reads

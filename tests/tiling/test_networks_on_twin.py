@@ -24,11 +24,11 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.runner import Job, RunResult
 from tilewright.ir.stages import Artifact
 from tilewright.lower import lower
-from tilewright.plugins import load_for
 from tilewright.report.build import build_report
 from tilewright.report.trace import build_trace
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.registry import registry_for
 from tilewright.transform import transform
 from tilewright.validate.comparison import judge_steps
 
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained network
 
 @cache
 def deployment(name: str, scratchpad_bytes: int, buffering: Buffering, groups: int | None = None) -> Deployment:
-    registry = replace(load_for(target="generic"), platforms={CLUSTER.name: CLUSTER})
+    registry = registry_for(CLUSTER)
     options = Options(memory={"l1": scratchpad_bytes}, buffering=buffering, groups=groups)
     return Deployment(MODELS / f"{name}.onnx", CLUSTER.name, options, registry)
 

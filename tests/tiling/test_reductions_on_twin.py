@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +16,9 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.access import Access
 from tilewright.ir.runner import Job
 from tilewright.lower import lower
-from tilewright.plugins import load_for
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.registry import registry_for
 from tilewright.transform import transform
 from tilewright.validate.comparison import judge_steps
 
@@ -52,7 +51,7 @@ def saved(path: Path) -> Path:
 
 
 def deployment(model: Path, scratchpad_bytes: int) -> Deployment:
-    registry = replace(load_for(target="generic"), platforms={CLUSTER.name: CLUSTER})
+    registry = registry_for(CLUSTER)
     return Deployment(model, CLUSTER.name, Options(memory={"l1": scratchpad_bytes}), registry)
 
 

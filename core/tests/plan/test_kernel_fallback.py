@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,8 @@ from onnx import TensorProto, helper, numpy_helper
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.plugins import load_for
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES
+from tilewright.testing.registry import registry_for
 
 GRAIN = 8  # of the made-up cluster's scratchpad
 MODELS = Path(__file__).resolve().parents[4] / "shared" / "models"
@@ -49,10 +48,9 @@ def saved(folder: Path, seed: int) -> Path:
 
 def refusal(model: Path, scratchpad_bytes: int, tiler: str = "auto") -> TilewrightError | None:
     """Why there is no plan; None where there is one."""
-    registry = replace(load_for(target="generic", tiler=tiler), platforms={CLUSTER.name: CLUSTER})
     options = Options(memory={"l1": scratchpad_bytes}, tiler=tiler)
     try:
-        _ = Deployment(model, CLUSTER.name, options, registry).allocated
+        _ = Deployment(model, CLUSTER.name, options, registry_for(CLUSTER, tiler=tiler)).allocated
     except TilewrightError as error:
         return error
     return None
