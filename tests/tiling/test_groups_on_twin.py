@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from networks import network_file, vectors_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
@@ -27,10 +28,7 @@ from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.transform import transform
 from tilewright.validate.comparison import judge_steps
 
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 MOST_STEPS = 4
-
-pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 
 
 FARTHER = replace(
@@ -48,10 +46,10 @@ def joined(name: str, scratchpad_bytes: int, platform: Platform = CLUSTER) -> De
     """Layer by layer, except that every chain of up to four steps that can be a group and fits is one."""
     registry = registry_for(platform)
     options = Options(memory={"l1": scratchpad_bytes}, groups=1)
-    alone = Deployment(MODELS / f"{name}.onnx", platform.name, options, registry).allocated
+    alone = Deployment(network_file(name), platform.name, options, registry).allocated
     apart = dict.fromkeys(alone.tiled.scheduled.in_place, "")  # no output over what the group still reads
     pins = Decisions(in_place=apart, order=alone.decisions.order)
-    free = Deployment(MODELS / f"{name}.onnx", platform.name, replace(options, pins=pins), registry).scheduled
+    free = Deployment(network_file(name), platform.name, replace(options, pins=pins), registry).scheduled
     machine = ScheduledMachine(free, registry.operators, pins)
     groups, at = [], 0
     while at < len(free.steps):
@@ -59,7 +57,7 @@ def joined(name: str, scratchpad_bytes: int, platform: Platform = CLUSTER) -> De
         groups.append(tuple(step.name for step in free.steps[at : at + count]))
         at += count
     pins = replace(pins, groups=tuple(names for names in groups if len(names) > 1))
-    return Deployment(MODELS / f"{name}.onnx", platform.name, replace(options, pins=pins), registry)
+    return Deployment(network_file(name), platform.name, replace(options, pins=pins), registry)
 
 
 def _fits(machine: ScheduledMachine, first: int, count: int) -> bool:
@@ -112,7 +110,7 @@ def job_of(name: str, plan: Deployment) -> Job:
     """With the marks of where tiles live."""
     program = lower(plan.allocated, plan.registry.operators, plan.prefix)
     marked = transform(program, tuple(plan.registry.code_passes.values()), ("lifetimes",))
-    with np.load(MODELS / f"{name}.io.npz") as archive:
+    with np.load(vectors_file(name)) as archive:
         inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
     return Job(
         artifact=emit(marked, EmitOptions()), plan=plan.allocated, prefix=plan.prefix, input_sets=(inputs,), trace=True

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from networks import network_file, vectors_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
@@ -32,17 +33,14 @@ from tilewright.testing.registry import registry_for
 from tilewright.transform import transform
 from tilewright.validate.comparison import judge_steps
 
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 Buffering = Literal["single", "double"]
-
-pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 
 
 @cache
 def deployment(name: str, scratchpad_bytes: int, buffering: Buffering, groups: int | None = None) -> Deployment:
     registry = registry_for(CLUSTER)
     options = Options(memory={"l1": scratchpad_bytes}, buffering=buffering, groups=groups)
-    return Deployment(MODELS / f"{name}.onnx", CLUSTER.name, options, registry)
+    return Deployment(network_file(name), CLUSTER.name, options, registry)
 
 
 def artifact(plan: Deployment) -> Artifact:
@@ -52,7 +50,7 @@ def artifact(plan: Deployment) -> Artifact:
 
 
 def job_of(name: str, plan: Deployment, *, sanitize: bool = False, files: Artifact | None = None) -> Job:
-    with np.load(MODELS / f"{name}.io.npz") as archive:
+    with np.load(vectors_file(name)) as archive:
         inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
     return Job(
         artifact=files or artifact(plan),

@@ -9,6 +9,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from networks import network_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
@@ -16,7 +17,6 @@ from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES
 from tilewright.testing.registry import registry_for
 
 GRAIN = 8  # of the made-up cluster's scratchpad
-MODELS = Path(__file__).resolve().parents[4] / "shared" / "models"
 
 
 def saved(folder: Path, seed: int) -> Path:
@@ -71,10 +71,9 @@ def test_what_is_asked_for_is_the_least_that_does(tmp_path: Path, seed: int, til
     assert asked_for(refusal(model, least - GRAIN, tiler)) == least
 
 
-@pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 @pytest.mark.parametrize("network", ["ad_int8", "resnet8_int8"])
 def test_of_trained_networks_as_well(network: str) -> None:
-    model = MODELS / f"{network}.onnx"
+    model = network_file(network)
     least = asked_for(refusal(model, RUNTIME_BYTES + 40))
     assert refusal(model, least) is None
     assert refusal(model, least - GRAIN) is not None
