@@ -106,7 +106,7 @@ class Writer:
         self, name: str, shape: Sequence[int], spread: float, *, positive: bool = False, like: Value | None = None
     ) -> Value:
         """Floats, quantised where the network is: of three times their spread, or like another value."""
-        reach = spread * (1 + float(self.drawn(1)[0]) / 1024)  # no scale is a simple multiple of another
+        reach = spread * (1 + float(self.drawn(1)[0]) / 1200)  # no scale is a simple multiple of another
         scale, zero_point = (4 * reach / 255, -128) if positive else (6 * reach / 255, 5)
         if like is not None:
             scale, zero_point = like.scale, like.zero_point
@@ -225,7 +225,7 @@ def residual(writer: Writer) -> None:
         inside = writer.conv(value, channels, (3, 3), strides=strides, pads=pads)
         inside = writer.conv(inside, channels, (3, 3), pads=SAME, relu=False)
         value = writer.added(around, inside, relu=True)
-    logits = writer.dense(writer.reshaped(writer.average(value), 1, 64), 10, gain=2.0)
+    logits = writer.dense(writer.reshaped(writer.average(value), 1, 64), 10, gain=2.8)
     writer.output(writer.softmax(logits), "Identity")
 
 
