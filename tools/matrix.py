@@ -17,7 +17,7 @@ def main(action: str, environment: str, more: Sequence[str]) -> int:
     """The exit code."""
     package, *factors = environment.split("-")
     if action == "install":
-        extras = ("test", "example") if package == "all" else ("test",)
+        extras = ("test", "example", "docs") if package == "all" else ("test",)
         install.main(package, extras, lowest="lowest" in factors)
         return 0
     folder = ROOT if package == "all" else projects()[package]
