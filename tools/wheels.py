@@ -33,6 +33,7 @@ def metadata(project: Path) -> dict[str, Any]:
 
 def build(project: Path, folder: Path) -> Path:
     """The wheel of one project."""
+    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / project.name
         built = Path(scratch) / "wheel"
@@ -51,6 +52,5 @@ def wheel_of(project: Path, folder: Path) -> Path:
 
 if __name__ == "__main__":
     target = Path(sys.argv[1])
-    target.mkdir(parents=True, exist_ok=True)
     for each in [Path(name).resolve() for name in sys.argv[2:]] or projects().values():
         sys.stdout.write(f"{build(each, target)}\n")
