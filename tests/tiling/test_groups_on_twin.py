@@ -1,4 +1,4 @@
-"""Chains of the trained networks, tiled together by force and run on the twin: exact, and never beyond the scratchpad.
+"""Chains of three networks, tiled together by force and run on the twin: exact, and never beyond the scratchpad.
 
 Which groups pay is another matter (`core/tests/tile/test_grouping.py`); here every chain that can be a group is one.
 """

@@ -1,4 +1,4 @@
-"""The trained networks, tiled for Siracusa and run on QEMU as nine harts: every step exact, L1 never exceeded.
+"""Five networks, tiled for Siracusa and run on QEMU as nine harts: every step exact, L1 never exceeded.
 
 The whole matrix is `benchmarks/qemu_matrix.py`.
 """

@@ -1,4 +1,4 @@
-"""The trained networks, tiled for the made-up cluster and run on the twin: exact steps, no byte too many in the
+"""Five networks, tiled for the made-up cluster and run on the twin: exact steps, no byte too many in the
 scratchpad, the plan's clock and the twin's close together; and mistakes put into the generated C are named.
 
 The whole matrix is `benchmarks/twin_matrix.py`.

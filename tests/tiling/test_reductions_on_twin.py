@@ -1,4 +1,4 @@
-"""Sums too long for the scratchpad, computed in parts on the twin: float layers, and a trained network of bytes."""
+"""Sums too long for the scratchpad, computed in parts on the twin: float layers, and a network of bytes."""
 
 from __future__ import annotations
 

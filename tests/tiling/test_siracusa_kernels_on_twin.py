@@ -1,4 +1,4 @@
-"""The trained networks with the kernels of Siracusa, in the portable form of their instructions, on the twin: every
+"""Five networks with the kernels of Siracusa, in the portable form of their instructions, on the twin: every
 step exact, no byte too many in L1, and the kernels really chosen.
 """
 

@@ -72,7 +72,7 @@ def test_what_is_asked_for_is_the_least_that_does(tmp_path: Path, seed: int, til
 
 
 @pytest.mark.parametrize("network", ["ad_int8", "resnet8_int8"])
-def test_of_trained_networks_as_well(network: str) -> None:
+def test_of_whole_networks_as_well(network: str) -> None:
     model = network_file(network)
     least = asked_for(refusal(model, RUNTIME_BYTES + 40))
     assert refusal(model, least) is None

@@ -216,7 +216,7 @@ def test_the_search_for_floats_finds_them(toolchain: Toolchain, built: Built) ->
 
 
 @pytest.mark.parametrize("model", ["ad_int8", "kws_int8", "resnet8_int8", "vww_int8", "resnet8_f32"])
-def test_trained_networks_build_and_fit(model: str, built: Built) -> None:
+def test_networks_build_and_fit(model: str, built: Built) -> None:
     plan = Deployment(network_file(model), "siracusa", Options(memory={"l1": 64 << 10}))
     folder = built(gcc() if model != "resnet8_int8" else zig(), plan)
     for one in segments((folder / ELF).read_bytes()):

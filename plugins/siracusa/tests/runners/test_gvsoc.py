@@ -113,7 +113,7 @@ def test_constants_in_other_forms(home: str, form: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("model", "home"), [("kws_int8", "l3"), ("ad_int8", "l2"), ("resnet8_f32", "l3")])
-def test_trained_networks_are_right(model: str, home: str, tmp_path: Path) -> None:
+def test_networks_are_right(model: str, home: str, tmp_path: Path) -> None:
     options = Options(settings={**PORTABLE, "home": home}, memory={"l1": 64 << 10})
     plan = Deployment(network_file(model), "siracusa", options)
     job = job_for(plan, trace=True)

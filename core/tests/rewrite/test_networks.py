@@ -1,4 +1,4 @@
-"""The five real networks: integer throughout, equal to onnxruntime, no dead work."""
+"""Five networks: integer throughout, equal to the reference implementation in onnx, no dead work."""
 
 from __future__ import annotations
 
