@@ -8,8 +8,9 @@ digit of all numbers at a time, a byte for each element, so that a view needs no
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tilewright.check.byte_runs import Run, Runs, joined
@@ -76,13 +77,17 @@ class ValueNumbers:
         tensors = [self.graph.tensors[name] for name in node.outputs]
         places = range((self._following.bit_length() + 7) // 8)
         found = [_Beginnings.of(tensor.elements) for tensor in tensors]
-        for place in places:
-            for each, digits in zip(found, self._digits(node, place, operators), strict=True):
-                each.look(digits)
-        for place in places:
-            for each, digits in zip(found, self._digits(node, place, operators), strict=True):
-                each.count(digits, place)
+        for take in (_Beginnings.look, _Beginnings.count):
+            for place in places:
+                self._take(node, place, operators, [partial(take, each) for each in found])
         return [each.runs(tensor.dtype.size_bytes) for each, tensor in zip(found, tensors, strict=True)]
+
+    def _take(
+        self, node: Node, place: int, operators: Mapping[str, Operator], takers: Sequence[Callable[..., None]]
+    ) -> None:
+        """Hand each output's digits on; none of them stays here, because together they are as large as the values."""
+        for take, digits in zip(takers, self._digits(node, place, operators), strict=True):
+            take(digits, place)
 
     def _digits(self, node: Node, place: int, operators: Mapping[str, Operator]) -> list[Digits | None]:
         """One digit of the numbers of each output, in the order in which they are stored; None where it is no digit."""
@@ -150,13 +155,16 @@ class _Beginnings:
         begins[:1] = True
         return cls(begins=begins, carry=np.ones(max(elements - 1, 0), np.bool_))
 
-    def look(self, digits: Digits | None) -> None:
+    def look(self, digits: Digits | None, place: int) -> None:
         """Take the next digit of every element into account."""
         if digits is None:
             self.moved = False
             return
-        self.begins[1:] |= digits[1:] != digits[:-1] + self.carry
-        self.carry &= digits[:-1] == 255
+        for low in range(0, self.carry.size, _PART):  # in parts: what is made in between is small
+            part = slice(low, low + _PART)
+            before, behind = digits[:-1][part], digits[1:][part]
+            self.begins[1:][part] |= behind != before + self.carry[part]
+            self.carry[part] &= before == 255
 
     def count(self, digits: Digits | None, place: int) -> None:
         """Once it is known where runs begin: add up their first numbers."""

@@ -135,6 +135,14 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Work units the allocator may spend: the same plan on every machine.",
         ),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies."),
+        click.option(
+            "--limit",
+            "limits",
+            multiple=True,
+            metavar="NAME=AMOUNT",
+            help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, "
+            "initializers.",
+        ),
         click.option("--allow-external", is_flag=True, help="Read external data files that the model refers to."),
         click.option("--strict", is_flag=True, help="Treat warnings as errors."),
     )
@@ -158,6 +166,7 @@ def options_from(flags: dict[str, Any]) -> Options:
         board=described,
         memory_hierarchy=str(board) if board and not described else "",
         pools=pools_from(flags),
+        limits={name: parse_bytes(value) for name, value in _pairs("--limit", flags["limits"])},
         memory={name: parse_bytes(value) for name, value in _pairs("--memory", flags["memory"])},
         settings=dict(_pairs("--set", flags["settings"])),
         io=io,
