@@ -44,6 +44,10 @@ class ImportTable:
         """A table of all signatures."""
         return cls(by_type=_grouped(imports), constant_only=_grouped(constant_only))
 
+    def has(self, domain: str, op_type: str) -> bool:
+        """Whether there is a signature in any version, for any inputs."""
+        return (domain, op_type) in self.by_type or (domain, op_type) in self.constant_only
+
     def find(self, domain: str, op_type: str, version: int) -> Import:
         """The signature in force at `version`. Raises RefusedNode when there is none."""
         key = (domain, op_type)
@@ -100,6 +104,10 @@ class NodeImporter:
         self._origin, self._open = name, node.outputs
         self._convert(node, found)
         return tuple(self._written(node, output) for output in node.outputs)
+
+    def knows(self, node: FileNode) -> bool:
+        """Whether there is a signature for the node's operator, in any version."""
+        return self._table.has(node.domain, node.op_type)
 
     def check(self, node: FileNode) -> None:
         """Raise RefusedNode for what can be refused without the node's inputs: operator and attributes."""

@@ -74,7 +74,8 @@ def _imported(
     importer = NodeImporter(table, builder, files, options.limits)
     scope, inputs = _start(graph, builder, importer, options)
     warnings = not_finite(builder.constants)
-    walk = ModelWalk(model.functions, builder, importer, _declarations(graph, builder, options.dims))
+    written = _declarations(graph, builder, options.dims)
+    walk = ModelWalk(model.functions, builder, importer, written, options.limits)
     walk.body(graph.nodes, scope, [value.name for value in graph.outputs])
     if walk.refused:
         raise refusal_error(walk.refused, walk.nodes)

@@ -1,4 +1,4 @@
-"""Knows ONNX's protobuf: turns bytes into a `FileModel`, within limits. The only module that imports onnx.
+"""Knows ONNX's protobuf: turns bytes into a `FileModel`, within limits. Only `definitions` imports onnx as well.
 Does not know what nodes mean; onnx's own checker is not asked, because it passes hostile files.
 """
 
@@ -79,6 +79,18 @@ def read_model(data: bytes, limits: Limits) -> FileModel:
         raise over_limit("the file has", len(data), "bytes", limits.file_bytes)
     proto = _parse(data)
     return _Reader(limits).model(proto)
+
+
+def read_function(data: bytes, limits: Limits) -> FileFunction:
+    """A function by itself, as the package onnx defines operators."""
+    import onnx
+
+    return _Reader(limits).function(onnx.FunctionProto.FromString(data), {})
+
+
+def read_attribute(proto: Any, limits: Limits) -> FileAttribute:
+    """An attribute by itself, as the package onnx has defaults."""
+    return _Reader(limits).attribute(proto, "default", 1)
 
 
 def over_limit(what: str, found: int, unit: str, limit: int, where: str = "") -> TilewrightError:

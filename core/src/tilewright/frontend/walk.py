@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.frontend.builder import GraphBuilder
 from tilewright.frontend.conversion import NodeImporter
+from tilewright.frontend.definitions import definition, is_defined
 from tilewright.frontend.file_model import FileFunction, FileGraph, FileNode, FunctionKey, reads
 from tilewright.frontend.functions import body_of, function_key
 from tilewright.frontend.names import show
+from tilewright.frontend.options import Limits
+from tilewright.frontend.reader import over_limit
 from tilewright.frontend.refusals import InvalidNode, RefusedAt, RefusedNode, invalid_node, shorten
 from tilewright.frontend.sorting import check_unique, label, sort_nodes
 
@@ -53,10 +56,12 @@ class ModelWalk:
         builder: GraphBuilder,
         importer: NodeImporter,
         written: Callable[[str, str], None],
+        limits: Limits,
     ) -> None:
         self._functions = functions
         self._builder = builder
         self._importer = importer
+        self._limits = limits
         self._written = written  # called with each value of the main graph and what it is, as soon as that is known
         self.refused: list[RefusedAt] = []
         self.diagnostics: list[Diagnostic] = []
@@ -97,15 +102,23 @@ class ModelWalk:
         """What the node's outputs are in the graph; None for each where something before it was refused."""
         index = self.nodes
         self.nodes += 1
+        if self.nodes > self._limits.nodes:  # ONNX's own definitions are not counted before
+            raise over_limit(
+                "with its functions inlined the model has", self.nodes, "nodes or more", self._limits.nodes
+            )
         function = self._functions.get(function_key(node))
+        defined = function is None and not self._importer.knows(node) and is_defined(node)
         if any(scope.find(name) is None for name in reads(node)):
-            if function is None and not _is_control_flow(node):
+            if function is None and not defined and not _is_control_flow(node):
                 self._importer.check(node)
             return (None,) * len(outputs)
         names = self._builder.node_names
         wanted = scope.prefix + (node.name or f"{node.op_type}_{index}")
         name = names.claim(wanted) if node.name and scope.main else names.take(wanted)
         inputs = [(scope.find(each) or "") if each else "" for each in node.inputs]
+        if defined:
+            types = [self._builder.tensor(each) if each else None for each in inputs]
+            function = definition(node, types, self._limits)
         if function is not None:
             return self._call(node, function, name, inputs)[: len(outputs)]
         if _is_control_flow(node):
@@ -119,8 +132,10 @@ class ModelWalk:
         scope = Scope(prefix=f"{name}/")
         scope.values.update(dict.fromkeys(function.inputs, ""))
         scope.values.update(zip(function.inputs, inputs, strict=False))
-        self.body(body_of(node, function), scope, function.outputs)
-        return _results(scope, function.outputs)
+        wanted = [own for own, name in zip(function.outputs, node.outputs, strict=False) if name]
+        self.body(body_of(node, function), scope, wanted)
+        found = dict(zip(wanted, _results(scope, wanted), strict=True))
+        return [found.get(name) for name in function.outputs]
 
     def _branch(self, node: FileNode, scope: Scope, name: str, inputs: Sequence[str]) -> list[str | None]:
         if node.op_type != "If":
