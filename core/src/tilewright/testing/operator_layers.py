@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 _UNARY = (
-    "Abs", "Ceil", "Elu", "Erf", "Exp", "Floor", "Gelu", "GeluTanh", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish",
-    "Neg", "Reciprocal", "Round", "Selu", "Sigmoid", "Softplus", "Softsign", "Swish", "Tanh",
+    "Abs", "Asinh", "Atan", "Ceil", "Cos", "Cosh", "Elu", "Erf", "Exp", "Floor", "Gelu", "GeluTanh", "HardSigmoid",
+    "HardSwish", "LeakyRelu", "Mish", "Neg", "Reciprocal", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Sinh",
+    "Softplus", "Softsign", "Swish", "Tan", "Tanh",
 )  # fmt: skip
 _POSITIVE = ("Log", "Sqrt")
+_BELOW_1 = ("Acos", "Asin", "Atanh")
+_BITS = ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
 _BINARY = ("Add", "Sub", "Mul", "Div", "Max", "Min")
 _COMPARE = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 _REDUCE = ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin")
@@ -70,6 +73,10 @@ def _elementwise(numbers: np.random.Generator) -> Iterator[Sample]:
         yield Sample(op=op, inputs=(image,))
     for op in _POSITIVE:
         yield Sample(op=op, inputs=(np.abs(image) + np.float32(0.1),))
+    for op in _BELOW_1:
+        yield Sample(op=op, inputs=(np.tanh(image),))
+    yield Sample(op="Acosh", inputs=(1 + np.abs(image),))
+    yield Sample(op="Pow", inputs=(np.abs(image), _floats(numbers, 21, 1)))
     for op in _BINARY:
         yield Sample(op=op, inputs=(image, _floats(numbers, 21, 1) + np.float32(0.5)))
     yield Sample(op="Add", kind="outer", inputs=(_floats(numbers, 67, 1), _floats(numbers, 1, 71)))
@@ -84,6 +91,10 @@ def _logical(numbers: np.random.Generator) -> Iterator[Sample]:
     truths = image > 1
     for op in _COMPARE:
         yield Sample(op=op, inputs=(image, row))
+    for op in _BITS:
+        yield Sample(op=op, inputs=(image, row))
+    yield Sample(op="BitShift", inputs=(image, row), attributes={"direction": "LEFT"})
+    yield Sample(op="Mod", inputs=(image - 2, row - 3), attributes={"fmod": 0})
     for op in ("And", "Or", "Xor"):
         yield Sample(op=op, inputs=(truths, row > 1))
     yield Sample(op="Not", inputs=(truths,))
