@@ -83,7 +83,7 @@ class ModelWalk:
         outputs = _used_outputs(node, used)
         values: Sequence[str | None] = (None,) * len(outputs)
         try:
-            values = self._values(node, scope, outputs)
+            values = self._values(node, scope, outputs, used)
         except RefusedNode as refusal:
             self._refuse(node, scope, str(refusal))
         except InvalidNode as error:
@@ -98,8 +98,10 @@ class ModelWalk:
             if name and value is not None and scope.main:
                 self._written(name, value)
 
-    def _values(self, node: FileNode, scope: Scope, outputs: tuple[str, ...]) -> Sequence[str | None]:
-        """What the node's outputs are in the graph; None for each where something before it was refused."""
+    def _values(
+        self, node: FileNode, scope: Scope, outputs: tuple[str, ...], used: Mapping[str, int]
+    ) -> Sequence[str | None]:
+        """What its outputs are in the graph; None where nothing reads one, or something before was refused."""
         index = self.nodes
         self.nodes += 1
         if self.nodes > self._limits.nodes:  # ONNX's own definitions are not counted before
@@ -123,7 +125,9 @@ class ModelWalk:
             return self._call(node, function, name, inputs)[: len(outputs)]
         if _is_control_flow(node):
             return self._branch(node, scope, name, inputs)[: len(outputs)]
-        return self._importer.run(node, name, inputs, [self._name(scope, each, name) for each in outputs])
+        written = [self._name(scope, each, name) for each in outputs]
+        unread = frozenset(own for own, each in zip(written, outputs, strict=True) if not (each and used[each]))
+        return self._importer.run(node, name, inputs, written, unread)
 
     def _call(self, node: FileNode, function: FileFunction, name: str, inputs: Sequence[str]) -> list[str | None]:
         if len(inputs) > len(function.inputs) or len(node.outputs) > len(function.outputs):

@@ -6,8 +6,7 @@ Extents are odd, so that last tiles are smaller; paddings, strides, dilations, g
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,8 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
 from tilewright.ir.requant import Requant
 from tilewright.testing.integer_values import byte_array
+from tilewright.testing.layer_sample import Sample
+from tilewright.testing.recurrent_layers import recurrent_layers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,26 +37,13 @@ _REDUCE = ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin")
 _UNIT = {"strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """One node: its inputs, which of them are known at compile time, its attributes."""
-
-    op: str
-    kind: str = ""  # what is particular about it
-    inputs: tuple[Array | None, ...]
-    attributes: Mapping[str, Attribute] = field(default_factory=dict)
-    constants: tuple[int, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """Unique among all layers; an identifier of C."""
-        return f"{self.op}_{self.kind}".rstrip("_").replace(" ", "_")
-
-
 def every_layer(seed: int = 0) -> tuple[Sample, ...]:
     """The layers, the same for the same seed."""
     numbers = np.random.default_rng(seed)
-    families = (_elementwise, _logical, _windows, _products, _rows, _reductions, _moving, _quantised, _integer_windows)
+    families: tuple[Callable[[np.random.Generator], Iterable[Sample]], ...] = (
+        _elementwise, _logical, _windows, _products, _rows, _reductions, _moving, _quantised, _integer_windows,
+        recurrent_layers,
+    )  # fmt: skip
     return tuple(layer for family in families for layer in family(numbers))
 
 
@@ -196,6 +184,9 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     yield Sample(op="Gather", kind="a few of many", inputs=(table, words), attributes={"axis": 0}, constants=(0,))
     up: dict[str, Attribute] = {"sizes": (17, 29), "slopes": (9, 10), "offsets": (-4, 0), "divisors": (17, 28)}
     yield Sample(op="ResizeLinear", inputs=(_floats(numbers, 1, 7, 9, 11),), attributes=up)
+    first, weights = np.array([0, 3, 1, 6, 2], np.int32), _floats(numbers, 5, 4)
+    image = _floats(numbers, 9, 10, 22)
+    yield Sample(op="Resample", inputs=(image, first, weights), attributes={"axis": 1}, constants=(1, 2))
     yield Sample(op="Upsample", inputs=(_floats(numbers, 3, 9, 11),), attributes={"factors": (1, 3, 2)})
 
 
