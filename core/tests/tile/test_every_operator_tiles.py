@@ -34,11 +34,16 @@ WHOLE_AXES = {
     "LayerNormalization": 4 * 29 * 4,
     "RMSNormalization": 3 * 29 * 4,
     "ArgMax": 13 * 4,
+    "CumProd": 13 * 4,
+    "CumSum": 13 * 4,
+    "TopK": 13 * 4 + 4 * 4 + 4 * 8,
     "ArgMin": 13 * 4,
     "QSoftmax": 1024 + 2 * 31,  # a table of exponentials
     "QLookup": 256 + 2,
     "Gather": 9 * 4,
     "Gather_constant_indices": 14 * 4,
+    "GatherElements": 14 * 4,
+    "Scatter": 4 * (2 * 9 * 14 * 22 + 17 * 22) + 8 * 17,
     "LSTMSteps": 4 * (7 * 5 * (4 + 1) + 20 * 5),  # a sequence, and the weights
     "LSTMSteps_everything": 4 * (7 * 5 * (4 + 1) + 20 * 5 + 15),
     "GRUSteps": 4 * (7 * 5 * (3 + 1) + 15 * 5),

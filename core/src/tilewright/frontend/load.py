@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
-from tilewright.frontend import composed, qoperator, structural
+from tilewright.frontend import composed, composed_masks, composed_rows, qoperator, structural
 from tilewright.frontend.builder import GraphBuilder
 from tilewright.frontend.conversion import ImportTable, NodeImporter
 from tilewright.frontend.dims import check_declared, input_tensors
@@ -27,6 +27,8 @@ from tilewright.frontend.values import not_finite
 from tilewright.frontend.walk import ModelWalk, Scope
 from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.operator import Operator
+
+_CORE = (structural, composed, composed_masks, composed_rows, qoperator)  # signatures of no operator of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,7 @@ def _imported(
         operators, options.limits, UniqueNames(_values(graph)), UniqueNames(node.name for node in graph.nodes)
     )
     imports = (each for operator in operators.values() for each in operator.imports)
-    known = (*imports, *structural.IMPORTS, *composed.IMPORTS, *qoperator.IMPORTS)
+    known = (*imports, *(each for module in _CORE for each in module.IMPORTS))
     table = ImportTable.of(known, structural.CONSTANT_ONLY)
     files = ExternalFiles(folder=folder, allowed=options.allow_external)
     importer = NodeImporter(table, builder, files, options.limits)

@@ -33,7 +33,7 @@ _BELOW_1 = ("Acos", "Asin", "Atanh")
 _BITS = ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
 _BINARY = ("Add", "Sub", "Mul", "Div", "Max", "Min")
 _COMPARE = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
-_REDUCE = ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin")
+_REDUCE = ("ReduceMean", "ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin")
 _UNIT = {"strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0)}
 
 
@@ -156,6 +156,9 @@ def _reductions(numbers: np.random.Generator) -> Iterator[Sample]:
     volume = _floats(numbers, 17, 13, 11)
     for op in _REDUCE:
         yield Sample(op=op, inputs=(volume,), attributes={"axes": (1,), "keepdims": 0})
+    for op in ("CumSum", "CumProd"):
+        yield Sample(op=op, inputs=(volume,), attributes={"axis": 1, "exclusive": 0, "reverse": 1})
+    yield Sample(op="TopK", inputs=(volume,), attributes={"axis": 1, "k": 4, "largest": 1})
     for op in ("ArgMax", "ArgMin"):
         yield Sample(op=op, inputs=(volume,), attributes={"axis": 1, "keepdims": 0})
     yield Sample(op="ReduceMean", kind="two axes", inputs=(volume,), attributes={"axes": (0, 2), "keepdims": 1})
@@ -182,6 +185,11 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     yield Sample(op="Gather", kind="constant indices", inputs=(volume, indices), attributes={"axis": 1}, constants=(1,))
     table, words = _floats(numbers, 211, 13), numbers.integers(0, 211, 19).astype(np.int32)
     yield Sample(op="Gather", kind="a few of many", inputs=(table, words), attributes={"axis": 0}, constants=(0,))
+    places = numbers.integers(-14, 14, (9, 20, 22)).astype(np.int64)
+    yield Sample(op="GatherElements", inputs=(volume, places), attributes={"axis": 1})
+    chosen = numbers.integers(0, 9 * 14, 17) * 22
+    scattered: dict[str, Attribute] = {"reduction": "add", "slice": 22}
+    yield Sample(op="Scatter", inputs=(volume, chosen, _floats(numbers, 17, 22)), attributes=scattered)
     up: dict[str, Attribute] = {"sizes": (17, 29), "slopes": (9, 10), "offsets": (-4, 0), "divisors": (17, 28)}
     yield Sample(op="ResizeLinear", inputs=(_floats(numbers, 1, 7, 9, 11),), attributes=up)
     first, weights = np.array([0, 3, 1, 6, 2], np.int32), _floats(numbers, 5, 4)
