@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tilewright.cli.completing import offered
 from tilewright.cli.flags import model_flags, options_from
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import progress, say, send_json
@@ -26,7 +27,14 @@ TOGETHER = "-"  # in the place of counts that only the whole group has
 @click.command("bench")
 @model_flags
 @io_flag("--io")
-@click.option("--on", "runner_name", default="", metavar="RUNNER", help="Where to run; default: the target's first.")
+@click.option(
+    "--on",
+    "runner_name",
+    default="",
+    metavar="RUNNER",
+    help="Where to run; default: the target's first.",
+    shell_complete=offered("runner"),
+)
 @trace_flag
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the counts as JSON.")
 def command(runner_name: str, trace_file: Path | None, json_target: str | None, **flags: Any) -> None:

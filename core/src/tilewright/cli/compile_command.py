@@ -37,7 +37,8 @@ STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "
     default="cmake",
     show_default=True,
     metavar="NAME,...",
-    help="Build systems to write for: cmake, make, zephyr, platformio, arduino, or a plugin's exporter.",
+    help="Build systems to write for: cmake, make, zephyr, platformio, arduino, esp-idf, cmsis-pack, or a plugin's "
+    "exporter.",
 )
 @click.option("--selftest", is_flag=True, help="Also generate a self-test with embedded vectors.")
 @click.option(

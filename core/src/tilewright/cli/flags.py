@@ -12,6 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from tilewright.cli.completing import offered
 from tilewright.cli.memory_flags import (
     copies_from,
     decisions_from,
@@ -57,7 +58,12 @@ def model_or_group_flags(command: Callable[..., Any]) -> Callable[..., Any]:
 def _what(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         target = click.option(
-            "-t", "--target", required=required, metavar="NAME", help="Target to compile for (`tilewright targets`)."
+            "-t",
+            "--target",
+            required=required,
+            metavar="NAME",
+            help="Target to compile for (`tilewright targets`).",
+            shell_complete=offered("platform"),
         )
         return click.argument("model", type=click.Path(path_type=Path), required=required)(target(command))
 
@@ -74,8 +80,22 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     later = (
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the target."),
-        click.option("--allocator", default="auto", show_default=True, metavar="NAME", help="Who places buffers."),
-        click.option("--tiler", default="auto", show_default=True, metavar="NAME", help="Who cuts layers into tiles."),
+        click.option(
+            "--allocator",
+            default="auto",
+            show_default=True,
+            metavar="NAME",
+            help="Who places buffers.",
+            shell_complete=offered("allocator"),
+        ),
+        click.option(
+            "--tiler",
+            default="auto",
+            show_default=True,
+            metavar="NAME",
+            help="Who cuts layers into tiles.",
+            shell_complete=offered("tiler"),
+        ),
         click.option(
             "--buffering",
             type=click.Choice(["single", "double", "auto"]),

@@ -21,6 +21,7 @@ COMMANDS = {
     "compile": "Generate the C library, its headers and the report.",
     "validate": "Run the generated code and compare every step with its reference.",
     "bench": "Run the generated code and count what it costs, step by step.",
+    "quantize": "From a float network and samples to an int8 one, and what that costs.",
     "report": "Show a report.json again, as text, Markdown, CSV, a picture or a page.",
     "diff": "Compare two reports, and fail when a limit on growth is broken.",
     "plan": "Place the blocks of an allocation problem and compare allocators.",
@@ -28,8 +29,10 @@ COMMANDS = {
     "ops": "List the operators a target supports, with every constraint.",
     "plugins": "List the installed plugins, or examine their health.",
     "explain": "Explain an error code at length.",
+    "completion": "Print what bash, zsh or fish reads to complete commands, flags and names.",
     "doctor": "Say what is installed, what is missing and what to install.",
 }
+COMPLETION = "_TILEWRIGHT_COMPLETE"  # what `tilewright completion` tells shells to set
 ALIASES = {"analyze": "check", "generate": "compile"}  # words that users of other tools type
 
 
@@ -87,12 +90,26 @@ def _load_plugin_command(name: str) -> click.Command:
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="tilewright")
-def tilewright() -> None:
+@click.option("--no-project", is_flag=True, help="Leave the project's tilewright.toml or pyproject.toml alone.")
+@click.pass_context
+def tilewright(context: click.Context, no_project: bool) -> None:
     """ONNX in, C out, for machines whose memory is placed by hand."""
+    from pathlib import Path
+
+    from tilewright.cli.project_file import project_defaults
+
+    name = context.invoked_subcommand
+    if name and not no_project and isinstance(context.command, click.Group):
+        known = ALIASES.get(name, name)
+        context.default_map = {name: project_defaults(context, context.command, known, Path.cwd())}
 
 
 def main() -> NoReturn:
-    """Run the command line and exit with a documented code."""
+    """Run the command line and exit with a documented code; or answer a shell that completes a line."""
+    if asked := os.environ.get(COMPLETION):
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(tilewright, {}, "tilewright", COMPLETION, asked))
     sys.exit(_run(sys.argv[1:]))
 
 

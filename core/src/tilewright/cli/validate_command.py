@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from tilewright.cli.completing import offered
 from tilewright.cli.flags import layout_flag, model_flags, options_from
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import progress, say, send_json, show_diagnostics
@@ -26,7 +27,14 @@ if TYPE_CHECKING:
 @click.command("validate")
 @model_flags
 @io_flag("--place-io")
-@click.option("--on", "runner_name", default="", metavar="RUNNER", help="Where to run; default: the target's first.")
+@click.option(
+    "--on",
+    "runner_name",
+    default="",
+    metavar="RUNNER",
+    help="Where to run; default: the target's first.",
+    shell_complete=offered("runner"),
+)
 @click.option(
     "--io",
     "vectors",
