@@ -187,9 +187,9 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     yield Sample(op="Gather", kind="a few of many", inputs=(table, words), attributes={"axis": 0}, constants=(0,))
     places = numbers.integers(-14, 14, (9, 20, 22)).astype(np.int64)
     yield Sample(op="GatherElements", inputs=(volume, places), attributes={"axis": 1})
-    chosen = numbers.integers(0, 9 * 14, 17) * 22
-    scattered: dict[str, Attribute] = {"reduction": "add", "slice": 22}
-    yield Sample(op="Scatter", inputs=(volume, chosen, _floats(numbers, 17, 22)), attributes=scattered)
+    target, chosen = _floats(numbers, 5, 7, 13), numbers.integers(0, 5 * 7, 9) * 13
+    scattered: dict[str, Attribute] = {"reduction": "add", "slice": 13}
+    yield Sample(op="Scatter", inputs=(target, chosen, _floats(numbers, 9, 13)), attributes=scattered)
     up: dict[str, Attribute] = {"sizes": (17, 29), "slopes": (9, 10), "offsets": (-4, 0), "divisors": (17, 28)}
     yield Sample(op="ResizeLinear", inputs=(_floats(numbers, 1, 7, 9, 11),), attributes=up)
     first, weights = np.array([0, 3, 1, 6, 2], np.int32), _floats(numbers, 5, 4)
