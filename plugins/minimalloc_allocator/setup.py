@@ -1,4 +1,4 @@
-"""Knows the optional C extension: built where a compiler is, left out without a word where none is."""
+"""Knows the optional C extensions: built where a compiler is, left out without a word where none is."""
 
 from setuptools import Extension, setup
 
@@ -11,7 +11,14 @@ setup(
             extra_compile_args=["-O3", "-std=c11"],
             py_limited_api=True,
             optional=True,
-        )
+        ),
+        Extension(
+            "tilewright_minimalloc._first_fit",
+            sources=["c/first_fit.c"],
+            extra_compile_args=["-O3", "-std=c11"],
+            py_limited_api=True,
+            optional=True,
+        ),
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

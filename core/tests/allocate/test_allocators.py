@@ -230,6 +230,13 @@ def test_auto_asks_the_exact_allocator_only_where_heuristics_prove_nothing() -> 
     assert (exact.asked, again.status, again.found_by) == (1, "feasible", "best-fit")
 
 
+def test_auto_asks_the_exact_allocator_first_for_very_many_blocks() -> None:
+    many = ram(*(block(f"b{i}", 1, 0, 0) for i in range(1_500)))
+    stacked = Solution(status="feasible", places={f"b{i}": Place(pool="ram", offset_bytes=i) for i in range(1_500)})
+    assert Auto(exact=_Perfect(stacked)).solve(many, SMALL).found_by == "minimalloc"
+    assert Auto(exact=_Perfect(Solution(status="unknown"))).solve(many, SMALL).found_by == "best-fit"
+
+
 def test_auto_takes_the_better_plan_and_says_whose_it_is() -> None:
     hard = _minimalloc("A")
     normal = normalised(hard)

@@ -100,3 +100,8 @@ def test_every_shared_graph_is_proved_optimal_in_a_second(run: Ran, file: Path) 
     assert row["cpu_seconds"] < 1
     if "dscnn_f32" in file.name:
         assert row["peaks"]["global_workspace"] == 80_464
+
+
+def test_a_plan_is_written_to_the_file_after_o(run: Ran, problem: Path, tmp_path: Path) -> None:
+    assert run("plan", problem, "-o", tmp_path / "plan.csv", "--time-limit", "60")[0] == 0
+    assert (tmp_path / "plan.csv").read_text().startswith("id,lower,upper,size,alignment,pool,offset\n")

@@ -69,7 +69,7 @@ def test_library_knows_the_parts(toy: Any) -> None:
     program = toy.program(toy.graph())
     library = library_of(toy.artifact(program, EmitOptions(const_format="incbin")))
     assert library.sources == ("toy.c", "toy_simple.c", "toy_weights.S")
-    assert (library.headers, library.blobs) == (("toy.h", "tw_runtime.h"), ("toy_flash.bin",))
+    assert (library.headers, library.blobs) == (("toy.h", "toy_quantize.h", "tw_runtime.h"), ("toy_flash.bin",))
     assert (library.assembled, library.selftest, library.maths) == (("toy_weights.S",), "", False)
     assert library.parameters is not None
     assert [(one.name, one.type, one.is_input) for one in library.parameters] == [
@@ -83,7 +83,7 @@ def test_library_knows_the_parts(toy: Any) -> None:
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_every_layout_has_the_header_of_the_kernels(toy: Any, name: str) -> None:
     library = library_of(toy.artifact(toy.program(toy.graph()), EmitOptions(const_format="incbin", layout="split")))
-    assert library.headers == ("toy.h", "toy_kernels.h", "tw_runtime.h")
+    assert library.headers == ("toy.h", "toy_kernels.h", "toy_quantize.h", "tw_runtime.h")
     assert library.sources == ("toy.c", "toy_simple.c", "toy_weights.S")
     files = made(toy, name, layout="split")
     assert {"toy.c", "toy_kernels.h"} <= files.keys()
@@ -144,6 +144,7 @@ def test_arduino_is_a_library_by_the_specification(toy: Any, tmp_path: Path, too
         "arduino/toy/library.properties",
         "arduino/toy/src/toy.c",
         "arduino/toy/src/toy.h",
+        "arduino/toy/src/toy_quantize.h",
         "arduino/toy/src/toy_simple.c",
         "arduino/toy/src/toy_weights.c",
         "arduino/toy/src/tw_runtime.h",

@@ -80,6 +80,18 @@ def test_cases(operator: str) -> None:
     assert right or operator == "Pow"
 
 
+def test_the_root_below_one_of_minus_zero_is_infinite() -> None:
+    node = helper.make_node("Pow", ["x", "e"], ["y"])
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])
+    constant = onnx.numpy_helper.from_array(np.float32(-0.5), "e")
+    graph = helper.make_graph([node], "g", [x], [y], [constant])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
+    imported = load(made.SerializeToString(), operators=vocabulary()).graph
+    found = run(imported, {"x": np.float32([-0.0, -1.0])}, vocabulary())["y"]
+    assert found[0] == np.inf and np.isnan(found[1])
+
+
 @pytest.mark.parametrize("exponent", [1.0, 2.0, 3.0, 4.0, 0.5, -0.5, -1.0, -2.0])
 def test_powers_by_a_small_number(exponent: float) -> None:
     x = np.linspace(0.1, 3, 7, dtype=np.float32)

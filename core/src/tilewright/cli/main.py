@@ -13,7 +13,7 @@ import click
 
 from tilewright import __version__
 from tilewright.cli.tvm_words import spelled_out
-from tilewright.errors import Exit, TilewrightError, usage_error
+from tilewright.errors import Exit, TilewrightError, typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
 
 COMMANDS = {
@@ -135,17 +135,46 @@ def _run(arguments: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read our output has left
         return Exit.OK
-    except Exception as error:  # anything else is our bug
-        click.echo(_bug_report(error), err=True)
-        return Exit.INTERNAL
+    except Exception as error:  # whatever it is, the user gets a code and a sentence
+        return _unexpected(error)
     return Exit.OK
+
+
+def _unexpected(error: Exception) -> int:
+    """The exit code of what no command foresees: output that goes nowhere, a plugin that fails, or a bug of ours."""
+    known = _lost_output(error) or _plugin_failure(error)
+    click.echo(str(known) if known else _bug_report(error), err=True)
+    return known.exit_code if known else Exit.INTERNAL
+
+
+def _lost_output(error: Exception) -> TilewrightError | None:
+    """TW1107 (exit 2) where `click.echo`, through which everything is said, could not write: a full disk, mostly."""
+    import traceback
+
+    from tilewright.snapshot.atomic_folder import unwritable
+
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    if not isinstance(error, OSError) or frame.f_code is not click.echo.__code__:
+        return None
+    name, stream = ("standard error", sys.stderr) if frame.f_locals["err"] else ("standard output", sys.stdout)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # Python flushes it once more at its end
+    return unwritable(name, error)
+
+
+def _plugin_failure(error: Exception) -> TilewrightError | None:
+    from tilewright.plugins.blame import plugin_failure
+    from tilewright.plugins.catalogue import discover
+
+    return plugin_failure(error, discover().packages)
 
 
 def _usage(error: click.ClickException) -> TilewrightError:
     """What click says about a command line, in the form of every other error."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     message = " ".join(error.format_message().split()).rstrip(".")
-    return usage_error("TW1100", message, fix=(f"{context.command_path if context else 'tilewright'} --help",))
+    return usage_error(
+        "TW1100", message, fix=(typed(*(context.command_path if context else "tilewright").split(), "--help"),)
+    )
 
 
 def _bug_report(error: Exception) -> str:

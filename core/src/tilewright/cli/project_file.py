@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from tilewright.cli.output import progress
-from tilewright.errors import TilewrightError, usage_error
+from tilewright.errors import TilewrightError, typed, usage_error
 
 FILE = "tilewright.toml"
 
@@ -114,5 +114,5 @@ def _refused(file: Path, reason: str) -> TilewrightError:
         "the project's file cannot be used",
         where=str(file),
         details=(reason,),
-        fix=("tilewright COMMAND --help     lists the flags; keys are their long names without dashes",),
+        fix=(typed("tilewright", "--no-project", "compile", "--help", gives="lists flags; keys are their long names"),),
     )

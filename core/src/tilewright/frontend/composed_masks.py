@@ -9,7 +9,6 @@ import numpy as np
 from tilewright.ir.dtypes import DType
 from tilewright.ir.element_types import ELEMENT_TYPES, type_name
 from tilewright.ir.importing import Conversion, Import, OnnxNode
-from tilewright.operators.import_checks import need_types
 
 
 def _trilu(node: OnnxNode, graph: Conversion) -> None:
@@ -56,15 +55,21 @@ def _entry(node: OnnxNode, graph: Conversion, values: str, index: int) -> str:
     return graph.emit(node, "Slice", (values,), (), cut, f"value_{index}")
 
 
+def _need_floats(node: OnnxNode, graph: Conversion) -> None:
+    dtype = graph.tensor(node.inputs[0]).dtype
+    if dtype is not DType.F32:
+        raise graph.refuse(node, f"its input is {dtype.value}; supported here: f32")
+
+
 def _is_nan(node: OnnxNode, graph: Conversion) -> None:
     """What does not equal itself."""
-    need_types(node, graph, DType.F32)
+    _need_floats(node, graph)
     same = graph.emit(node, "Equal", (node.inputs[0], node.inputs[0]), hint="same")
     graph.emit(node, "Not", (same,), node.outputs)
 
 
 def _is_inf(node: OnnxNode, graph: Conversion) -> None:
-    need_types(node, graph, DType.F32)
+    _need_floats(node, graph)
     signs = [sign for sign, name in ((1, "detect_positive"), (-1, "detect_negative")) if node.integer(name, 1)]
     if not signs:
         raise graph.refuse(node, "it detects neither sign")

@@ -11,11 +11,17 @@ import math
 import numpy as np
 
 from tilewright.ir.importing import Conversion, Import, OnnxNode
-from tilewright.operators.import_checks import need_axis
 
 _BY_AXIS = 13  # the operator set from which Hardmax is along one axis; before, along all from it on
 _BY_INPUT = 18  # the operator set that made the axes of ReduceLogSumExp an input
 _LARGEST = float(np.finfo(np.float32).max)
+
+
+def _axis(node: OnnxNode, graph: Conversion, axis: int, rank: int) -> int:
+    """`axis` counted from the front."""
+    if not -rank <= axis < rank:
+        raise graph.refuse(node, f"axis {axis} is outside a tensor of {rank} axes")
+    return axis % rank
 
 
 def _lrn(node: OnnxNode, graph: Conversion) -> None:
@@ -50,7 +56,7 @@ def _lp_normalization(node: OnnxNode, graph: Conversion) -> None:
     order = node.integer("p", 2)
     if order not in (1, 2):
         raise graph.refuse(node, f"p is {order}, neither 1 nor 2")
-    axis = need_axis(node, graph, node.integer("axis", -1), len(graph.tensor(node.inputs[0]).shape))
+    axis = _axis(node, graph, node.integer("axis", -1), len(graph.tensor(node.inputs[0]).shape))
     along = {"axes": (axis,), "keepdims": 1}
     norm = graph.apply(node, f"ReduceL{order}", 13, node.inputs, (), along, "norm")
     zero = graph.add_constant(np.zeros(1, np.float32), "zero")
@@ -63,7 +69,7 @@ def _hardmax(node: OnnxNode, graph: Conversion) -> None:
     """1 where the first largest element of a row is, else 0."""
     x, shape = node.inputs[0], graph.tensor(node.inputs[0]).shape
     by_axis = node.version >= _BY_AXIS
-    axis = need_axis(node, graph, node.integer("axis", -1 if by_axis else 1), len(shape))
+    axis = _axis(node, graph, node.integer("axis", -1 if by_axis else 1), len(shape))
     inner = shape
     if not by_axis and axis < len(shape) - 1:
         inner, axis = (math.prod(shape[:axis]), math.prod(shape[axis:])), 1
