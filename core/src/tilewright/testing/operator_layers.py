@@ -177,8 +177,8 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
         border: dict[str, Attribute] = {"mode": mode, "pads": (1, 3, 2, 0, 2, 4)}
         value: dict[str, Attribute] = {"value": 0.5} if mode == "constant" else {}
         yield Sample(op="Pad", kind=mode, inputs=(volume,), attributes={**border, **value})
-    for kind, target in (("joined", (9, 308)), ("split", (9, 2, 7, 22)), ("regrouped", (9, 28, 11))):
-        yield Sample(op="Reshape", kind=kind, inputs=(volume,), attributes={"shape": target})
+    for kind, field in (("joined", (9, 308)), ("split", (9, 2, 7, 22)), ("regrouped", (9, 28, 11))):
+        yield Sample(op="Reshape", kind=kind, inputs=(volume,), attributes={"shape": field})
     yield Sample(op="Reshape", kind="flat", inputs=(volume,), attributes={"shape": (9 * 14 * 22,)})
     indices = numbers.integers(-9, 9, (4, 5)).astype(np.int64)
     yield Sample(op="Gather", inputs=(volume, indices), attributes={"axis": 0})
@@ -187,9 +187,9 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     yield Sample(op="Gather", kind="a few of many", inputs=(table, words), attributes={"axis": 0}, constants=(0,))
     places = numbers.integers(-14, 14, (9, 20, 22)).astype(np.int64)
     yield Sample(op="GatherElements", inputs=(volume, places), attributes={"axis": 1})
-    target, chosen = _floats(numbers, 5, 7, 13), numbers.integers(0, 5 * 7, 9) * 13
+    field, chosen = _floats(numbers, 5, 7, 13), numbers.integers(0, 5 * 7, 9) * 13
     scattered: dict[str, Attribute] = {"reduction": "add", "slice": 13}
-    yield Sample(op="Scatter", inputs=(target, chosen, _floats(numbers, 9, 13)), attributes=scattered)
+    yield Sample(op="Scatter", inputs=(field, chosen, _floats(numbers, 9, 13)), attributes=scattered)
     up: dict[str, Attribute] = {"sizes": (17, 29), "slopes": (9, 10), "offsets": (-4, 0), "divisors": (17, 28)}
     yield Sample(op="ResizeLinear", inputs=(_floats(numbers, 1, 7, 9, 11),), attributes=up)
     first, weights = np.array([0, 3, 1, 6, 2], np.int32), _floats(numbers, 5, 4)
