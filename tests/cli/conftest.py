@@ -20,11 +20,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from networks import NETWORKS, network_file
 from tilewright.cli.main import _run as run_words
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "digits"
-SHARED = ROOT.parent / "shared" / "models"
 SCRIPT = Path(sys.executable).with_name("tilewright")
 
 
@@ -151,7 +151,7 @@ def _float32() -> Path:
 @pytest.fixture(scope="session", name="networks")
 def _networks() -> tuple[Path, ...]:
     """Every real network there is."""
-    return (*sorted(DIGITS.glob("*.onnx")), *sorted(SHARED.glob("*.onnx")))
+    return (*sorted(DIGITS.glob("*.onnx")), *(network_file(name) for name in NETWORKS))
 
 
 @pytest.fixture(scope="session", name="report")

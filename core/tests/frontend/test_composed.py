@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from onnx.backend.test.loader import load_model_tests
+from onnx.backend.test.case.node import collect_testcases
 
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
@@ -29,7 +29,7 @@ REFUSED = {"test_pow": "exponent must be one number"}  # part of a case's name -
 @cache
 def cases() -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {name: [] for name in OPERATORS}
-    for case in load_model_tests(kind="node"):
+    for case in collect_testcases(None):
         if case.model is not None and len(case.model.graph.node) == 1:
             found.get(case.model.graph.node[0].op_type, []).append(case)
     return found
