@@ -177,8 +177,8 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
         border: dict[str, Attribute] = {"mode": mode, "pads": (1, 3, 2, 0, 2, 4)}
         value: dict[str, Attribute] = {"value": 0.5} if mode == "constant" else {}
         yield Sample(op="Pad", kind=mode, inputs=(volume,), attributes={**border, **value})
-    for kind, field in (("joined", (9, 308)), ("split", (9, 2, 7, 22)), ("regrouped", (9, 28, 11))):
-        yield Sample(op="Reshape", kind=kind, inputs=(volume,), attributes={"shape": field})
+    for kind, target in (("joined", (9, 308)), ("split", (9, 2, 7, 22)), ("regrouped", (9, 28, 11))):
+        yield Sample(op="Reshape", kind=kind, inputs=(volume,), attributes={"shape": target})
     yield Sample(op="Reshape", kind="flat", inputs=(volume,), attributes={"shape": (9 * 14 * 22,)})
     indices = numbers.integers(-9, 9, (4, 5)).astype(np.int64)
     yield Sample(op="Gather", inputs=(volume, indices), attributes={"axis": 0})
