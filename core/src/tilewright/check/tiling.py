@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from tilewright.check.row_replay import RowReplay
 from tilewright.check.tiling_calls import CheckedStep, calls_of, run_faults
 from tilewright.check.tiling_copies import Copies
 from tilewright.check.tiling_form import CheckedRegion
@@ -37,6 +38,8 @@ def _region_faults(plan: CheckedPlan, region: Region) -> Iterator[str]:
     steps = tuple(_checked_step(plan, name) for name in region.steps)
     form = tuple(CheckedRegion(plan=plan, region=region, steps=steps).faults())
     yield from form
+    if region.rows is not None and not form:
+        yield from RowReplay(plan, region, region.rows, steps).faults()
     if form or not region.hops:
         return
     calls = calls_of(region, steps)

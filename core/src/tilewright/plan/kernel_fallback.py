@@ -16,6 +16,7 @@ from tilewright.ir.graph import Graph
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner
 from tilewright.plan.remedies import Change, remedies, with_memories
+from tilewright.plan.row_choice import with_rows
 from tilewright.plan.shortage import Misfit, Refused, choice_of, joined, least_scratch, refusals, regained
 from tilewright.plan.slowdown import exchanged, extra_cycles, slower_kernels
 
@@ -79,7 +80,8 @@ class Fitting:
     bindings: dict[Kernels, Bound] = field(default_factory=dict, compare=False, repr=False)  # that were made before
 
     def plan(self, bound: Bound) -> Allocated:
-        """The best plan with the fastest kernels; with others where it does not fit, which a note TW5035 then tells.
+        """The best plan with the fastest kernels; with others where it does not fit, which a note TW5035 then tells;
+        where nothing else does, or less memory is asked for, with steps by rows.
 
         Raises a TilewrightError (exit 5) where none fits. Its `try:` lines have been planned with; of a memory that is
         too small, the size in them is the least that was found to do.
@@ -91,6 +93,10 @@ class Fitting:
 
     def found(self, bound: Bound) -> Answer:
         """The plan, or why each of the proposals did not fit."""
+        return with_rows(self.planner, self._layers(bound))
+
+    def _layers(self, bound: Bound) -> Answer:
+        """The same with every step in one piece, or in tiles."""
         search = self._searched(bound, self.planner.best)
         if search.plan is None:
             return search.misfits
@@ -211,7 +217,8 @@ class Fitting:
             fitting = replace(self, planner=_changed(self.planner, first.graph, change))
             try:
                 if change.settled:
-                    answer = fitting.planner.best(changed)
+                    least = replace(fitting.planner, optimize="ram")
+                    answer = with_rows(least, least.best(changed))
                 else:
                     answer = fitting.found(replace(first, platform=changed.platform))
             except TilewrightError:
