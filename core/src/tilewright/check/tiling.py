@@ -66,9 +66,12 @@ def _checked_step(plan: CheckedPlan, name: str) -> CheckedStep:
 
 
 def _limit_faults(tiled: Tiled) -> Iterator[str]:
-    """Everything that can only be in a memory, and lives together, fits there beside the runtime."""
+    """Everything that can only be in a memory, and lives together, fits there beside the runtime.
+
+    On one memory, where rows are beside whole values, the allocator says what is too much.
+    """
     platform = tiled.scheduled.bound.platform
-    for memory in platform.memories:
+    for memory in platform.memories if platform.near else ():
         if memory.size_bytes is None or memory.managed_by == "application" or memory.kind == "const":
             continue
         room = memory.size_bytes - platform.runtime_bytes.get(memory.name, 0)
