@@ -16,11 +16,10 @@ from tilewright.ir.graph import Graph
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner
 from tilewright.plan.remedies import Change, remedies, with_memories
-from tilewright.plan.row_choice import with_rows
+from tilewright.plan.row_choice import Rebind, with_rows
 from tilewright.plan.shortage import Misfit, Refused, choice_of, joined, least_scratch, refusals, regained
 from tilewright.plan.slowdown import exchanged, extra_cycles, slower_kernels
 
-Rebind = Callable[[Mapping[str, str]], Bound]  # with these kernels, node -> name, where no others are pinned
 Answer = Allocated | tuple[Misfit, ...]
 Kernels = tuple[tuple[str, str], ...]  # node and kernel, sorted
 _MOST_LIMITS = 40  # that are tried: each is what one more step needs, whatever its kernel
@@ -93,14 +92,20 @@ class Fitting:
 
     def found(self, bound: Bound) -> Answer:
         """The plan, or why each of the proposals did not fit."""
-        return with_rows(self.planner, self._layers(bound))
+        answer = with_rows(self.planner, self._layers(bound), self._rebound(bound))
+        return _settled(answer, bound) if isinstance(answer, Allocated) else answer
+
+    def _rebound(self, first: Bound) -> Rebind | None:
+        """How to bind again on the same machine, with nobody told."""
+        rebind = self.rebind
+        return None if rebind is None else lambda kernels: replace(rebind(kernels), platform=first.platform)
 
     def _layers(self, bound: Bound) -> Answer:
         """The same with every step in one piece, or in tiles."""
         search = self._searched(bound, self.planner.best)
         if search.plan is None:
             return search.misfits
-        return _settled(self._regained(bound, search, search.plan), bound) if search.misfits else search.plan
+        return self._regained(bound, search, search.plan) if search.misfits else search.plan
 
     def _searched(self, first: Bound, plan: Callable[[Bound], Answer]) -> _Search:
         """Propose, plan, take the reasons back, propose again."""

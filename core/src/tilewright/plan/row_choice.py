@@ -7,10 +7,11 @@ at no more than a tenth more cycles.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.errors import Diagnostic
+from tilewright.ir.access import MapAccess
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import Platform
@@ -18,10 +19,12 @@ from tilewright.ir.stages import Allocated, Bound, Scheduled
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.shortage import Misfit
 from tilewright.schedule import schedule
+from tilewright.schedule.order import given_order
 from tilewright.tile.row_programs import Division, RowPrograms, row_programs
 from tilewright.tile.step_spaces import ScheduledMachine
 
 BALANCED = 1.1  # times the cycles of layer by layer, at most
+_IMAGE_AXES = 3  # at least
 _MOST_PLANNED = 6  # ways that are planned with: the largest segment is a bound that most of them reach
 
 
@@ -45,27 +48,54 @@ class RowPlan:
         return Decisions(order=decisions.order, in_place=decisions.in_place, tiles=regions)
 
 
-def with_rows(planner: Planner, answer: Allocated | tuple[Misfit, ...]) -> Allocated | tuple[Misfit, ...]:
-    """The plan that is asked for; the answer itself where rows give no better one."""
+Rebind = Callable[[Mapping[str, str]], Bound]  # with these kernels, node -> name
+
+
+def with_rows(
+    planner: Planner, answer: Allocated | tuple[Misfit, ...], rebind: Rebind | None = None
+) -> Allocated | tuple[Misfit, ...]:
+    """The plan that is asked for; the answer itself where rows give no better one.
+
+    `rebind`: kernels may be others than those of the answer, where these take a layer in one piece only.
+    """
     if isinstance(answer, Allocated):
         if planner.optimize == "speed" or not _possible(planner, answer.tiled.scheduled.bound.platform):
             return answer
-        return _smallest(planner, answer)
-    return _fitting(planner, answer)
+        return _smallest(planner, answer, rebind)
+    return _fitting(planner, answer, rebind)
 
 
 def row_plans(
     scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions, *, apart: bool
 ) -> tuple[RowPlan, ...]:
     """All ways worth a look, the fastest first. `apart`: also those in which no value takes another's bytes."""
+    before = layers_cycles(scheduled)
     found: list[RowPlan] = []
     for chosen in _schedules(scheduled, operators, decisions, apart=apart):
         programs = row_programs(ScheduledMachine(chosen[0], operators, chosen[1]))
-        fastest, *others = programs.front()
         found.extend(
-            RowPlan(programs=programs, division=one, slowdown=one.cycles / max(fastest.cycles, 1.0)) for one in others
+            RowPlan(programs=programs, division=one, slowdown=one.cycles / max(before, 1.0))
+            for one in programs.front()[1:]
         )
     return tuple(sorted(found, key=lambda one: (one.division.cycles, one.size_bytes)))
+
+
+def layers_cycles(scheduled: Scheduled) -> float:
+    """What all steps take in one piece, with the fastest kernels; an estimate."""
+    return sum(scheduled.bound.bindings[step.name].candidates[0].cycles for step in scheduled.steps)
+
+
+def kernels_by_rows(bound: Bound) -> dict[str, str]:
+    """For steps over images and signals whose kernel takes them whole, the portable one that does not."""
+    found: dict[str, str] = {}
+    for site in bound.graph.sites():
+        binding = bound.bindings.get(site.node.name)
+        if binding is None or len(site.input(0).shape) < _IMAGE_AXES:
+            continue
+        portable = [one.kernel for one in binding.candidates if one.kernel.target == "*"]
+        if portable and not isinstance(bound.layers[site.node.name].access, MapAccess):
+            found[site.node.name] = portable[0].name
+    return found
 
 
 def _schedules(
@@ -83,9 +113,20 @@ def _possible(planner: Planner, platform: Platform) -> bool:
     return alone and not planner.pins.tiles and not planner.pins.groups
 
 
-def _plans(planner: Planner, scheduled: Scheduled) -> tuple[RowPlan, ...]:
+def _plans(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> tuple[RowPlan, ...]:
+    """The ways with the kernels that are there, and, where it makes a difference, with such as take rows."""
+    apart = not planner.pins.in_place
     decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
-    return row_plans(scheduled, planner.operators, decisions, apart=not planner.pins.in_place)
+    found = row_plans(scheduled, planner.operators, decisions, apart=apart)
+    kernels = kernels_by_rows(scheduled.bound) if rebind else {}
+    if not kernels or rebind is None:
+        return found
+    bound = rebind(kernels)
+    if {node.name for node in bound.graph.nodes} != set(decisions.order):
+        decisions = Decisions(order=given_order(bound.graph)).pinned_by(planner.pins)
+    other = schedule(bound, planner.operators, decisions)
+    more = row_plans(other, planner.operators, decisions, apart=apart)
+    return tuple(sorted((*found, *more), key=lambda one: (one.division.cycles, one.size_bytes)))
 
 
 def order_of(scheduled: Scheduled) -> tuple[str, ...]:
@@ -106,34 +147,34 @@ def order_of(scheduled: Scheduled) -> tuple[str, ...]:
     return tuple(order)
 
 
-def _smallest(planner: Planner, plan: Allocated) -> Allocated:
+def _smallest(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated:
     """Of the ways that are fast enough the one that takes least."""
     most = BALANCED if planner.optimize == "balanced" else float("inf")
-    ways = [one for one in _plans(planner, plan.tiled.scheduled) if one.slowdown <= most]
+    ways = [one for one in _plans(planner, plan.tiled.scheduled, rebind) if one.slowdown <= most]
     best, left = plan, _MOST_PLANNED
     for way in sorted(ways, key=lambda one: (one.size_bytes, one.slowdown)):
         if way.size_bytes >= ram_bytes(best) or not left:
             break
-        answer = _planned(planner, plan.tiled.scheduled.bound, way)
+        answer = _planned(planner, way)
         left -= 1
         if isinstance(answer, Allocated) and ram_bytes(answer) < ram_bytes(best):
             best = answer
     return best
 
 
-def _fitting(planner: Planner, misfits: tuple[Misfit, ...]) -> Allocated | tuple[Misfit, ...]:
+def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
     """The first way that fits: the fastest one, or the smallest where that is asked for. Where none does, the smallest
     way is one more that does not.
     """
     found = list(misfits)
     for scheduled in _crowded(planner, misfits):
-        room, ways = _room(scheduled.bound.platform), _plans(planner, scheduled)
+        room, ways = _room(scheduled.bound.platform), _plans(planner, scheduled, rebind)
         least = min(ways, key=lambda one: one.size_bytes, default=None)
         fitting = [one for one in ways if one.size_bytes <= room]
         if planner.optimize == "ram":
             fitting.sort(key=lambda one: one.size_bytes)
         for way in fitting[:_MOST_PLANNED] or ([least] if least else []):
-            answer = _planned(planner, scheduled.bound, way)
+            answer = _planned(planner, way)
             if isinstance(answer, Allocated):
                 return answer
             found.append(answer)
@@ -153,8 +194,8 @@ def _room(platform: Platform) -> float:
     return sum(float("inf") if size is None else size for size in sizes)
 
 
-def _planned(planner: Planner, bound: Bound, way: RowPlan) -> Allocated | Misfit:
-    return planner.attempt(bound, way.decisions().pinned_by(planner.pins))
+def _planned(planner: Planner, way: RowPlan) -> Allocated | Misfit:
+    return planner.attempt(way.programs.machine.bound, way.decisions().pinned_by(planner.pins))
 
 
 def row_notes(allocated: Allocated) -> Iterator[Diagnostic]:
@@ -163,8 +204,7 @@ def row_notes(allocated: Allocated) -> Iterator[Diagnostic]:
     groups = [group for group in tiled.groups if group.region.rows is not None]
     if not groups:
         return
-    bindings = tiled.scheduled.bound.bindings
-    before = sum(bindings[step.name].candidates[0].cycles for step in tiled.scheduled.steps)
+    before = layers_cycles(tiled.scheduled)
     after = sum(group.cycles for group in tiled.groups)
     longer = f", about {100 * (after / before - 1):.1f} % more cycles (estimate)" if before else ""
     steps = sum(len(group.steps) for group in groups)
