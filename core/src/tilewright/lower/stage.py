@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.c_text.identifiers import comment_text, prefix_problem
+from tilewright.c_text.identifiers import demand_prefix
 from tilewright.c_text.section_files import section_file
-from tilewright.errors import usage_error
 from tilewright.ir.operator import Operator
 from tilewright.ir.program import KernelLicence, Program
 from tilewright.ir.sections import Section, ordered
@@ -34,13 +33,7 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
     Raises TilewrightError TW1004 (exit 2) for a prefix that C or the linker would not take, and TW5020 (exit 5) where
     `--io user` is asked for a tensor that cannot stay with the caller.
     """
-    problem = prefix_problem(prefix)
-    if problem:
-        raise usage_error(
-            "TW1004",
-            f"'{comment_text(prefix)}' cannot begin the names of the generated C: {problem}",
-            fix=("--name PREFIX     chooses another",),
-        )
+    demand_prefix(prefix)
     scheduled = allocated.tiled.scheduled
     graph = scheduled.bound.graph
     members = members_of(graph, prefix)
@@ -92,13 +85,14 @@ def _alone(
     """The same for one core with one memory: steps in one piece, or row by row."""
     tiled = given.book.allocated.tiled
     steps, numbers, made = tiled.scheduled.steps, given.machine.numbers, list[Lowered]()
+    nodes = given.machine.nodes
     for region in tiled.regions:
         if region.rows is not None:
             made.extend(lower_rows(region, given))
             continue
         for name in region.steps:
-            index = numbers[name]
-            made.append(lower_step(index, steps[index], given.book, operators, prefix, len(steps)))
+            step, node = steps[numbers[name]], nodes[steps[numbers[name]].nodes[-1]]
+            made.append(lower_step(numbers[name], step, node, given.book, operators, prefix, len(steps)))
     return made, ()
 
 

@@ -183,7 +183,8 @@ def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | Non
 
 def _crowded(planner: Planner, misfits: Sequence[Misfit]) -> list[Scheduled]:
     """The first and the last schedule that a memory was too small for: of the fastest kernels, and of least scratch."""
-    tiled = [misfit.tiled for misfit in misfits if misfit.tiled is not None and misfit.overflow is not None]
+    crowded = [misfit for misfit in misfits if misfit.overflow is not None and not misfit.of_constants]
+    tiled = [misfit.tiled for misfit in crowded if misfit.tiled is not None]
     ends = [one.scheduled for one in (*tiled[:1], *tiled[1:][-1:])]
     return [one for one in ends if _possible(planner, one.bound.platform)]
 
