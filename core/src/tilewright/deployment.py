@@ -32,7 +32,7 @@ from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner
 from tilewright.plan.remedies import settings_that_fit
-from tilewright.plan.row_choice import row_notes
+from tilewright.plan.row_choice import row_notes, with_rows
 from tilewright.plan.slowdown import exchanged
 from tilewright.plugins import Registry, load_for
 from tilewright.plugins.offers import StageEvent
@@ -167,6 +167,15 @@ class Deployment:
         self._finished("schedule", plan.tiled.scheduled)
         self._finished("tile", plan.tiled)
         return self._finished("allocate", plan)
+
+    @cached_property
+    def smallest(self) -> Allocated:
+        """The plan in the least memory: with steps computed row by row where that takes less."""
+        if self._given:
+            return self.allocated
+        planner = replace(self.planner, pins=self._decided, optimize="ram")
+        answer = with_rows(planner, self.allocated, self._bound_with)
+        return answer if isinstance(answer, Allocated) else self.allocated
 
     @cached_property
     def program(self) -> Program:

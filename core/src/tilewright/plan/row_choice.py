@@ -199,15 +199,19 @@ def _planned(planner: Planner, way: RowPlan) -> Allocated | Misfit:
     return planner.attempt(way.programs.machine.bound, way.decisions().pinned_by(planner.pins))
 
 
+def slowdown(allocated: Allocated) -> float:
+    """What a plan takes longer than its steps in one piece with the fastest kernels, as a part of that; an estimate."""
+    before = layers_cycles(allocated.tiled.scheduled)
+    return sum(group.cycles for group in allocated.tiled.groups) / before - 1 if before else 0.0
+
+
 def row_notes(allocated: Allocated) -> Iterator[Diagnostic]:
     """The note TW5036 of a plan with steps that are computed by rows: how many, and what that costs."""
     tiled = allocated.tiled
     groups = [group for group in tiled.groups if group.region.rows is not None]
     if not groups:
         return
-    before = layers_cycles(tiled.scheduled)
-    after = sum(group.cycles for group in tiled.groups)
-    longer = f", about {100 * (after / before - 1):.1f} % more cycles (estimate)" if before else ""
+    longer = f", about {100 * slowdown(allocated):.1f} % more cycles (estimate)"
     steps = sum(len(group.steps) for group in groups)
     yield Diagnostic(
         code="TW5036",
