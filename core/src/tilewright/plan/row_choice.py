@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.errors import Diagnostic
-from tilewright.ir.access import MapAccess
 from tilewright.ir.decisions import Decisions
+from tilewright.ir.layer import Layers
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound, Scheduled
 from tilewright.plan.planner import Planner, ram_bytes
+from tilewright.plan.row_kernels import kernels_by_rows
 from tilewright.plan.shortage import Misfit
 from tilewright.schedule import schedule
 from tilewright.schedule.order import given_order
@@ -24,7 +25,6 @@ from tilewright.tile.row_programs import Division, RowPrograms, row_programs
 from tilewright.tile.step_spaces import ScheduledMachine
 
 BALANCED = 1.1  # times the cycles of layer by layer, at most
-_IMAGE_AXES = 3  # at least
 _MOST_PLANNED = 6  # ways that are planned with: the largest segment is a bound that most of them reach
 
 
@@ -85,19 +85,6 @@ def layers_cycles(scheduled: Scheduled) -> float:
     return sum(scheduled.bound.bindings[step.name].candidates[0].cycles for step in scheduled.steps)
 
 
-def kernels_by_rows(bound: Bound) -> dict[str, str]:
-    """For steps over images and signals whose kernel takes them whole, the portable one that does not."""
-    found: dict[str, str] = {}
-    for site in bound.graph.sites():
-        binding = bound.bindings.get(site.node.name)
-        if binding is None or len(site.input(0).shape) < _IMAGE_AXES:
-            continue
-        portable = [one.kernel for one in binding.candidates if one.kernel.target == "*"]
-        if portable and not isinstance(bound.layers[site.node.name].access, MapAccess):
-            found[site.node.name] = portable[0].name
-    return found
-
-
 def _schedules(
     scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions, *, apart: bool
 ) -> Iterator[tuple[Scheduled, Decisions]]:
@@ -118,7 +105,7 @@ def _plans(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> tup
     apart = not planner.pins.in_place
     decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
     found = row_plans(scheduled, planner.operators, decisions, apart=apart)
-    kernels = kernels_by_rows(scheduled.bound) if rebind else {}
+    kernels = kernels_by_rows(scheduled.bound, planner.layers or Layers(operators=planner.operators)) if rebind else {}
     if not kernels or rebind is None:
         return found
     bound = rebind(kernels)
