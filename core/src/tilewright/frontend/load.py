@@ -6,7 +6,7 @@ Does not know targets; nothing here depends on where the network will run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,10 +15,11 @@ from tilewright.frontend import composed, composed_masks, composed_rows, legacy,
 from tilewright.frontend.border import with_quantization
 from tilewright.frontend.builder import GraphBuilder
 from tilewright.frontend.conversion import ImportTable, NodeImporter
-from tilewright.frontend.dims import check_declared, input_tensors
+from tilewright.frontend.declarations import Declarations
+from tilewright.frontend.dims import input_tensors
 from tilewright.frontend.dims_of_weights import dims_of_weights
 from tilewright.frontend.external import ExternalFiles
-from tilewright.frontend.file_model import FileGraph, FileModel, FileValue
+from tilewright.frontend.file_model import FileGraph, FileModel
 from tilewright.frontend.functions import check_functions
 from tilewright.frontend.names import UniqueNames, show
 from tilewright.frontend.opsets import newer_form
@@ -85,15 +86,15 @@ def _imported(
     importer = NodeImporter(table, builder, files, options.limits)
     scope, inputs = _start(graph, builder, importer, options)
     warnings = not_finite(builder.constants)
-    written = _declarations(graph, builder, options.dims)
-    walk = ModelWalk(model.functions, builder, importer, written, options.limits)
+    declarations = Declarations(graph, options.dims, builder.tensors)
+    walk = ModelWalk(model.functions, builder, importer, declarations.check, options.limits)
     walk.body(graph.nodes, scope, [value.name for value in graph.outputs])
     if walk.refused:
         raise refusal_error(walk.refused, walk.nodes)
     finished = builder.finish(graph.name, [tensor.name for tensor in inputs], _outputs(graph, scope))
     return Imported(
         graph=with_quantization(finished),
-        diagnostics=(*newer_form(model.ir_version), *warnings, *walk.diagnostics),
+        diagnostics=(*newer_form(model.ir_version), *warnings, *walk.diagnostics, *declarations.warnings()),
         opset=model.opsets.get("", 0),
         onnx_nodes=len(graph.nodes),
     )
@@ -125,20 +126,6 @@ def _start(
     for name in names:
         builder.names.claim(name)
     return Scope(values={name: name for name in names}), inputs
-
-
-def _declarations(graph: FileGraph, builder: GraphBuilder, dims: Mapping[str, int]) -> Callable[[str, str], None]:
-    declared: dict[str, list[FileValue]] = {}
-    for value in (*graph.values, *graph.outputs):
-        declared.setdefault(value.name, []).append(value)
-
-    def check(name: str, value: str) -> None:
-        tensor = builder.tensors.get(value)
-        for each in declared.get(name, ()):
-            if tensor is not None:
-                check_declared(each, tensor, dims, f"value {show(name)}")
-
-    return check
 
 
 def _outputs(graph: FileGraph, scope: Scope) -> dict[str, str]:
