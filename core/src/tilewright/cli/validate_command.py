@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from tilewright.cli.against import against_flag, as_json, compared, demand_agreement, demand_same_ends, lines
 from tilewright.cli.completing import offered
 from tilewright.cli.flags import layout_flag, model_flags, options_from
 from tilewright.cli.memory_flags import io_flag
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 @click.option("--sets", type=click.IntRange(min=1), default=2, show_default=True, help="How many random sets.")
 @click.option("--sanitize", is_flag=True, help="Run under AddressSanitizer and UndefinedBehaviorSanitizer.")
 @layout_flag
+@against_flag
 @trace_flag
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the verdict as JSON.")
 def command(
@@ -59,6 +61,7 @@ def command(
     sets: int,
     sanitize: bool,
     layout: Literal["single", "split"],
+    against: str | None,
     trace_file: Path | None,
     json_target: str | None,
     **flags: Any,
@@ -72,21 +75,27 @@ def command(
     if trace_file:
         demand_writable_file(trace_file)
     deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
+    demand_same_ends(deployment, against)
     runner = ready_runner(deployment, runner_name)
     given = _vectors(deployment, vectors, sets)
     progress(f"running {len(given)} set(s) on {runner.name}")
     ran = _run(deployment, runner, given, sanitize=sanitize, timeline=trace_file is not None)
     verdict = _judge(deployment, given, ran)
+    agreement = compared(deployment, given, ran, against) if against else ()
     if trace_file:
         write_trace(deployment, ran, trace_file)
     show_diagnostics(deployment.diagnostics, flags["strict"])
     result = _as_json(deployment, runner, given, verdict)
+    if against:
+        result["against"] = as_json(agreement, against)
     if json_target:
         send_json(result, json_target)
     if json_target != "-":
-        _show(verdict)
+        _show(verdict, lines(agreement, against) if against else ())
     if not verdict.passed:
         raise _mismatch(verdict, lambda: _guilty(deployment, given))
+    if against:
+        demand_agreement(agreement, against)
 
 
 def _vectors(deployment: Deployment, file: Path | None, sets: int) -> tuple[VectorSet, ...]:
@@ -178,7 +187,7 @@ def _as_json(deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...
     }
 
 
-def _show(verdict: Verdict) -> None:
+def _show(verdict: Verdict, further: Iterable[str]) -> None:
     rows = [("output", "elements", "different", "largest difference", "allowed", "argmax")]
     for item in verdict.outputs:
         argmax = "same" if item.argmax_equal else "differs"
@@ -188,7 +197,7 @@ def _show(verdict: Verdict) -> None:
         say(line)
     exact = sum(step.bit_equal for step in verdict.steps)
     say(f"{exact} of {len(verdict.steps)} steps are exact{_nearly(verdict)}{_inside(len(verdict.inner))}")
-    for line in _drifted(verdict):
+    for line in (*_drifted(verdict), *further):
         say(line)
     say("PASS" if verdict.passed else "FAIL")
 
