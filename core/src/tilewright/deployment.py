@@ -114,6 +114,7 @@ class Deployment:
 
         options = ImportOptions(
             dims=self.options.dims,
+            bind=self.options.bind,
             allow_external=self.options.allow_external,
             limits=limits_with(self.options.limits),
         )

@@ -72,7 +72,7 @@ def _frames(
     """The inputs of each set; state is what the run before has left."""
     from tilewright.config.recurrent_state import beginnings
 
-    frames = [{**beginnings(deployment.states), **item.inputs} for item in given]
+    frames = [{**deployment.imported.bound, **beginnings(deployment.states), **item.inputs} for item in given]
     for frame, before in zip(frames[1:], ours, strict=False):
         frame.update({one.input: before[one.output] for one in deployment.states if one.output in before})
     return frames

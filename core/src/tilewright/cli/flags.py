@@ -77,6 +77,13 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "-n", "--name", default="", metavar="PREFIX", help="C prefix of every symbol. Default: the file's name."
         ),
+        click.option(
+            "--bind",
+            "bound",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="An input that is always the same: a number for every element, or FILE.npy.",
+        ),
         click.option("--dim", "dims", multiple=True, metavar="NAME=VALUE", help="Extent of a symbolic dimension."),
     )
     later = (
@@ -171,6 +178,7 @@ def options_from(flags: dict[str, Any]) -> Options:
     return Options(
         name=flags["name"],
         dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
+        bind=dict(_pairs("--bind", flags["bound"])),
         board=described,
         memory_hierarchy=str(board) if board and not described else "",
         pools=pools_from(flags),

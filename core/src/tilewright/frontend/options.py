@@ -63,8 +63,11 @@ def raised(word: str, needed: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """`dims` gives values to symbolic dimensions (`--dim`); `allow_external` permits files beside the model."""
+    """`dims` gives values to symbolic dimensions (`--dim`), `bind` makes inputs constants (`--bind`); `allow_external`
+    permits files beside the model.
+    """
 
     dims: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    bind: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     allow_external: bool = False
     limits: Limits = field(default_factory=Limits)
