@@ -1,6 +1,6 @@
 /* Runs the network '${p}' on the cluster: inputs are linked in, answers and cycles are said to the host. */
 #include "${p}.h"
-#include "siracusa.h"
+#include "metal.h"
 #include "tw_rt.h"
 
 #include <string.h>
@@ -41,14 +41,9 @@ static const struct {
 };
 % endif
 
-static int is_far(const void *address)
-{
-    return (uint32_t)(uintptr_t)address - TW_L3_BASE < TW_L3_BYTES;
-}
-
 static void put(uint8_t *target, const uint8_t *source, uint32_t bytes)
 {
-    if (is_far(target) || is_far(source)) {
+    if (tw_is_far(target) || tw_is_far(source)) {
         tw_rt_wait(tw_rt_copy(target, source, bytes, 1u, bytes, bytes));
     } else {
         memcpy(target, source, bytes);

@@ -1,6 +1,6 @@
 /* A first program around the network '${p}': one inference of zeros, and what it took. Yours to change. */
 #include "${p}.h"
-#include "siracusa.h"
+#include "metal.h"
 #include "tw_rt.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static int infer(void)
     return status == TW_OK ? 0 : 1;
 }
 
-/* On the core outside the cluster. */
+/* On one core alone. */
 int main(void)
 {
     ${p}_pools pools;
@@ -48,7 +48,7 @@ int main(void)
 % if area.assign:
     ${area.assign} = (${area.type} *)memory_${index};
 % endif
-% if area.role == "input" and area.memory != "l3":
+% if area.role == "input" and area.memory not in far:
     memset(memory_${index}, 0, sizeof memory_${index});
 % endif
 % endfor

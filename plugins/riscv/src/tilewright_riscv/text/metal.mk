@@ -1,4 +1,4 @@
-# The network ${prefix} as a program for the bare machine Siracusa.
+# The network ${prefix} as a program for the bare machine ${target}.
 #   make                   with riscv64-unknown-elf-gcc
 #   make TOOLCHAIN=zig     with clang out of the wheel ziglang (pip install ziglang)
 #   make run               on GVSoC, where that is installed
@@ -9,19 +9,19 @@ PYTHON ?= python3
 GVSOC ?= gvsoc
 
 ifeq ($$(TOOLCHAIN),zig)
-COMMAND := $$(PYTHON) -m ziglang cc -target riscv32-freestanding-none -fno-sanitize=all -mcpu=generic_rv32+m+f+c+zicsr
+COMMAND := $$(PYTHON) -m ziglang cc -target riscv32-freestanding-none -fno-sanitize=all ${zig_isa}
 LINK := -nostartfiles
 LIBRARIES :=
 else
-COMMAND := riscv64-unknown-elf-gcc -march=rv32imfc
+COMMAND := riscv64-unknown-elf-gcc ${gcc_isa}
 LINK := -nostdlib -Wl,--no-warn-rwx-segments
 LIBRARIES := -lgcc
 endif
-FLAGS := -std=c11 -O3 -ffp-contract=off -ffreestanding -mabi=ilp32f -mno-relax ${macros} \
+FLAGS := -std=c11 -O3 -ffp-contract=off -ffreestanding -mabi=${abi} -mno-relax ${macros} \
   -I$$(HERE).. -I$$(HERE)runtime -I$$(HERE)runtime/libc
 
 NETWORK := ${network}
-RUNTIME := start.S ${runtime}
+RUNTIME := ${runtime}
 ELF := $$(BUILD)/${prefix}.elf
 OBJECTS := $$(NETWORK:%=$$(BUILD)/network/%.o) $$(RUNTIME:%=$$(BUILD)/runtime/%.o) $$(BUILD)/main.c.o
 HEADERS := $$(wildcard $$(HERE)../*.h $$(HERE)runtime/*.h $$(HERE)runtime/libc/*.h)
@@ -30,7 +30,7 @@ HEADERS := $$(wildcard $$(HERE)../*.h $$(HERE)runtime/*.h $$(HERE)runtime/libc/*
 all: $$(ELF)
 
 $$(ELF): $$(OBJECTS) $$(HERE)${script}
-	$$(COMMAND) -mabi=ilp32f -mno-relax $$(LINK) -Wl,--gc-sections -T $$(HERE)${script} -o $$@ $$(OBJECTS) $$(LIBRARIES)
+	$$(COMMAND) -mabi=${abi} -mno-relax $$(LINK) -Wl,--gc-sections -T $$(HERE)${script} -o $$@ $$(OBJECTS) $$(LIBRARIES)
 
 # memcpy must not become a call of itself
 $$(BUILD)/runtime/%.o: $$(HERE)runtime/% $$(HEADERS)
@@ -47,7 +47,7 @@ $$(BUILD)/main.c.o: $$(HERE)main.c $$(HEADERS) $$(wildcard $$(HERE)../*_selftest
 
 run: $$(ELF)
 	@mkdir -p $$(BUILD)/gvsoc
-	$$(GVSOC) --target=siracusa --work-dir=$$(abspath $$(BUILD)/gvsoc) --binary=$$(abspath $$(ELF)) run
+	$$(GVSOC) --target=${target} --work-dir=$$(abspath $$(BUILD)/gvsoc) --binary=$$(abspath $$(ELF)) run
 
 clean:
 	rm -rf $$(BUILD)

@@ -18,23 +18,20 @@ from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.runner import Job
 from tilewright.validate.vectors import random_vectors
-from tilewright_siracusa.baremetal import (
-    C_FILES,
+from tilewright_riscv.programs import (
     COMMON,
     ELF,
+    SHARED_SOURCES,
     STRICT,
-    Toolchain,
     build,
-    gcc,
-    linker_script,
-    missing_toolchain,
     runtime_files,
-    team_macros,
-    zig,
+    runtime_sources,
 )
+from tilewright_riscv.runners.gvsoc import program_sources, write_program
+from tilewright_riscv.toolchains import CHOICE, Toolchain, gcc, missing_toolchain, zig
 from tilewright_siracusa.machine import L1_BASE, L2_BASE, L2_BYTES
+from tilewright_siracusa.metal import MACHINE, linker_script
 from tilewright_siracusa.platform import SIRACUSA
-from tilewright_siracusa.runners.gvsoc import program_sources, write_program
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits"
 MODELS = DIGITS.parents[2] / "shared" / "models"
@@ -53,7 +50,7 @@ def _tools(tool: Callable[[str], str]) -> None:
 
 @pytest.fixture(params=TOOLCHAINS, name="toolchain")
 def _toolchain(request: pytest.FixtureRequest) -> Toolchain:
-    return TOOLCHAINS[request.param]()
+    return TOOLCHAINS[request.param](MACHINE)
 
 
 Built = Callable[[Toolchain, Deployment], Path]
@@ -96,7 +93,7 @@ def _built(tmp_path_factory: pytest.TempPathFactory) -> Built:
             folder = tmp_path_factory.mktemp("metal")
             job = job_for(plan)
             write_program(job, folder)
-            build(toolchain, plan.platform, folder, program_sources(job))
+            build(MACHINE, toolchain, plan.platform, folder, program_sources(job))
             folders[key] = folder
         return folders[key]
 
@@ -164,7 +161,7 @@ def test_a_pool_that_exceeds_its_memory_does_not_link(toolchain: Toolchain, tmp_
     write_program(job, tmp_path)
     tight = plan.platform.with_limits({"l1": 256})
     with pytest.raises(TilewrightError) as refused:
-        build(toolchain, tight, tmp_path, program_sources(job))
+        build(MACHINE, toolchain, tight, tmp_path, program_sources(job))
     assert refused.value.code == "TW7002"
     assert "L1" in str(refused.value)
 
@@ -188,7 +185,7 @@ __asm__(".section .words, \\"ax\\"\\n"
 
 def test_instructions_of_the_cores_are_assembled_to_their_encodings(toolchain: Toolchain, tmp_path: Path) -> None:
     (tmp_path / "insn.c").write_text(WRITTEN, encoding="ascii")
-    flags = [*toolchain.command, *toolchain.network, *COMMON]
+    flags = [*toolchain.command, *toolchain.machine, *COMMON]
     subprocess.run([*flags, "-c", "-o", "insn.o", "insn.c"], cwd=tmp_path, check=True)
     subprocess.run(
         ["riscv64-unknown-elf-objcopy", "-O", "binary", "-j", ".words", "insn.o", "insn.bin"], cwd=tmp_path, check=True
@@ -204,7 +201,7 @@ def test_the_barrier_is_one_event_load(toolchain: Toolchain, built: Built) -> No
     assert [word & 0x707F for word in words] == [0x6003]
 
 
-@pytest.mark.parametrize("name", [file for file in C_FILES if file != "team.c"])
+@pytest.mark.parametrize("name", [*SHARED_SOURCES, "boot.c", "copy.c", "external.c"])
 def test_the_core_outside_the_cluster_meets_no_float(name: str, toolchain: Toolchain, built: Built) -> None:
     folder = built(toolchain, deployment())
     assert not FLOAT_INSTRUCTION.search(said(OBJDUMP, "-d", folder / f"runtime_{name}.o"))
@@ -219,22 +216,23 @@ def test_the_search_for_floats_finds_them(toolchain: Toolchain, built: Built) ->
 @pytest.mark.parametrize("model", ["ad_int8", "kws_int8", "resnet8_int8", "vww_int8", "resnet8_f32"])
 def test_trained_networks_build_and_fit(model: str, built: Built) -> None:
     plan = Deployment(MODELS / f"{model}.onnx", "siracusa", Options(memory={"l1": 64 << 10}))
-    folder = built(gcc() if model != "resnet8_int8" else zig(), plan)
+    folder = built((gcc if model != "resnet8_int8" else zig)(MACHINE), plan)
     for one in segments((folder / ELF).read_bytes()):
         assert one.address + one.size <= L2_BASE + L2_BYTES
 
 
 def test_the_runtime_is_clean_for_its_own_tests_flags() -> None:
     assert {"-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"} <= set(STRICT)
-    assert set(runtime_files()) >= {"start.S", *C_FILES, "siracusa.h"}
-    assert team_macros(SIRACUSA) == ("-DTW_CORES=8", "-DTW_STACK_BYTES=1280")
+    assert set(runtime_files(MACHINE)) >= {*runtime_sources(MACHINE), "metal.h", "machine.h"}
+    assert runtime_sources(MACHINE)[0] == "start.S"
+    assert MACHINE.macros(SIRACUSA) == ("-DTW_CORES=8", "-DTW_TEAM=8", "-DTW_STACK_BYTES=1280")
     assert "LENGTH = 0x40000\n" in linker_script(SIRACUSA)
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("TILEWRIGHT_SIRACUSA_CC", "gcc")
+    monkeypatch.setenv(CHOICE, "gcc")
     assert missing_toolchain() is None
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "gcc-riscv64-unknown-elf" in (missing_toolchain() or "")
-    monkeypatch.setenv("TILEWRIGHT_SIRACUSA_CC", "tcc")
+    monkeypatch.setenv(CHOICE, "tcc")
     assert "'tcc'" in (missing_toolchain() or "")

@@ -1,5 +1,5 @@
 /* The self-test of the network, on every core of the cluster at once: exit status 0 is right. Yours to change. */
-#include "siracusa.h"
+#include "metal.h"
 
 #define main self_test
 #include "../${prefix}_selftest.c"

@@ -1,5 +1,5 @@
 """Knows the runner `gvsoc`: build for the bare machine, run on the simulator of the PULP platform, read what it said.
-Does not know what the answers should be.
+Does not know what the answers should be, nor any machine.
 """
 
 from __future__ import annotations
@@ -14,27 +14,31 @@ from pathlib import Path
 from tilewright.api import toolchain_error
 from tilewright.api.platform import Platform
 from tilewright.api.runner import Harness, Job, RunResult, decode_outputs, decode_trace, execute, make_harness
-from tilewright_siracusa.baremetal import build, demand_toolchain, missing_toolchain, text
+from tilewright_riscv.machine import BareMachine, machine_of
+from tilewright_riscv.programs import build, far_memories, network_sources, text
+from tilewright_riscv.toolchains import demand_toolchain, missing_toolchain
 
 NAME = "gvsoc"
 HOME = "GVSOC_INSTALL_DIR"
-INSTALL = f"build GVSoC from github.com/gvsoc/gvsoc with TARGETS=siracusa, and set {HOME} to its install folder"
-LEFT_OUT = ("_simple.c", "_selftest.c")
+INSTALL = f"build GVSoC from github.com/gvsoc/gvsoc for the target, and set {HOME} to its install folder"
 SAID = re.compile(r"^TW (\w+) ?([0-9a-f]*)$", re.MULTILINE)
 DATA = re.compile(r"TW \w+ ?[0-9a-f]*\n*")  # for this module, not for people
-CLOCK = "GVSoC's model of Siracusa"
+LEAST_SECONDS = 120.0  # of a run: the simulator starts in some seconds
+CYCLES_PER_SECOND = 20_000.0  # of a cluster: slower than it was ever seen
+LONGER = 4.0  # times the estimate: a network may take, and then hangs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GvsocRunner:
-    """Runs on GVSoC's target `siracusa`. `cycles` are core 0's counter: of the last set of inputs, without hooks.
+    """Runs on GVSoC's target of the same name. `cycles` are those of the cluster's clock, which runs while cores sleep
+    in barriers: of the last set of inputs, without hooks.
 
     Inputs and outputs that have a place in the plan's memories are in place, unless values are traced.
     """
 
     name: str = "gvsoc"
-    summary: str = "Siracusa simulated by GVSoC, where it is installed: cycles by the cores' own counters"
-    run_seconds: float = 3600.0
+    summary: str = "a cluster simulated by GVSoC, where it is installed: cycles by the machine's own clock"
+    run_seconds: float | None = None  # None: what the estimate lets expect, and more
 
     def available(self) -> str | None:
         """None, or what to install."""
@@ -45,23 +49,51 @@ class GvsocRunner:
     def run(self, job: Job, folder: Path) -> RunResult:
         """Build in `folder`, execute, return.
 
-        TilewrightError (exit 7): TW7001 a tool is missing, TW7002 the compiler refused or a memory is too small, TW7003
-        the program failed or said something else than it should, TW7004 too slow.
+        TilewrightError (exit 7): TW7001 a tool or the target's machine is missing, TW7002 the compiler refused or a
+        memory is too small, TW7003 the program failed or said something else than it should, TW7004 too slow.
         """
         program = simulator()
         if program is None:
             raise toolchain_error("TW7001", f"runner '{self.name}' cannot run here", details=(self.available() or "",))
-        toolchain = demand_toolchain()
+        machine = _demand_machine(_platform(job), self.name)
+        toolchain = demand_toolchain(machine)
         harness = write_program(job, folder)
         bindings = job.plan.tiled.scheduled.bound.bindings.values()
         libraries = {library for binding in bindings for library in binding.kernel.libraries}
-        elf = build(toolchain, _platform(job), folder, program_sources(job), sorted(libraries))
-        work = folder / "gvsoc"
-        work.mkdir(exist_ok=True)
-        command = [program, "--target=siracusa", f"--work-dir={work.resolve()}", f"--binary={elf.resolve()}", "run"]
-        what = "the program on GVSoC"
-        said = execute(command, folder, code="TW7003", what=what, timeout_seconds=self.run_seconds, data=DATA)
-        return _result(job, harness, said)
+        elf = build(machine, toolchain, _platform(job), folder, program_sources(job), sorted(libraries))
+        said = execute(
+            command(program, machine, elf, folder),
+            folder,
+            code="TW7003",
+            what="the program on GVSoC",
+            timeout_seconds=self.run_seconds or seconds_for(job),
+            data=DATA,
+        )
+        return _result(job, harness, said, machine.clock)
+
+
+def seconds_for(job: Job) -> float:
+    """How long a run may take: every set of inputs, and one more with hooks, at many times the estimate."""
+    cycles = sum(group.cycles for group in job.plan.tiled.groups)
+    return LEAST_SECONDS + LONGER * cycles * (1 + len(job.input_sets)) / CYCLES_PER_SECOND
+
+
+def command(program: str, machine: BareMachine, elf: Path, folder: Path) -> list[str]:
+    """What is executed; the simulator's files are below `folder`."""
+    work = folder / "gvsoc"
+    work.mkdir(exist_ok=True)
+    return [program, f"--target={machine.target}", f"--work-dir={work.resolve()}", f"--binary={elf.resolve()}", "run"]
+
+
+def _demand_machine(platform: Platform, runner: str) -> BareMachine:
+    found = machine_of(platform)
+    if found is None:
+        raise toolchain_error(
+            "TW7001",
+            f"runner '{runner}' knows no machine for target '{platform.name}'",
+            details=("no installed package brings one",),
+        )
+    return found
 
 
 def simulator() -> str | None:
@@ -72,8 +104,7 @@ def simulator() -> str | None:
 
 def write_program(job: Job, folder: Path) -> Harness:
     """The network, a `main` around it, and the inputs, in `folder`."""
-    platform = _platform(job)
-    far = [memory.name for memory in platform.memories if "none" in memory.access.values()]
+    far = far_memories(_platform(job))
     steps = len(job.plan.tiled.scheduled.steps)
     mapped = f"{job.prefix}_map_inputs(".encode() in job.artifact.files[f"{job.prefix}.h"]
     harness = make_harness(job, text("main.mako"), steps=steps, far=far, mapped=mapped)
@@ -103,12 +134,10 @@ def _included(symbol: str, file: str) -> str:
 
 def program_sources(job: Job) -> list[str]:
     """What of `folder` is compiled."""
-    left_out = {f"{job.prefix}{end}" for end in LEFT_OUT}
-    own = sorted(name for name in job.artifact.files if name.endswith((".c", ".S")) and name not in left_out)
-    return [*own, "main.c", "linked.S"]
+    return [*network_sources(job.artifact, job.prefix), "main.c", "linked.S"]
 
 
-def _result(job: Job, harness: Harness, said: str) -> RunResult:
+def _result(job: Job, harness: Harness, said: str, clock: str) -> RunResult:
     """TilewrightError TW7003 where the program stopped before it had said everything."""
     lines = [(found[1], found[2]) for found in SAID.finditer(said.replace("\r", ""))]
     if not lines or lines[-1][0] != "stack":
@@ -128,7 +157,7 @@ def _result(job: Job, harness: Harness, said: str) -> RunResult:
         counts=counts,
         step_counts={step.name: {"cycles": count} for step, count in zip(steps, cycles, strict=True)},
         kind="measured",
-        clock=CLOCK,
+        clock=clock,
     )
 
 

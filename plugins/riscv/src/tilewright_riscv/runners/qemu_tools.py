@@ -21,7 +21,7 @@ GCC_PACKAGES = "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builder:
-    """A C compiler for harts with multiplication, atomics, single-precision floats and compressed instructions.
+    """A C compiler for harts with multiplication, atomics, floats and compressed instructions.
 
     `freestanding`: it comes without a C library, and takes the headers that the runtime has.
     """
@@ -32,34 +32,36 @@ class Builder:
     libraries: tuple[str, ...] = ()
 
 
-def gcc() -> Builder:
+def gcc(*, double: bool = False) -> Builder:
     """GNU's compiler with picolibc."""
+    machine = ("-march=rv32imafdc", "-mabi=ilp32d") if double else ("-march=rv32imafc", "-mabi=ilp32f")
     return Builder(
         name=GCC,
-        command=(GCC, f"--specs={LIBRARY}", "-march=rv32imafc", "-mabi=ilp32f", "-mno-relax"),
+        command=(GCC, f"--specs={LIBRARY}", *machine, "-mno-relax"),
         freestanding=False,
         libraries=("-lm",),
     )
 
 
-def zig() -> Builder:
+def zig(*, double: bool = False) -> Builder:
     """clang out of the `ziglang` wheel."""
+    machine = ("+f+d+c+zicsr", "-mabi=ilp32d") if double else ("+f+c+zicsr", "-mabi=ilp32f")
     return Builder(
         name="ziglang",
         command=(
             *(sys.executable, "-m", "ziglang", "cc", "-target", "riscv32-freestanding-none"),
-            *("-mcpu=generic_rv32+m+a+f+c+zicsr", "-mabi=ilp32f", "-mno-relax"),
+            *(f"-mcpu=generic_rv32+m+a{machine[0]}", machine[1], "-mno-relax"),
             *("-ffreestanding", "-fno-sanitize=all"),
         ),
         freestanding=True,
     )
 
 
-def find_builder() -> Builder | None:
+def find_builder(*, double: bool = False) -> Builder | None:
     """GNU's compiler where it has its library, otherwise `ziglang`; None where neither is installed."""
     if shutil.which(GCC) and _has_library():
-        return gcc()
-    return zig() if find_spec("ziglang") else None
+        return gcc(double=double)
+    return zig(double=double) if find_spec("ziglang") else None
 
 
 def missing_tools() -> str | None:
@@ -71,9 +73,12 @@ def missing_tools() -> str | None:
     return None
 
 
-def demand_builder(runner: str) -> Builder:
-    """The compiler to use. TilewrightError TW7001 (exit 7) when something is missing."""
-    missing, builder = missing_tools(), find_builder()
+def demand_builder(runner: str, *, double: bool) -> Builder:
+    """The compiler to use; `double`: harts keep float64 in registers.
+
+    TilewrightError TW7001 (exit 7) when something is missing.
+    """
+    missing, builder = missing_tools(), find_builder(double=double)
     if missing or builder is None:
         raise toolchain_error("TW7001", f"runner '{runner}' cannot run here", details=(missing or "",))
     return builder

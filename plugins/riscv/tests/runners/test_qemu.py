@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,25 +10,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from tilewright.api.testing import CLUSTER
-from tilewright.cli.main import tilewright
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.runner import Job, RunResult
 from tilewright.ir.stages import Artifact
-from tilewright.plugins import load_for
+from tilewright.plugins import load_named
 from tilewright.validate.comparison import judge_steps
 from tilewright.validate.vectors import random_vectors
-from tilewright_siracusa.runners import qemu_tools
-from tilewright_siracusa.runners.qemu import QemuRiscvRunner
+from tilewright_riscv.runners import qemu_tools
+from tilewright_riscv.runners.qemu import QemuRiscvRunner
 
 DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"
-SMALL = 1024  # bytes of L1 beside the stacks: several tiles in a step
-STACK_BYTES = 512  # of each core of siracusa
+SMALL = 1024  # bytes of the scratchpad for the plan: several tiles in a step
+OWN = (  # the core's
+    ("operator", "onnx"), ("kernel", "portable"), ("graph_pass", "built-in"), ("code_pass", "built-in"),
+    ("tiler", "auto"), ("tiler", "cost"), ("allocator", "auto"),
+)  # fmt: skip
 QUICK = QemuRiscvRunner(run_seconds=60.0)
 
 
@@ -54,15 +54,11 @@ PLAIN = Platform(
 
 
 @cache
-def deployment(target: str = "siracusa", model: str = "digits_int8", tiled: bool = False, **how: Any) -> Deployment:
-    registry = load_for(target="siracusa")
+def deployment(target: str = CLUSTER.name, model: str = "digits_int8", tiled: bool = False, **how: Any) -> Deployment:
     made_up = {platform.name: platform for platform in (CLUSTER, WIDE, PLAIN)}
-    registry = replace(registry, platforms={**registry.platforms, **made_up})
-    machine = registry.platforms[target]
-    stacks = STACK_BYTES * machine.engines[0].cores if target == "siracusa" else machine.runtime_bytes.get("l1", 0)
-    settings = {"stack": str(STACK_BYTES)} if target == "siracusa" else {}
-    memory = {"l1": SMALL + stacks} if tiled else {}
-    return Deployment(DIGITS / f"{model}.onnx", target, Options(memory=memory, settings=settings, **how), registry)
+    registry = replace(load_named(*OWN), platforms=made_up)
+    memory = {"l1": SMALL + made_up[target].runtime_bytes["l1"]} if tiled else {}
+    return Deployment(DIGITS / f"{model}.onnx", target, Options(memory=memory, **how), registry)
 
 
 def job_for(plan: Deployment, *, sets: int = 1, trace: bool = True, artifact: Artifact | None = None) -> Job:
@@ -231,7 +227,7 @@ FAULTS: dict[str, tuple[Callable[[str], str], str, str]] = {
         "behind the end of l1|just behind l1",
     ),
     "write to constants": (
-        begun("if (tw_rt_core() == 3u) { *(volatile uint8_t *)(uintptr_t)weights = 1; }"),
+        begun("if (tw_rt_core() == 3u) { *(volatile uint8_t *)(uintptr_t)flash = 1; }"),
         "TW7111",
         "store outside every memory.*constants",
     ),
@@ -331,33 +327,3 @@ def test_a_missing_compiler_is_named_with_its_packages(monkeypatch: pytest.Monke
     assert said is not None
     assert "pip install ziglang" in said
     assert "apt install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf" in said
-
-
-def test_validate_and_bench_from_the_command_line() -> None:
-    model = [str(DIGITS / "digits_int8.onnx"), "-t", "siracusa", "--on", "qemu-riscv32"]
-    valid = CliRunner().invoke(tilewright, ["validate", *model], catch_exceptions=False)
-    assert "PASS" in valid.stdout
-    data = CliRunner().invoke(tilewright, ["bench", *model, "--json", "-"], catch_exceptions=False)
-    bench = json.loads(data.stdout)
-    assert bench["runner"] == "qemu-riscv32"
-    assert sum(bench["instructions_by_class"].values()) == bench["instructions"]
-    assert all(step["instructions"] > 0 for step in bench["steps"])
-    assert set(bench["stack_bytes_by_class"]) == {*(f"core{number}" for number in range(8)), "mover"}
-    assert bench["stack_bytes"] == max(bench["stack_bytes_by_class"].values())
-
-
-def test_a_network_that_prints_runs_where_there_is_no_console() -> None:
-    words = (
-        "validate",
-        str(DIGITS / "digits_int8.onnx"),
-        "-t",
-        "siracusa",
-        "--memory",
-        "l1=16K",
-        "--on",
-        "qemu",
-        "--sets",
-        "1",
-    )
-    result = CliRunner().invoke(tilewright, (*words, "--code-pass", "print-tensors"))
-    assert result.exit_code == 0, result.output

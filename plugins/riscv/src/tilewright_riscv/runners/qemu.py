@@ -25,7 +25,8 @@ from tilewright.api.runner import (
     execute,
     make_harness,
 )
-from tilewright_siracusa.runners.qemu_tools import QEMU, Builder, demand_builder, missing_tools
+from tilewright_riscv.machine import machine_of
+from tilewright_riscv.runners.qemu_tools import QEMU, Builder, demand_builder, missing_tools
 
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror", "-ffp-contract=off")
 OWN = ("board.c", "board.h", "crt.S", "csr.h", "silent.h", "team.c")
@@ -34,7 +35,6 @@ ELF = "network.elf"
 TEAM_HEADER = "tw_rt.h"
 GUARDED = 3  # memories: harts have 16 entries to protect ranges of addresses with
 SILENT = ('-DTW_PRINT_HEADER="silent.h"',)  # there is no console
-PORTABLE = ("-DTW_XPULP=0",)  # kernels of Siracusa leave out what QEMU does not know
 PAGE = 4096
 STACK_BYTES = 16384  # of each hart, with a guard of one page: board.h
 MIB = 1 << 20
@@ -87,7 +87,7 @@ class QemuRiscvRunner:
         TW7004 it does not end, TW7103 to TW7113 what it does that the machine cannot or that the twin names so too,
         TW7120 a fault of a hart, TW7121 a stack that is too small.
         """
-        builder = self.builder or demand_builder(self.name)
+        builder = self.builder or demand_builder(self.name, double=_uses_doubles(_platform(job)))
         team = _team(job, extra_mover=self.extra_mover)
         harness = _prepare(job, team, folder)
         self._build(builder, job, team, folder)
@@ -113,10 +113,11 @@ class QemuRiscvRunner:
         }
         own = [f"-D{name}={number}" for name, number in numbers.items()]
         headers = ["-isystem", "libc"] if builder.freestanding else []
+        portable = _portable(_platform(job))
         objects = []
         for source in (*generated, "harness_main.c", "board.c", "team.c", "crt.S"):
             named = own if source not in generated else SILENT
-            flags = [*STRICT, self.optimise, *PORTABLE, *headers, "-I.", *named]
+            flags = [*STRICT, self.optimise, *portable, *headers, "-I.", *named]
             objects.append(_object(source))
             self._tool(builder, [*flags, "-c", "-o", objects[-1], source], folder)
         bindings = job.plan.tiled.scheduled.bound.bindings.values()
@@ -155,12 +156,22 @@ def _team(job: Job, *, extra_mover: bool) -> Team:
     return Team(cores=platform.engines[0].cores, extra_mover=extra_mover, channels=max(channels, 1))
 
 
+def _portable(platform: Platform) -> list[str]:
+    """Kernels leave out their machine's own instructions, which QEMU does not know."""
+    machine = machine_of(platform)
+    return [f"-D{machine.instructions}=0"] if machine else []
+
+
+def _uses_doubles(platform: Platform) -> bool:
+    return "-mabi=ilp32d" in platform.compile_flags
+
+
 def _platform(job: Job) -> Platform:
     return job.plan.tiled.scheduled.bound.platform
 
 
 def _prepare(job: Job, team: Team, folder: Path) -> Harness:
-    home = files("tilewright_siracusa").joinpath("runtime", "qemu")
+    home = files("tilewright_riscv").joinpath("runtime", "qemu")
     harness = make_harness(job, home.joinpath("main.mako").read_text(encoding="ascii"), most_guarded=GUARDED)
     (folder / "libc").mkdir(parents=True, exist_ok=True)
     for name, content in job.artifact.files.items():
