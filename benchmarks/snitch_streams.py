@@ -29,7 +29,7 @@ from tilewright.ir.kernel import Kernel  # noqa: E402
 from tilewright.ir.layer import layer_of  # noqa: E402
 from tilewright.ir.operator import Operator  # noqa: E402
 from tilewright.operators.conv import CONV  # noqa: E402
-from tilewright.operators.gemm import GEMM  # noqa: E402
+from tilewright.operators.gemm import GEMM, MATMUL  # noqa: E402
 from tilewright_snitch.kernels import conv, products  # noqa: E402
 
 Array = npt.NDArray[np.generic]
@@ -46,10 +46,11 @@ class Layer:
     inputs: list[Array | None]
     attributes: dict[str, Attribute]
     box: dict[str, tuple[int, int]] = field(default_factory=dict)
+    constants: tuple[int, ...] = (1, 2)
 
     def row(self) -> str:
         """Products, cycles, and what they are of the most."""
-        site = site_of(self.operator, self.inputs, self.attributes, tuple(range(1, len(self.inputs))))
+        site = site_of(self.operator, self.inputs, self.attributes, self.constants)
         layer = layer_of(self.operator, self.kernel, site)
         box = {**layer.whole.box, **self.box}
         with tempfile.TemporaryDirectory() as folder:
@@ -79,6 +80,9 @@ def main() -> None:
 
 def layers() -> Iterator[Layer]:
     """Common shapes."""
+    for size in (48, 64):
+        pair: list[Array | None] = [real(size // 8, size).astype(np.float64), real(size, size).astype(np.float64)]
+        yield Layer(f"float64 product {size}^3", MATMUL, products.MATMUL, pair, {}, constants=())
     for size in (48, 64):
         yield product(f"float32 product {size}^3", size, {})
     yield product("float32 product 64^3, bias and Relu", 64, RELU, bias=True)

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -91,6 +92,7 @@ def run_on_iss(
     folder: Path,
     box: Mapping[str, tuple[int, int]] | None = None,
     *,
+    layouts: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
     flags: Sequence[str] = GCC,
 ) -> Executed:
     """Execute `kernel` once, over everything or over a box of its loops, and return the windows that it writes.
@@ -99,7 +101,7 @@ def run_on_iss(
     """
     layer = layer_of(operator, kernel, site)
     access, trips = layer.access, {**layer.whole.box, **(box or {})}
-    arrays = _stored(layer, inputs)
+    arrays = _stored(layer, inputs, layouts)
     operands, places, at = {}, [], DATA
     windows = {name: access.window(name, trips) for name in arrays}
     arrays = {
@@ -187,9 +189,11 @@ def called(memory: Memory, entry: int, argument: int, most: int = 50_000_000) ->
     return core
 
 
-def _stored(layer: Layer, inputs: Sequence[Array | None]) -> dict[str, tuple[Array, tuple[int, ...]]]:
+def _stored(
+    layer: Layer, inputs: Sequence[Array | None], chosen: Mapping[str, tuple[int, ...]]
+) -> dict[str, tuple[Array, tuple[int, ...]]]:
     """Every operand by its tensor's axes, and the order in which it is stored."""
-    site, layouts = layer.site, {**layer.preferred, **layer.required}
+    site, layouts = layer.site, {**layer.preferred, **layer.required, **chosen}
     values = {tensor.name: array for tensor, array in zip(site.inputs, inputs, strict=True) if tensor is not None}
     arrays: dict[str, Array] = {
         source.operand: np.asarray(values[source.tensor] if source.tensor else layer.packed[source.operand])

@@ -105,6 +105,39 @@ def test_as_fast_as_estimated(clip: dict[str, Attribute], tmp_path: Path, tool: 
     assert 8 * 64 * 64 / found.cycles > (1.6 if not clip else 1.35)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("shape", [(5, 7, 3), (2, 2, 9), (1, 16, 8)])
+def test_doubles(shape: tuple[int, int, int], turned: bool, tmp_path: Path, tool: Callable[[str], str]) -> None:
+    """Products of computed matrices, whichever axis of the second one is stored innermost."""
+    tool("riscv64-unknown-elf-gcc")
+    rows, depth, columns = shape
+    rng = np.random.default_rng(1)
+    inputs: list[Array | None] = [rng.standard_normal((rows, depth)), rng.standard_normal((depth, columns))]
+    site = site_of(MATMUL, inputs, {"clip_low": -1.0} if turned else {})
+    (plain,) = run_kernel(
+        MATMUL, products.MATMUL, site, inputs, folder=tmp_path, layouts={"B": (1, 0)} if turned else {}
+    )
+    assert result_errors(MATMUL, site, inputs, [plain]) == []
+    found = run_on_iss(MATMUL, products.MATMUL, site, inputs, tmp_path, layouts={"B": (1, 0)} if turned else {})
+    assert result_errors(MATMUL, site, inputs, found.outputs) == []
+    assert found.counts["fmadd"] >= rows * (depth - 1) * columns
+
+
+@pytest.mark.parametrize(("size", "least"), [(48, 0.88), (64, 0.92)])
+def test_doubles_fill_the_float_unit(size: int, least: float, tmp_path: Path, tool: Callable[[str], str]) -> None:
+    """An eighth of the rows is a core's share; one product a cycle is the most."""
+    tool("riscv64-unknown-elf-gcc")
+    rng = np.random.default_rng(5)
+    inputs: list[Array | None] = [rng.standard_normal((size // 8, size)), rng.standard_normal((size, size))]
+    site = site_of(MATMUL, inputs)
+    found = run_on_iss(MATMUL, products.MATMUL, site, inputs, tmp_path)
+    assert result_errors(MATMUL, site, inputs, found.outputs) == []
+    assert size**3 / 8 / found.cycles > least
+    assert products.MATMUL.cycles is not None
+    estimate = products.MATMUL.cycles(layer_of(MATMUL, products.MATMUL, site).whole)
+    assert estimate == pytest.approx(found.cycles, rel=0.05)
+
+
 def test_nan_survives_a_clip(tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
     inputs: list[Array | None] = [np.full((2, 8), np.nan, np.float32), np.ones((8, 4), np.float32), None]

@@ -35,18 +35,24 @@ def two_axes(windows: Windows) -> Windows:
     )  # fmt: skip
 
 
-def _match(site: Site) -> Windows | str:
+def conv_windows(site: Site) -> Windows | str:
+    """The windows of a convolution that streams can compute, or why they cannot."""
     if site.node.integer("group", 1) != 1:
         return "has more than one group"
     if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
         return "weights and bias must be constants"
     if len(site.input(0).shape) not in (3, 4):
         return f"has {len(site.input(0).shape) - 2} spatial axes; 1 and 2 are supported"
-    windows = windows_of(site.node)
+    return not_floats(site) or windows_of(site.node)
+
+
+def _match(site: Site) -> Windows | str:
+    windows = conv_windows(site)
+    if isinstance(windows, str):
+        return windows
     if windows.kernel[-1] > 1 and windows.dilations[-1] > 1:
         return "taps of a row are no neighbours"
-    reason = not_floats(site) or short_of_streams(site.input(1).shape[1], site.output.dtype)
-    return reason or windows
+    return short_of_streams(site.input(1).shape[1], site.output.dtype) or windows
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
@@ -96,41 +102,60 @@ def _cycles(tile: TileShape) -> float:
     return CALL_CYCLES + rows * (ROW_CYCLES + (inside if columns > edges else 0.0) + edges * edge)
 
 
-def _values(call: Call) -> Mapping[str, object]:
-    site, x, y, w = call.site, call.operands["X"], call.operands["Y"], call.operands["W"]
-    windows, bias = two_axes(site.analysis), "B" in call.operands
-    values = products_values(site, bias=bias, dense=y.strides[1] == 1)
-    flat, joined = len(y.shape) == 3, x.strides[-1] == x.shape[1] or windows.kernel[1] == 1
+def image_fields(call: Call, windows: Windows) -> dict[str, object]:
+    """The fields of tw_sn_windows, see windows.h."""
+    x, y, w = call.operands["X"], call.operands["Y"], call.operands["W"]
+    flat = len(y.shape) == 3
     return {
-        **values,
-        "function": f"{values['name']}_conv{'' if joined else '_apart'}",
-        "joined": joined,
-        "fields": {
-            "batches": y.extents[0],
-            "rows": "1" if flat else y.extents[2],
-            "columns": y.extents[-1],
-            "in_rows": "1" if flat else x.extents[2],
-            "in_columns": x.extents[-1],
-            "row_taps": windows.kernel[0],
-            "column_taps": windows.kernel[1],
-            "row_stride": windows.strides[0],
-            "column_stride": windows.strides[1],
-            "row_dilation": windows.dilations[0],
-            "top": "0" if flat else x.before[2],
-            "left": x.before[-1],
-            "channels": x.shape[1],
-            "w_output": w.strides[0],
-            "x_batch": x.strides[0],
-            "x_row": 0 if flat else x.strides[2],
-            "x_column": x.strides[-1],
-            "y_batch": y.strides[0],
-            "y_row": 0 if flat else y.strides[2],
-            "y_column": y.strides[-1],
-        },
+        "batches": y.extents[0],
+        "rows": "1" if flat else y.extents[2],
+        "columns": y.extents[-1],
+        "in_rows": "1" if flat else x.extents[2],
+        "in_columns": x.extents[-1],
+        "row_taps": windows.kernel[0],
+        "column_taps": windows.kernel[1],
+        "row_stride": windows.strides[0],
+        "column_stride": windows.strides[1],
+        "row_dilation": windows.dilations[0],
+        "top": "0" if flat else x.before[2],
+        "left": x.before[-1],
+        "channels": x.shape[1],
+        "w_output": w.strides[0],
+        "x_batch": x.strides[0],
+        "x_row": 0 if flat else x.strides[2],
+        "x_column": x.strides[-1],
+        "y_batch": y.strides[0],
+        "y_row": 0 if flat else y.strides[2],
+        "y_column": y.strides[-1],
+    }
+
+
+def conv_values(call: Call, windows: Windows) -> dict[str, object]:
+    """What calls of convolutions need, streams from the image or from columns."""
+    y, bias = call.operands["Y"], "B" in call.operands
+    return {
+        **products_values(call.site, bias=bias, dense=y.strides[1] == 1),
+        "fields": image_fields(call, windows),
         "products": {"rows": 1, "outputs": y.extents[1], "c_row": 0, "c_output": 1, "y_output": y.strides[1]},
         "bias_pointer": call.operands["B"] if bias else f"(const {y.dtype.c_type} *)0",
     }
 
+
+def _values(call: Call) -> Mapping[str, object]:
+    windows, x = two_axes(call.site.analysis), call.operands["X"]
+    values, joined = conv_values(call, windows), x.strides[-1] == x.shape[1] or windows.kernel[1] == 1
+    return {**values, "function": f"{values['name']}_conv{'' if joined else '_apart'}", "joined": joined}
+
+
+CONV_FIELDS = """(tw_sn_windows){
+% for field, value in fields.items():
+    .${field} = ${value},
+% endfor
+}, (tw_sn_products){
+% for field, value in products.items():
+    .${field} = ${value},
+% endfor
+}"""
 
 CONV = Kernel(
     name="snitch.conv",
@@ -146,16 +171,7 @@ CONV = Kernel(
     cycles=_cycles,
     values=_values,
     source=lambda values: (c_template("${function}", "conv.c.mako", c_section("windows.h"), PRODUCTS),),
-    call="""\
-${function}((tw_sn_windows){
-% for field, value in fields.items():
-    .${field} = ${value},
-% endfor
-}, (tw_sn_products){
-% for field, value in products.items():
-    .${field} = ${value},
-% endfor
-}, ${low}, ${high}, ${X}, ${W}, ${bias_pointer}, ${Y}, ${scratch});""",
+    call=f"${{function}}({CONV_FIELDS}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, ${{bias_pointer}}, ${{Y}}, ${{scratch}});",
     includes=INCLUDES,
 )
 
