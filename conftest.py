@@ -9,6 +9,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ("browser",)  # of tests/kit
+
 settings.register_profile("ci", derandomize=True, deadline=None)  # the same examples in every run
 settings.register_profile("nightly", max_examples=1000, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default"))

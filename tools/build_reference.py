@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 from build_api import Layer, layers
+from operator_page import operator_page
 
 from tilewright.cli.main import COMMANDS, tilewright
 from tilewright.errors import Exit
@@ -49,6 +50,7 @@ def pages() -> dict[str, str]:
         "reference/README.md": "\n".join(_index()),
         "reference/hooks.md": "\n".join(_hooks()),
         "reference/command-line.md": "\n".join(_command_line()),
+        "reference/operators.md": "\n".join((MADE, *operator_page())),
         **{f"reference/{_page_of(layer)}": "\n".join(_layer(layer)) for layer in layers()},
     }
 
@@ -74,6 +76,7 @@ def _page_of(layer: Layer) -> str:
 def _index() -> Iterator[str]:
     yield from (MADE, "# Reference", "")
     yield "- [Command line](command-line.md): every command and flag"
+    yield "- [ONNX operators](operators.md): every signature that is read, and what must hold of it"
     yield "- [Hooks](hooks.md): what a plugin may offer"
     yield "- [Errors](../errors.md): exit codes and error codes"
     yield from ("", "## What plugins import", "", "| module | for | names |", "|---|---|---|")

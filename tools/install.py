@@ -1,28 +1,70 @@
-"""Installs freshly built wheels of the core (and of the plugins named) into the running Python, never editable.
-Usage: python tools/install.py EXTRAS [PLUGIN...]; EXTRAS such as `test,lint`, PLUGIN a folder name or `all`.
+"""Installs wheels of the core and of the package named into the running Python, never editable, and what they need.
+Usage: python tools/install.py PACKAGE [EXTRA,...] [--lowest]; PACKAGE is `core`, what stands behind `tilewright-`, or
+`all`. With `--lowest` in the lowest versions that the packages declare, which uv finds. Wheels are freshly built, or
+taken from the folder TILEWRIGHT_WHEELS.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from wheels import ROOT, build, projects
+from wheels import metadata, projects, wheel_of
+
+BUILT = "TILEWRIGHT_WHEELS"
 
 
-def main(extras: str, plugins: list[str]) -> None:
-    """One call of pip, so that the plugins' requirement on the core is met by the wheel beside them."""
-    core, *every = projects()
-    chosen = every if plugins == ["all"] else [ROOT / "plugins" / name for name in plugins]
+def main(package: str, extras: Sequence[str], *, lowest: bool) -> None:
+    """The package, the core and what else of this repository it is for, with those of the `extras` that they have."""
+    known = projects()
+    chosen = list(known.values()) if package == "all" else list(_with_needed(package, known))
     with tempfile.TemporaryDirectory() as scratch:
-        wheel = build(core, Path(scratch))
-        others = [str(build(project, Path(scratch))) for project in chosen]
-        command = [sys.executable, "-m", "pip", "install", "-q", "--force-reinstall", "--no-deps", str(wheel), *others]
-        subprocess.run([sys.executable, "-m", "pip", "install", "-q", f"{wheel}[{extras}]", *others], check=True)
-        subprocess.run(command, check=True)  # the version may be the same while the content is not
+        folder = Path(os.environ.get(BUILT, scratch))
+        wheels = [wheel_of(project, folder) for project in chosen]
+        needs = [need for project in chosen for need in _needs(project, extras)]
+        limits = ["-c", str(_lowest(needs, Path(scratch)))] if lowest else []
+        _pip(*limits, *needs)
+        _pip("--force-reinstall", "--no-deps", *map(str, wheels))  # the version may be the same, not the content
+        subprocess.run([sys.executable, "-m", "pip", "check"], check=True, stdout=subprocess.DEVNULL)
+
+
+def _with_needed(package: str, known: Mapping[str, Path]) -> Iterator[Path]:
+    """The core, what of this repository the package asks for, and the package."""
+    yield known["core"]
+    for need in metadata(known[package])["dependencies"]:
+        if name := re.match(r"tilewright-(\w+)", need):
+            yield known[name[1]]
+    if package != "core":
+        yield known[package]
+
+
+def _needs(project: Path, extras: Sequence[str]) -> Iterator[str]:
+    """What a project asks for beside packages of this repository."""
+    declared = metadata(project)
+    optional = declared.get("optional-dependencies", {})
+    for need in [*declared["dependencies"], *(need for extra in extras for need in optional.get(extra, ()))]:
+        if not need.startswith("tilewright"):
+            yield need
+
+
+def _lowest(needs: Sequence[str], folder: Path) -> Path:
+    """A file with the lowest versions that meet what is asked for directly, and the newest of what these ask for."""
+    asked, found = folder / "needs.txt", folder / "lowest.txt"
+    asked.write_text("\n".join(needs), encoding="utf-8")
+    command = ["uv", "pip", "compile", "-q", "--resolution", "lowest-direct", "--python", sys.executable]
+    subprocess.run([*command, "-o", str(found), str(asked)], check=True, stdout=subprocess.DEVNULL)
+    return found
+
+
+def _pip(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", *words], check=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    package, *extras = [word for word in sys.argv[1:] if word != "--lowest"]
+    main(package, "".join(extras).split(","), lowest="--lowest" in sys.argv)

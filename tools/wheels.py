@@ -8,19 +8,32 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-NOT_SOURCES = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", "tests", ".*")
+NOT_SOURCES = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", "tests", ".*", "*.so")
 
 
-def projects() -> list[Path]:
-    """The folders that hold a distribution, the core first."""
-    return [ROOT / "core", *sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))]
+def projects() -> dict[str, Path]:
+    """The folders that hold a distribution by its short name, the core first: `siracusa` is tilewright-siracusa."""
+    plugins = sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))
+    return {
+        "core": ROOT / "core",
+        **{str(metadata(each)["name"]).removeprefix("tilewright-"): each for each in plugins},
+    }
+
+
+def metadata(project: Path) -> dict[str, Any]:
+    """The table `project` of its pyproject.toml."""
+    table: dict[str, Any] = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return table
 
 
 def build(project: Path, folder: Path) -> Path:
     """The wheel of one project."""
+    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / project.name
         built = Path(scratch) / "wheel"
@@ -31,8 +44,13 @@ def build(project: Path, folder: Path) -> Path:
         return Path(shutil.copy(wheel, folder))
 
 
+def wheel_of(project: Path, folder: Path) -> Path:
+    """The wheel of a project that is in `folder` already, or that is built there."""
+    built = sorted(folder.glob(f"{metadata(project)['name'].replace('-', '_')}-[0-9]*.whl"))
+    return built[0] if built else build(project, folder)
+
+
 if __name__ == "__main__":
     target = Path(sys.argv[1])
-    target.mkdir(parents=True, exist_ok=True)
-    for each in [Path(name).resolve() for name in sys.argv[2:]] or projects():
+    for each in [Path(name).resolve() for name in sys.argv[2:]] or projects().values():
         sys.stdout.write(f"{build(each, target)}\n")

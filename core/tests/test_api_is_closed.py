@@ -23,7 +23,7 @@ LAYERS = sorted(path.stem for path in Path(api.__file__).parent.glob("*.py") if 
 LAYER_MODULES = {name: import_module(f"tilewright.api.{name}") for name in LAYERS}
 OFFERED = {id(getattr(layer, name)) for layer in (api, *LAYER_MODULES.values()) for name in layer.__all__}
 ELSEWHERE = {"Array": np.ndarray, "np": np, "npt": npt, "click": click}  # what annotations name beside the core's own
-DOORS = {"Deployment", "Options", "SideBySide"}  # ways into the whole flow, which is the core's own
+DOORS = {"Deployment", "Options", "SideBySide", "registry_for"}  # ways into the whole flow, which is the core's own
 
 
 def _names() -> dict[str, Any]:

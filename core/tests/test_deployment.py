@@ -14,8 +14,8 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions
-from tilewright.plugins import load_for
 from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.registry import registry_for
 
 SCRATCHPAD_BYTES = 2048
 
@@ -30,7 +30,7 @@ def model() -> bytes:
 
 def deployment(scratch_bytes: int, pins: Decisions | None = None, *, columns_first: bool = False) -> Deployment:
     """With a kernel that is said to cost nothing and to need scratch, beside the portable one."""
-    registry = load_for(target="generic")
+    registry = registry_for(CLUSTER)
     portable = registry.kernels["portable.sigmoid"]
     quick = replace(
         portable,
@@ -40,7 +40,7 @@ def deployment(scratch_bytes: int, pins: Decisions | None = None, *, columns_fir
         scratch_bytes=lambda tile: scratch_bytes,
         requires=(lambda site: {"X": (1, 0)}) if columns_first else portable.requires,
     )
-    registry = replace(registry, platforms={CLUSTER.name: CLUSTER}, kernels={**registry.kernels, quick.name: quick})
+    registry = replace(registry, kernels={**registry.kernels, quick.name: quick})
     options = Options(memory={"l1": SCRATCHPAD_BYTES}, pins=pins or Decisions())
     return Deployment(model(), CLUSTER.name, options, registry)
 

@@ -39,6 +39,7 @@ from tilewright.api.testing import (
     random_parts,
     random_problem,
     refusal,
+    registry_for,
     result_errors,
     run_kernel,
     run_tiled,
@@ -124,6 +125,11 @@ small = cluster(scratchpad_bytes=4 << 10)
 assert small.plan_bytes("l1") == (4 << 10) - RUNTIME_BYTES
 assert CLUSTER.memory("l1").size_bytes == 64 << 10
 assert copy_path("l2", "l1") in small.copies
+
+# %% registry_for
+# What a compilation for a machine that no package offers needs: nothing but the core has to be installed.
+registry = registry_for(small, tiler="min")
+assert registry.platforms == {small.name: small} and "Conv" in registry.operators
 
 # %% one_step
 # One node on a platform, up to the question that a tiler is asked.

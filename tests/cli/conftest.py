@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,9 +20,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from networks import NETWORKS, network_file
+from tilewright.cli.main import _run as run_words
+
 ROOT = Path(__file__).parents[2]
 DIGITS = ROOT / "examples" / "digits"
-SHARED = ROOT.parent / "shared" / "models"
 SCRIPT = Path(sys.executable).with_name("tilewright")
 
 
@@ -63,6 +68,74 @@ def _tilewright(script: str) -> Callable[..., Finished]:
     return run
 
 
+@pytest.fixture(scope="session", name="typed")
+def _typed() -> Callable[[str], Finished]:
+    """`typed("check net.onnx -t generic")` as in a shell, but in this process: a hundred of them take seconds."""
+
+    def run_here(line: str) -> Finished:
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run_words(shlex.split(line))
+        return Finished(code=code, out=out.getvalue(), err=err.getvalue())
+
+    return run_here
+
+
+@pytest.fixture(scope="session", name="demand_proper")
+def _demand_proper() -> Callable[[Finished, str, int, str], None]:
+    """`demand_proper(finished, code, exit_code, says)`: a screen with the code, a place or reason, and a next step."""
+
+    def demand(finished: Finished, code: str, exit_code: int, says: str) -> None:
+        lines = finished.err.rstrip("\n").split("\n")
+        assert finished.code == exit_code, finished.err
+        assert any(line.startswith(f"error[{code}]: ") for line in lines), finished.err
+        assert says in finished.err
+        assert any(line.startswith("  try:  ") for line in lines), finished.err
+        assert "Traceback" not in finished.err and "TW9001" not in finished.err
+        assert len(lines) <= 24 and max(map(len, lines)) <= 120, finished.err
+
+    return demand
+
+
+@pytest.fixture(scope="session", name="desk")
+def _desk(tmp_path_factory: pytest.TempPathFactory, typed: Callable[[str], Finished]) -> Path:
+    """A folder to copy: `net.onnx` (input `x`, output `y`, layers `conv` and `act`), its report `net.json`, vectors
+    `net.npz`, and `dyn.onnx`, a Relu whose batch `N` has no number."""
+    folder = tmp_path_factory.mktemp("desk")
+    onnx.save(_convolution(), folder / "net.onnx")
+    onnx.save(_relu_of_any_batch(), folder / "dyn.onnx")
+    np.savez(folder / "net.npz", **{"set0/in/x": np.zeros((1, 2, 6, 6), np.float32)})
+    with contextlib.chdir(folder):
+        assert typed("check net.onnx -t generic --json net.json").code == 0
+    return folder
+
+
+def _convolution() -> onnx.ModelProto:
+    weights = np.random.default_rng(0).standard_normal((3, 2, 3, 3)).astype(np.float32)
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["a"], name="conv", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["a"], ["y"], name="act"),
+    ]
+    return _model(nodes, (1, 2, 6, 6), {"w": weights})
+
+
+def _relu_of_any_batch() -> onnx.ModelProto:
+    return _model([helper.make_node("Relu", ["x"], ["y"])], ("N", 4), {})
+
+
+def _model(
+    nodes: Sequence[onnx.NodeProto], shape: Sequence[int | str], constants: Mapping[str, Any]
+) -> onnx.ModelProto:
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(array, name) for name, array in constants.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
 @pytest.fixture(scope="session", name="int8")
 def _int8() -> Path:
     """A quantised convolutional network."""
@@ -78,7 +151,7 @@ def _float32() -> Path:
 @pytest.fixture(scope="session", name="networks")
 def _networks() -> tuple[Path, ...]:
     """Every real network there is."""
-    return (*sorted(DIGITS.glob("*.onnx")), *sorted(SHARED.glob("*.onnx")))
+    return (*sorted(DIGITS.glob("*.onnx")), *(network_file(name) for name in NETWORKS))
 
 
 @pytest.fixture(scope="session", name="report")

@@ -17,6 +17,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+FORMAT = Path(__file__).parents[2] / "docs" / "output-format.md"
 Run = Callable[..., Any]
 
 
@@ -74,7 +75,12 @@ def test_compile_writes_a_folder_and_names_it(compiled: tuple[Path, Any]) -> Non
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     valid(report)
     written = {path.name for path in folder.iterdir()}
-    assert written == {"report.json", "report.html", *(item["path"] for item in report["artifacts"])}
+    assert written == {
+        "report.json",
+        "report.html",
+        "tilewright-manifest.json",
+        *(item["path"] for item in report["artifacts"]),
+    }
     assert {"digits_int8.h", "digits_int8.c", "tw_runtime.h", "CMakeLists.txt", "README.md"} <= written
 
 
@@ -85,7 +91,12 @@ def test_compile_writes_for_the_build_systems_named(tilewright: Run, int8: Path,
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     valid(report)
     written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert written == {"report.json", "report.html", *(item["path"] for item in report["artifacts"])}
+    assert written == {
+        "report.json",
+        "report.html",
+        "tilewright-manifest.json",
+        *(item["path"] for item in report["artifacts"]),
+    }
     assert {"Makefile", "digits_int8.c", "arduino/digits_int8/library.properties"} <= written
     assert "CMakeLists.txt" not in written
 
@@ -185,6 +196,40 @@ def test_compile_replaces_its_files_and_leaves_others(tilewright: Run, float32: 
     assert (tmp_path / "mine.c").read_text(encoding="utf-8") == "int mine;\n"
     assert (tmp_path / "digits_f32.h").read_text(encoding="utf-8") != "old"
     assert not list(tmp_path.glob(".tilewright-*"))
+
+
+def test_the_documented_build_works_after_compiling_with_other_options(
+    tilewright: Run, int8: Path, tmp_path: Path, tool: Any
+) -> None:
+    """The lines of docs/output-format.md: every source in the folder."""
+    build = re.search(r"^Without any: `cc ([^`]*)`", FORMAT.read_text(encoding="utf-8"), re.MULTILINE)
+    assert build
+    for flags in (("--const-format", "incbin"), ("--const-format", "c", "--selftest"), ("--layout", "split")):
+        folder = tmp_path / "net"
+        assert tilewright("compile", int8, "-t", "generic", "-o", folder, *flags).code == 0
+        listed = json.loads((folder / "tilewright-manifest.json").read_text())["files"]
+        assert {path.name for path in folder.iterdir()} == {*listed, "tilewright-manifest.json"}
+        command = f"{tool('cc')} {build[1].replace('DIR', str(folder)).replace(f' {folder}/*.S', '')}"
+        command += f" {folder}/*.S" if list(folder.glob("*.S")) else ""
+        subprocess.run(command, shell=True, check=True, cwd=tmp_path)
+        (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+        objects = [path for path in tmp_path.glob("*.o") if "selftest" not in path.name]
+        subprocess.run([tool("cc"), "-o", "program", "main.c", *map(str, objects), "-lm"], check=True, cwd=tmp_path)
+        for path in tmp_path.glob("*.o"):
+            path.unlink()
+
+
+def test_a_changed_file_of_the_run_before_is_kept_and_said(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    compiling = ("compile", int8, "-t", "generic", "-o", tmp_path)
+    assert tilewright(*compiling, "--const-format", "incbin").code == 0
+    (tmp_path / "digits_int8_weights.S").write_text("# mine\n")
+    strict = tilewright(*compiling, "--const-format", "c", "--strict")
+    assert (strict.code, (tmp_path / "digits_int8_weights.c").exists()) == (2, False)
+    finished = tilewright(*compiling, "--const-format", "c")
+    assert (finished.code, "TW1121" in finished.err) == (0, True)
+    assert "removed 1 of the run before" in finished.err
+    assert (tmp_path / "digits_int8_weights.S").read_text() == "# mine\n"
+    assert not (tmp_path / "digits_int8_flash.bin").exists()
 
 
 @pytest.mark.parametrize(

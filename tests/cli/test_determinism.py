@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from networks import NETWORKS, network_file
+
 Run = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
 NETWORKS = (
     *sorted((ROOT / "examples" / "digits").glob("*.onnx")),
-    *sorted((ROOT.parent / "shared" / "models").glob("*.onnx")),
+    *(network_file(name) for name in NETWORKS),
 )
 
 

@@ -13,8 +13,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from networks import network_file
+
 ROOT = Path(__file__).parents[2]
-KWS = ROOT.parent / "shared" / "models" / "kws_int8.onnx"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -83,9 +84,11 @@ def test_the_c_compiles(reader: Any, tool: Any) -> None:
     assert subprocess.run(command, shell=True, cwd=reader.folder, env=reader.environment, check=False).returncode == 0
 
 
-@pytest.mark.skipif(not KWS.exists(), reason="the keyword-spotting network is not beside the repository")
 def test_the_picture_is_the_plan_of_today(reader: Any) -> None:
-    commands = (f"tilewright check {KWS} --target generic --json r.json", "tilewright report r.json --format svg")
+    commands = (
+        f"tilewright check {network_file('kws_int8')} --target generic --json r.json",
+        "tilewright report r.json --format svg",
+    )
     done = subprocess.run(
         " && ".join((f"{commands[0]} >log", commands[1])),
         shell=True,

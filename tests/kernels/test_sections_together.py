@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tilewright.config.options import Options
 from tilewright.ir.sections import definitions, ordered
 from tilewright.plugins.loading import load_for
-from tilewright.testing.operator_layers import every_layer
+from tilewright.testing.operator_layers import Sample, every_layer
 from tilewright.testing.operator_sites import site_of
 from tilewright.testing.section_checks import compile_together, sections_of
 from tilewright.testing.side_by_side import side_by_side
@@ -18,12 +20,36 @@ from tilewright.testing.side_by_side import side_by_side
 TWO_PRODUCTS = ("MatMul", "QMatMul")
 
 
-@pytest.mark.parametrize("target", ["generic", "cortex-m4", "cortex-m55", "siracusa"])
+def layers() -> tuple[Sample, ...]:
+    """One that every kernel accepts at least: those of the kit, and simpler ones for kernels that are choosy."""
+    whole = [layer for layer in every_layer() if layer.op in ("QAdd", "QReduceMean", "QGemm") and layer.kind == ""]
+    add, mean, gemm = (next(layer for layer in whole if layer.op == op) for op in ("QAdd", "QReduceMean", "QGemm"))
+    image, scale, zero = np.zeros((1, 8, 6, 6), np.int8), np.float32(0.5), np.int8(0)
+    return (
+        *every_layer(),
+        replace(add, inputs=(image, image), attributes={**add.attributes, "a_scale": 1.0, "b_scale": 0.2}),
+        replace(mean, inputs=(image,), attributes={**mean.attributes, "axes": (2, 3), "keepdims": 1}),
+        replace(gemm, inputs=(np.asarray(gemm.inputs[0])[:1], *gemm.inputs[1:])),
+        Sample(
+            op="QuantizeLinear",
+            inputs=(image.astype(np.float32), np.asarray(scale), np.asarray(zero)),
+            attributes={"axis": 0, "to": "i8"},
+            constants=(1, 2),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "target", ["generic", "cortex-m0plus", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "siracusa"]
+)
 def test_all_sections_of_a_target(target: str, tmp_path: Path) -> None:
+    """One translation unit has the C of every kernel of the target: no two of them define one name."""
     found = load_for(target=target)
     platform = found.platforms[target]
-    kernels = [kernel for kernel in found.kernels.values() if platform.runs(kernel.target)]
-    sections = tuple(sections_of(kernels, found.operators, every_layer()))
+    kernels = [kernel for kernel in found.kernels.values() if platform.runs(kernel.target) and not kernel.pattern]
+    of_kernel = {kernel.name: tuple(sections_of((kernel,), found.operators, layers())) for kernel in kernels}
+    assert [name for name, sections in of_kernel.items() if not sections] == []
+    sections = tuple(section for some in of_kernel.values() for section in some)
     assert compile_together(sections, platform.prelude, tmp_path) == ""
     names = set().union(*(definitions(section.text) for section in ordered(sections)))
     assert len(names) > 150

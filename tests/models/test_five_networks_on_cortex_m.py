@@ -1,4 +1,4 @@
-"""The trained networks on emulated Cortex-M4 and Cortex-M55: every step bit-equal to its reference.
+"""Five networks on emulated Cortex-M4 and Cortex-M55: every step bit-equal to its reference.
 
 Stack, code, scratch and constants in bounds on every core, from both compilers.
 
@@ -14,23 +14,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from networks import INTEGER, NETWORKS, network_file, vectors_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.runner import Job, Runner
 from tilewright.plugins import load_named
 from tilewright.validate.comparison import judge_steps
 
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
-NETWORKS = ("kws_int8", "resnet8_int8", "vww_int8", "ad_int8", "resnet8_f32")
-QUANTISED = NETWORKS[:4]
 CORES = ("m4", "m55")
 OTHER_CORES = ("m0plus", "m3", "m7", "m33")
 COMPILERS = {"gcc": "", "clang": "clang"}
 STACK_BYTES = 1024
 CODE_BYTES = 48 * 1024
 SCRATCH_BYTES = 4096
-
-pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 
 
 @pytest.fixture(name="runner")
@@ -42,11 +38,11 @@ def _runner(tool: Callable[[str], str]) -> Runner:
 
 @cache
 def deployment(name: str, target: str) -> Deployment:
-    return Deployment(MODELS / f"{name}.onnx", target)
+    return Deployment(network_file(name), target)
 
 
 def first_inputs(name: str) -> dict[str, np.ndarray]:
-    with np.load(MODELS / f"{name}.io.npz") as archive:
+    with np.load(vectors_file(name)) as archive:
         return {key.removeprefix("set0/in/"): archive[key] for key in archive.files if key.startswith("set0/in/")}
 
 
@@ -78,7 +74,7 @@ def test_every_step_is_exact_with_kernels_of_less_scratch(
     name: str, limit: int, slower: int, runner: Runner, tmp_path: Path
 ) -> None:
     """Where the fastest kernels do not fit, the steps whose scratch is in the way have others."""
-    plan = Deployment(MODELS / f"{name}.onnx", "cortex-m4", Options(memory={"ram": limit}))
+    plan = Deployment(network_file(name), "cortex-m4", Options(memory={"ram": limit}))
     short = Job(
         artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=(first_inputs(name),), trace=True
     )
@@ -115,7 +111,7 @@ def test_code_of_the_largest_network_on_the_other_cores(
     assert 0 < counts["code_bytes"] <= CODE_BYTES
 
 
-@pytest.mark.parametrize("name", QUANTISED)
+@pytest.mark.parametrize("name", INTEGER)
 @pytest.mark.parametrize("core", (*OTHER_CORES, *CORES))
 def test_scratch_and_constants_are_little_more_than_portable_code_needs(name: str, core: str) -> None:
     needed, portable = (deployment(name, target).worst_case_buffer_size for target in (f"cortex-{core}", "generic"))

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from networks import network_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.program import Program
@@ -38,7 +39,6 @@ from tilewright.ir.statements import (
 from tilewright.snapshot.dump import dump_text
 
 GOLDEN = Path(__file__).with_name("golden")
-KWS = Path(__file__).resolve().parents[3] / "shared" / "models" / "kws_int8.onnx"
 STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "program")
 JOINED = re.compile(r"([\w/]+)(?:;[\w/]+?)+((?:_prequant)?)(?![\w/]|;\w)")  # names of kws: of many, the first
 COMPACT = ("scheduled", "tiled", "allocated")
@@ -210,10 +210,9 @@ def test_every_stage_is_as_reviewed(graph: str, target: str) -> None:
     compare(Deployment(GRAPHS[graph](), target, TARGETS[target]), STAGES, GOLDEN / graph / target)
 
 
-@pytest.mark.skipif(not KWS.exists(), reason="the trained networks are not beside this checkout")
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_plan_of_kws_is_as_reviewed(target: str) -> None:
-    compare(Deployment(KWS, target, KWS_OPTIONS[target]), COMPACT, GOLDEN / "kws" / target)
+    compare(Deployment(network_file("kws_int8"), target, KWS_OPTIONS[target]), COMPACT, GOLDEN / "kws" / target)
 
 
 def test_files_are_short_enough_to_be_read() -> None:

@@ -1,4 +1,4 @@
-"""Chains of the trained networks, tiled together by force and run on the twin: exact, and never beyond the scratchpad.
+"""Chains of three networks, tiled together by force and run on the twin: exact, and never beyond the scratchpad.
 
 Which groups pay is another matter (`core/tests/tile/test_grouping.py`); here every chain that can be a group is one.
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from networks import network_file, vectors_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
@@ -18,19 +19,16 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.runner import Job
 from tilewright.lower import lower
-from tilewright.plugins import load_for
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER, copy_path
+from tilewright.testing.registry import registry_for
 from tilewright.tile.fusion import RegionAnalysis, region_analysis
 from tilewright.tile.group_search import best_groups
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.transform import transform
 from tilewright.validate.comparison import judge_steps
 
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 MOST_STEPS = 4
-
-pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 
 
 FARTHER = replace(
@@ -46,12 +44,12 @@ FARTHER = replace(
 
 def joined(name: str, scratchpad_bytes: int, platform: Platform = CLUSTER) -> Deployment:
     """Layer by layer, except that every chain of up to four steps that can be a group and fits is one."""
-    registry = replace(load_for(target="generic"), platforms={platform.name: platform})
+    registry = registry_for(platform)
     options = Options(memory={"l1": scratchpad_bytes}, groups=1)
-    alone = Deployment(MODELS / f"{name}.onnx", platform.name, options, registry).allocated
+    alone = Deployment(network_file(name), platform.name, options, registry).allocated
     apart = dict.fromkeys(alone.tiled.scheduled.in_place, "")  # no output over what the group still reads
     pins = Decisions(in_place=apart, order=alone.decisions.order)
-    free = Deployment(MODELS / f"{name}.onnx", platform.name, replace(options, pins=pins), registry).scheduled
+    free = Deployment(network_file(name), platform.name, replace(options, pins=pins), registry).scheduled
     machine = ScheduledMachine(free, registry.operators, pins)
     groups, at = [], 0
     while at < len(free.steps):
@@ -59,7 +57,7 @@ def joined(name: str, scratchpad_bytes: int, platform: Platform = CLUSTER) -> De
         groups.append(tuple(step.name for step in free.steps[at : at + count]))
         at += count
     pins = replace(pins, groups=tuple(names for names in groups if len(names) > 1))
-    return Deployment(MODELS / f"{name}.onnx", platform.name, replace(options, pins=pins), registry)
+    return Deployment(network_file(name), platform.name, replace(options, pins=pins), registry)
 
 
 def _fits(machine: ScheduledMachine, first: int, count: int) -> bool:
@@ -112,7 +110,7 @@ def job_of(name: str, plan: Deployment) -> Job:
     """With the marks of where tiles live."""
     program = lower(plan.allocated, plan.registry.operators, plan.prefix)
     marked = transform(program, tuple(plan.registry.code_passes.values()), ("lifetimes",))
-    with np.load(MODELS / f"{name}.io.npz") as archive:
+    with np.load(vectors_file(name)) as archive:
         inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
     return Job(
         artifact=emit(marked, EmitOptions()), plan=plan.allocated, prefix=plan.prefix, input_sets=(inputs,), trace=True

@@ -1,4 +1,4 @@
-"""The trained networks, tiled for Siracusa and run on QEMU as nine harts: every step exact, L1 never exceeded.
+"""Five networks, tiled for Siracusa and run on QEMU as nine harts: every step exact, L1 never exceeded.
 
 The whole matrix is `benchmarks/qemu_matrix.py`.
 """
@@ -13,15 +13,12 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from networks import network_file, vectors_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.runner import Job
 from tilewright.validate.comparison import judge_steps
 from tilewright_riscv.runners.qemu import QemuRiscvRunner
-
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
-
-pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 
 
 @dataclass(frozen=True)
@@ -64,8 +61,8 @@ def test_exact_on_nine_harts(case: Case, tmp_path: Path, tool: Callable[[str], s
     options = Options(
         memory={"l1": scratchpad_bytes}, buffering=case.buffering, settings=case.settings, groups=case.groups
     )
-    plan = Deployment(MODELS / f"{case.name}.onnx", "siracusa", options)
-    with np.load(MODELS / f"{case.name}.io.npz") as archive:
+    plan = Deployment(network_file(case.name), "siracusa", options)
+    with np.load(vectors_file(case.name)) as archive:
         inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
     job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=(inputs,), trace=True)
     result = QemuRiscvRunner().run(job, tmp_path)

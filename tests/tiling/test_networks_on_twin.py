@@ -1,4 +1,4 @@
-"""The trained networks, tiled for the made-up cluster and run on the twin: exact steps, no byte too many in the
+"""Five networks, tiled for the made-up cluster and run on the twin: exact steps, no byte too many in the
 scratchpad, the plan's clock and the twin's close together; and mistakes put into the generated C are named.
 
 The whole matrix is `benchmarks/twin_matrix.py`.
@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from networks import network_file, vectors_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
@@ -24,25 +25,22 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.runner import Job, RunResult
 from tilewright.ir.stages import Artifact
 from tilewright.lower import lower
-from tilewright.plugins import load_for
 from tilewright.report.build import build_report
 from tilewright.report.trace import build_trace
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.registry import registry_for
 from tilewright.transform import transform
 from tilewright.validate.comparison import judge_steps
 
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 Buffering = Literal["single", "double"]
-
-pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 
 
 @cache
 def deployment(name: str, scratchpad_bytes: int, buffering: Buffering, groups: int | None = None) -> Deployment:
-    registry = replace(load_for(target="generic"), platforms={CLUSTER.name: CLUSTER})
+    registry = registry_for(CLUSTER)
     options = Options(memory={"l1": scratchpad_bytes}, buffering=buffering, groups=groups)
-    return Deployment(MODELS / f"{name}.onnx", CLUSTER.name, options, registry)
+    return Deployment(network_file(name), CLUSTER.name, options, registry)
 
 
 def artifact(plan: Deployment) -> Artifact:
@@ -52,7 +50,7 @@ def artifact(plan: Deployment) -> Artifact:
 
 
 def job_of(name: str, plan: Deployment, *, sanitize: bool = False, files: Artifact | None = None) -> Job:
-    with np.load(MODELS / f"{name}.io.npz") as archive:
+    with np.load(vectors_file(name)) as archive:
         inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
     return Job(
         artifact=files or artifact(plan),

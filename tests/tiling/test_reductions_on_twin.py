@@ -1,8 +1,7 @@
-"""Sums too long for the scratchpad, computed in parts on the twin: float layers, and a trained network of bytes."""
+"""Sums too long for the scratchpad, computed in parts on the twin: float layers, and a network of bytes."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from networks import network_file, vectors_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
@@ -17,13 +17,11 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.access import Access
 from tilewright.ir.runner import Job
 from tilewright.lower import lower
-from tilewright.plugins import load_for
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.registry import registry_for
 from tilewright.transform import transform
 from tilewright.validate.comparison import judge_steps
-
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 
 
 def saved(path: Path) -> Path:
@@ -52,7 +50,7 @@ def saved(path: Path) -> Path:
 
 
 def deployment(model: Path, scratchpad_bytes: int) -> Deployment:
-    registry = replace(load_for(target="generic"), platforms={CLUSTER.name: CLUSTER})
+    registry = registry_for(CLUSTER)
     return Deployment(model, CLUSTER.name, Options(memory={"l1": scratchpad_bytes}), registry)
 
 
@@ -102,10 +100,9 @@ def test_layers_in_parts(runner: TwinRunner, scratchpad_bytes: int, tmp_path: Pa
         assert result.counts["cycles"] == pytest.approx(estimate, rel=0.15)
 
 
-@pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 def test_nothing_is_computed_in_parts_where_that_gains_nothing() -> None:
     """Sums come and go in every part: reductions stay whole where a step is near what it takes at least."""
-    assert steps_in_parts(deployment(MODELS / "resnet8_int8.onnx", 65536)) == []
+    assert steps_in_parts(deployment(network_file("resnet8_int8"), 65536)) == []
 
 
 def test_what_does_not_fit_in_parts_either_says_what_would_do(tmp_path: Path) -> None:
@@ -115,11 +112,10 @@ def test_what_does_not_fit_in_parts_either_says_what_would_do(tmp_path: Path) ->
     assert any("--memory l1=" in line for line in caught.value.fix)
 
 
-@pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 def test_bytes_in_parts(tmp_path: Path) -> None:
-    plan = deployment(MODELS / "resnet8_int8.onnx", CLUSTER.runtime_bytes["l1"] + 560)
+    plan = deployment(network_file("resnet8_int8"), CLUSTER.runtime_bytes["l1"] + 560)
     assert steps_in_parts(plan)
-    with np.load(MODELS / "resnet8_int8.io.npz") as archive:
+    with np.load(vectors_file("resnet8_int8")) as archive:
         inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
     job = job_of(plan, inputs)
     assert inexact(plan, job, TwinRunner(seeds=(3,)).run(job, tmp_path).values) == []

@@ -1,4 +1,4 @@
-"""The trained networks with the kernels of Siracusa, in the portable form of their instructions, on the twin: every
+"""Five networks with the kernels of Siracusa, in the portable form of their instructions, on the twin: every
 step exact, no byte too many in L1, and the kernels really chosen.
 """
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from networks import network_file, vectors_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
@@ -19,10 +20,7 @@ from tilewright.runners.twin import TwinRunner
 from tilewright.transform import transform
 from tilewright.validate.comparison import judge_steps
 
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 PORTABLE = {"QSoftmax"}  # operators of these networks that the cluster has no kernel for
-
-pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +37,7 @@ pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the trained network
 )
 def test_exact_with_kernels_of_the_cluster(name: str, near_kib: int, sanitize: bool, tmp_path: Path) -> None:
     plan = Deployment(
-        MODELS / f"{name}.onnx",
+        network_file(name),
         "siracusa",
         Options(memory={"l1": near_kib << 10}, groups=1),
         load_for(target="siracusa"),
@@ -50,7 +48,7 @@ def test_exact_with_kernels_of_the_cluster(name: str, near_kib: int, sanitize: b
     assert portable <= PORTABLE
     program = lower(plan.allocated, plan.registry.operators, plan.prefix)
     artifact = emit(transform(program, tuple(plan.registry.code_passes.values()), ("lifetimes",)), EmitOptions())
-    with np.load(MODELS / f"{name}.io.npz") as archive:
+    with np.load(vectors_file(name)) as archive:
         inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
     job = Job(
         artifact=artifact,

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from networks import network_file, vectors_file
 from tilewright.allocate.best_fit import BestFit
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
@@ -32,7 +33,6 @@ from tilewright.transform import HOOKS, LIFETIMES, transform
 from tilewright.validate.comparison import judge_steps
 
 Array = npt.NDArray[np.generic]
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 NUMBERS = np.random.default_rng(7)
 
 
@@ -191,11 +191,10 @@ def test_layers_cut_by_hand(runner: TwinRunner, tmp_path: Path) -> None:
     assert [verdict.name for verdict in verdicts if not verdict.exact] == []
 
 
-@pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 @pytest.mark.parametrize(("name", "scratchpad_bytes"), [("resnet8_int8", 4352), ("resnet8_f32", 6144)])
 def test_networks_in_very_little_memory(name: str, scratchpad_bytes: int, tmp_path: Path) -> None:
     plan = Deployment(
-        MODELS / f"{name}.onnx",
+        network_file(name),
         "siracusa",
         Options(memory={"l1": scratchpad_bytes}, groups=1),
         load_for(target="siracusa"),
@@ -210,7 +209,7 @@ def test_networks_in_very_little_memory(name: str, scratchpad_bytes: int, tmp_pa
     assert "siracusa" in cut
     program = lower(plan.allocated, plan.registry.operators, plan.prefix)
     code = emit(transform(program, tuple(plan.registry.code_passes.values()), ("lifetimes",)), EmitOptions())
-    with np.load(MODELS / f"{name}.io.npz") as archive:
+    with np.load(vectors_file(name)) as archive:
         inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
     job = Job(artifact=code, plan=plan.allocated, prefix=plan.prefix, input_sets=(inputs,), trace=True)
     result = TwinRunner(seeds=(0,)).run(job, tmp_path)

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-PROJECT = Path(__file__).parent / "acme_one"
-MODELS = Path(__file__).parents[3] / "shared" / "models"
-NETWORKS = ("ad_int8", "kws_int8", "resnet8_f32", "resnet8_int8", "vww_int8")
+from networks import NETWORKS, network_file, vectors_file
 
-needs_models = pytest.mark.skipif(not MODELS.is_dir(), reason="the five networks are not beside the repository")
+PROJECT = Path(__file__).parent / "acme_one"
 
 
 @pytest.fixture(scope="module", name="site")
@@ -32,10 +30,9 @@ def test_it_is_installed_and_well(site: Any) -> None:
     assert (report["status"], report["offers"]) == ("ok", ["target acme-one"])
 
 
-@needs_models
 @pytest.mark.parametrize("network", NETWORKS)
 def test_it_compiles_every_network(site: Any, tmp_path: Path, network: str) -> None:
-    model = str(MODELS / f"{network}.onnx")
+    model = str(network_file(network))
     finished = site.tilewright("compile", model, "--target", "acme-one", "-o", str(tmp_path / "out"), "--json", "-")
     assert finished.returncode == 0, finished.stderr
     report = json.loads(finished.stdout)
@@ -48,10 +45,9 @@ def test_it_compiles_every_network(site: Any, tmp_path: Path, network: str) -> N
     assert list((tmp_path / "out").glob("*.c"))
 
 
-@needs_models
 @pytest.mark.parametrize("network", NETWORKS)
 def test_every_network_computes_what_it_should(site: Any, network: str) -> None:
-    model, vectors = str(MODELS / f"{network}.onnx"), str(MODELS / f"{network}.io.npz")
+    model, vectors = str(network_file(network)), str(vectors_file(network))
     finished = site.tilewright(
         "validate", model, "--target", "acme-one", "--on", "host", "--io", vectors, "--json", "-"
     )  # fmt: skip

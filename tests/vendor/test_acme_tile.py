@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-PROJECT = Path(__file__).parent / "acme_tile"
-MODELS = Path(__file__).parents[3] / "shared" / "models"
-NETWORKS = ("ad_int8", "kws_int8", "resnet8_f32", "resnet8_int8", "vww_int8")
+from networks import NETWORKS, network_file, vectors_file
 
-needs_models = pytest.mark.skipif(not MODELS.is_dir(), reason="the five networks are not beside the repository")
+PROJECT = Path(__file__).parent / "acme_tile"
 
 
 @pytest.fixture(scope="module", name="site")
@@ -26,10 +24,9 @@ def test_it_is_under_100_lines() -> None:
     assert len((PROJECT / "acme_tile.py").read_text(encoding="utf-8").splitlines()) < 100
 
 
-@needs_models
 @pytest.mark.parametrize("network", NETWORKS)
 def test_every_network_is_tiled_and_computes_what_it_should(site: Any, network: str) -> None:
-    model, vectors = str(MODELS / f"{network}.onnx"), str(MODELS / f"{network}.io.npz")
+    model, vectors = str(network_file(network)), str(vectors_file(network))
     asked = ("--target", "acme-tile", "--memory", "pad=20K", "--on", "twin", "--io", vectors)
     finished = site.tilewright("validate", model, *asked, "--json", "-")
     assert finished.returncode == 0, finished.stderr
@@ -39,9 +36,8 @@ def test_every_network_is_tiled_and_computes_what_it_should(site: Any, network: 
     assert [step["name"] for step in verdict["steps"] if not step["exact"]] == []
 
 
-@needs_models
 def test_the_plan_keeps_to_the_machine(site: Any, tmp_path: Path) -> None:
-    model = str(MODELS / "vww_int8.onnx")
+    model = str(network_file("vww_int8"))
     finished = site.tilewright("compile", model, "--target", "acme-tile", "-o", str(tmp_path / "out"), "--json", "-")
     assert finished.returncode == 0, finished.stderr
     report = json.loads(finished.stdout)

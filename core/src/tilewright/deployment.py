@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes, soft_limit_warnings
+from tilewright.config.continued import demand_same_border, demand_same_target
 from tilewright.config.copied_constants import copied_constants
+from tilewright.config.io_types import border_types
 from tilewright.config.memory_pools import with_pools
 from tilewright.config.name_patterns import KnownNames, names_of
 from tilewright.config.options import Options
 from tilewright.config.pins import demand_ends, demand_groups, pinned_memories
 from tilewright.config.recurrent_state import RecurrentState, beginnings, initial_constants, states_of, states_of_plan
-from tilewright.errors import Diagnostic, Exit, TilewrightError, usage_error, with_fix
+from tilewright.errors import Diagnostic, Exit, TilewrightError, with_fix
 from tilewright.ir.allocation import Budget
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph, Tensor
@@ -105,11 +107,14 @@ class Deployment:
     @cached_property
     def imported(self) -> Imported:
         """What the model means, in normal form."""
+        from tilewright.frontend.integer_border import with_integer_border
         from tilewright.frontend.load import load
         from tilewright.frontend.options import ImportOptions
 
         options = ImportOptions(dims=self.options.dims, allow_external=self.options.allow_external)
-        return self._finished("frontend", load(self.model, options, self.registry.operators))
+        found = load(self.model, options, self.registry.operators)
+        graph = with_integer_border(found.graph, border_types(found.graph, self.options))
+        return self._finished("frontend", replace(found, graph=graph))
 
     @cached_property
     def rewritten(self) -> Rewritten:
@@ -247,10 +252,11 @@ class Deployment:
 
     @property
     def prefix(self) -> str:
-        """The C prefix of every external symbol."""
-        from tilewright.c_text.identifiers import prefix_from_file
+        """The C prefix of every external symbol. TilewrightError TW1004 (exit 2) where C does not take the name."""
+        from tilewright.c_text.identifiers import demand_prefix, prefix_from_file
 
         if self.options.name:
+            demand_prefix(self.options.name)
             return self.options.name
         return prefix_from_file(self.model.stem if isinstance(self.model, Path) else "model")
 
@@ -278,10 +284,12 @@ class Deployment:
             return Deployment(self.model, self.target, pinned, self._registry)
         continued = Deployment(self.model, self.target, self.options, self._registry)
         if isinstance(value, Graph):
+            demand_same_border(value, self.options)
             continued._given = {Graph: value}
             return continued
         bound = bound_of(value)
         demand_same_target(bound.platform, self.target, self.options)
+        demand_same_border(bound.graph, self.options)
         continued._given = {type(value): value, Bound: bound, Graph: bound.graph}
         return continued
 
@@ -360,29 +368,6 @@ class Deployment:
         """Tell the observers, and hand `value` on."""
         self._from_observers.extend(self.registry.stage_finished(StageEvent(stage=stage, value=value)))
         return value
-
-
-def demand_same_target(saved: Platform, target: str, options: Options) -> None:
-    """TilewrightError TW1223 (exit 2) where what is asked for with a saved state is not what it was made for."""
-    sizes = {memory.name: memory.size_bytes for memory in saved.memories}
-    other = [f"--target {target}: it was made for '{saved.name}'"] if target != saved.name else []
-    other += [
-        f"--memory {name}={size}: it has {sizes.get(name, 'no such memory')}"
-        for name, size in options.memory.items()
-        if sizes.get(name) != size
-    ]
-    other += [
-        f"--set {name}={value}: it has {saved.settings.get(name, 'no such setting')}"
-        for name, value in options.settings.items()
-        if saved.settings.get(name) != value
-    ]
-    if other:
-        raise usage_error(
-            "TW1223",
-            "the saved state was made for another target, or with other sizes or settings",
-            details=tuple(other),
-            fix=("leave these flags out: a state brings its own", "compile without --import-state"),
-        )
 
 
 def bound_of(value: Bound | Scheduled | Tiled | Allocated) -> Bound:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import random
 import time
 from dataclasses import replace
@@ -13,11 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from problems import OF_NETWORKS, buffers_file, challenging_file
 from tilewright.allocate.auto import Auto, chosen
 from tilewright.allocate.best_fit import BestFit
+from tilewright.allocate.bound import lower_bounds
 from tilewright.allocate.greedy import GreedyByConflicts, GreedyBySize
 from tilewright.allocate.hill_climb import HillClimb
 from tilewright.allocate.normalise import normalised
+from tilewright.allocate.problem_files import read_problem
 from tilewright.allocate.solving import solved
 from tilewright.allocate.stacking import stack
 from tilewright.allocate.tetris import TetrisRandom
@@ -32,7 +34,6 @@ ALLOCATORS: tuple[Allocator, ...] = (
 )  # fmt: skip
 SMALL = Budget(work=1_500)
 FOUND = ("optimal", "feasible")
-SHARED = Path(__file__).parents[4] / "shared" / "benchmarks" / "allocation"
 
 
 @pytest.mark.parametrize("allocator", ALLOCATORS, ids=lambda allocator: allocator.name)
@@ -230,6 +231,13 @@ def test_auto_asks_the_exact_allocator_only_where_heuristics_prove_nothing() -> 
     assert (exact.asked, again.status, again.found_by) == (1, "feasible", "best-fit")
 
 
+def test_auto_asks_the_exact_allocator_first_for_very_many_blocks() -> None:
+    many = ram(*(block(f"b{i}", 1, 0, 0) for i in range(1_500)))
+    stacked = Solution(status="feasible", places={f"b{i}": Place(pool="ram", offset_bytes=i) for i in range(1_500)})
+    assert Auto(exact=_Perfect(stacked)).solve(many, SMALL).found_by == "minimalloc"
+    assert Auto(exact=_Perfect(Solution(status="unknown"))).solve(many, SMALL).found_by == "best-fit"
+
+
 def test_auto_takes_the_better_plan_and_says_whose_it_is() -> None:
     hard = _minimalloc("A")
     normal = normalised(hard)
@@ -251,10 +259,7 @@ def test_chosen_gives_auto_its_exact_allocator() -> None:
 
 
 def _minimalloc(letter: str) -> Problem:
-    file = SHARED / "minimalloc" / f"{letter}.1048576.csv"
-    if not file.exists():
-        pytest.skip("the shared benchmarks are not here")
-    with file.open(newline="") as stream:
+    with challenging_file(letter).open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     return ram(*(block(r["id"], int(r["size"]), int(r["lower"]), int(r["upper"]) - 1) for r in rows))
 
@@ -273,30 +278,17 @@ def test_the_quality_of_the_heuristics_is_what_is_known_of_them() -> None:
     assert ratio["auto"] <= 1.165
 
 
-@pytest.mark.parametrize("graph", sorted(SHARED.glob("usmp_graphs/*.json")), ids=lambda file: file.name)
-def test_what_tvm_found_is_a_plan_for_our_checker(graph: Path) -> None:
-    """Their offsets pass, and the heuristics are never worse than their hill climb."""
-    buffers = json.loads(graph.read_text())["buffers"]
-    pools = tuple(dict.fromkeys(pool for item in buffers for pool in item["pools"]))
-    blocks = tuple(
-        Block(name=b["name"], size_bytes=b["size"], align=b["align"], lifetimes=(), pools=tuple(b["pools"]))
-        for b in buffers
-    )
-    pairs = tuple((b["name"], other) for b in buffers for other in b["conflicts"] if b["name"] < other)
-    problem = Problem(
-        blocks=blocks, pools=tuple(Pool(name=name, capacity_bytes=None) for name in pools), conflicts=pairs
-    )
-    theirs = Solution(
-        status="feasible",
-        places={b["name"]: Place(pool=b["pools"][0], offset_bytes=b["offset"]) for b in buffers if "offset" in b},
-    )
+@pytest.mark.parametrize("name", OF_NETWORKS)
+def test_networks_have_the_best_plan(name: str, tmp_path: Path) -> None:
+    problem = read_problem(buffers_file(name, tmp_path, conflicts=True))
     started = time.process_time()
-    ours = solved(problem, Auto(), Budget())
+    solution = solved(problem, Auto(), Budget())
     assert time.process_time() - started < 5
-    assert ours.status in FOUND
-    if len(theirs.places) == len(blocks):
-        assert violations(problem, theirs) == ()
-        assert sum(peaks(problem, ours).values()) <= sum(peaks(problem, theirs).values())
+    assert solution.status in FOUND
+    assert violations(problem, solution) == ()
+    assert peaks(problem, solution) == lower_bounds(problem)
+    tvms = solved(problem, HillClimb(), Budget())
+    assert peaks(problem, solution)["ram"] <= peaks(problem, tvms)["ram"]
 
 
 def test_twenty_thousand_blocks_have_a_plan_and_a_bound() -> None:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import itertools
-import json
 import random
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from problems import OF_NETWORKS, buffers_file
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.bound import lower_bounds
+from tilewright.allocate.problem_files import read_problem
 from tilewright.check.allocation import peaks, violations
 from tilewright.ir.allocation import Block, Budget, Place, Pool, Problem, Solution
 from tilewright.testing.allocation_problems import block, ram, random_problem
 
 SMALL = Budget(work=3_000)
-SHARED = Path(__file__).parents[4] / "shared" / "benchmarks" / "allocation"
 
 
 @settings(max_examples=250, deadline=None)
@@ -149,34 +148,13 @@ def test_no_more_work_than_the_budget_allows() -> None:
     assert BestFit().solve(ram(*blocks), Budget(work=2_000)).work <= max(cheap, 2_000)
 
 
-def _load(file: Path) -> Problem:
-    rows: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["buffers"]
-    blocks = tuple(
-        Block(
-            name=row["name"],
-            size_bytes=row["size"],
-            align=row.get("align", 1),
-            lifetimes=((row["lower"], row["upper"] - 1),) if "lower" in row else (),
-            pools=tuple(row["pools"]),
-        )
-        for row in rows
-    )
-    edges = set() if "lower" in rows[0] else {tuple(sorted((r["name"], o))) for r in rows for o in r["conflicts"]}
-    pools = tuple(Pool(name=name, capacity_bytes=None) for name in sorted({p for row in rows for p in row["pools"]}))
-    return Problem(blocks=blocks, pools=pools, conflicts=tuple(sorted((a, b) for a, b in edges)))
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the benchmark problems are not beside the repository")
-@pytest.mark.parametrize("kind", ["oplevel", "usmp_graphs"])
-def test_real_networks_reach_the_lower_bound(kind: str) -> None:
-    files = sorted((SHARED / kind).glob("*.json"))
-    assert files
-    for file in files:
-        problem = _load(file)
-        solution = BestFit().solve(problem, Budget())
-        assert violations(problem, solution) == (), file.name
-        assert peaks(problem, solution) == lower_bounds(problem), file.name
-        assert solution.status == "optimal", file.name
+@pytest.mark.parametrize("name", OF_NETWORKS)
+def test_networks_reach_the_lower_bound(name: str, tmp_path: Path) -> None:
+    problem = read_problem(buffers_file(name, tmp_path))
+    solution = BestFit().solve(problem, Budget())
+    assert violations(problem, solution) == ()
+    assert peaks(problem, solution) == lower_bounds(problem)
+    assert solution.status == "optimal"
 
 
 @settings(max_examples=60, deadline=None)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+
 from tilewright.allocate.bound import lower_bounds
 from tilewright.ir.allocation import Block, Pool, Problem
 from tilewright.testing.allocation_problems import block, ram
@@ -38,3 +41,42 @@ def test_compatible_pairs_do_not_add_up_and_explicit_conflicts_do() -> None:
 def test_nothing_needs_nothing() -> None:
     assert lower_bounds(Problem(blocks=(), pools=(Pool(name="ram", capacity_bytes=None),))) == {"ram": 0}
     assert lower_bounds(ram(Block(name="none", size_bytes=0, lifetimes=(), pools=("ram",)))) == {"ram": 0}
+
+
+def _two(first: int | None, last: int | None, *blocks: Block) -> Problem:
+    return Problem(
+        blocks=blocks, pools=(Pool(name="fast", capacity_bytes=first), Pool(name="slow", capacity_bytes=last))
+    )
+
+
+def test_a_pool_holds_what_the_others_cannot() -> None:
+    either = ("fast", "slow")
+    blocks = (block("a", 60, 0, 1, pools=either), block("b", 50, 1, 2, pools=either))
+    assert lower_bounds(_two(100, None, *blocks)) == {"fast": 0, "slow": 10}
+    assert lower_bounds(_two(None, None, *blocks)) == {"fast": 0, "slow": 0}
+    assert lower_bounds(_two(80, 40, *blocks)) == {"fast": 70, "slow": 30}
+    assert lower_bounds(_two(100, None, *blocks, block("c", 5, 1, 1, pools=("slow",)))) == {"fast": 0, "slow": 15}
+
+
+def test_no_plan_is_under_the_bounds_of_several_pools() -> None:
+    """Every division of random blocks, each pool at the most bytes alive in it: no packing takes less."""
+    for seed in range(40):
+        chance = random.Random(seed)
+        names = ("p0", "p1", "p2")
+        capacities = [chance.choice([20, 40, None]) for _ in names]
+        blocks = tuple(
+            block(f"b{i}", chance.randint(1, 20), (t := chance.randint(0, 4)), t + chance.randint(0, 2), pools=some)
+            for i in range(6)
+            for some in [tuple(chance.sample(names, chance.randint(1, 3)))]
+        )
+        pools = tuple(Pool(name=name, capacity_bytes=size) for name, size in zip(names, capacities, strict=True))
+        bounds = lower_bounds(Problem(blocks=blocks, pools=pools))
+        for choice in itertools.product(*(one.pools for one in blocks)):
+            inside = {name: [b for b, pool in zip(blocks, choice, strict=True) if pool == name] for name in names}
+            used = {name: _most_alive(some) for name, some in inside.items()}
+            if all(size is None or used[name] <= size for name, size in zip(names, capacities, strict=True)):
+                assert all(bounds[name] <= used[name] for name in names), seed
+
+
+def _most_alive(blocks: list[Block]) -> int:
+    return max(sum(b.size_bytes for b in blocks if b.lifetimes[0][0] <= t <= b.lifetimes[0][1]) for t in range(8))

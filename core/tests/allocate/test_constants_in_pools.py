@@ -74,3 +74,20 @@ def test_no_constant_that_had_room_is_away(seed: int) -> None:
     free = 16 + sum(sizes) // 2 - peaks(problem, found)["itcm"]
     away = [block.size_bytes for block in problem.blocks if found.places[block.name].pool == "flash"]
     assert all(size > free for size in away)
+
+
+class _Never:
+    """An allocator that must not be asked."""
+
+    name, summary = "never", ""
+
+    def solve(self, problem: Problem, budget: Budget) -> Solution:
+        raise AssertionError("constants that all fit somewhere are no search")
+
+
+def test_the_fullest_pool_is_found_without_a_search() -> None:
+    sizes = [4096, 4096, 2560, 768, 616, *[576] * 4, *[256] * 16, 48, 48, 4]
+    problem = _problem(sizes, 5000)
+    found = _placed_constants(_any_tiled(), problem, _Never(), Budget())
+    assert isinstance(found, Solution)
+    assert peaks(problem, found)["itcm"] == 4996

@@ -46,8 +46,34 @@ def test_all_columns_of_minimalloc_are_read(tmp_path: Path) -> None:
     assert (y.align, y.fixed_offset, y.hint, y.lifetimes) == (1, 16, None, ((0, 3),))
 
 
+def test_other_names_of_columns_and_a_closed_end(tmp_path: Path) -> None:
+    """As in the reference program's reader: `end` belongs to the lifetime, and so do ends of gaps."""
+    file = tmp_path / "old.csv"
+    file.write_text("buffer_id,start,end,size,gaps\nb,0,19,8,7-8 12-13\n\nnot read\n")
+    (block,) = read_problem(file).blocks
+    assert (block.name, block.lifetimes) == ("b", ((0, 6), (9, 11), (14, 19)))
+    file.write_text("buffer,begin,upper,size\nb,0,20,8\n")
+    assert read_problem(file).blocks[0].lifetimes == ((0, 19),)
+
+
+def test_a_gap_with_a_window_gives_nothing_up(tmp_path: Path) -> None:
+    file = tmp_path / "window.csv"
+    file.write_text("id,lower,upper,size,gaps\nx,0,20,8,3-5@2:8 7-9\n")
+    assert read_problem(file).blocks[0].lifetimes == ((0, 6), (9, 19))
+
+
 @pytest.mark.parametrize(
-    "text", ["", "id,size\n1,2\n", "{", '{"a": 1}', "id,lower,upper,size\na,b,c,d\n", '{"buffers": [{}]}']
+    "text",
+    [
+        "",
+        "id,id,lower,upper,size\n",
+        "id,lower,upper,size\n1,2\n",
+        "id,size\n1,2\n",
+        "{",
+        '{"a": 1}',
+        "id,lower,upper,size\na,b,c,d\n",
+        '{"buffers": [{}]}',
+    ],
 )
 def test_what_cannot_be_read_is_said(tmp_path: Path, text: str) -> None:
     file = tmp_path / "bad"

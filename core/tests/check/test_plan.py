@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -75,11 +75,8 @@ def _moved(plan: Allocated, buffer: str, offset: int, memory: str = "sram") -> A
     return replace(plan, placements={**plan.placements, buffer: Placement(memory=memory, offset_bytes=offset)})
 
 
-def _resized(plan: Allocated, name: str, **changes: object) -> Allocated:
-    buffers = tuple(
-        replace(item, **changes) if item.name == name else item  # type: ignore[arg-type]
-        for item in plan.tiled.buffers
-    )
+def _resized(plan: Allocated, name: str, **changes: Any) -> Allocated:
+    buffers = tuple(replace(item, **changes) if item.name == name else item for item in plan.tiled.buffers)
     return replace(plan, tiled=replace(plan.tiled, buffers=buffers))
 
 
@@ -89,10 +86,10 @@ def _seen(plan: Allocated) -> str:
 
 @settings(max_examples=150, deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from(["pool", "user"]))
-def test_what_the_stages_make_is_right(chance: random.Random, io: str) -> None:
+def test_what_the_stages_make_is_right(chance: random.Random, io: Literal["pool", "user"]) -> None:
     graph = random_graph(chance, WORLD.operators)
     ends = dict.fromkeys((*graph.inputs, *graph.outputs), io)
-    assert _seen(_plan(graph, Decisions(io=ends))) == ""  # type: ignore[arg-type]
+    assert _seen(_plan(graph, Decisions(io=ends))) == ""
 
 
 @settings(max_examples=150, deadline=None)

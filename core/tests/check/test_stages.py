@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -74,8 +75,8 @@ def test_a_graph_that_reads_before_it_writes() -> None:
     _refused("TW9010", "before it is written", lambda: verify_graph(replace(GRAPH, nodes=GRAPH.nodes[::-1])))
 
 
-def _binding(**changes: object) -> Bound:
-    changed = replace(BOUND.bindings[LAST], **changes)  # type: ignore[arg-type]
+def _binding(**changes: Any) -> Bound:
+    changed = replace(BOUND.bindings[LAST], **changes)
     return replace(BOUND, bindings={**BOUND.bindings, LAST: changed})
 
 
@@ -105,11 +106,8 @@ def _stored(**changes: Storage) -> Scheduled:
     return replace(SCHEDULED, storage={**SCHEDULED.storage, **changes})
 
 
-def _living(buffer: str, **changes: object) -> Scheduled:
-    buffers = tuple(
-        replace(item, **changes) if item.name == buffer else item  # type: ignore[arg-type]
-        for item in SCHEDULED.buffers
-    )
+def _living(buffer: str, **changes: Any) -> Scheduled:
+    buffers = tuple(replace(item, **changes) if item.name == buffer else item for item in SCHEDULED.buffers)
     return replace(SCHEDULED, buffers=buffers)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from problems import OF_NETWORKS, buffers_file, challenging_file
 from tilewright.cli.main import _run
 
-SHARED = Path(__file__).parents[4] / "shared" / "benchmarks" / "allocation"
 Ran = Callable[..., tuple[int, str, str]]
 CSV = "id,lower,upper,size\na,0,2,16\nb,1,3,16\nc,2,4,16\n"
 
@@ -67,11 +67,15 @@ def test_exit_codes(run: Ran, problem: Path, capacity: str, code: int) -> None:
 
 
 def test_unknown_within_the_budget_is_exit_10(run: Ran) -> None:
-    file = SHARED / "minimalloc" / "A.1048576.csv"
-    if not file.exists():
-        pytest.skip("the shared benchmarks are not here")
     code, out, err = run(
-        "plan", file, "--capacity", "1M", "--allocator", "greedy-by-size,hill-climb", "--effort", "9999"
+        "plan",
+        challenging_file("A"),
+        "--capacity",
+        "1M",
+        "--allocator",
+        "greedy-by-size,hill-climb",
+        "--effort",
+        "9999",
     )
     assert code == 10
     assert out.count("unknown") == 2
@@ -90,13 +94,16 @@ def test_solution_problem_and_pictures_are_written(run: Ran, problem: Path, tmp_
     assert run("plan", problem, "--plot", tmp_path / "plan.png")[0] == 2
 
 
-@pytest.mark.parametrize("file", sorted(SHARED.glob("*/*.json")), ids=lambda file: file.name)
-def test_every_shared_graph_is_proved_optimal_in_a_second(run: Ran, file: Path) -> None:
-    """With the core alone: TVM's hill climb leaves 112,384 B on DS-CNN in float."""
-    code, out, _ = run("plan", file, "--allocator", "best-fit", "--json", "-")
+@pytest.mark.parametrize("name", OF_NETWORKS)
+def test_every_network_is_proved_optimal_in_a_second(run: Ran, name: str, tmp_path: Path) -> None:
+    """With the core alone."""
+    code, out, _ = run("plan", buffers_file(name, tmp_path), "--allocator", "best-fit", "--json", "-")
     (row,) = json.loads(out)["results"]
     assert code == 0
     assert (row["status"], row["gap_percent"]) == ("optimal", 0)
     assert row["cpu_seconds"] < 1
-    if "dscnn_f32" in file.name:
-        assert row["peaks"]["global_workspace"] == 80_464
+
+
+def test_a_plan_is_written_to_the_file_after_o(run: Ran, problem: Path, tmp_path: Path) -> None:
+    assert run("plan", problem, "-o", tmp_path / "plan.csv", "--time-limit", "60")[0] == 0
+    assert (tmp_path / "plan.csv").read_text().startswith("id,lower,upper,size,alignment,pool,offset\n")

@@ -100,7 +100,7 @@ def test_a_pool_of_constants_takes_constants() -> None:
         (("haed/Add", "dtcm"), "TW1116", "did you mean 'head/Add'?"),
         (("r", "dtmc"), "TW1103", "did you mean 'dtcm'?"),
         (("x", "flash"), "TW1116", "names no constant"),
-        (("w", "dtcm"), "TW1116", "--stage 'w=dtcm'"),
+        (("w", "dtcm"), "TW1116", "--stage w=dtcm"),
         (("x", "dtcm"), "TW5002", "--io x=pool"),
     ],
 )

@@ -8,6 +8,7 @@ import re
 import subprocess
 from pathlib import Path, PurePosixPath
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def test_library_knows_the_parts(toy: Any) -> None:
     program = toy.program(toy.graph())
     library = library_of(toy.artifact(program, EmitOptions(const_format="incbin")))
     assert library.sources == ("toy.c", "toy_simple.c", "toy_weights.S")
-    assert (library.headers, library.blobs) == (("toy.h", "tw_runtime.h"), ("toy_flash.bin",))
+    assert (library.headers, library.blobs) == (("toy.h", "toy_quantize.h", "tw_runtime.h"), ("toy_flash.bin",))
     assert (library.assembled, library.selftest, library.maths) == (("toy_weights.S",), "", False)
     assert library.parameters is not None
     assert [(one.name, one.type, one.is_input) for one in library.parameters] == [
@@ -82,7 +83,7 @@ def test_library_knows_the_parts(toy: Any) -> None:
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_every_layout_has_the_header_of_the_kernels(toy: Any, name: str) -> None:
     library = library_of(toy.artifact(toy.program(toy.graph()), EmitOptions(const_format="incbin", layout="split")))
-    assert library.headers == ("toy.h", "toy_kernels.h", "tw_runtime.h")
+    assert library.headers == ("toy.h", "toy_kernels.h", "toy_quantize.h", "tw_runtime.h")
     assert library.sources == ("toy.c", "toy_simple.c", "toy_weights.S")
     files = made(toy, name, layout="split")
     assert {"toy.c", "toy_kernels.h"} <= files.keys()
@@ -143,6 +144,7 @@ def test_arduino_is_a_library_by_the_specification(toy: Any, tmp_path: Path, too
         "arduino/toy/library.properties",
         "arduino/toy/src/toy.c",
         "arduino/toy/src/toy.h",
+        "arduino/toy/src/toy_quantize.h",
         "arduino/toy/src/toy_simple.c",
         "arduino/toy/src/toy_weights.c",
         "arduino/toy/src/tw_runtime.h",
@@ -276,3 +278,58 @@ def test_only_what_is_asked_for_is_written(toy: Any) -> None:
     assert "CMakeLists.txt" not in made(toy, "make")
     assert "Makefile" not in made(toy, "cmake")
     assert made(toy, "cmake")["CMakeLists.txt"].startswith(b"# The network toy")
+
+
+# ESP-IDF
+
+IDF = """cmake_minimum_required(VERSION 3.16)
+project(app C ASM)
+
+function(idf_component_register)
+  cmake_parse_arguments(GIVEN "" "" "SRCS;INCLUDE_DIRS" ${ARGN})
+  get_filename_component(name ${CMAKE_CURRENT_LIST_DIR} NAME)
+  set(COMPONENT_LIB __idf_${name} PARENT_SCOPE)
+  add_library(__idf_${name} STATIC ${GIVEN_SRCS})
+  target_include_directories(__idf_${name} PUBLIC ${GIVEN_INCLUDE_DIRS})
+endfunction()
+
+add_subdirectory(esp-idf/toy)
+add_executable(selftest toy_selftest.c)
+target_link_libraries(selftest __idf_toy m)
+"""
+
+
+@pytest.mark.parametrize("form", ["c", "incbin"])
+def test_esp_idf_component_builds_the_sources_where_they_are(toy: Any, tmp_path: Path, tool: Any, form: Any) -> None:
+    """With a function that registers a component as ESP-IDF's does: a library, and its name in COMPONENT_LIB."""
+    folder = written(made(toy, "esp-idf", form=form, selftest=True), tmp_path)
+    (folder / "CMakeLists.txt").write_text(IDF)
+    run(tool("cmake"), "-S", folder, "-B", folder / "build", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+    run(tool("cmake"), "--build", folder / "build")
+    run(folder / "build" / "selftest")
+    commands = json.loads((folder / "build" / "compile_commands.json").read_text())
+    ours = [one["command"] for one in commands if "__idf_toy" in one["command"]]
+    assert [("-std=c11" in one, "-ffp-contract=off" in one) for one in ours if ".S" not in one] == [(True, True)] * (
+        3 if form == "c" else 2
+    )
+
+
+# CMSIS-Pack
+
+
+@pytest.mark.parametrize("form", ["c", "incbin"])
+def test_cmsis_pack_names_files_that_are_there(toy: Any, form: Any) -> None:
+    files = made(toy, "cmsis-pack", form=form, selftest=True)
+    package = ElementTree.fromstring(files["tilewright.toy.pdsc"])
+    assert [child.tag for child in package] == ["vendor", "name", "description", "url", "releases", "components"]
+    assert (package.findtext("vendor"), package.findtext("name")) == ("tilewright", "toy")
+    (component,) = package.iter("component")
+    assert component.get("Cversion") == package.find("releases/release").get("version")  # type: ignore[union-attr]
+    listed = [(one.get("category"), one.get("name")) for one in component.iter("file")]
+    assert listed[0] == ("include", "./")
+    names = [name for _, name in listed[1:]]
+    assert set(names) <= files.keys()
+    kinds = {".h": "header", ".c": "sourceC", ".S": "sourceAsm", ".bin": "other"}
+    assert listed[1:] == [(kinds[PurePosixPath(str(name)).suffix], name) for name in names]
+    assert {"toy.h", "toy.c", "toy_simple.c"} <= set(names)
+    assert "toy_selftest.c" not in names

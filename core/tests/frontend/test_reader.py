@@ -62,22 +62,6 @@ def test_a_name_that_is_no_utf8(refuses, relu):
     refuses(data, "TW1202")
 
 
-@pytest.mark.parametrize("opset", [0, 1, 6, 9999, -3])
-def test_unknown_opsets(refuses, relu, opset):
-    relu.opset_import[0].version = opset
-    assert f"opset {opset}" in refuses(relu, "TW1204")
-
-
-def test_missing_opset(refuses, relu):
-    del relu.opset_import[:]
-    assert "opset_import" in refuses(relu, "TW1204")
-
-
-def test_one_operator_set_in_two_versions(refuses, relu):
-    relu.opset_import.add(domain="ai.onnx", version=13)
-    assert "two versions" in refuses(relu, "TW1204")
-
-
 def test_a_missing_file_and_a_folder(refuses, tmp_path):
     assert "does not exist" in refuses(tmp_path / "none.onnx", "TW1201")
     assert "folder" in refuses(tmp_path, "TW1201")

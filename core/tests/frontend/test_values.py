@@ -90,6 +90,12 @@ def test_other_types_are_refused_where_they_are_used(refuses, with_weights, data
     assert "does not hold" in refuses(with_weights(weights), "TW2101", 4)
 
 
+@pytest.mark.parametrize("data_type", [TensorProto.INT4, TensorProto.UINT4, TensorProto.FLOAT8E4M3FN])
+def test_small_types_in_the_field_of_int32_are_no_damage(refuses, with_weights, data_type):
+    weights = TensorProto(data_type=data_type, dims=[2], int32_data=[1, 2])
+    assert "does not hold" in refuses(with_weights(weights), "TW2101", 4)
+
+
 def test_unused_weights_of_other_types_do_no_harm(loads, model):
     unused = TensorProto(name="u", data_type=TensorProto.BFLOAT16, dims=[1], raw_data=b"\0\0")
     assert "u" not in loads(model([helper.make_node("Relu", ["x"], ["y"])], constants=[unused])).graph.constants

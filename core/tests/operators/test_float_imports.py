@@ -83,7 +83,7 @@ def test_conv_pads(attributes: dict[str, Any], pads: tuple[int, ...], shape: tup
         ({"x": (1, 2, 5, 5), "w": (4, 2, 3, 3)}, {"strides": [0, 1]}, "strides is"),
         ({"x": (1, 2, 5, 5), "w": (4, 2, 3, 3)}, {"dilations": [2**40, 1]}, "dilations is"),
         ({"x": (1, 2, 5, 5), "w": (4, 2, 3, 3)}, {"auto_pad": "SAME"}, "auto_pad is 'SAME'"),
-        ({"x": (1, 2, 5, 5), "w": (4, 2, 3, 3)}, {"group": 0}, "0 groups"),
+        ({"x": (1, 2, 5, 5), "w": (4, 2, 3, 3)}, {"group": 0}, "group is 0"),
         ({"x": (1, 2, 5, 5), "w": (4, 2, 3, 3)}, {"kernel_shape": [3, 2]}, "do not fit"),
         ({"x": (1, 2, 5, 5, 5, 5), "w": (4, 2, 1, 1, 1, 1)}, {}, "4 spatial axes"),
         ({"x": (1, 2, 5, 5), "w": (4, 2, 6, 3)}, {}, "does not fit"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +9,14 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from networks import network_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.plugins import load_for
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES
+from tilewright.testing.registry import registry_for
 
 GRAIN = 8  # of the made-up cluster's scratchpad
-MODELS = Path(__file__).resolve().parents[4] / "shared" / "models"
 
 
 def saved(folder: Path, seed: int) -> Path:
@@ -49,10 +48,9 @@ def saved(folder: Path, seed: int) -> Path:
 
 def refusal(model: Path, scratchpad_bytes: int, tiler: str = "auto") -> TilewrightError | None:
     """Why there is no plan; None where there is one."""
-    registry = replace(load_for(target="generic", tiler=tiler), platforms={CLUSTER.name: CLUSTER})
     options = Options(memory={"l1": scratchpad_bytes}, tiler=tiler)
     try:
-        _ = Deployment(model, CLUSTER.name, options, registry).allocated
+        _ = Deployment(model, CLUSTER.name, options, registry_for(CLUSTER, tiler=tiler)).allocated
     except TilewrightError as error:
         return error
     return None
@@ -73,10 +71,9 @@ def test_what_is_asked_for_is_the_least_that_does(tmp_path: Path, seed: int, til
     assert asked_for(refusal(model, least - GRAIN, tiler)) == least
 
 
-@pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside this checkout")
 @pytest.mark.parametrize("network", ["ad_int8", "resnet8_int8"])
-def test_of_trained_networks_as_well(network: str) -> None:
-    model = MODELS / f"{network}.onnx"
+def test_of_whole_networks_as_well(network: str) -> None:
+    model = network_file(network)
     least = asked_for(refusal(model, RUNTIME_BYTES + 40))
     assert refusal(model, least) is None
     assert refusal(model, least - GRAIN) is not None

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
@@ -15,11 +16,13 @@ from tilewright.bind import bind
 from tilewright.errors import TilewrightError, memory_error
 from tilewright.ir.allocation import Budget
 from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node, Tensor
 from tilewright.ir.platform import Memory
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner
-from tilewright.plan.remedies import settings_that_fit, with_memories
+from tilewright.plan.remedies import Change, settings_that_fit, with_memories, within_budget
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.whole import WholeTiler
 
@@ -132,3 +135,43 @@ def test_settings_are_named_with_which_the_model_fits() -> None:
     lines = list(settings_that_fit([{"home": "l2"}, {"home": "l3", "cores": "8"}], planned))
     assert [line.split("     ")[0] for line in lines] == ["--set home=l3 --set cores=8"]
     assert lines[0].split("     ")[1].startswith("fits, ")
+
+
+def test_a_refusal_is_planned_with_so_often_and_no_more() -> None:
+    calls: list[Change] = []
+
+    def plan(bound: Bound, change: Change) -> Allocated | None:
+        calls.append(change)
+        return None
+
+    bound = _bound(3)
+    few = within_budget(plan, 10**6)
+    assert [few(bound, Change()) for _ in range(9)] == [None] * 9
+    assert len(calls) == 4
+    many = within_budget(plan, 12)
+    for _ in range(99):
+        many(bound, Change())
+    assert len(calls) == 4 + 50
+
+
+def test_too_many_constants_are_told_after_one_plan_and_one_more() -> None:
+    """Their sum says what is needed: no order, kernel or patience changes it."""
+    names = [f"v{i}" for i in range(5)]
+    add = [Node(name=f"n{i}", op="Add", inputs=(names[i], f"c{i}"), outputs=(names[i + 1],)) for i in range(4)]
+    tensors = {name: Tensor(name=name, dtype=DType.F32, shape=(64,)) for name in (*names, "c0", "c1", "c2", "c3")}
+    graph = Graph(
+        name="sums",
+        inputs=("v0",),
+        outputs=("v4",),
+        nodes=tuple(add),
+        tensors=tensors,
+        constants={f"c{i}": np.full(64, i, np.float32) for i in range(4)},
+    )
+    memories = (Memory(name="sram", size_bytes=None), Memory(name="flash", kind="const", size_bytes=600))
+    platform = replace(WORLD.platform, memories=memories)
+    bound = bind(graph, platform, WORLD.operators, WORLD.kernels, Decisions())
+    with pytest.raises(TilewrightError) as caught:
+        _fitting().plan(bound)
+    assert caught.value.code == "TW5001" and "flash" in caught.value.message
+    assert [line.split("     ")[0] for line in caught.value.fix] == ["--memory flash=1040"]
+    assert _fitting().plan(with_memories(bound, {"flash": 1040}))

@@ -31,7 +31,9 @@ def report(*buffers: dict[str, Any], steps: int = 4, limit: int | None = None, u
         "model": {"name": "net"},
         "target": {"name": "toy"},
         "pools": [{**pool, "name": "flash", "kind": "const"}, {**pool, "name": "ram"}],
-        "steps": [{"id": index, "op": "Conv", "outputs": [], "onnx_nodes": []} for index in range(steps)],
+        "steps": [
+            {"id": index, "name": f"n{index}", "op": "Conv", "outputs": [], "onnx_nodes": []} for index in range(steps)
+        ],
         "buffers": list(buffers),
     }
 

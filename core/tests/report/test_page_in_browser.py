@@ -158,3 +158,37 @@ def test_the_svg_for_documents_draws_too(browser: Any, tmp_path: Path, crowd: An
     browser.open(file)
     assert browser.complaints == []
     assert browser.value("document.querySelectorAll('.box').length") == 500
+
+
+LONG = "model/activation/Relu;model/batch_normalization/FusedBatchNormV3;model/conv2d/BiasAdd/ReadVariableOp"
+
+
+@pytest.mark.parametrize("width", [360, 400, 768, 1320])
+def test_nothing_leaves_the_page_at_any_width(browser: Any, tmp_path: Path, width: int) -> None:
+    """What is wider than the screen, a table or a drawing, scrolls in a box of its own."""
+    report = _report(name=LONG)
+    report["steps"][0]["onnx_nodes"] = [LONG, LONG]
+    report["model"]["inputs"] = [{"name": LONG, "type": "i8", "shape": [1, 32, 32, 3], "scale": 0.1, "zero_point": -3}]
+    report["diagnostics"] = [
+        {"code": "TW1", "severity": "warning", "message": LONG, "where": LONG, "details": [LONG], "fix": [LONG]}
+    ]
+    file = tmp_path / "report.html"
+    file.write_text(report_page(report), encoding="utf-8")
+    browser.open(file, width=width)
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    outside = browser.value(
+        "[...document.querySelectorAll('section > *, header *, .pool *, footer *')]"
+        f".filter(e => e.getBoundingClientRect().right > {width}).map(e => e.outerHTML.slice(0, 90))"
+    )
+    assert outside == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_labels_have_the_colour_that_is_readable_on_boxes(browser: Any, tmp_path: Path, theme: str) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(report_page(_report()), encoding="utf-8")
+    browser.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
+    browser.open(file)
+    fills = browser.value("[...new Set([...document.querySelectorAll('.name')].map(e => getComputedStyle(e).fill))]")
+    browser.send("Emulation.setEmulatedMedia", features=[])
+    assert fills == ["rgb(29, 35, 48)"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.report.text import layer_table
+from tilewright.report.text import layer_table, summary
 
 
 def _step(number: int, group: str) -> dict[str, Any]:
@@ -38,3 +38,33 @@ def test_steps_of_a_group_have_their_figures_with_the_last_and_a_line_says_so() 
 
 def test_without_groups_there_is_no_such_line() -> None:
     assert "run as one" not in layer_table({"steps": [_step(0, "a"), _step(1, "b")]})
+
+
+def _report(used: int, bound: int, order_bound: int | None, *, optimal: bool = True, away: int = 0) -> dict[str, Any]:
+    pool = {"name": "ram", "kind": "ram", "used_bytes": used, "limit_bytes": None}
+    return {
+        "model": {"name": "m"},
+        "target": {"name": "t"},
+        "steps": [],
+        "macs": 0,
+        "constants_bytes": 0,
+        "pools": [{**pool, "lower_bound_bytes": bound, "optimal": optimal}],
+        "order": {"used_bytes": used, "lower_bound_bytes": order_bound, "optimal": used == order_bound},
+        "away": {"used_bytes": away, "lower_bound_bytes": 1},
+    }
+
+
+def test_optimal_says_over_which_orders_and_what_is_known_of_the_others() -> None:
+    assert "lower bound 64: optimal over all orders)" in summary(_report(64, 64, 64))
+    unknown = summary(_report(64, 64, None))
+    assert "lower bound 64: optimal for this order)" in unknown and "other orders" not in unknown
+    told = summary(_report(64, 64, 48))
+    assert "optimal for this order" in told
+    assert "none needs under 48 B in all, here it is 64 B" in told
+
+
+def test_several_pools_say_what_is_proved_of_the_division_and_of_what_is_away() -> None:
+    told = summary(_report(64, 10, None, away=7))
+    assert "lower bound 10; the division among pools is optimal for this order" in told
+    assert "not in their first pool: 7 B of buffers; at least 1 B" in told
+    assert "gap 540.0 %" in summary(_report(64, 10, None, optimal=False))

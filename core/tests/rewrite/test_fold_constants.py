@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tilewright.ir.dtypes import DType
 from tilewright.rewrite.fold_constants import PASS
@@ -47,8 +48,29 @@ def test_large_results_stay(sketch: Callable[[], Sketch], bench: Any) -> None:
     assert bench.apply(graph, PASS) is graph
 
 
-def test_a_constant_output_is_still_written(sketch: Callable[[], Sketch], bench: Any) -> None:
+def test_a_constant_output_is_copied(sketch: Callable[[], Sketch], bench: Any) -> None:
     s = sketch()
     ones = s.constant(np.ones(3, np.float32))
     graph = s.finish(s.node("Add", (ones, ones)))
-    assert bench.apply(graph, PASS) is graph
+    folded = bench.apply(graph, PASS)
+    assert [node.op for node in folded.nodes] == ["Reshape"]
+    assert bench.same_bits(graph, folded)
+    assert bench.apply(folded, PASS) is folded
+
+
+@pytest.mark.parametrize("op", ["Clip", "Relu-like", "Round", "QuantizeLinear", "DequantizeLinear"])
+def test_a_scalar_is_folded_to_an_array(sketch: Callable[[], Sketch], bench: Any, op: str) -> None:
+    """Numpy makes scalars of arrays without dimensions, and scalars cannot be constants of a graph."""
+    s = sketch()
+    half = s.constant(np.array(0.6, np.float32))
+    if op == "QuantizeLinear":
+        value = s.node("Cast", (s.quantize(half, 0.1, 0),), {"to": "f32"})
+    elif op == "DequantizeLinear":
+        value = s.dequantize(s.constant(np.array(6, np.int8)), 0.1)
+    else:
+        limits = {"Clip": {"min": 0.0, "max": 0.5}, "Relu-like": {"min": 0.0}}
+        value = s.node("Clip" if op in limits else op, (half,), limits.get(op, {}))
+    graph = s.finish(s.node("Add", (s.input("x", DType.F32, (3,)), value)))
+    folded = bench.apply(graph, PASS, FOLD_DEQUANTISED)
+    assert [node.op for node in folded.nodes] == ["Add"]
+    assert bench.same_bits(graph, folded)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.tests.schedule.networks import FAMILIES, fan_out, solved_plainly
 from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
 from tilewright.ir.allocation import Budget
@@ -40,6 +43,7 @@ def _random_task(chance: random.Random, nodes: int) -> OrderTask:
         needs=tuple(sum(1 << source for source in row) for row in reads),
         touches=tuple((*row, n) for n, row in enumerate(reads)),
         in_place=tuple(pairs),
+        scratch=tuple(chance.choice([0, 0, 0, 4]) for _ in range(nodes)),
         sizes=tuple(sizes),
         touched_by=tuple(touched),
         from_start=frozenset(),
@@ -67,6 +71,41 @@ def test_small_tasks_reach_the_optimum_of_brute_force() -> None:
         assert found.peak == task.peak(found.order) == best
         lower += best < task.peak(range(7))
     assert lower > 20
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_thirteen_networks_of_a_family_are_proved_and_as_low_as_a_plain_program_finds(
+    family: Callable[[random.Random], OrderTask],
+) -> None:
+    solved = 0
+    for seed in range(13):
+        task = family(random.Random(seed))
+        found = search_order(task, Budget().work)
+        assert _is_order(task, found.order)
+        assert found.optimal and found.peak == task.peak(found.order)
+        plain = solved_plainly(task, 4_000)
+        solved += plain is not None
+        assert plain in (None, found.peak)
+    assert solved >= 3
+
+
+def test_where_the_search_gives_up_the_bound_is_one() -> None:
+    given_up = 0
+    for seed in range(20):
+        task = fan_out(random.Random(seed))
+        hasty, patient = search_order(task, 300), search_order(task, Budget().work)
+        assert hasty.lower_bound <= patient.peak <= hasty.peak
+        given_up += not hasty.optimal
+    assert given_up > 3
+
+
+@given(st.randoms(use_true_random=False))
+def test_an_order_read_backwards_costs_the_same(chance: random.Random) -> None:
+    task = _random_task(chance, 9)
+    turned = task.backward()
+    assert turned.backward() == task
+    assert turned.peak(range(9)) == task.peak(range(9))
+    assert search_order(turned, 10_000).peak == search_order(task, 10_000).peak
 
 
 @settings(max_examples=40, deadline=None)

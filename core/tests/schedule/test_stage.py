@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -178,3 +179,18 @@ def test_scheduling_twice_gives_the_same_value() -> None:
     graph = sketch.finish(out)
     assert scheduled(graph) == scheduled(replace(graph))
     assert np.array_equal(given_order(graph), ("own", "out"))
+
+
+@pytest.mark.parametrize("shape", ["chain", "fan"])
+def test_two_thousand_steps_are_scheduled_in_seconds(shape: str) -> None:
+    sketch, own = start()
+    values = [own]
+    for index in range(2000):
+        values.append(sketch.node("Clip", [values[-1] if shape == "chain" else own], RELU, f"s{index}"))
+    while len(values) > 1 and shape == "fan":
+        values = [sketch.node("Concat", values[at : at + 50], {"axis": 0}) for at in range(0, len(values), 50)]
+    graph = sketch.finish(values[-1])
+    began = time.process_time()
+    assert sorted(frugal_order(graph)) == sorted(given_order(graph))
+    assert len(scheduled(graph).steps) > 1900
+    assert time.process_time() - began < 20

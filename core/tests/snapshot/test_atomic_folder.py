@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
 
 from tilewright.errors import Exit, TilewrightError
-from tilewright.snapshot.atomic_folder import demand_writable, demand_writable_file, write_file, write_folder
+from tilewright.snapshot.atomic_folder import (
+    demand_writable,
+    demand_writable_file,
+    temporary_folder,
+    write_file,
+    write_folder,
+)
 
 FILES = {"a.c": b"int a;\n", "below/b.bin": bytes(range(256))}
 
@@ -72,3 +79,27 @@ def test_one_file(tmp_path: Path) -> None:
     assert written(tmp_path) == {"new/report.json": b"{}"}
     with pytest.raises(TilewrightError, match="TW1107"):
         demand_writable_file(tmp_path)
+
+
+def test_a_temporary_folder_is_gone_afterwards() -> None:
+    with temporary_folder() as folder:
+        (folder / "x").write_bytes(b"x")
+    assert not folder.exists()
+
+
+def test_no_place_for_temporary_files_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "/proc/nowhere")
+    with pytest.raises(TilewrightError, match="TW1107"), temporary_folder():
+        pass
+
+
+def test_no_room_for_temporary_files_is_said_and_what_is_there_removed() -> None:
+    with pytest.raises(TilewrightError, match=r"(?s)TW1107.*No space left"), temporary_folder() as folder:
+        (folder / "x").write_bytes(b"x")
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert not folder.exists()
+
+
+def test_other_errors_inside_are_passed_on() -> None:
+    with pytest.raises(ConnectionError), temporary_folder():
+        raise ConnectionError

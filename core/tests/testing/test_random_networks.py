@@ -7,8 +7,10 @@ import pytest
 
 from tilewright.builtin import tilewright_graph_passes
 from tilewright.rewrite import rewrite
+from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_networks import KINDS, random_network
+from tilewright.testing.registry import registry_for
 from tilewright.testing.side_by_side import SideBySide
 
 BORDER = {"QuantizeLinear", "DequantizeLinear"}
@@ -35,5 +37,6 @@ def test_everything_but_the_border_becomes_integers(kind: str, seed: int) -> Non
 def test_a_deployment_of_a_graph_compiles() -> None:
     network = random_network("sequence", 5, vocabulary())
     lowered = rewrite(network.graph, vocabulary(), tuple(tilewright_graph_passes())).graph
-    plan = SideBySide(graph=lowered, feeds=network.feeds).deployment("generic")
+    together = SideBySide(graph=lowered, feeds=network.feeds)
+    plan = together.deployment(CLUSTER.name, registry=registry_for(CLUSTER))
     assert plan.scheduled.steps

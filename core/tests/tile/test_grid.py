@@ -44,6 +44,14 @@ def test_a_smaller_grid_keeps_the_largest_and_the_smallest_tiles(most: int) -> N
     assert points[0].tolist() == every[0].tolist()
 
 
+@pytest.mark.parametrize("most", [0, 1, 2, 5])
+def test_a_grid_smaller_than_two_sizes_of_each_loop_keeps_the_smallest_tiles(most: int) -> None:
+    space = SPACES["Conv_same"]
+    points, every = grid(space, most), grid(space)
+    assert 1 <= len(points) <= max(most, 1)
+    assert points[-1].tolist() == every[-1].tolist()
+
+
 @pytest.mark.parametrize("name", SPACES)
 def test_orders_are_permutations_with_reductions_inside(name: str) -> None:
     space = SPACES[name]

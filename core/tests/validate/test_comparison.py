@@ -146,3 +146,18 @@ def test_what_lies_between_two_steps_may_go_either_way() -> None:
         assert verdict.exact
     (verdict,) = judge_steps(plain, ["n0", "n1"], operators, [{"v0": x}], [{"v2": np.ceil(x / 2) + 2}])
     assert not verdict.exact
+
+
+def test_a_float_step_inside_its_error_model_says_how_far_inside() -> None:
+    given = np.array([2, 4, 6], np.float32)
+    near, far = np.array([1, 2, 3.03125], np.float32), np.array([1, 2, 3.25], np.float32)
+    for written, exact, share in ((given / 2, True, 0.0), (near, True, 0.25), (far, False, 0.0)):
+        (step,) = judge_steps(graph(DType.F32, "Half"), ["n0"], OPERATORS, [{"v0": given}], [{"v1": written}])
+        assert (step.exact, step.of_allowed, step.bit_equal) == (exact, share, written is not near and exact)
+
+
+def test_the_worst_set_counts() -> None:
+    given = np.array([2, 4, 6], np.float32)
+    written = [{"v1": given / 2 + np.float32(off)} for off in (0, 0.0625, 0.03125)]
+    (step,) = judge_steps(graph(DType.F32, "Half"), ["n0"], OPERATORS, [{"v0": given}] * 3, written)
+    assert (step.exact, step.bit_equal, step.of_allowed) == (True, False, 0.5)

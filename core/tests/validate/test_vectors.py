@@ -19,7 +19,7 @@ Y = Tensor(name="y", dtype=DType.F32, shape=(2,))
 def test_sets_are_read_in_order_and_given_their_shape(tmp_path: Path) -> None:
     arrays = {f"set{k}/in/x:0": np.full(4, k, np.int8) for k in (1, 0)}
     np.savez(tmp_path / "v.npz", **arrays, **{"set1/out/y": np.ones(2, np.float32), "set0/other/z": np.zeros(1)})
-    first, second = read_vectors(tmp_path / "v.npz", {"x:0": X}, {"y": Y})
+    first, second = read_vectors(tmp_path / "v.npz", {"x:0": X}, {"y": Y}, {})
     assert first.inputs["x:0"].tolist() == [[0, 0, 0, 0]]
     assert second.inputs["x:0"].tolist() == [[1, 1, 1, 1]]
     assert list(first.outputs) == []
@@ -29,7 +29,7 @@ def test_sets_are_read_in_order_and_given_their_shape(tmp_path: Path) -> None:
 def test_a_pickle_is_not_opened(tmp_path: Path) -> None:
     np.savez(tmp_path / "v.npz", **{"set0/in/x:0": np.array([print], dtype=object)})
     with pytest.raises(TilewrightError, match="TW6001"):
-        read_vectors(tmp_path / "v.npz", {"x:0": X}, {})
+        read_vectors(tmp_path / "v.npz", {"x:0": X}, {}, {})
 
 
 def test_a_damaged_member_is_an_error_of_the_file(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_a_damaged_member_is_an_error_of_the_file(tmp_path: Path) -> None:
         damaged = bytes(whole[:place]) + bytes([whole[place] ^ 0xFF]) + bytes(whole[place + 1 :])
         (tmp_path / "v.npz").write_bytes(damaged)
         try:
-            read_vectors(tmp_path / "v.npz", {"x:0": X}, {})
+            read_vectors(tmp_path / "v.npz", {"x:0": X}, {}, {})
         except TilewrightError as error:
             assert error.code == "TW6001"
 
@@ -58,3 +58,10 @@ def test_random_integers_reach_both_ends() -> None:
     many = Tensor(name="m", dtype=DType.I8, shape=(10_000,))
     (drawn,) = random_vectors({"m": many}, 1, 0)
     assert (drawn.inputs["m"].min(), drawn.inputs["m"].max()) == (-128, 127)
+
+
+@pytest.mark.parametrize("dtype", [DType.F32, DType.I8, DType.U8, DType.I64, DType.BOOL])
+def test_a_random_scalar_has_the_type_that_is_declared(dtype: DType) -> None:
+    (drawn,) = random_vectors({"t": Tensor(name="t", dtype=dtype, shape=())}, 1, 0)
+    assert isinstance(drawn.inputs["t"], np.ndarray)
+    assert (drawn.inputs["t"].shape, drawn.inputs["t"].dtype) == ((), dtype.numpy)

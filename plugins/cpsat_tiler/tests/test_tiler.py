@@ -27,10 +27,10 @@ from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.runner import Job
 from tilewright.ir.stages import Scheduled, Tiled
 from tilewright.ir.tiler import Buffering
-from tilewright.plugins import load_for
 from tilewright.runners.twin import TwinRunner
 from tilewright.schedule import schedule
 from tilewright.testing.random_layers import layers, schedule_on
+from tilewright.testing.registry import registry_for
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import TILERS
 from tilewright.validate.comparison import judge_steps
@@ -145,7 +145,7 @@ def test_what_is_pinned_near_takes_its_room() -> None:
 
 @pytest.mark.parametrize("scratchpad_bytes", [2048, 4096, 16384])
 def test_exact_on_the_twin(scratchpad_bytes: int, tmp_path: Path) -> None:
-    registry = replace(load_for(target="generic", tiler="cpsat"), platforms={CLUSTER.name: CLUSTER})
+    registry = registry_for(CLUSTER, tiler="cpsat")
     options = Options(memory={"l1": scratchpad_bytes}, tiler="cpsat")
     plan = Deployment(DIGITS, CLUSTER.name, options, registry)
     numbers = np.random.default_rng(3)

@@ -142,3 +142,10 @@ def test_both_forms_take_the_same_steps() -> None:
     for seed in range(400):
         problem = small_problem(random.Random(seed))
         assert PYTHON.solve(problem, BUDGET) == NATIVE.solve(problem, BUDGET), seed
+
+
+def test_the_python_form_is_an_allocator_of_its_own() -> None:
+    from tilewright_minimalloc import tilewright_allocators
+
+    (python,) = (one for one in tilewright_allocators() if one.name == "minimalloc-python")
+    assert python.summary.endswith("; in Python")

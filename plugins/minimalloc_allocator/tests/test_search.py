@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from problems import CAPACITY_BYTES, CHALLENGING, OF_NETWORKS, buffers_file, challenging_file
 from tilewright.allocate.problem_files import read_problem
 from tilewright.allocate.solving import solved
 from tilewright.api.allocator import Block, Budget, Pool, Problem
@@ -24,7 +25,6 @@ from tilewright_minimalloc.native import NativeSearch, extension
 from tilewright_minimalloc.portfolio import fit
 from tilewright_minimalloc.search import Outcome, PythonSearch, Selector
 
-SHARED = Path(__file__).parents[4] / "shared" / "benchmarks" / "allocation"
 BUILT = extension() is not None
 MAKE = NativeSearch if BUILT else PythonSearch
 
@@ -131,10 +131,9 @@ def test_the_core_finds_nothing_wrong(chance: random.Random) -> None:
     assert solution == solved(problem, Exact(), Budget(work=3_000))
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="the shared benchmarks are not here")
-@pytest.mark.parametrize("letter", "ABCDEFGHIJK")
+@pytest.mark.parametrize("letter", CHALLENGING)
 def test_fits_what_minimalloc_calls_challenging(letter: str) -> None:
-    with (SHARED / "minimalloc" / f"{letter}.1048576.csv").open(newline="") as stream:
+    with challenging_file(letter).open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     blocks = tuple(
         Block(
@@ -145,15 +144,16 @@ def test_fits_what_minimalloc_calls_challenging(letter: str) -> None:
         )
         for row in rows
     )
-    problem = Problem(blocks=blocks, pools=(Pool(name="ram", capacity_bytes=1048576),), goal="fit")
+    problem = Problem(blocks=blocks, pools=(Pool(name="ram", capacity_bytes=CAPACITY_BYTES),), goal="fit")
     solution = Exact().solve(problem, Budget())
     assert solution.status == "feasible"
     assert violations(problem, solution) == ()
 
 
-@pytest.mark.parametrize("file", sorted(SHARED.glob("*/*.json")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("name", OF_NETWORKS)
 @pytest.mark.parametrize("form", ["python", "native"] if BUILT else ["python"])
-def test_graphs_of_real_networks_are_proved_optimal(file: Path, form: str) -> None:
+def test_networks_are_proved_optimal(name: str, form: str, tmp_path: Path) -> None:
+    file = buffers_file(name, tmp_path)
     started = time.process_time()
     solution = solved(read_problem(file), Exact(form=form), Budget())
     assert solution.status == "optimal"

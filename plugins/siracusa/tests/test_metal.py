@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from networks import network_file
 from tilewright.api.runner import elf_symbols
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
@@ -34,7 +35,6 @@ from tilewright_siracusa.metal import MACHINE, linker_script
 from tilewright_siracusa.platform import SIRACUSA
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits"
-MODELS = DIGITS.parents[2] / "shared" / "models"
 OBJDUMP, READELF = "riscv64-unknown-elf-objdump", "riscv64-unknown-elf-readelf"
 TOOLCHAINS = {"gcc": gcc, "zig": zig}
 LOAD = 1
@@ -212,10 +212,9 @@ def test_the_search_for_floats_finds_them(toolchain: Toolchain, built: Built) ->
     assert FLOAT_INSTRUCTION.search(said(OBJDUMP, "-d", folder / "digits_f32.c.o"))
 
 
-@pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside the repository")
 @pytest.mark.parametrize("model", ["ad_int8", "kws_int8", "resnet8_int8", "vww_int8", "resnet8_f32"])
-def test_trained_networks_build_and_fit(model: str, built: Built) -> None:
-    plan = Deployment(MODELS / f"{model}.onnx", "siracusa", Options(memory={"l1": 64 << 10}))
+def test_networks_build_and_fit(model: str, built: Built) -> None:
+    plan = Deployment(network_file(model), "siracusa", Options(memory={"l1": 64 << 10}))
     folder = built((gcc if model != "resnet8_int8" else zig)(MACHINE), plan)
     for one in segments((folder / ELF).read_bytes()):
         assert one.address + one.size <= L2_BASE + L2_BYTES

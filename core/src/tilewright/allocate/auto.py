@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tilewright.allocate.best_fit import BestFit
+from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
 from tilewright.check.allocation import peaks, violations
 from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
 
@@ -33,6 +34,8 @@ class Auto:
         """See `Allocator.solve`."""
         if self.exact is None:
             return _signed(self.heuristic, problem, budget)
+        if count_of_meetings(problem) > MOST_MEETINGS:
+            return self._of_many(self.exact, problem, budget)
         quick = _signed(self.heuristic, problem, replace(budget, work=budget.work // _QUICK_SHARE))
         if quick.status in ("optimal", "infeasible") or (problem.goal == "fit" and quick.status == "feasible"):
             return quick
@@ -46,6 +49,11 @@ class Auto:
             work += patient.work
         best = exact if exact.status == "feasible" and _no_worse(problem, exact, patient) else patient
         return replace(best, work=work, bounds={**best.bounds, **exact.bounds})
+
+    def _of_many(self, exact: Allocator, problem: Problem, budget: Budget) -> Solution:
+        """The exact allocator's plan for more blocks than pairs can be looked at; where it has none the heuristic's."""
+        found = _signed(exact, problem, budget)
+        return found if found.status != "unknown" else _signed(self.heuristic, problem, budget)
 
 
 def chosen(allocators: Mapping[str, Allocator], name: str) -> Allocator:

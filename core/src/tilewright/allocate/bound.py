@@ -3,6 +3,7 @@ Does not know any placement.
 
 The bound of a pool is the heaviest set of blocks that all conflict with each other and can only be there. Every
 offset in such a set is a multiple of the set's common alignment, so all blocks but the topmost count rounded up.
+Where such blocks may be in several pools, a pool must hold at least what the others together cannot.
 """
 
 from __future__ import annotations
@@ -25,7 +26,53 @@ def lower_bounds(problem: Problem) -> dict[str, int]:
         alone = () if problem.compatible else problem.blocks  # what cannot be listed is left out of the argument
         return lower_bounds(replace(problem, blocks=alone, conflicts=(), compatible=()))
     conflicts = neighbours(problem) if problem.conflicts or problem.compatible else ()
-    return {pool.name: pool_bound(problem, pool, confined[pool.name], conflicts) for pool in problem.pools}
+    bounds = {pool.name: pool_bound(problem, pool, confined[pool.name], conflicts) for pool in problem.pools}
+    for names in dict.fromkeys(_sets_of_pools(problem)):
+        for name, bound in _left_over(problem, names, conflicts):
+            bounds[name] = max(bounds[name], bound)
+    return bounds
+
+
+def _sets_of_pools(problem: Problem) -> Iterable[frozenset[str]]:
+    """Several pools that some blocks may be in and no others; and all that hang together by such blocks."""
+    alike = dict.fromkeys(frozenset(block.pools) for block in problem.blocks if len(set(block.pools)) > 1)
+    joined: list[frozenset[str]] = []
+    for names in alike:
+        apart = [other for other in joined if not other & names]
+        joined = [*apart, names.union(*(other for other in joined if other & names))]
+    return (*alike, *joined)
+
+
+def _left_over(
+    problem: Problem, names: frozenset[str], conflicts: Sequence[Sequence[int]]
+) -> Iterable[tuple[str, int]]:
+    """For every pool of a set, what is alive at once of blocks for this set, less what the other pools can hold."""
+    pools = [pool for pool in problem.pools if pool.name in names]
+    rooms = {pool.name: _room(pool) for pool in pools}
+    boundless = [name for name, room in rooms.items() if room is None]
+    open_to = boundless or list(rooms)
+    if len(boundless) > 1:
+        return
+    present = {i for i, block in enumerate(problem.blocks) if block.size_bytes and names.issuperset(block.pools)}
+    weights = (
+        sum(problem.blocks[number].size_bytes for number in clique) for clique in _cliques(problem, present, conflicts)
+    )
+    most = max(weights, default=0)
+    for name in open_to:
+        others = sum(room for other, room in rooms.items() if other != name and room is not None)
+        yield name, max(most - others, 0)
+
+
+def _room(pool: Pool) -> int | None:
+    """Bytes that blocks can have of a pool; None: without end."""
+    if pool.capacity_bytes is None:
+        return None
+    taken = covered = 0
+    for low, end in sorted(pool.reserved):
+        high = min(end, pool.capacity_bytes)
+        taken += max(high - max(low, covered), 0)
+        covered = max(covered, high)
+    return pool.capacity_bytes - taken
 
 
 def pool_bound(problem: Problem, pool: Pool, members: Sequence[int], conflicts: Sequence[Sequence[int]]) -> int:

@@ -4,10 +4,10 @@ Does not know how it was found.
 
 from __future__ import annotations
 
-from tilewright.errors import Diagnostic
+from tilewright.errors import Diagnostic, typed
 from tilewright.ir.platform import Platform
 from tilewright.ir.rounding import align_up
-from tilewright.ir.stages import Allocated
+from tilewright.ir.stages import Allocated, Buffer
 
 
 def memory_bytes(allocated: Allocated, memory: str) -> int:
@@ -24,6 +24,35 @@ def exceeded_bytes(allocated: Allocated, memory: str) -> int:
     return 0 if limit is None else max(memory_bytes(allocated, memory) - limit, 0)
 
 
+def bytes_away(allocated: Allocated) -> int:
+    """Bytes of buffers that are not in the first memory that they may be in, those times two that are in the third."""
+    return sum(
+        buffer.size_bytes * buffer.memories.index(allocated.placements[buffer.name].memory)
+        for buffer in allocated.tiled.buffers
+        if buffer.kind != "constant" and buffer.name in allocated.placements and len(buffer.memories) > 1
+        if allocated.placements[buffer.name].memory in buffer.memories
+    )
+
+
+def least_bytes_away(allocated: Allocated) -> int:
+    """What is alive at once of buffers that may first be in some memory, less what that memory holds: these steps in
+    this order have at least so much elsewhere."""
+    platform = allocated.tiled.scheduled.bound.platform
+    away = [0] * len(allocated.tiled.scheduled.steps)
+    for memory in platform.memories:
+        limit = platform.plan_bytes(memory.name)
+        mine = [b for b in allocated.tiled.buffers if b.memories[:1] == (memory.name,) and b.kind != "constant"]
+        for step in range(len(away)) if limit is not None and mine else ():
+            alive = sum(buffer.size_bytes for buffer in mine if buffer.first <= step <= buffer.last)
+            free = sum(buffer.size_bytes for buffer in mine if buffer.first <= step <= buffer.last and _alone(buffer))
+            away[step] += max(min(alive - (limit or 0), alive - free), 0)
+    return max(away, default=0)
+
+
+def _alone(buffer: Buffer) -> bool:
+    return len(buffer.memories) == 1
+
+
 def beyond_machine_warnings(platform: Platform) -> tuple[Diagnostic, ...]:
     """A warning TW5034 for every limit that is larger than the memory of the machine."""
     return tuple(
@@ -33,7 +62,7 @@ def beyond_machine_warnings(platform: Platform) -> tuple[Diagnostic, ...]:
             message=f"memory '{memory.name}' is given {memory.size_bytes:,} B, the machine has "
             f"{memory.machine_bytes:,} B: a program that takes more does not link",
             where=f"memory {memory.name}",
-            fix=(f"--memory {memory.name}={memory.machine_bytes}",),
+            fix=(typed("--memory", f"{memory.name}={memory.machine_bytes}"),),
         )
         for memory in platform.memories
         if memory.machine_bytes is not None and (memory.size_bytes or 0) > memory.machine_bytes
@@ -55,7 +84,7 @@ def soft_limit_warnings(allocated: Allocated) -> tuple[Diagnostic, ...]:
                     message=f"soft limit exceeded: memory '{memory.name}' needs {limit + excess:,} B, its limit is "
                     f"{limit:,} B ({excess:,} B more)",
                     where=f"pool {memory.name}",
-                    fix=(f"leave `soft` out of pool '{memory.name}'     makes the limit hard",),
+                    fix=(f"leave `soft` out of pool '{memory.name}', which makes the limit hard",),
                 )
             )
     return tuple(found)

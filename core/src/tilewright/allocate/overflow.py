@@ -4,10 +4,12 @@ Does not know what to change; the planner tries changes and adds what helped.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tilewright.errors import TilewrightError, memory_error
 from tilewright.ir.graph import Node
+from tilewright.ir.short_names import short_names
 from tilewright.ir.stages import Buffer, Tiled
 
 MIGHT_FIT = "a better placement might fit"  # said where the buffers' lower bound is inside the limit
@@ -62,24 +64,33 @@ def overflow_of(
 
 def does_not_fit(tiled: Tiled, overflow: Overflow, fix: tuple[str, ...] = ()) -> TilewrightError:
     """The error TW5001 (exit 5) for an overflow; `fix` are the changes that were found to help."""
-    details = [_line(tiled, buffer, buffer.name in overflow.pinned) for buffer in overflow.live[:_MOST_SHOWN]]
+    shorts = _shorts(tiled)
+    shown = overflow.live[:_MOST_SHOWN]
+    details = [_line(tiled, buffer, shorts, pinned=buffer.name in overflow.pinned) for buffer in shown]
     rest = overflow.live[_MOST_SHOWN:]
     if rest:
         details.append(f"and {len(rest)} more, {sum(buffer.size_bytes for buffer in rest):,} B together")
-    details.extend(_choices(tiled, overflow))
-    if overflow.lower_bound_bytes <= overflow.available_bytes and not _too_large(tiled, overflow):
+    details.extend(_choices(tiled, overflow, shorts))
+    if overflow.lower_bound_bytes <= overflow.available_bytes and not _too_large(tiled, overflow, shorts):
         details.append(f"{MIGHT_FIT}: these buffers need at least {overflow.lower_bound_bytes:,} B")
     return memory_error(
         "TW5001",
         f"does not fit: memory '{overflow.memory}' needs {overflow.needed_bytes:,} B, has "
         f"{overflow.available_bytes:,} B ({overflow.excess_bytes:,} B too many)",
-        where=_where(tiled, overflow.step),
+        where=_where(tiled, overflow.step, shorts),
         details=tuple(details),
         fix=fix,
     )
 
 
-def _choices(tiled: Tiled, overflow: Overflow) -> list[str]:
+def _shorts(tiled: Tiled) -> dict[str, str]:
+    """How nodes, tensors and buffers are shown: whole names can fill a screen; the report has them."""
+    nodes = (name for node in tiled.scheduled.bound.graph.nodes for name in (node.name, *node.origin[:1]))
+    buffers = (name for buffer in tiled.buffers for name in (buffer.name, *buffer.values))
+    return short_names((*nodes, *buffers))
+
+
+def _choices(tiled: Tiled, overflow: Overflow, shorts: Mapping[str, str]) -> list[str]:
     """Where else the buffers may be, and which of them are too large for all of it."""
     platform = tiled.scheduled.bound.platform
     free = [buffer for buffer in overflow.live if buffer.name not in overflow.pinned]
@@ -88,10 +99,10 @@ def _choices(tiled: Tiled, overflow: Overflow) -> list[str]:
         return []
     limits = ((name, platform.plan_bytes(name)) for name in names)
     shown = ", ".join(name if limit is None else f"{name} ({limit:,} B)" for name, limit in limits)
-    return [f"tried in this order: {shown}", *_too_large(tiled, overflow)]
+    return [f"tried in this order: {shown}", *_too_large(tiled, overflow, shorts)]
 
 
-def _too_large(tiled: Tiled, overflow: Overflow) -> list[str]:
+def _too_large(tiled: Tiled, overflow: Overflow, shorts: Mapping[str, str]) -> list[str]:
     """Buffers that are larger than every memory they may be in."""
     platform = tiled.scheduled.bound.platform
     lines = []
@@ -99,34 +110,34 @@ def _too_large(tiled: Tiled, overflow: Overflow) -> list[str]:
         names = [overflow.memory] if buffer.name in overflow.pinned else buffer.memories
         limits = [platform.hard_bytes(name) for name in names]
         if limits and all(limit is not None and limit < buffer.size_bytes for limit in limits):
-            lines.append(f"'{buffer.name}' alone is larger than {', '.join(names)}")
+            lines.append(f"'{shorts[buffer.name]}' alone is larger than {', '.join(names)}")
     return lines
 
 
-def _where(tiled: Tiled, step: int) -> str:
+def _where(tiled: Tiled, step: int, shorts: Mapping[str, str]) -> str:
     if step < 0:
         return "constants"
     name = tiled.scheduled.steps[step].name
     node = next((node for node in tiled.scheduled.bound.graph.nodes if node.name == name), None)
-    origin = _origin(node) if node is not None and node.origin else ""
-    return f"step {step} '{name}'{f' ({node.op}{origin})' if node is not None else ''}"
+    origin = _origin(node, shorts) if node is not None and node.origin else ""
+    return f"step {step} '{shorts.get(name, name)}'{f' ({node.op}{origin})' if node is not None else ''}"
 
 
-def _line(tiled: Tiled, buffer: Buffer, pinned: bool) -> str:
+def _line(tiled: Tiled, buffer: Buffer, shorts: Mapping[str, str], *, pinned: bool) -> str:
     tensors = tiled.scheduled.bound.graph.tensors
     values = [tensors[name] for name in buffer.values if name in tensors]
     shown = max(values, key=lambda tensor: tensor.size_bytes, default=None)
     shape = "" if shown is None else f"  {'x'.join(map(str, shown.shape)) or 'scalar'} {shown.dtype.value}"
-    name = buffer.name if shown is None else shown.name
+    name = shorts[buffer.name if shown is None else shown.name]
     facts = [] if buffer.kind == "constant" else [f"live {buffer.first}..{buffer.last}"]
     facts += ["pinned"] if pinned else []
     life = f"  ({', '.join(facts)})" if facts else ""
     return f"{buffer.kind:10} {name}{shape}  {buffer.size_bytes:,} B{life}"
 
 
-def _origin(node: Node) -> str:
+def _origin(node: Node, shorts: Mapping[str, str]) -> str:
     """The first ONNX node and how many more: the names of all of them can fill a screen; the report has them."""
-    first = "" if len(node.origin) > 1 and node.origin[0] == node.name else f" {node.origin[0]}"
+    first = "" if len(node.origin) > 1 and node.origin[0] == node.name else f" {shorts[node.origin[0]]}"
     more = len(node.origin) - 1
     if not more:
         return f", onnx{first}"

@@ -18,6 +18,7 @@ from tilewright.ir.codec import Codec
 
 SCHEMA = "https://tilewright.dev/schema/problem-1.json"
 _POOL = "memory"  # the only pool of a CSV
+_CSV_NAMES = {"buffer": "id", "buffer_id": "id", "begin": "lower", "start": "lower", "end": "upper"}
 _ALIGNED_TO = 4096  # pools of files that do not say how their pools are aligned
 
 
@@ -61,37 +62,46 @@ def solution_csv(problem: Problem, solution: Solution) -> str:
 
 
 def _from_csv(text: str, inclusive: bool) -> Problem:
-    rows = list(csv.DictReader(io.StringIO(text)))
-    if not rows or not {"id", "lower", "upper", "size"} <= rows[0].keys():
-        raise ValueError("the first line must name the columns id, lower, upper and size")
-    blocks = tuple(_csv_block(row, inclusive) for row in rows)
+    """A column `end` names the last moment of a lifetime and of gaps, `upper` the first after it."""
+    lines = text.splitlines()
+    lines = lines[: lines.index("")] if "" in lines else lines  # an empty line ends the table
+    rows = csv.reader(lines)
+    head = next(rows, [])
+    names = [_CSV_NAMES.get(name.strip(), name.strip()) for name in head]
+    if len(set(names)) < len(names) or not {"id", "lower", "upper", "size"} <= set(names):
+        raise ValueError("the first line must name the columns id, lower, upper and size, each once")
+    closed = inclusive or "end" in head
+    blocks = tuple(_csv_block(dict(zip(names, row, strict=True)), closed) for row in rows)
     return Problem(blocks=blocks, pools=(Pool(name=_POOL, capacity_bytes=None, align=_ALIGNED_TO),))
 
 
-def _csv_block(row: Mapping[str, str], inclusive: bool) -> Block:
-    low, high = int(row["lower"]), int(row["upper"]) - (not inclusive)
+def _csv_block(row: Mapping[str, str], closed: bool) -> Block:
+    low, high = int(row["lower"]), int(row["upper"]) - (not closed)
     offset, hint = row.get("offset") or "", row.get("hint") or ""
     return Block(
         name=row["id"],
         size_bytes=int(row["size"]),
         align=int(row.get("alignment") or 1),
-        lifetimes=_without(low, high, row.get("gaps") or ""),
+        lifetimes=_without(low, high, row.get("gaps") or "", closed),
         pools=(_POOL,),
         fixed_offset=int(offset) if offset else None,
         hint=int(hint) if hint and int(hint) >= 0 else None,
     )
 
 
-def _without(low: int, high: int, gaps: str) -> tuple[tuple[int, int], ...]:
-    """A closed lifetime with half-open gaps such as `7-9 12-14` cut out."""
+def _without(low: int, high: int, gaps: str, closed: bool) -> tuple[tuple[int, int], ...]:
+    """A closed lifetime with gaps such as `7-9 12-14` cut out. A gap with a window, `7-9@2:8`, in which bytes 2 to 7
+    are kept, is left in: nothing of the block is given up."""
     lives = []
     for gap in gaps.split():
-        found = re.fullmatch(r"(\d+)-(\d+)", gap)
+        found = re.fullmatch(r"(\d+)-(\d+)(@\d+:\d+)?", gap)
         if found is None:
-            raise ValueError(f"the gap '{gap}' is not of the form 7-9")
+            raise ValueError(f"the gap '{gap}' is not of the form 7-9 or 7-9@2:8")
+        if found[3]:
+            continue
         if int(found[1]) > low:
             lives.append((low, int(found[1]) - 1))
-        low = int(found[2])
+        low = int(found[2]) + closed
     return (*lives, (low, high)) if low <= high or not lives else tuple(lives)
 
 

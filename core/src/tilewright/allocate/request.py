@@ -110,7 +110,7 @@ def _demand_known(buffers: tuple[Buffer, ...], decisions: Decisions) -> None:
         raise usage_error(
             "TW5003",
             f"an offset is pinned for '{unknown[0]}', which is no buffer of this plan",
-            fix=("tilewright compile ... --dump-after tiled     lists the buffers",),
+            fix=("correct or remove it; without it, `compile --dump-after tiled` lists the buffers",),
         )
 
 

@@ -10,7 +10,7 @@ from tilewright.allocate.bound import lower_bounds
 from tilewright.allocate.normalise import Normal, normalised
 from tilewright.allocate.wellformed import demand_wellformed
 from tilewright.check.allocation import peaks, violations
-from tilewright.errors import TilewrightError, plugin_error
+from tilewright.errors import TilewrightError, plugin_error, typed
 from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
 from tilewright.ir.rounding import ceil_div
 
@@ -60,7 +60,7 @@ def wrong_answer(allocator: str, wrong: tuple[str, ...]) -> TilewrightError:
         "TW8050",
         f"allocator '{allocator}' returned a plan that is wrong: {wrong[0]}",
         details=wrong[1:8],
-        fix=("use another one: --allocator best-fit", "report it to the allocator's author"),
+        fix=(typed("--allocator", "best-fit", gives="is another one"), "report it to the allocator's author"),
     )
 
 

@@ -64,6 +64,7 @@ def stack(problem: Problem) -> Solution:
 def _verdict(problem: Problem, yards: dict[str, _Skyline], places: dict[str, Place], work: int) -> Solution:
     bounds = lower_bounds(problem)
     proved = all(yards[name].peak == bound for name, bound in bounds.items())
+    proved = proved and all(places[block.name].pool == block.pools[0] for block in problem.blocks)
     return Solution(status="optimal" if proved else "feasible", places=places, work=work)
 
 

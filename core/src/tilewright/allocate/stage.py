@@ -10,6 +10,7 @@ from dataclasses import replace
 from tilewright.allocate.auto import cost
 from tilewright.allocate.bound import lower_bounds
 from tilewright.allocate.in_order import pack_in_order
+from tilewright.allocate.knapsack import packed_by_preference
 from tilewright.allocate.overflow import Overflow, does_not_fit, overflow_of
 from tilewright.allocate.regions import PlacedArray, arrangements, beside, taken_bytes
 from tilewright.allocate.request import Request, relaxed, request
@@ -103,12 +104,16 @@ def _crowded(tiled: Tiled, asked: Request, laid: tuple[PlacedArray, ...]) -> Ove
 
 
 def _placed_constants(tiled: Tiled, problem: Problem, allocator: Allocator, budget: Budget) -> Solution | Overflow:
-    """One after the other where that is good enough: everything in its preferred memory. Else the better of that and
-    what the allocator finds."""
+    """One after the other where everything is in its preferred memory then; else every memory as full as can be;
+    where that does not fit, or offsets are demanded, the better of one after the other and what the allocator finds.
+    """
     simple = Solution(status="feasible", places=pack_in_order(problem), bounds=lower_bounds(problem))
     wrong = violations(problem, simple)
     if not wrong and all(simple.places[block.name].pool == block.pools[0] for block in problem.blocks):
         return simple
+    divided = replace(simple, places=packed_by_preference(problem) or simple.places)
+    if divided.places != simple.places and not violations(problem, divided):
+        return divided if wrong or cost(problem, divided) < cost(problem, simple) else simple
     answer = solved(problem, allocator, budget)
     if answer.status in ("optimal", "feasible"):
         return answer if wrong or cost(problem, answer) < cost(problem, simple) else simple

@@ -38,7 +38,8 @@ def verdict(problem: Problem, yard: Yard, best: Packing, closed: bool, work: int
         if pool.capacity_bytes is not None and peak > pool.capacity_bytes:
             reason = f"the best packing found needs more than pool '{pool.name}' holds"
             return Solution(status="infeasible" if closed else "unknown", work=work, reason=reason)
-    proved = closed or best.peaks == tuple(bounds[pool.name] for pool in problem.pools)
+    at_home = all(pools[0] == pool for pools, pool in zip(yard.candidates, best.pools, strict=True) if pools)
+    proved = closed or (at_home and best.peaks == tuple(bounds[pool.name] for pool in problem.pools))
     return Solution(status="optimal" if proved else "feasible", places=best.places(problem), work=work)
 
 

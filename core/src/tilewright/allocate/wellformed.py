@@ -16,7 +16,12 @@ def demand_wellformed(problem: Problem) -> None:
     """TilewrightError TW5025 (exit 2) with everything in `problem` that makes no sense."""
     found = tuple(faults(problem))
     if found:
-        raise usage_error("TW5025", f"the allocation problem makes no sense: {found[0]}", details=found[1:8])
+        raise usage_error(
+            "TW5025",
+            f"the allocation problem makes no sense: {found[0]}",
+            details=found[1:8],
+            fix=("correct the problem, or report it to the author of what made it",),
+        )
 
 
 def faults(problem: Problem) -> Iterator[str]:

@@ -18,6 +18,7 @@ from tilewright.testing.operator_layers import Sample, every_layer
 from tilewright.testing.operator_sites import points, position, refusal, result_errors, site_of, window_errors
 from tilewright.testing.random_graphs import SmallWorld, random_graph, small_world
 from tilewright.testing.random_networks import KINDS, RandomNetwork, random_network
+from tilewright.testing.registry import registry_for
 from tilewright.testing.side_by_side import SideBySide, side_by_side
 from tilewright.testing.sketch import Sketch
 
@@ -51,6 +52,7 @@ __all__ = [
     "random_parts",
     "random_problem",
     "refusal",
+    "registry_for",
     "result_errors",
     "run_kernel",
     "run_tiled",

@@ -56,7 +56,7 @@ def _needed(layer: Layer) -> dict[str, Array]:
     import numpy as np
 
     if layer.packed:
-        return {operand: np.ascontiguousarray(array) for operand, array in layer.packed.items()}
+        return {operand: np.asarray(array, order="C") for operand, array in layer.packed.items()}
     return {
         source.operand: np.array(layer.site.constants[source.tensor], order="C")
         for source in layer.sources(layer.site)

@@ -10,7 +10,7 @@ from tilewright.bind.candidates import NodeCandidates, choices, engine_of, kerne
 from tilewright.bind.constants import store_constants
 from tilewright.bind.layouts import choose_layouts
 from tilewright.bind.relayout import insert_relayouts
-from tilewright.errors import Diagnostic, unsupported_error, usage_error
+from tilewright.errors import Diagnostic, typed, unsupported_error, usage_error
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph, Site
 from tilewright.ir.kernel import Kernel
@@ -108,7 +108,11 @@ def _demand_candidates(graph: Graph, found: Mapping[str, NodeCandidates], platfo
         "TW2001",
         f"{len(lost)} of {len(graph.nodes)} nodes cannot run on target '{platform.name}'",
         details=tuple(details),
-        fix=(f"tilewright ops --target {platform.name}     lists what is supported, with every constraint",),
+        fix=(
+            typed(
+                "tilewright", "ops", "--target", platform.name, gives="lists what is supported, with every constraint"
+            ),
+        ),
     )
 
 

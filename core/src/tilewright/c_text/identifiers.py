@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 
 from tilewright.c_text.reserved_words import RESERVED
+from tilewright.errors import typed, usage_error
 
 MAX_IDENTIFIER = 40  # characters; C11 promises 63 for internal and 31 for external names
 MAX_COMMENT_WORD = 64
@@ -63,6 +64,17 @@ def prefix_problem(prefix: str) -> str | None:
     if prefix.lower().startswith("tw_") or prefix.lower() == "tw":
         return "names that start with tw belong to tilewright"
     return None
+
+
+def demand_prefix(prefix: str) -> None:
+    """TilewrightError TW1004 (exit 2) for a prefix that C or the linker would not take."""
+    problem = prefix_problem(prefix)
+    if problem:
+        raise usage_error(
+            "TW1004",
+            f"'{comment_text(prefix)}' cannot begin the names of the generated C: {problem}",
+            fix=(typed("--name", prefix_from_file(prefix)),),
+        )
 
 
 def comment_text(text: str, most: int = MAX_COMMENT_WORD) -> str:

@@ -4,13 +4,14 @@ Does not know how a stage works. A broken promise is a bug of tilewright or of a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from tilewright.check.plan import plan_faults
 from tilewright.check.tiling import check_tiles
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.graph import Graph
+from tilewright.ir.graph import Graph, Node
 from tilewright.ir.layout import row_major, same_bytes
 from tilewright.ir.operator import Operator
 from tilewright.ir.plan_id import plan_id
@@ -75,21 +76,20 @@ def _graph_faults(graph: Graph) -> Iterator[str]:
 
 def _bound_faults(bound: Bound) -> Iterator[str]:
     yield from _graph_faults(bound.graph)
-    nodes = {node.name for node in bound.graph.nodes}
+    nodes, producer = {node.name: node for node in bound.graph.nodes}, bound.graph.producer()
     for name, binding in bound.bindings.items():
         if name not in nodes or binding.node != name:
             yield f"binding '{name}' is for node '{binding.node}', which the graph does not have"
             return
-    covered = {name for binding in bound.bindings.values() for name in _covered(bound.graph, binding)}
-    yield from (f"node '{name}' has no kernel" for name in sorted(nodes - covered))
+    covered = {name for binding in bound.bindings.values() for name in _covered(nodes, producer, binding)}
+    yield from (f"node '{name}' has no kernel" for name in sorted(nodes.keys() - covered))
     for binding in bound.bindings.values():
-        yield from _binding_faults(bound, binding)
+        yield from _binding_faults(bound, binding, nodes[binding.node])
     yield from _layout_faults(bound)
 
 
-def _covered(graph: Graph, binding: Binding) -> list[str]:
+def _covered(nodes: Mapping[str, Node], producer: Mapping[str, Node], binding: Binding) -> list[str]:
     """The node of a binding and those before it that its kernel's pattern takes along."""
-    nodes, producer = {node.name: node for node in graph.nodes}, graph.producer()
     covered = [binding.node]
     for op in reversed(binding.kernel.pattern[:-1]):
         sources = [producer[name] for name in nodes[covered[-1]].inputs if name in producer]
@@ -97,9 +97,8 @@ def _covered(graph: Graph, binding: Binding) -> list[str]:
     return covered
 
 
-def _binding_faults(bound: Bound, binding: Binding) -> Iterator[str]:
+def _binding_faults(bound: Bound, binding: Binding, node: Node) -> Iterator[str]:
     kernel, platform = binding.kernel, bound.platform
-    node = next(node for node in bound.graph.nodes if node.name == binding.node)
     if kernel.op != node.op:
         yield f"node '{node.name}' is a {node.op}, kernel '{kernel.name}' computes {kernel.op}"
         return
@@ -137,7 +136,7 @@ def _scheduled_faults(scheduled: Scheduled) -> Iterator[str]:
     graph = scheduled.bound.graph
     names = [name for step in scheduled.steps for name in step.nodes]
     nodes = {node.name: node for node in graph.nodes}
-    unknown = [name for name in names if name not in nodes or names.count(name) > 1]
+    unknown = [name for name, count in Counter(names).items() if name not in nodes or count > 1]
     if unknown:
         yield f"node '{unknown[0]}' is in two steps, or not in the graph"
         return
@@ -156,23 +155,27 @@ def _order_faults(scheduled: Scheduled) -> Iterator[str]:
     """Nodes that are not executed count as soon as their inputs are there."""
     graph = scheduled.bound.graph
     executed = {name for step in scheduled.steps for name in step.nodes}
-    views = [node for node in graph.nodes if node.name not in executed]
+    views = {name: [node for node in found if node.name not in executed] for name, found in graph.consumers().items()}
     nodes = {node.name: node for node in graph.nodes}
     known = {"", *graph.inputs, *graph.constants}
 
-    def follow_views() -> None:
-        for node in views:  # in topological order: once through is enough
+    def follow_views(written: Iterable[str]) -> None:
+        pending = [node for name in written for node in views.get(name, ())]
+        while pending:
+            node = pending.pop()
             if known.issuperset(node.inputs):
-                known.update(node.outputs)
+                new = [name for name in node.outputs if name not in known]
+                known.update(new)
+                pending.extend(reader for name in new for reader in views[name])
 
-    follow_views()
+    follow_views((*graph.inputs, *graph.constants))
     for step in scheduled.steps:
         for node in (nodes[name] for name in step.nodes):
             missing = [name for name in node.inputs if name not in known]
             if missing:
                 yield f"step '{step.name}' reads '{missing[0]}' before it is written"
             known.update(node.outputs)
-        follow_views()
+            follow_views(node.outputs)
     yield from (f"output '{name}' is never written" for name in graph.outputs if name not in known)
 
 

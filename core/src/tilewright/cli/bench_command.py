@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tilewright.cli.completing import offered
 from tilewright.cli.flags import model_flags, options_from
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import progress, say, send_json
 from tilewright.cli.running import ready_runner, trace_flag, write_trace
-from tilewright.errors import unsupported_error
+from tilewright.errors import typed, unsupported_error
 from tilewright.report.text import align
 
 if TYPE_CHECKING:
@@ -26,7 +26,14 @@ TOGETHER = "-"  # in the place of counts that only the whole group has
 @click.command("bench")
 @model_flags
 @io_flag("--io")
-@click.option("--on", "runner_name", default="", metavar="RUNNER", help="Where to run; default: the target's first.")
+@click.option(
+    "--on",
+    "runner_name",
+    default="",
+    metavar="RUNNER",
+    help="Where to run; default: the target's first.",
+    shell_complete=offered("runner"),
+)
 @trace_flag
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the counts as JSON.")
 def command(runner_name: str, trace_file: Path | None, json_target: str | None, **flags: Any) -> None:
@@ -44,7 +51,7 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
         raise unsupported_error(
             "TW7011",
             f"runner '{runner.name}' counts nothing",
-            fix=("choose one that does with --on: tilewright doctor lists the runners",),
+            fix=(typed("tilewright", "doctor", gives="lists the runners; choose one that counts with --on"),),
         )
     bench = as_json(deployment, runner.name, result)
     if trace_file:
@@ -58,6 +65,7 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
 def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -> RunResult:
     """One inference on the inputs that the seed gives."""
     from tilewright.ir.runner import Job
+    from tilewright.snapshot.atomic_folder import temporary_folder
     from tilewright.validate.vectors import random_vectors
 
     (drawn,) = random_vectors(deployment.inputs, 1, deployment.options.seed)
@@ -68,8 +76,8 @@ def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -
         input_sets=(drawn.inputs,),
         timeline=timeline,
     )
-    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
-        return runner.run(job, Path(folder))
+    with temporary_folder() as folder:
+        return runner.run(job, folder)
 
 
 def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str, Any]:

@@ -23,6 +23,7 @@ def command(json_target: str | None, layers: bool, **flags: Any) -> None:
     from tilewright.report.text import layer_table, summary
 
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
+    deployment.compile()  # what cannot be lowered or written must not pass
     report = build_report(deployment, artifacts=False)
     show_diagnostics(deployment.diagnostics, flags["strict"])
     if json_target:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +16,7 @@ from tilewright.errors import usage_error
 if TYPE_CHECKING:
     from tilewright.config.options import Options
     from tilewright.deployment import Deployment
+    from tilewright.errors import Diagnostic
 
 STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "program")
 
@@ -37,7 +39,8 @@ STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "
     default="cmake",
     show_default=True,
     metavar="NAME,...",
-    help="Build systems to write for: cmake, make, zephyr, platformio, arduino, or a plugin's exporter.",
+    help="Build systems to write for: cmake, make, zephyr, platformio, arduino, esp-idf, cmsis-pack, or a plugin's "
+    "exporter.",
 )
 @click.option("--selftest", is_flag=True, help="Also generate a self-test with embedded vectors.")
 @click.option(
@@ -76,7 +79,7 @@ def command(
     from tilewright.report.build import build_report
     from tilewright.report.html import report_page
     from tilewright.report.text import layer_table, summary
-    from tilewright.snapshot.atomic_folder import demand_writable, demand_writable_file, write_folder
+    from tilewright.snapshot.atomic_folder import demand_writable, demand_writable_file
 
     exports = _exports(export_state)
     for wanted in (folder, *exports.values()):
@@ -95,11 +98,10 @@ def command(
     if state is not None:
         deployment = deployment.import_state(state)
     report = build_report(deployment)
-    show_diagnostics(deployment.diagnostics, flags["strict"])
-    _dump(deployment, dump_after)
     pages = {"report.json": json_text(report).encode(), "report.html": report_page(report).encode()}
     files = {**deployment.files, **pages}
-    write_folder(folder, files)
+    _dump(deployment, dump_after)
+    stale = _write(folder, files, deployment.diagnostics, strict=flags["strict"])
     for stage, target in exports.items():
         deployment.export_state(target, stage)
     if json_target:
@@ -107,7 +109,7 @@ def command(
     if not quiet:
         progress(summary(report))
         progress(layer_table(report))
-        progress(f"wrote {len(files)} files")
+        progress(f"wrote {len(files)} files{stale}")
     if json_target != "-":
         say(str(folder))
     return None
@@ -132,17 +134,15 @@ def _compile_group(
     from tilewright.multi_model.manifest import deployments, group_files, group_report, read_group, shared_pools
     from tilewright.multi_model.shared_pools import soft_warnings
     from tilewright.report.text import align
-    from tilewright.snapshot.atomic_folder import write_folder
 
     group = read_group(file)
     members = deployments(group, options, file.parent)
     pools = shared_pools(group, members)
-    show_diagnostics(soft_warnings(pools, {prefix: one.allocated for prefix, one in members.items()}), strict)
-    for member in members.values():
-        show_diagnostics(member.diagnostics, strict)
+    soft = soft_warnings(pools, {prefix: one.allocated for prefix, one in members.items()})
+    diagnostics = (*soft, *(item for member in members.values() for item in member.diagnostics))
     report = group_report(group, members, pools)
-    pages = {"report.json": json_text(report).encode()}
-    write_folder(folder, {**group_files(group, members, pools), **pages})
+    files = {**group_files(group, members, pools), "report.json": json_text(report).encode()}
+    stale = _write(folder, files, diagnostics, strict=strict)
     if json_target:
         send_json(report, json_target)
     if not quiet:
@@ -153,8 +153,19 @@ def _compile_group(
         ]
         for line in align(rows, right=range(1, 2 + len(members))):
             progress(line)
+        progress(f"wrote {len(files)} files{stale}")
     if json_target != "-":
         say(str(folder))
+
+
+def _write(folder: Path, files: Mapping[str, bytes], diagnostics: Iterable[Diagnostic], *, strict: bool) -> str:
+    """Write everything, unless `strict` and there is a warning. What else to say: how many old files went."""
+    from tilewright.snapshot.written_files import leftovers, write_files
+
+    found = leftovers(folder, files)
+    show_diagnostics((*diagnostics, *found.diagnostics), strict)
+    write_files(folder, files, found.stale)
+    return f", removed {len(found.stale)} of the run before" if found.stale else ""
 
 
 def _dump(deployment: Deployment, stages: tuple[str, ...]) -> None:

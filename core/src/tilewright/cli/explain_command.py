@@ -8,7 +8,7 @@ import textwrap
 import click
 
 from tilewright.cli.output import say
-from tilewright.errors import usage_error
+from tilewright.errors import typed, usage_error
 
 
 @click.command("explain")
@@ -27,6 +27,9 @@ def command(code: str | None) -> None:
         near = difflib.get_close_matches(code.upper(), known, 1, 0.5)
         hint = (f"did you mean {near[0]}?",) if near else ()
         raise usage_error(
-            "TW1110", f"there is no error code '{code}'", details=hint, fix=("tilewright explain     lists all",)
+            "TW1110",
+            f"there is no error code '{code}'",
+            details=hint,
+            fix=(typed("tilewright", "explain", gives="lists all"),),
         )
     say(f"{found.code}: {found.title}\n\n{textwrap.fill(found.text, 100)}")

@@ -12,10 +12,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from tilewright.cli.completing import offered
 from tilewright.cli.memory_flags import (
     copies_from,
     decisions_from,
     io_from,
+    io_types_from,
     memory_flags,
     memory_pins_from,
     pools_from,
@@ -24,7 +26,7 @@ from tilewright.config.boards import read_board
 from tilewright.config.copied_constants import AUTO
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.config.options import Options
-from tilewright.errors import usage_error
+from tilewright.errors import typed, usage_error
 
 
 def layout_flag(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,7 +59,12 @@ def model_or_group_flags(command: Callable[..., Any]) -> Callable[..., Any]:
 def _what(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         target = click.option(
-            "-t", "--target", required=required, metavar="NAME", help="Target to compile for (`tilewright targets`)."
+            "-t",
+            "--target",
+            required=required,
+            metavar="NAME",
+            help="Target to compile for (`tilewright targets`).",
+            shell_complete=offered("platform"),
         )
         return click.argument("model", type=click.Path(path_type=Path), required=required)(target(command))
 
@@ -73,9 +80,31 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--dim", "dims", multiple=True, metavar="NAME=VALUE", help="Extent of a symbolic dimension."),
     )
     later = (
+        click.option(
+            "--io-type",
+            "io_types",
+            multiple=True,
+            metavar="TYPE|NAME=TYPE",
+            help="Inputs and outputs are handed over as the integers they are quantised to (int8, uint8, int16, "
+            "uint16); or one of them is. Default: as in the model.",
+        ),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the target."),
-        click.option("--allocator", default="auto", show_default=True, metavar="NAME", help="Who places buffers."),
-        click.option("--tiler", default="auto", show_default=True, metavar="NAME", help="Who cuts layers into tiles."),
+        click.option(
+            "--allocator",
+            default="auto",
+            show_default=True,
+            metavar="NAME",
+            help="Who places buffers.",
+            shell_complete=offered("allocator"),
+        ),
+        click.option(
+            "--tiler",
+            default="auto",
+            show_default=True,
+            metavar="NAME",
+            help="Who cuts layers into tiles.",
+            shell_complete=offered("tiler"),
+        ),
         click.option(
             "--buffering",
             type=click.Choice(["single", "double", "auto"]),
@@ -122,6 +151,7 @@ def options_from(flags: dict[str, Any]) -> Options:
     board: Path | None = flags["board"]
     described = read_board(board) if board and (board.suffix == ".toml" or board.is_file()) else None
     io, io_of = io_from(flags["io"])
+    io_type, io_type_of = io_types_from(flags["io_types"])
     return Options(
         name=flags["name"],
         dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
@@ -132,6 +162,8 @@ def options_from(flags: dict[str, Any]) -> Options:
         settings=dict(_pairs("--set", flags["settings"])),
         io=io,
         io_of=io_of,
+        io_type=io_type,
+        io_type_of=io_type_of,
         memory_pins=memory_pins_from(flags["pins"], described),
         constant_copies=copies_from(flags["stages"], described),
         choose_constant_copies=AUTO in flags["stages"],
@@ -196,6 +228,8 @@ def _code_pass(text: str) -> tuple[str, dict[str, str]]:
 def _natural(name: str, text: str) -> int:
     if not text.isdecimal():
         raise usage_error(
-            "TW1101", f"'--dim {name}={text}' cannot be read", fix=(f"--dim {name}=1     (a whole number, 0 or more)",)
+            "TW1101",
+            f"'--dim {name}={text}' cannot be read",
+            fix=(typed("--dim", f"{name}=1", gives="a whole number, 0 or more"),),
         )
     return int(text)

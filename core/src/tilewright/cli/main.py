@@ -13,7 +13,7 @@ import click
 
 from tilewright import __version__
 from tilewright.cli.tvm_words import spelled_out
-from tilewright.errors import Exit, TilewrightError, usage_error
+from tilewright.errors import Exit, TilewrightError, typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
 
 COMMANDS = {
@@ -21,6 +21,7 @@ COMMANDS = {
     "compile": "Generate the C library, its headers and the report.",
     "validate": "Run the generated code and compare every step with its reference.",
     "bench": "Run the generated code and count what it costs, step by step.",
+    "quantize": "From a float network and samples to an int8 one, and what that costs.",
     "report": "Show a report.json again, as text, Markdown, CSV, a picture or a page.",
     "diff": "Compare two reports, and fail when a limit on growth is broken.",
     "plan": "Place the blocks of an allocation problem and compare allocators.",
@@ -28,8 +29,10 @@ COMMANDS = {
     "ops": "List the operators a target supports, with every constraint.",
     "plugins": "List the installed plugins, or examine their health.",
     "explain": "Explain an error code at length.",
+    "completion": "Print what bash, zsh or fish reads to complete commands, flags and names.",
     "doctor": "Say what is installed, what is missing and what to install.",
 }
+COMPLETION = "_TILEWRIGHT_COMPLETE"  # what `tilewright completion` tells shells to set
 ALIASES = {"analyze": "check", "generate": "compile"}  # words that users of other tools type
 
 
@@ -87,12 +90,26 @@ def _load_plugin_command(name: str) -> click.Command:
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="tilewright")
-def tilewright() -> None:
+@click.option("--no-project", is_flag=True, help="Leave the project's tilewright.toml or pyproject.toml alone.")
+@click.pass_context
+def tilewright(context: click.Context, no_project: bool) -> None:
     """ONNX in, C out, for machines whose memory is placed by hand."""
+    from pathlib import Path
+
+    from tilewright.cli.project_file import project_defaults
+
+    name = context.invoked_subcommand
+    if name and not no_project and isinstance(context.command, click.Group):
+        known = ALIASES.get(name, name)
+        context.default_map = {name: project_defaults(context, context.command, known, Path.cwd())}
 
 
 def main() -> NoReturn:
-    """Run the command line and exit with a documented code."""
+    """Run the command line and exit with a documented code; or answer a shell that completes a line."""
+    if asked := os.environ.get(COMPLETION):
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(tilewright, {}, "tilewright", COMPLETION, asked))
     sys.exit(_run(sys.argv[1:]))
 
 
@@ -118,17 +135,46 @@ def _run(arguments: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read our output has left
         return Exit.OK
-    except Exception as error:  # anything else is our bug
-        click.echo(_bug_report(error), err=True)
-        return Exit.INTERNAL
+    except Exception as error:  # whatever it is, the user gets a code and a sentence
+        return _unexpected(error)
     return Exit.OK
+
+
+def _unexpected(error: Exception) -> int:
+    """The exit code of what no command foresees: output that goes nowhere, a plugin that fails, or a bug of ours."""
+    known = _lost_output(error) or _plugin_failure(error)
+    click.echo(str(known) if known else _bug_report(error), err=True)
+    return known.exit_code if known else Exit.INTERNAL
+
+
+def _lost_output(error: Exception) -> TilewrightError | None:
+    """TW1107 (exit 2) where `click.echo`, through which everything is said, could not write: a full disk, mostly."""
+    import traceback
+
+    from tilewright.snapshot.atomic_folder import unwritable
+
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    if not isinstance(error, OSError) or frame.f_code is not click.echo.__code__:
+        return None
+    name, stream = ("standard error", sys.stderr) if frame.f_locals["err"] else ("standard output", sys.stdout)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # Python flushes it once more at its end
+    return unwritable(name, error)
+
+
+def _plugin_failure(error: Exception) -> TilewrightError | None:
+    from tilewright.plugins.blame import plugin_failure
+    from tilewright.plugins.catalogue import discover
+
+    return plugin_failure(error, discover().packages)
 
 
 def _usage(error: click.ClickException) -> TilewrightError:
     """What click says about a command line, in the form of every other error."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     message = " ".join(error.format_message().split()).rstrip(".")
-    return usage_error("TW1100", message, fix=(f"{context.command_path if context else 'tilewright'} --help",))
+    return usage_error(
+        "TW1100", message, fix=(typed(*(context.command_path if context else "tilewright").split(), "--help"),)
+    )
 
 
 def _bug_report(error: Exception) -> str:

@@ -12,8 +12,9 @@ import click
 
 from tilewright.config.boards import Board
 from tilewright.config.copied_constants import AUTO, CopyRule, parse_copy
+from tilewright.config.io_types import FLOAT, TYPES
 from tilewright.config.memory_pools import PoolSpec, parse_names, parse_pool, with_details
-from tilewright.errors import usage_error
+from tilewright.errors import typed, usage_error
 from tilewright.ir.decisions import Decisions
 
 Io = Literal["pool", "user"]
@@ -116,12 +117,31 @@ def io_from(texts: Sequence[str]) -> tuple[Io, dict[str, Io]]:
             raise usage_error(
                 "TW1101",
                 f"'--io {text}' cannot be read",
-                fix=("--io user", "--io NAME=user     for one input or output"),
+                fix=(typed("--io", "user"), "write it as --io NAME=user for one input or output"),
             )
         if name:
             named[name] = cast(Io, whose)
         else:
             rest = cast(Io, whose)
+    return rest, named
+
+
+def io_types_from(texts: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """What holds for all inputs and outputs, and what for those that were named. The last word of each counts."""
+    rest, named = FLOAT, dict[str, str]()
+    for text in texts:
+        name, equals, word = text.rpartition("=")
+        if word not in (*TYPES, FLOAT) or (equals and not name):
+            raise usage_error(
+                "TW1101",
+                f"'--io-type {text}' cannot be read",
+                details=(f"TYPE is one of {', '.join((*TYPES, FLOAT))}",),
+                fix=("write it as --io-type TYPE, or --io-type NAME=TYPE for one input or output",),
+            )
+        if name:
+            named[name] = word
+        else:
+            rest = word
     return rest, named
 
 
@@ -160,17 +180,17 @@ def pair_of(flag: str, text: str) -> tuple[str, str]:
 
 
 def _decisions(file: Path) -> Decisions:
-    from tilewright.snapshot.saved_stage import decisions_from_json
+    from tilewright.snapshot.saved_stage import PINS_FORM, decisions_from_json
 
     try:
         return decisions_from_json(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise usage_error(
-            "TW1106",
-            f"cannot read the pinned decisions: {error.strerror}",
-            where=str(file),
-            fix=(
-                "tilewright compile ... --export-state allocated=FOLDER     shows the form, under `decisions`",
-                "--pin PATTERN=POOL     keeps a tensor or layer in a memory",
-            ),
-        ) from None
+        reason = error.strerror or str(error)
+    except UnicodeDecodeError:
+        reason = "it is no UTF-8 text"
+    raise usage_error(
+        "TW1106",
+        f"cannot read the pinned decisions: {reason}",
+        where=str(file),
+        fix=("write --pin PATTERN=POOL to keep a tensor or layer in a memory", PINS_FORM),
+    )

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 @click.command("ops")
-@click.option("-t", "--target", required=True, metavar="NAME", help="Target to list the operators of.")
+@click.option("-t", "--target", default="", metavar="NAME", help="Its kernels, too. Default: those for every target.")
 @click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
 @click.option("--json", "json_target", metavar="FILE|-", help="The same as --format json, to a file.")
 def command(target: str, form: str, json_target: str | None) -> None:
-    """List every operator that the target runs: the ONNX versions it is read from and the kernels that compute it."""
-    from tilewright.plugins import load_for
+    """List every operator: the ONNX versions it is read from and the kernels of the target that compute it."""
+    from tilewright.plugins.loading import load_for, load_packs
 
-    registry = load_for(target=target)
-    platform = registry.platforms[target]
+    registry = load_for(target=target) if target else load_packs()
+    platform = registry.platforms[target] if target else None
     rows = [
         _row(operator, [kernel for kernel in registry.kernels.values() if _computes(kernel, operator, platform)])
         for operator in registry.operators.values()
@@ -43,8 +43,8 @@ def command(target: str, form: str, json_target: str | None) -> None:
     return None
 
 
-def _computes(kernel: Kernel, operator: Operator, platform: Platform) -> bool:
-    return kernel.op == operator.name and platform.runs(kernel.target)
+def _computes(kernel: Kernel, operator: Operator, platform: Platform | None) -> bool:
+    return kernel.op == operator.name and (platform.runs(kernel.target) if platform else kernel.target == "*")
 
 
 def _row(operator: Operator, kernels: list[Kernel]) -> dict[str, Any]:

@@ -12,10 +12,10 @@ import click
 
 from tilewright.cli.output import progress, say, send_json
 from tilewright.config.memory_pools import parse_bytes
-from tilewright.errors import Exit, TilewrightError, memory_error, usage_error
+from tilewright.errors import Exit, TilewrightError, memory_error, typed, usage_error
 
 if TYPE_CHECKING:
-    from tilewright.ir.allocation import Problem, Solution
+    from tilewright.ir.allocation import Budget, Problem, Solution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,7 @@ class Attempt:
     allocator: str
     solution: Solution
     cpu_seconds: float
+    cut_short: bool = False  # by the time limit: another machine may find another plan
 
 
 @click.command("plan")
@@ -37,9 +38,12 @@ class Attempt:
     "--inclusive", is_flag=True, help="`upper` in a CSV is the last moment of a lifetime, not the first after."
 )
 @click.option("--effort", type=click.IntRange(min=1), default=200_000, show_default=True, help="Work units for each.")
+@click.option(
+    "--time-limit", "seconds", type=click.FloatRange(min=0, min_open=True), help="Seconds for each, beside --effort."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies.")
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the comparison as JSON.")
-@click.option("--solution", "solution_file", type=click.Path(path_type=Path), help="Write the best plan as CSV.")
+@click.option("-o", "--solution", "solution_file", type=click.Path(path_type=Path), help="Write the best plan as CSV.")
 @click.option("--problem-json", "problem_file", type=click.Path(path_type=Path), help="Write the problem as JSON.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the best plan: FILE.html or FILE.svg.")
 def command(
@@ -48,6 +52,7 @@ def command(
     capacities: tuple[str, ...],
     inclusive: bool,
     effort: int,
+    seconds: float | None,
     seed: int,
     json_target: str | None,
     solution_file: Path | None,
@@ -60,12 +65,16 @@ def command(
     """
     from tilewright.allocate.problem_files import problem_json, read_problem, solution_csv
     from tilewright.ir.allocation import Budget
-    from tilewright.snapshot.atomic_folder import write_file
+    from tilewright.snapshot.atomic_folder import demand_writable_file, write_file
 
     if plot is not None and plot.suffix not in (".html", ".svg"):
-        raise usage_error("TW1101", f"'--plot {plot.name}' must end in .html or .svg")
+        fix = typed("--plot", str(plot.with_suffix(".svg")))
+        raise usage_error("TW1101", f"'--plot {plot.name}' must end in .html or .svg", fix=(fix,))
+    for file in (solution_file, problem_file, plot, Path(json_target) if json_target not in (None, "-") else None):
+        if file is not None:
+            demand_writable_file(file)
     asked = _limited(read_problem(problem, inclusive=inclusive), capacities)
-    attempts = _attempts(asked, [name for name in names.split(",") if name], Budget(work=effort, seed=seed))
+    attempts = _attempts(asked, [name for name in names.split(",") if name], Budget(work=effort, seed=seed), seconds)
     best = _best(asked, attempts)
     if json_target:
         send_json(as_json(problem.name, asked, attempts), json_target)
@@ -89,15 +98,16 @@ def _limited(problem: Problem, capacities: Sequence[str]) -> Problem:
     for text in capacities:
         name, equals, size = text.rpartition("=")
         if equals and name not in known:
-            raise usage_error("TW1101", f"'--capacity {text}': the pools are {', '.join(known)}")
+            fix = typed("--capacity", f"{known[0]}={size}") if known else "leave --capacity out"
+            raise usage_error("TW1101", f"'--capacity {text}': the pools are {', '.join(known)}", fix=(fix,))
         limits.update(dict.fromkeys([name] if equals else known, parse_bytes(size)))
     pools = tuple(replace(p, capacity_bytes=limits.get(p.name, p.capacity_bytes)) for p in problem.pools)
     return replace(problem, pools=pools, goal="fit" if limits else problem.goal)
 
 
-def _attempts(problem: Problem, names: Sequence[str], budget: Any) -> list[Attempt]:
+def _attempts(problem: Problem, names: Sequence[str], budget: Budget, seconds: float | None) -> list[Attempt]:
     from tilewright.allocate.auto import EXACT, chosen
-    from tilewright.allocate.solving import solved
+    from tilewright.cli.time_limit import solved_in_time
     from tilewright.plugins import load_named
 
     welcome = (("allocator", EXACT),) if "auto" in names else ()
@@ -105,8 +115,9 @@ def _attempts(problem: Problem, names: Sequence[str], budget: Any) -> list[Attem
     attempts = []
     for name in names:
         started = time.process_time()
-        solution = solved(problem, chosen(registry.allocators, name), budget)
-        attempts.append(Attempt(allocator=name, solution=solution, cpu_seconds=time.process_time() - started))
+        solution, cut = solved_in_time(problem, chosen(registry.allocators, name), budget, seconds)
+        spent = time.process_time() - started
+        attempts.append(Attempt(allocator=name, solution=solution, cpu_seconds=spent, cut_short=cut))
     return attempts
 
 
@@ -148,6 +159,7 @@ def _row(problem: Problem, attempt: Attempt, attempts: Sequence[Attempt]) -> dic
         "allocator": attempt.allocator,
         "found_by": solution.found_by,
         "status": solution.status,
+        "cut_short": attempt.cut_short,
         "peak_bytes": peak,
         "lower_bound_bytes": bound,
         "gap_percent": None if peak is None else round(100 * (peak - bound) / max(bound, 1), 3),
@@ -175,7 +187,7 @@ def _table(name: str, problem: Problem, attempts: Sequence[Attempt]) -> str:
                 f"{row['peak_bytes']:,} B" if found else "-",
                 f"{row['lower_bound_bytes']:,} B",
                 f"{row['gap_percent']:.1f} %" if found else "-",
-                row["status"],
+                f"{row['status']}, cut short" if row["cut_short"] else row["status"],
                 f"{row['work']:,}",
                 f"{row['cpu_seconds']:.2f} s",
             )
@@ -188,9 +200,10 @@ def _nothing_found(attempts: Sequence[Attempt]) -> TilewrightError:
     """Exit 5 where anybody proved that there is no plan, else exit 10."""
     for attempt in attempts:
         if attempt.solution.status == "infeasible":
-            return memory_error("TW5004", f"no placement is possible: {attempt.solution.reason}")
+            reason = attempt.solution.reason
+            return memory_error("TW5004", f"no placement is possible: {reason}", fix=("give more --capacity",))
     reasons = tuple(f"{attempt.allocator}: {attempt.solution.reason}" for attempt in attempts)
-    fix = ("--effort with more work units", "--allocator minimalloc     the exact search")
+    fix = ("give more work units with --effort, or more --capacity", "ask another allocator with --allocator")
     return TilewrightError("TW5023", "no plan was found within the budget", "", reasons, fix, Exit.TIME_LIMIT)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +25,14 @@ STEP_COLUMNS = ("id", "name", "op", "kernel", "engine", "macs", "peak_bytes")
 )
 def command(file: Path, form: str) -> None:
     """Show FILE (a report.json) as text, Markdown, a CSV of its layers, an SVG of the memory plan, or a page."""
+    report = read_report(file)
+    with complete(str(file)):
+        _show(report, form)
+
+
+def _show(report: dict[str, Any], form: str) -> None:
     from tilewright.report.text import layer_table, summary
 
-    report = read_report(file)
     if form == "text":
         say(f"{summary(report)}\n\n{layer_table(report)}")
     elif form == "md":
@@ -47,26 +54,40 @@ def read_report(file: Path) -> dict[str, Any]:
     try:
         report = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise _no_report("cannot read the report", file, error.strerror or "") from None
+        raise _no_report("cannot read the report", str(file), error.strerror or "") from None
     except ValueError as error:
-        raise _no_report("the report is no JSON", file, str(error)) from None
+        raise _no_report("the report is no JSON", str(file), str(error)) from None
     if not isinstance(report, dict) or not str(report.get("schema", "")).endswith("report-1.json"):
-        raise _no_report("the file is no tilewright report", file)
+        raise _no_report("the file is no tilewright report", str(file))
     return report
 
 
-def _no_report(message: str, file: Path, *details: str) -> TilewrightError:
+@contextmanager
+def complete(place: str) -> Iterator[None]:
+    """TilewrightError TW1109 (exit 2) where a report lacks what is looked up in it: edited, or of another program."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise _no_report("a report is not complete", place, f"not there, or of another kind: {error}") from error
+
+
+def _no_report(message: str, place: str, *details: str) -> TilewrightError:
     fix = "give the report.json that `tilewright compile` wrote"
-    return usage_error("TW1109", message, where=str(file), details=details, fix=(fix,))
+    return usage_error("TW1109", message, where=place, details=details, fix=(fix,))
 
 
 def _markdown(report: dict[str, Any]) -> str:
+    from tilewright.report.names import shown_names
     from tilewright.report.text import summary
 
+    shorts = shown_names(report)
     lines = ["```", summary(report), "```", "", "| step | name | operator | kernel | MACs | live bytes |"]
     lines.append("|---:|---|---|---|---:|---:|")
     lines += [
-        "| {id} | {name} | {op} | {kernel} | {macs:,} | {peak_bytes:,} |".format_map(step) for step in report["steps"]
+        "| {id} | {name} | {op} | {kernel} | {macs:,} | {peak_bytes:,} |".format_map(
+            {**step, "name": shorts[step["name"]]}
+        )
+        for step in report["steps"]
     ]
     return "\n".join(lines)
 

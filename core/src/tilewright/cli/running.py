@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tilewright.cli.output import json_text, progress
-from tilewright.errors import toolchain_error
+from tilewright.errors import toolchain_error, typed
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
@@ -41,7 +41,7 @@ def ready_runner(deployment: Deployment, name: str) -> Runner:
     missing = runner.available()
     if missing is not None:
         raise toolchain_error(
-            "TW7001", f"runner '{wanted}' cannot run here", details=(missing,), fix=("tilewright doctor",)
+            "TW7001", f"runner '{wanted}' cannot run here", details=(missing,), fix=(typed("tilewright", "doctor"),)
         )
     return runner
 

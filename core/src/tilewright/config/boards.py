@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from tilewright.config.memory_pools import overlap
-from tilewright.errors import TilewrightError, usage_error
+from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.ir.platform import Memory, Platform
 
 UNITS = {"": 1, "K": 1 << 10, "KIB": 1 << 10, "M": 1 << 20, "MIB": 1 << 20}
@@ -30,6 +30,8 @@ KEYS = (
     "latency_cycles",
     "soft",
 )
+_SLOWEST = 1e-6  # bytes per cycle: times are sizes divided by it
+_FORM = "docs/howto/boards.md shows a complete board file, and lists every key"
 SECTION = re.compile(r"[A-Za-z0-9_.$]+")
 
 
@@ -47,20 +49,26 @@ class Board:
     def on(self, platform: Platform) -> Platform:
         """`platform` with these memories. TilewrightError TW1403 (exit 2) when they are not for it."""
         if self.target and not platform.runs(self.target):
-            raise _misfit(self.source, f"it is for target '{self.target}', not '{platform.name}'")
+            raise _misfit(self.source, platform.name, f"it is for target '{self.target}', not '{platform.name}'")
         if not self.memories:
             return platform
         names = {memory.name for memory in self.memories}
         needed = sorted({end for path in platform.copies for end in (path.source, path.target)} - names)
         if needed:
-            raise _misfit(self.source, f"target '{platform.name}' copies from or to {', '.join(needed)}: not described")
+            raise _misfit(
+                self.source,
+                platform.name,
+                f"target '{platform.name}' copies from or to {', '.join(needed)}: not described",
+            )
         engines = {engine.name for engine in platform.engines}
         for memory in self.memories:
             for engine in memory.access:
                 if engine not in engines:
                     known = ", ".join(sorted(engines))
                     raise _misfit(
-                        self.source, f"memory '{memory.name}' names engine '{engine}'; '{platform.name}' has {known}"
+                        self.source,
+                        platform.name,
+                        f"memory '{memory.name}' names engine '{engine}'; '{platform.name}' has {known}",
                     )
         return replace(platform, memories=self.memories)
 
@@ -74,7 +82,8 @@ class _Table:
     values: Mapping[str, Any]
 
     def wrong(self, key: str, reason: str) -> TilewrightError:
-        return usage_error("TW1402", f"the board file is wrong: {reason}", where=f"{self.source}, {self.place} {key}")
+        where = f"{self.source}, {self.place} {key}"
+        return usage_error("TW1402", f"the board file is wrong: {reason}", where=where, fix=(_FORM,))
 
     def only(self, known: tuple[str, ...]) -> None:
         for key in self.values:
@@ -89,10 +98,10 @@ class _Table:
             raise self.wrong(f"key '{key}'", f"'{value}' is not one of {', '.join(choices)}")
         return value
 
-    def number(self, key: str, default: float) -> float:
+    def number(self, key: str, default: float, *, least: float = 0.0) -> float:
         value = self.values.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-            raise self.wrong(f"key '{key}'", "a number, 0 or more, is needed")
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value < float("inf"):
+            raise self.wrong(f"key '{key}'", f"a number, {least:g} or more, is needed")
         return float(value)
 
     def flag(self, key: str) -> bool:
@@ -126,7 +135,9 @@ def read_board(file: Path) -> Board:
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise usage_error("TW1401", f"cannot read the board file: {error.strerror}", where=str(file)) from None
+        raise usage_error(
+            "TW1401", f"cannot read the board file: {error.strerror}", where=str(file), fix=("check the path",)
+        ) from None
     return parse_board(content, str(file))
 
 
@@ -135,7 +146,7 @@ def parse_board(content: bytes, source: str) -> Board:
     try:
         values = tomllib.loads(content.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise usage_error("TW1401", f"the board file is no TOML: {error}", where=source) from None
+        raise usage_error("TW1401", f"the board file is no TOML: {error}", where=source, fix=(_FORM,)) from None
     top = _Table(source, "at the top,", values)
     top.only(TOP)
     tables = values.get("memory", [])
@@ -192,7 +203,7 @@ def _memory(source: str, index: int, values: Mapping[str, Any]) -> Memory:
         base=base,
         section=section,
         access=_access(table),
-        bytes_per_cycle=table.number("bytes_per_cycle", 4.0),
+        bytes_per_cycle=table.number("bytes_per_cycle", 4.0, least=_SLOWEST),
         latency_cycles=table.number("latency_cycles", 0.0),
         soft=table.flag("soft"),
     )
@@ -212,10 +223,10 @@ def _demand_apart(top: _Table, memories: tuple[Memory, ...]) -> None:
         raise top.wrong("key 'memory'", fault)
 
 
-def _misfit(source: str, reason: str) -> TilewrightError:
+def _misfit(source: str, target: str, reason: str) -> TilewrightError:
     return usage_error(
         "TW1403",
         f"the board does not fit the target: {reason}",
         where=source,
-        fix=("tilewright targets NAME     shows what a target has",),
+        fix=(typed("tilewright", "targets", target, gives="shows what it has"),),
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from tilewright.config.name_patterns import KnownNames
-from tilewright.config.pins import demand_meaning, demand_memory
+from tilewright.config.pins import NAMES, demand_meaning, demand_memory
 from tilewright.errors import usage_error
 from tilewright.ir.constant_copies import refusal
 from tilewright.ir.decisions import Staging
@@ -52,9 +52,14 @@ def copied_constants(rules: Sequence[CopyRule], names: KnownNames, platform: Pla
         memory = demand_memory(rule.memory, platform, where)
         meaning = demand_meaning(rule.pattern, names, where)
         if not meaning.constants:
-            raise usage_error("TW1116", f"'{rule.pattern}' names no constant", where=where, fix=(FORM,))
+            raise usage_error("TW1116", f"'{rule.pattern}' names no constant", where=where, fix=(NAMES,))
         reason = refusal(platform, memory, rule.when)
         if reason:
-            raise usage_error("TW5033", f"'{rule.pattern}' cannot be copied to '{rule.memory}': {reason}", where=where)
+            raise usage_error(
+                "TW5033",
+                f"'{rule.pattern}' cannot be copied to '{rule.memory}': {reason}",
+                where=where,
+                fix=("copy it to another memory, or leave --stage out",),
+            )
         staged.update(dict.fromkeys(meaning.constants, Staging(memory=rule.memory, when=rule.when)))
     return staged

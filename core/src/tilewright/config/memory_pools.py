@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, cast
 
-from tilewright.errors import TilewrightError, usage_error
+from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.ir.platform import Memory, Platform
 
 Access = Literal["rw", "ro", "none"]
@@ -59,7 +59,7 @@ class PoolSpec:
                 raise usage_error(
                     "TW1103",
                     f"pool '{self.name}' names engine '{name}'; target '{platform.name}' has {', '.join(engines)}",
-                    fix=(FORM,),
+                    fix=(f"write it as {FORM}",),
                 )
         return {**dict.fromkeys(engines, "none"), **named} if self.only else named
 
@@ -75,21 +75,22 @@ def with_pools(platform: Platform, pools: Sequence[PoolSpec]) -> Platform:
     names = [pool.name for pool in pools]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise _wrong(f"pool '{twice[0]}' is given twice")
+        raise _wrong(platform, f"pool '{twice[0]}' is given twice")
     made = [pool.on(platform) for pool in pools]
     kinds = {memory.kind for memory in made}
     kept = [memory for memory in platform.memories if memory.kind not in kinds and memory.name not in names]
     memories = (*made, *kept) if "ram" in kinds else (*kept, *made)
     if not any(memory.kind == "ram" for memory in memories):
-        raise _wrong("no pool is left that can be written")
+        raise _wrong(platform, "no pool is left that can be written")
     fault = overlap(memories) or _crooked(memories)
     if fault:
-        raise _wrong(fault)
+        raise _wrong(platform, fault)
     there = {memory.name for memory in memories}
     gone = sorted({end for path in platform.copies for end in (path.source, path.target)} - there)
     if gone:
         raise _wrong(
-            f"target '{platform.name}' copies from or to {', '.join(gone)}: --pool {gone[0]} keeps it as it is"
+            platform,
+            f"target '{platform.name}' copies from or to {', '.join(gone)}: --pool {gone[0]} keeps it as it is",
         )
     return replace(platform, memories=memories)
 
@@ -198,7 +199,6 @@ def _unreadable(text: str, reason: str) -> TilewrightError:
     return usage_error("TW1101", f"pool '{text}' cannot be read: {reason}", fix=(f"write it as {FORM}",))
 
 
-def _wrong(reason: str) -> TilewrightError:
-    return usage_error(
-        "TW1115", f"the pools cannot be used: {reason}", fix=("tilewright targets NAME     shows what a target has",)
-    )
+def _wrong(platform: Platform, reason: str) -> TilewrightError:
+    step = typed("tilewright", "targets", platform.name, gives="shows what it has")
+    return usage_error("TW1115", f"the pools cannot be used: {reason}", fix=(step,))

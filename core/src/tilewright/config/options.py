@@ -27,6 +27,8 @@ class Options:
     settings: Mapping[str, str] = field(default_factory=dict)  # target settings
     io: Literal["pool", "user"] = "pool"  # where graph inputs and outputs live
     io_of: Mapping[str, Literal["pool", "user"]] = field(default_factory=dict)  # the same for single ones
+    io_type: str = "float"  # of inputs and outputs that are quantised behind the border: an integer type, or as it is
+    io_type_of: Mapping[str, str] = field(default_factory=dict)  # the same for single ones
     memory_pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors, layers or weights -> memory; the last counts
     constant_copies: tuple[CopyRule, ...] = ()  # constants that are copied to another memory; the last rule counts
     choose_constant_copies: bool = False  # the cost model chooses further ones

@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tilewright.config.name_patterns import KnownNames, Meaning
-from tilewright.errors import TilewrightError, usage_error
+from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
 from tilewright.ir.platform import Memory, Platform
 
-LIST_NAMES = "tilewright compile ... --dump-after rewritten     lists layers and tensors"
+NAMES = (
+    "names are those of the ONNX file, with *, ? and [...] as in a shell; `compile --dump-after rewritten` lists them"
+)
 
 
 def pinned_memories(
@@ -35,7 +37,7 @@ def pinned_memories(
             raise usage_error(
                 "TW5002",
                 f"'{pattern}' cannot be pinned to '{pool}': it stays in the caller's memory",
-                fix=(f"--io {pattern}=pool     keeps it in the plan",),
+                fix=(typed("--io", f"{pattern}=pool", gives="keeps it in the plan"),),
             )
         pins.update({name: pool for name in chosen if name not in theirs})
     return pins
@@ -49,6 +51,7 @@ def demand_ends(named: Iterable[str], ends: Sequence[str]) -> None:
                 "TW1113",
                 f"the model has no input or output '{name}'",
                 details=(*did_you_mean(name, ends), f"it has: {', '.join(ends)}"),
+                fix=("name one of these, as the ONNX file does",),
             )
 
 
@@ -62,7 +65,7 @@ def demand_memory(name: str, platform: Platform, where: str) -> Memory:
         f"target '{platform.name}' has no memory '{name}'",
         where=where,
         details=(*did_you_mean(name, names), f"it has: {', '.join(names)}"),
-        fix=(f"tilewright targets {platform.name}",),
+        fix=(typed("tilewright", "targets", platform.name),),
     )
 
 
@@ -76,7 +79,7 @@ def demand_meaning(pattern: str, names: KnownNames, where: str) -> Meaning:
         f"no tensor, layer or constant is named '{pattern}'",
         where=where,
         details=did_you_mean(pattern, names.meanings),
-        fix=(LIST_NAMES,),
+        fix=(NAMES,),
     )
 
 
@@ -89,7 +92,7 @@ def _wrong_kind(pattern: str, memory: Memory) -> TilewrightError:
         reason, fix = "names no constant, and only constants can be there", "pin it to a memory that can be written"
     else:
         reason = "names only constants, which are linked into the program and cannot be there"
-        fix = f"--stage '{pattern}={memory.name}'     copies them there"
+        fix = typed("--stage", f"{pattern}={memory.name}", gives="instead of --pin copies them there")
     return usage_error("TW1116", f"'{pattern}' cannot be pinned to '{memory.name}': it {reason}", fix=(fix,))
 
 

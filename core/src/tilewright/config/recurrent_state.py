@@ -47,6 +47,11 @@ def states_of(texts: Iterable[str], graph: Graph, folder: Path = Path()) -> tupl
     return states
 
 
+def kept_ends(texts: Iterable[str], graph: Graph) -> frozenset[str]:
+    """The inputs and outputs that these flags keep as state."""
+    return frozenset(name for text in texts for name in _parts(text, graph)[:2])
+
+
 def states_of_plan(allocated: Allocated) -> tuple[RecurrentState, ...]:
     """The states that a finished plan keeps."""
     import numpy as np
@@ -160,4 +165,6 @@ def _read(file: Path, name: str, graph: Graph, text: str) -> Array:
 
 def _wrong(reason: str, text: str = "", details: tuple[str, ...] = ()) -> TilewrightError:
     where = f"--state {text}" if text else ""
-    return usage_error("TW1114", f"the state cannot be kept: {reason}", where=where, details=details, fix=(FORM,))
+    return usage_error(
+        "TW1114", f"the state cannot be kept: {reason}", where=where, details=details, fix=(f"write it as {FORM}",)
+    )

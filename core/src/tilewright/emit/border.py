@@ -31,6 +31,7 @@ class PortText:
     shape: tuple[int, ...]
     scale: str  # "" where the tensor is not quantised as a whole
     zero_point: int
+    limits: tuple[int, int]  # the least and the largest that is stored
     placed: bool
     address: str  # inside kws_run; "" where the tensor stays with the caller
     mapped: str  # inside the map functions
@@ -38,6 +39,11 @@ class PortText:
     far: bool  # placed where no core can read or write: a copy brings it there
     sentence: str
     is_float: bool
+
+    @property
+    def length(self) -> str:
+        """Of an array that holds the tensor: C has none without elements."""
+        return f"{self.macro}_ELEMENTS" if self.elements else "1"
 
 
 def port_texts(program: Program, ports: Sequence[Port], direction: str) -> tuple[PortText, ...]:
@@ -60,6 +66,7 @@ def _text(program: Program, port: Port, direction: str) -> PortText:
         shape=tensor.shape,
         scale=scale,
         zero_point=zero_point,
+        limits=(0, 0) if tensor.dtype.is_float else tensor.dtype.limits,
         placed=placed,
         address=str(Name(port.pool) + port.offset) if placed else "",
         mapped=_mapped(kind, port) if placed else "NULL",

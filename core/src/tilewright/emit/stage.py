@@ -44,6 +44,8 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
     }
     if names["kernels_header"]:
         texts[str(names["kernels_header"])] = _render("kernels_h.mako", names)
+    if names["quantize_header"]:
+        texts[str(names["quantize_header"])] = _render("quantize_h.mako", names)
     if program.team:
         texts["tw_rt.h"] = text("tw_rt.h")
     if names["simple"]:
@@ -116,6 +118,7 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "memory_map": tuple(memory_map(program)),
         "selftest": selftest,
         **_port_names(program, inputs, outputs),
+        **_quantised_names(prefix, inputs, outputs),
         **_code_names(program, split=options.layout == "split"),
         **(_selftest_names(options, outputs) if selftest else {}),
     }
@@ -145,6 +148,20 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
         "aligned": bool(
             program.pools or program.constants or program.state_bytes or any(port.align > 1 for port in own)
         ),
+    }
+
+
+def _quantised_names(prefix: str, inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> Names:
+    """What the header that quantises has; 32 bits and more hold integers that no float reaches."""
+
+    def served(ports: tuple[PortText, ...]) -> list[PortText]:
+        return [port for port in ports if port.scale and port.elements and port.limits[1] < 1 << 16]
+
+    first, last = served(inputs), served(outputs)
+    return {
+        "quantised_inputs": first,
+        "quantised_outputs": last,
+        "quantize_header": f"{prefix}_quantize.h" if first or last else "",
     }
 
 
@@ -186,7 +203,7 @@ def _selftest_names(options: EmitOptions, outputs: tuple[PortText, ...]) -> Name
 
 def _simple_parameters(inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> str:
     def one(port: PortText, const: str) -> str:
-        return f"{const}{port.type} {port.member}[{port.macro}_ELEMENTS]"
+        return f"{const}{port.type} {port.member}[{port.length}]"
 
     parameters = [*(one(port, "const ") for port in inputs), *(one(port, "") for port in outputs)]
     return ", ".join(parameters) or "void"

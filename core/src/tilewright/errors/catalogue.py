@@ -22,7 +22,7 @@ EXITS: Mapping[Exit, str] = MappingProxyType(
         Exit.TOOLCHAIN: "a compiler, simulator or board is missing or failed",
         Exit.PLUGIN: "a plugin is missing, broken, incompatible or blocked",
         Exit.GATE: "a budget or gate was exceeded",
-        Exit.TIME_LIMIT: "the time limit ended the search before there was a plan that fits",
+        Exit.TIME_LIMIT: "the budget of work ended the search before there was a plan that fits",
         Exit.INTERRUPTED: "interrupted (Ctrl-C): nothing was written",
     }
 )

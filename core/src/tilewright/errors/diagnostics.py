@@ -3,6 +3,7 @@ Does not know what any code means at length; that is `catalogue`."""
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,14 @@ class Exit(IntEnum):
     GATE = 9
     TIME_LIMIT = 10
     INTERRUPTED = 130
+
+
+def typed(*words: str, gives: str = "") -> str:
+    """A next step that is typed: words as a shell wants them, and behind a gap what they give.
+
+    Begins with `tilewright`, or with a flag for the command that has failed. A test types every one of them.
+    """
+    return shlex.join(words) + (f"     {gives}" if gives else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,12 +80,26 @@ def arduino(_plan: Allocated, artifact: Artifact) -> Mapping[str, bytes]:
     return dict(sorted(made.items()))
 
 
+def esp_idf(_plan: Allocated, artifact: Artifact) -> Mapping[str, bytes]:
+    """A component in `esp-idf/PREFIX` around the sources: EXTRA_COMPONENT_DIRS names `esp-idf`."""
+    library = library_of(artifact)
+    return {f"esp-idf/{library.prefix}/{CMAKE_FILE}": _render("esp_idf_cmake.mako", library)}
+
+
+def cmsis_pack(_plan: Allocated, artifact: Artifact) -> Mapping[str, bytes]:
+    """`tilewright.PREFIX.pdsc`: the folder is a CMSIS-Pack (schema 1.7.28) with one component."""
+    library = library_of(artifact)
+    return {f"tilewright.{library.prefix}.pdsc": _render("cmsis_pack.mako", library)}
+
+
 EXPORTERS = (
     Exporter(name="cmake", summary="CMakeLists.txt: a static library for add_subdirectory", files=cmake),
     Exporter(name="make", summary="Makefile: a static library with GNU make", files=make),
     Exporter(name="zephyr", summary="a Zephyr module: module.yml, CMakeLists.txt, Kconfig", files=zephyr),
     Exporter(name="platformio", summary="library.json: a PlatformIO library", files=platformio),
     Exporter(name="arduino", summary="an Arduino library with an example sketch, below arduino/", files=arduino),
+    Exporter(name="esp-idf", summary="an ESP-IDF component, below esp-idf/", files=esp_idf),
+    Exporter(name="cmsis-pack", summary="tilewright.PREFIX.pdsc: the folder is a CMSIS-Pack", files=cmsis_pack),
 )
 
 
@@ -95,5 +109,5 @@ def _text(name: str) -> str:
 
 
 def _render(name: str, library: Library) -> bytes:
-    text = str(template(_text(name)).render(library=library, p=library.prefix, P=library.prefix.upper()))
+    text = str(template(_text(name)).render(library=library, site=SITE, p=library.prefix, P=library.prefix.upper()))
     return text.encode("ascii")

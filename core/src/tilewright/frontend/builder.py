@@ -52,6 +52,11 @@ class GraphBuilder:
             raise RefusedNode(f"its input {show(name)} is {self.foreign[name]}, which tilewright does not hold")
         return self.tensors[name]
 
+    def described(self, name: str) -> tuple[str, tuple[int, ...]] | None:
+        """Numpy's name of a value's type, and its shape; None where tilewright does not hold it."""
+        tensor = self.tensors.get(name)
+        return (tensor.dtype.numpy.name, tensor.shape) if tensor else None
+
     def has(self, name: str) -> bool:
         """Whether a value is there."""
         return name in self.tensors or name in self.constants or name in self.foreign
@@ -118,6 +123,8 @@ class GraphBuilder:
         return self._evaluated[name]
 
     def _evaluate(self, node: Node) -> bool:
+        import numpy as np
+
         outputs = tuple(self.tensors[name] for name in node.outputs)
         size = sum(tensor.size_bytes for tensor in outputs)
         if size > min(self._limits.fold_bytes, self._evaluation_bytes):
@@ -130,12 +137,13 @@ class GraphBuilder:
             outputs=outputs,
             constants={name: self.constants[name] for name in node.inputs if name in self.constants},
         )
-        results = self._operators[node.op].reference(site, inputs)
+        results = map(np.asarray, self._operators[node.op].reference(site, inputs))
         self._evaluated.update(zip(node.outputs, results, strict=False))
         return True
 
     def finish(self, name: str, inputs: Sequence[str], outputs: Mapping[str, str]) -> Graph:
         """The verified graph. `outputs` maps the name of each output to the value it is; their names are kept."""
+        outputs = self._without_constants(outputs)
         renamed: dict[str, str] = {}
         written = {value: node for node in self.nodes for value in node.outputs}
         for output, source in outputs.items():
@@ -156,6 +164,15 @@ class GraphBuilder:
             constants=MappingProxyType({key: array for key, array in self.constants.items() if key in tensors}),
         )
         return graph.with_nodes(graph.nodes).verify()
+
+    def _without_constants(self, outputs: Mapping[str, str]) -> dict[str, str]:
+        """The same outputs; a constant that has an output's name gets one of its own."""
+        moved = {name: self.names.take(f"{name}/value") for name in outputs if name in self.constants}
+        for output, name in moved.items():
+            self.add_constant(name, self.constants.pop(output))
+            del self.tensors[output]
+        self.nodes = [_renamed(node, moved) for node in self.nodes]
+        return {output: moved.get(source, source) for output, source in outputs.items()}
 
     def _copy(self, source: str, output: str) -> None:
         """A node that makes `output` a value of its own: an input or a constant handed straight on."""

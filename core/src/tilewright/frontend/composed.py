@@ -19,7 +19,7 @@ _POWERS: Mapping[float, tuple[str, ...]] = {  # exponent -> operators, first to 
     3.0: ("Mul", "Mul"),
     4.0: ("Mul", "Square"),
     0.5: ("Sqrt",),
-    -0.5: ("Sqrt", "Reciprocal"),
+    -0.5: ("Sqrt", "Abs", "Reciprocal"),  # of -0 it is +infinity
     -1.0: ("Reciprocal",),
     -2.0: ("Mul", "Reciprocal"),
 }

@@ -19,6 +19,7 @@ from tilewright.frontend.options import Limits
 from tilewright.frontend.reader import over_limit
 from tilewright.frontend.refusals import InvalidNode, RefusedNode
 from tilewright.frontend.scales import check_scales
+from tilewright.frontend.signatures import Given, check_signature
 from tilewright.frontend.sorting import label
 from tilewright.frontend.values import is_known, to_array
 from tilewright.ir.element_types import type_name
@@ -34,15 +35,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportTable:
-    """Every signature, by domain and op_type, oldest first. `constant_only` applies where no other does."""
+    """Every signature, by domain and op_type, oldest first. `constant_only` applies where no other does.
+
+    `replaced` are those that only become newer ones, by op_type and first version.
+    """
 
     by_type: Mapping[tuple[str, str], tuple[Import, ...]]
     constant_only: Mapping[tuple[str, str], tuple[Import, ...]]
+    replaced: frozenset[tuple[str, int]]
 
     @classmethod
-    def of(cls, imports: Iterable[Import], constant_only: Iterable[Import]) -> ImportTable:
-        """A table of all signatures."""
-        return cls(by_type=_grouped(imports), constant_only=_grouped(constant_only))
+    def of(
+        cls, imports: Iterable[Import], constant_only: Iterable[Import], older: Iterable[Import] = ()
+    ) -> ImportTable:
+        """A table of all signatures; of the `older` ones those that no other has."""
+        known = _grouped(imports)
+        taken = {(each.op_type, each.since) for group in known.values() for each in group if not each.domain}
+        missing = [
+            each for each in older if (each.op_type, each.since) not in taken and (each.domain, each.op_type) in known
+        ]
+        return cls(
+            by_type=_grouped((*(each for group in known.values() for each in group), *missing)),
+            constant_only=_grouped(constant_only),
+            replaced=frozenset((each.op_type, each.since) for each in missing),
+        )
 
     def find(self, domain: str, op_type: str, version: int) -> Import:
         """The signature in force at `version`. Raises RefusedNode when there is none."""
@@ -97,6 +113,8 @@ class NodeImporter:
         )
         _check_inputs(node, found)
         check_scales(node, self._builder.constants.get, self._builder.tensor, where)
+        given = Given(node, self._builder.described, self._builder.constants.get)
+        check_signature(given, len(file_node.outputs))
         self._origin, self._open = name, node.outputs
         self._convert(node, found)
         return tuple(self._written(node, output) for output in node.outputs)
@@ -137,6 +155,9 @@ class NodeImporter:
 
     def _convert(self, node: OnnxNode, found: Import) -> None:
         """Fold the node or import it. Arithmetic on weights is folded only where it cannot be imported."""
+        if (node.op_type, found.since) in self._table.replaced and not node.domain:
+            found.convert(node, self)
+            return
         constants = [self._builder.constants.get(name) if name else None for name in node.inputs]
         if any(name and array is None for name, array in zip(node.inputs, constants, strict=True)):
             found.convert(node, self)

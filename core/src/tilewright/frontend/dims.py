@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tilewright.errors import TilewrightError, model_error, unsupported_error, usage_error
+from tilewright.errors import TilewrightError, model_error, typed, unsupported_error, usage_error
+from tilewright.errors.suggestions import did_you_mean
 from tilewright.frontend.file_model import FileValue
 from tilewright.frontend.names import show, show_all
 from tilewright.frontend.values import checked_size
@@ -73,24 +74,24 @@ def _check_given(dims: Mapping[str, int], symbols: Mapping[str, FileValue]) -> N
             raise usage_error(
                 "TW1219",
                 f"--dim {show(symbol)[1:-1]}={number} names no symbolic dimension; {there}",
+                details=did_you_mean(symbol, symbols),
                 fix=("remove or correct that --dim",),
             )
         if number < 0:
             raise usage_error(
-                "TW1219", f"--dim {show(symbol)[1:-1]}={number} is negative", fix=(f"--dim {show(symbol)[1:-1]}=1",)
+                "TW1219", f"--dim {show(symbol)[1:-1]}={number} is negative", fix=(typed("--dim", f"{symbol}=1"),)
             )
 
 
 def _symbolic(missing: Mapping[str, FileValue]) -> TilewrightError:
     first = next(iter(missing.values()))
     shown = list(missing)[:8]
-    quoted = [show(symbol)[1:-1] for symbol in shown]
     return model_error(
         "TW1205",
         f"{len(missing)} dimension(s) of the inputs have no number: {show_all(missing, 8)}",
         where=f"input {show(first.name)} {declared_text(first)}",
         details=("C for a machine with fixed memory is made for fixed shapes",),
-        fix=(" ".join(f"--dim {symbol}=1" if symbol.isalnum() else f"--dim '{symbol}=1'" for symbol in quoted),),
+        fix=(typed(*(word for symbol in shown for word in ("--dim", f"{symbol}=1"))),),
     )
 
 

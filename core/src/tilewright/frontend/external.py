@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tilewright.errors import TilewrightError, model_error
+from tilewright.errors import TilewrightError, model_error, typed
 from tilewright.frontend.names import show
 
 _KNOWN_KEYS = frozenset({"location", "offset", "length", "checksum"})
@@ -35,7 +35,7 @@ class ExternalFiles:
                 "TW1210",
                 "the elements of a tensor are in another file, and reading other files is off",
                 where=where,
-                fix=("--allow-external, if you trust the model and the files beside it",),
+                fix=(typed("--allow-external", gives="if you trust the model and the files beside it"),),
             )
         if self.folder is None:
             raise _refused("the model has no folder: it was given as bytes", where)

@@ -101,6 +101,7 @@ class FileModel:
     graph: FileGraph
     functions: Mapping[FunctionKey, FileFunction]
     opsets: Mapping[str, int]  # domain -> version
+    ir_version: int  # of the file's form
 
 
 def free_names(graph: FileGraph) -> frozenset[str]:

@@ -11,14 +11,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
-from tilewright.frontend import composed, qoperator, structural
+from tilewright.frontend import composed, legacy, qoperator, structural
+from tilewright.frontend.border import with_quantization
 from tilewright.frontend.builder import GraphBuilder
 from tilewright.frontend.conversion import ImportTable, NodeImporter
 from tilewright.frontend.dims import check_declared, input_tensors
+from tilewright.frontend.dims_of_weights import dims_of_weights
 from tilewright.frontend.external import ExternalFiles
 from tilewright.frontend.file_model import FileGraph, FileModel, FileValue
 from tilewright.frontend.functions import check_functions
 from tilewright.frontend.names import UniqueNames, show
+from tilewright.frontend.opsets import newer_form
 from tilewright.frontend.options import ImportOptions
 from tilewright.frontend.reader import read_bytes, read_model
 from tilewright.frontend.refusals import refusal_error
@@ -59,17 +62,23 @@ def load(
         raise replace(error, where=where) from error
 
 
+def import_table(operators: Mapping[str, Operator]) -> ImportTable:
+    """Every signature that is read: those of the vocabulary and the front end's own."""
+    imports = (each for operator in operators.values() for each in operator.imports)
+    known = (*imports, *structural.IMPORTS, *composed.IMPORTS, *qoperator.IMPORTS)
+    return ImportTable.of(known, structural.CONSTANT_ONLY, legacy.IMPORTS)
+
+
 def _imported(
     model: FileModel, folder: Path | None, options: ImportOptions, operators: Mapping[str, Operator]
 ) -> Imported:
     check_functions(model, options.limits)
     graph = model.graph
+    options = replace(options, dims={**dims_of_weights(graph), **options.dims})
     builder = GraphBuilder(
         operators, options.limits, UniqueNames(_values(graph)), UniqueNames(node.name for node in graph.nodes)
     )
-    imports = (each for operator in operators.values() for each in operator.imports)
-    known = (*imports, *structural.IMPORTS, *composed.IMPORTS, *qoperator.IMPORTS)
-    table = ImportTable.of(known, structural.CONSTANT_ONLY)
+    table = import_table(operators)
     files = ExternalFiles(folder=folder, allowed=options.allow_external)
     importer = NodeImporter(table, builder, files, options.limits)
     scope, inputs = _start(graph, builder, importer, options)
@@ -78,9 +87,10 @@ def _imported(
     walk.body(graph.nodes, scope, [value.name for value in graph.outputs])
     if walk.refused:
         raise refusal_error(walk.refused, walk.nodes)
+    finished = builder.finish(graph.name, [tensor.name for tensor in inputs], _outputs(graph, scope))
     return Imported(
-        graph=builder.finish(graph.name, [tensor.name for tensor in inputs], _outputs(graph, scope)),
-        diagnostics=(*warnings, *walk.diagnostics),
+        graph=with_quantization(finished),
+        diagnostics=(*newer_form(model.ir_version), *warnings, *walk.diagnostics),
         opset=model.opsets.get("", 0),
         onnx_nodes=len(graph.nodes),
     )
@@ -129,13 +139,13 @@ def _declarations(graph: FileGraph, builder: GraphBuilder, dims: Mapping[str, in
 
 
 def _outputs(graph: FileGraph, scope: Scope) -> dict[str, str]:
-    """Output -> the value it is."""
+    """Output -> the value it is: one that a node writes, or an initialiser."""
     outputs: dict[str, str] = {}
-    written = {name for node in graph.nodes for name in node.outputs}
+    held = {name for node in graph.nodes for name in node.outputs} | {tensor.name for tensor in graph.initializers}
     for value in graph.outputs:
         source = scope.find(value.name) if scope.has(value.name) else None
-        if value.name not in written or source is None:
-            reason = "is an input or an initialiser" if scope.has(value.name) else "is written by no node"
+        if value.name not in held or source is None:
+            reason = "is an input" if scope.has(value.name) else "is written by no node"
             raise unsupported_error(
                 "TW2103",
                 f"output {show(value.name)} {reason}; tilewright needs a node that computes it",

@@ -1,4 +1,4 @@
-"""Knows ONNX's protobuf: turns bytes into a `FileModel`, within limits. The only module that imports onnx.
+"""Knows ONNX's protobuf: turns bytes into a `FileModel`, within limits. Only here are protobufs read.
 Does not know what nodes mean; onnx's own checker is not asked, because it passes hostile files.
 """
 
@@ -22,10 +22,9 @@ from tilewright.frontend.file_model import (
     FunctionKey,
 )
 from tilewright.frontend.names import show
+from tilewright.frontend.opsets import opsets_of, opsets_of_model, own_domain
 from tilewright.frontend.options import Limits
 from tilewright.frontend.wire import damage
-
-OLDEST_OPSET = 7
 
 # ONNX attribute type number -> (name, protobuf field)
 _ATTRIBUTE_KINDS = MappingProxyType(
@@ -50,7 +49,7 @@ _COMMON_FIELDS = frozenset({"name", "type", "doc_string", "ref_attr_name"})
 
 # ONNX element type number -> protobuf field that holds typed elements, and the numpy type of that field
 _TYPED_FIELDS = MappingProxyType(
-    dict.fromkeys((2, 3, 4, 5, 6, 9, 10, 16), ("int32_data", "int32"))
+    dict.fromkeys((*range(2, 7), 9, 10, *range(16, 24)), ("int32_data", "int32"))
     | {1: ("float_data", "float32"), 7: ("int64_data", "int64"), 11: ("double_data", "float64")}
     | dict.fromkeys((12, 13), ("uint64_data", "uint64"))
 )
@@ -115,35 +114,6 @@ def _parse(data: bytes) -> Any:
     return proto
 
 
-def _newest_opset() -> int:
-    import onnx.defs
-
-    return onnx.defs.onnx_opset_version()
-
-
-def _opsets(entries: Any, where: str) -> Mapping[str, int]:
-    versions: dict[str, int] = {}
-    for entry in entries:
-        if isinstance(entry.domain, bytes):
-            raise corrupt("a name in it is not valid UTF-8")
-        domain = _domain(entry.domain)
-        if versions.setdefault(domain, entry.version) != entry.version:
-            raise _opset_error(f"imports operator set {show(domain)} in two versions", where)
-    newest = _newest_opset()
-    if "" in versions and not OLDEST_OPSET <= versions[""] <= newest:
-        raise _opset_error(f"uses opset {versions['']}; tilewright reads {OLDEST_OPSET} to {newest}", where)
-    return versions
-
-
-def _opset_error(reason: str, where: str) -> TilewrightError:
-    return model_error(
-        "TW1204",
-        f"the model {reason}",
-        where=where,
-        fix=("export with opset 17 (torch.onnx.export(..., opset_version=17))", "or upgrade the package onnx"),
-    )
-
-
 class _Reader:
     """Translates one file; counts nodes and initialisers as it goes."""
 
@@ -154,9 +124,7 @@ class _Reader:
         self.opsets: Mapping[str, int] = {}
 
     def model(self, proto: Any) -> FileModel:
-        if not proto.opset_import:
-            raise _opset_error("does not say which operator sets it uses (opset_import is missing)", "")
-        opsets = _opsets(proto.opset_import, "")
+        opsets = self.opset_names(opsets_of_model(proto))
         functions: dict[FunctionKey, FileFunction] = {}
         for item in proto.functions:
             function = self.function(item, opsets)
@@ -172,14 +140,17 @@ class _Reader:
         graph = self.graph(proto.graph, 0)
         if not graph.outputs:
             raise model_error("TW1217", "the graph has no outputs", fix=("export the model with its outputs",))
-        return FileModel(graph=graph, functions=functions, opsets=opsets)
+        return FileModel(graph=graph, functions=functions, opsets=opsets, ir_version=proto.ir_version)
+
+    def opset_names(self, opsets: Mapping[str, int]) -> Mapping[str, int]:
+        return {self.name(domain): version for domain, version in opsets.items()}
 
     def function(self, proto: Any, opsets: Mapping[str, int]) -> FileFunction:
         where = f"function {show(self.name(proto.name))}"
-        self.opsets = {**opsets, **_opsets(proto.opset_import, where)}
+        self.opsets = {**opsets, **self.opset_names(opsets_of(proto.opset_import, proto.node, where))}
         return FileFunction(
             name=self.name(proto.name),
-            domain=_domain(self.name(proto.domain)),
+            domain=own_domain(self.name(proto.domain)),
             overload=self.name(proto.overload),
             inputs=tuple(self.name(name) for name in proto.input),
             outputs=tuple(self.name(name) for name in proto.output),
@@ -211,7 +182,7 @@ class _Reader:
         self.nodes += 1
         if self.nodes > self.limits.nodes:
             raise over_limit("the file has", self.nodes, "nodes or more", self.limits.nodes)
-        domain = _domain(self.name(proto.domain))
+        domain = own_domain(self.name(proto.domain))
         name, op_type = self.name(proto.name), self.name(proto.op_type)
         where = f"node {show(name or op_type)}"
         return FileNode(
@@ -267,11 +238,11 @@ class _Reader:
             return replace(tensor, external=entries)
         if "raw_data" in filled:
             return replace(tensor, raw=proto.raw_data)
-        field, numpy_type = _TYPED_FIELDS.get(proto.data_type, ("string_data", ""))
+        if proto.data_type not in _TYPED_FIELDS:
+            return tensor  # of a type that is refused where it is used: nobody reads its elements
+        field, numpy_type = _TYPED_FIELDS[proto.data_type]
         if typed and typed[0] != field:
             raise bad_tensor(f"has its elements in {typed[0]}, not in {field}", place)
-        if not numpy_type:
-            return tensor
         import numpy as np
 
         return replace(tensor, values=np.asarray(getattr(proto, field), numpy_type))
@@ -302,10 +273,6 @@ class _Reader:
         if len(text) > self.limits.name_length:
             raise over_limit("a name has", len(text), "characters", self.limits.name_length, show(text))
         return text
-
-
-def _domain(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain
 
 
 def bad_attribute(name: str, reason: str, where: str) -> TilewrightError:

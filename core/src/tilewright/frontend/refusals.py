@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilewright.errors import TilewrightError, model_error, unsupported_error
+from tilewright.errors import TilewrightError, model_error, typed, unsupported_error
 from tilewright.frontend.names import show, show_all
 
 _GROUPS = 12  # shown; with head and tail they fill a screen
@@ -55,8 +55,8 @@ def refusal_error(refused: Sequence[RefusedAt], total: int) -> TilewrightError:
         where=f"node {show(refused[0].node)}",
         details=tuple(details),
         fix=(
-            "tilewright ops                   what is supported, with constraints",
-            "tilewright explain TW2101        how a plugin adds an operator, and other ways out",
+            typed("tilewright", "ops", gives="what is supported"),
+            typed("tilewright", "explain", "TW2101", gives="how a plugin adds an operator, and other ways out"),
         ),
     )
 

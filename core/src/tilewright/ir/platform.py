@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from tilewright.errors import usage_error
+from tilewright.errors import typed, usage_error
 
 if TYPE_CHECKING:
     from tilewright.ir.graph import Site
@@ -150,14 +150,14 @@ class Platform:
                     "TW1102",
                     f"target '{self.name}' has no setting '{name}'",
                     details=(f"it has: {offered}",),
-                    fix=(f"tilewright targets {self.name}",),
+                    fix=(typed("tilewright", "targets", self.name),),
                 )
             if known[name].choices and value not in known[name].choices:
                 raise usage_error(
                     "TW1102",
                     f"setting '{name}' of target '{self.name}' cannot be '{value}'",
                     details=(f"it can be: {', '.join(known[name].choices)}",),
-                    fix=(f"--set {name}={known[name].default or known[name].choices[0]}",),
+                    fix=(typed("--set", f"{name}={known[name].default or known[name].choices[0]}"),),
                 )
         merged = {option.name: option.default for option in self.options} | dict(settings)
         configured = replace(self, settings=merged)
@@ -172,7 +172,7 @@ class Platform:
                     "TW1103",
                     f"target '{self.name}' has no memory '{name}'",
                     details=(f"it has: {', '.join(sorted(names))}",),
-                    fix=(f"tilewright targets {self.name}",),
+                    fix=(typed("tilewright", "targets", self.name),),
                 )
         return self.resized(sizes)
 
@@ -206,6 +206,8 @@ class MemoryHierarchy:
         """`platform` with these memories. TilewrightError (exit 2) when it is another target."""
         if self.platform == "*" or not platform.runs(self.platform):
             raise usage_error(
-                "TW8012", f"memory hierarchy '{self.name}' is for target '{self.platform}', not '{platform.name}'"
+                "TW8012",
+                f"memory hierarchy '{self.name}' is for target '{self.platform}', not '{platform.name}'",
+                fix=(typed("--target", self.platform, gives="compiles for it"),),
             )
         return replace(platform, memories=self.memories, copies=self.copies)

@@ -203,5 +203,6 @@ def _check_pools(program: Program, buffers: Mapping[str, Buffer]) -> None:
         )
         if end > limit:
             raise ValueError(f"buffer {name!r} ends at byte {end} of {placement.memory!r}, which has {limit}")
-        if placement.memory in constant and placement.offset_bytes < CONSTANTS_HEADER_BYTES:
+        header = CONSTANTS_HEADER_BYTES if placement.memory in constant and buffers[name].size_bytes else 0
+        if placement.offset_bytes < header:
             raise ValueError(f"constant {name!r} is placed in the header of {placement.memory!r}")

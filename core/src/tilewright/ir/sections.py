@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from tilewright.errors import TilewrightError, plugin_error
+from tilewright.errors import TilewrightError, plugin_error, typed
 
 # What C defines at the beginning of a line: functions, the names behind struct, union and enum, types, macros.
 _DEFINITIONS = (
@@ -87,7 +87,10 @@ def _clash(what: str, one: Section, other: Section) -> TilewrightError:
         "TW8060",
         f"two kernels of the program define {what}, each with another text",
         details=(f"defined by {one.label}", f"and by     {other.label}"),
-        fix=("tilewright plugins list     shows the packages; names in C should begin with the package's own",),
+        fix=(
+            typed("tilewright", "plugins", "list", gives="shows the packages"),
+            "names in C should begin with the package's own",
+        ),
     )
 
 

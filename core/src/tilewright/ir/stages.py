@@ -187,6 +187,7 @@ class Allocated:
     pools: tuple[PoolUse, ...]
     decisions: Decisions  # complete
     plan_id: int  # 32 bits: changes whenever anything that the constants blob depends on does
+    order_bound_bytes: int | None = None  # of all written memories together, in any order of the steps; None: unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from tilewright.c_text.identifiers import unique_identifiers
-from tilewright.errors import memory_error
+from tilewright.errors import memory_error, typed
 from tilewright.ir.expressions import Cast, Expression, Field, Name, Number
 from tilewright.ir.graph import Graph
 from tilewright.ir.program import Parameter, Port, ProgramPool
-from tilewright.ir.stages import Allocated, Buffer, Placement, Scheduled
+from tilewright.ir.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer, Placement, Scheduled
 
 RUN_LOCALS = ("ctx", "inputs", "outputs", "state", "hooks", "status", "step")  # names the run function has already
 EXTERNAL_NAMES = (
@@ -167,7 +167,7 @@ def _pools(
         memory.name: ProgramPool(
             memory=memory.name,
             base=bases[memory.name],
-            size_bytes=sizes[memory.name],
+            size_bytes=sizes[memory.name] or (CONSTANTS_HEADER_BYTES if memory.kind == "const" else 0),
             align=memory.align,
             section=memory.section,
         )
@@ -221,7 +221,7 @@ def _owners(allocated: Allocated, buffers: Mapping[str, Buffer]) -> dict[str, st
                 "TW5020",
                 "a tensor cannot stay in the caller's memory: it shares its bytes with larger values",
                 where=f"buffer '{buffer.name}'",
-                fix=("--io pool     keeps graph inputs and outputs in the plan",),
+                fix=(typed("--io", "pool", gives="keeps graph inputs and outputs in the plan"),),
             )
         owners[buffer.name] = whole[0]
     return owners

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.c_text.identifiers import comment_text, prefix_problem
+from tilewright.c_text.identifiers import demand_prefix
 from tilewright.c_text.section_files import section_file
-from tilewright.errors import usage_error
 from tilewright.ir.operator import Operator
 from tilewright.ir.program import KernelLicence, Program
 from tilewright.ir.sections import Section, ordered
@@ -32,13 +31,7 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
     Raises TilewrightError TW1004 (exit 2) for a prefix that C or the linker would not take, and TW5020 (exit 5) where
     `--io user` is asked for a tensor that cannot stay with the caller.
     """
-    problem = prefix_problem(prefix)
-    if problem:
-        raise usage_error(
-            "TW1004",
-            f"'{comment_text(prefix)}' cannot begin the names of the generated C: {problem}",
-            fix=("--name PREFIX     chooses another",),
-        )
+    demand_prefix(prefix)
     scheduled = allocated.tiled.scheduled
     graph = scheduled.bound.graph
     members = members_of(graph, prefix)
@@ -74,7 +67,10 @@ def _steps(
     tiled = book.allocated.tiled
     steps, total = tiled.scheduled.steps, len(tiled.scheduled.steps)
     if not is_team(tiled.scheduled.bound.platform):
-        return [lower_step(index, step, book, operators, prefix, total) for index, step in enumerate(steps)], ()
+        nodes = {node.name: node for node in tiled.scheduled.bound.graph.nodes}
+        last = (nodes[step.nodes[-1]] for step in steps)
+        pairs = enumerate(zip(steps, last, strict=True))
+        return [lower_step(index, step, node, book, operators, prefix, total) for index, (step, node) in pairs], ()
     given = lowering(book, operators, prefix)
     made = [one for region in tiled.regions for one in lower_region(region, given)]
     most = min([MOST_TRANSFERS, *(path.channels for path in tiled.scheduled.bound.platform.copies)])

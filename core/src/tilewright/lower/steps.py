@@ -11,6 +11,7 @@ from tilewright.c_text.identifiers import safe_identifier
 from tilewright.c_text.rendering import render_call, render_source, render_wait
 from tilewright.ir.access import Access, Window
 from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Node
 from tilewright.ir.kernel import Call, Kernel, Matched, Operand
 from tilewright.ir.layout import strides
 from tilewright.ir.operator import Operator
@@ -42,11 +43,10 @@ class Lowered:
 
 
 def lower_step(
-    index: int, step: Step, book: AddressBook, operators: Mapping[str, Operator], prefix: str, total: int
+    index: int, step: Step, node: Node, book: AddressBook, operators: Mapping[str, Operator], prefix: str, total: int
 ) -> Lowered:
-    """One kernel call over whole operands."""
+    """One kernel call over whole operands; `node` is the last of the step."""
     bound = book.allocated.tiled.scheduled.bound
-    node = next(node for node in bound.graph.nodes if node.name == step.nodes[-1])
     site, node_binding, operator = bound.site(node), bound.bindings[step.name], operators[node.op]
     bindings = operand_bindings(site, operator, node_binding, book)
     function = f"{prefix}_{index:0{len(str(total - 1))}d}_{safe_identifier(node.op, 'op').lower()}"

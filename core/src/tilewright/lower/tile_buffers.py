@@ -206,6 +206,6 @@ def unsupported_tile(step: Step, reason: str) -> TilewrightError:
     return TilewrightError(
         "TW4041",
         f"the tiling of step '{step.name}' cannot be generated: {reason}",
-        fix=("--tiler NAME     chooses another", "change or remove the pinned tiles"),
+        fix=("choose another tiler with --tiler", "change or remove the pinned tiles"),
         exit_code=Exit.UNSUPPORTED,
     )

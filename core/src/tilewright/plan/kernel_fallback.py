@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tilewright.allocate.overflow import MIGHT_FIT
-from tilewright.errors import TilewrightError, with_fix
+from tilewright.errors import TilewrightError, typed, with_fix
 from tilewright.ir.graph import Graph
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner
-from tilewright.plan.remedies import Change, remedies, with_memories
+from tilewright.plan.remedies import Change, remedies, room_for_constants, with_memories, within_budget
 from tilewright.plan.shortage import Misfit, Refused, choice_of, joined, least_scratch, refusals, regained
 from tilewright.plan.slowdown import exchanged, extra_cycles, slower_kernels
 
@@ -156,11 +156,23 @@ class Fitting:
         """The same with faster kernels where the plan has room for their scratch, if one is found with them."""
         choice = choice_of(plan.tiled.scheduled.bound, self.planner.operators, self.planner.pins)
         faster = regained(plan, search.misfits[0], choice)
-        if not faster:
-            return plan
-        kernels = {**search.proposal.kernels, **faster}
-        answer = self.planner.best(self._bound(first, replace(search.proposal, kernels=kernels)))
-        return answer if isinstance(answer, Allocated) else plan
+        if faster:
+            kernels = {**search.proposal.kernels, **faster}
+            answer = self.planner.best(self._bound(first, replace(search.proposal, kernels=kernels)))
+            plan = answer if isinstance(answer, Allocated) else plan
+        return self._with_other_orders(first, search, plan)
+
+    def _with_other_orders(self, first: Bound, search: _Search, plan: Allocated) -> Allocated:
+        """The same with the fastest kernels in those steps, the slowest first, for which another order has room."""
+        bound = plan.tiled.scheduled.bound
+        kernels = {} if bound.platform.near else exchanged(bound, first)
+        slowest = sorted(kernels, key=lambda step: -extra_cycles(bound, {step: kernels[step]}))
+        for step in slowest[:_MOST_TRIES]:
+            others = {name: kernel for name, kernel in kernels.items() if name != step}
+            answer = self.planner.best(self._bound(first, replace(search.proposal, kernels=others)))
+            if isinstance(answer, Allocated):
+                plan, kernels = answer, others
+        return plan
 
     def _bound(self, first: Bound, proposal: _Proposal) -> Bound:
         """The proposal's binding, with a note about what is slower."""
@@ -182,7 +194,9 @@ class Fitting:
         least = self._least(first, misfits) if self.rebind is not None else None
         if least is not None:
             memory, size_bytes = least
-            return replace(error, fix=(f"--memory {memory}={size_bytes}     is the least that does for all steps",))
+            return replace(
+                error, fix=(typed("--memory", f"{memory}={size_bytes}", gives="is the least that does for all steps"),)
+            )
         return error if error.fix else with_fix(error, self._remedies(first, misfits[0]))
 
     def _least(self, first: Bound, misfits: Sequence[Misfit]) -> tuple[str, int] | None:
@@ -219,13 +233,19 @@ class Fitting:
             return answer if isinstance(answer, Allocated) else None
 
         kernels = exchanged(told.tiled.scheduled.bound, first) if told.tiled else {}
+        affordable, pins = within_budget(plan, len(first.graph.nodes)), self.planner.pins
+        if told.of_constants and told.overflow is not None:
+            short = told.overflow
+            found = room_for_constants(first, affordable, short.memory, short.needed_bytes, pinned=bool(pins.memories))
+            if found:
+                return found
         return remedies(
             self._bound(first, _Proposal(kernels=kernels)),
-            plan,
+            affordable,
             placeable=any(MIGHT_FIT in detail for detail in told.error.details),
             effort=self.planner.budget.work,
-            pinned=bool(self.planner.pins.memories),
-            staged=bool(self.planner.pins.staged),
+            pinned=bool(pins.memories),
+            staged=bool(pins.staged),
         )
 
 

@@ -28,14 +28,9 @@ from tilewright.ir.stages import Allocated, Bound, Scheduled, Tiled
 from tilewright.ir.tiler import Buffering, Tiler
 from tilewright.plan.constant_copy_costs import proposals
 from tilewright.plan.shortage import Misfit
+from tilewright.plan.step_orders import StepOrders
 from tilewright.schedule import schedule
-from tilewright.schedule.order import frugal_order, given_order
-from tilewright.schedule.order_search import FoundOrder, search_order
-from tilewright.schedule.order_task import OrderTask, order_task
 from tilewright.tile.stage import tile
-
-_FEWEST_TO_ORDER = 3  # nodes, below which there is nothing to choose
-_ORDER_SHARE = 10  # of the budget goes into the search for an order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +63,8 @@ class Planner:
         if not plans:
             return tuple(misfits)
         best = min(plans, key=merit)  # the first of equals
-        return self._with_copies(bound, best) if self.choose_constant_copies else best
+        best = self._with_copies(bound, best) if self.choose_constant_copies else best
+        return replace(best, order_bound_bytes=self._orders().lower_bound_bytes(bound))
 
     def first(self, bound: Bound) -> Allocated | tuple[Misfit, ...]:
         """The plan of the first proposal, whether or not others are better."""
@@ -87,33 +83,14 @@ class Planner:
     def proposals(self, bound: Bound) -> Iterator[Decisions]:
         """Orders worth trying, the graph's own first."""
         seen = set()
-        for order in self._orders(bound):
+        for order in self._orders().worth_trying(bound):
             proposal = Decisions(order=order).pinned_by(self.pins)
             if proposal.order not in seen:
                 seen.add(proposal.order)
                 yield proposal
 
-    def _orders(self, bound: Bound) -> Iterator[tuple[str, ...]]:
-        """The given order, a frugal one, and the best one of a search."""
-        given, frugal = given_order(bound.graph), frugal_order(bound.graph)
-        yield given
-        if self.pins.order or len(given) < _FEWEST_TO_ORDER:
-            return
-        yield frugal
-        theirs = [*self.pins.state, *(value for value, whose in self.pins.io.items() if whose == "user")]
-        task = order_task(bound, self.operators, theirs)
-        position = {name: index for index, name in enumerate(task.nodes)}
-        found = self._searched(task, [position[name] for name in frugal])
-        yield tuple(task.nodes[index] for index in found.order)
-
-    def _searched(self, task: OrderTask, frugal: list[int]) -> FoundOrder:
-        """The best order found. Other limits, and kernels that only differ in scratch, ask for the same one again."""
-        budget = self.budget.work // _ORDER_SHARE
-        key = "order", task, budget
-        if key not in self.known:
-            self.known[key] = search_order(task, budget, (frugal,))
-        found: FoundOrder = self.known[key]
-        return found
+    def _orders(self) -> StepOrders:
+        return StepOrders(operators=self.operators, pins=self.pins, work=self.budget.work, known=self.known)
 
     def carry_out(self, bound: Bound, decisions: Decisions) -> Allocated:
         """Schedule, tile and allocate as decided. Raises TilewrightError (exit 5) when that does not fit."""
@@ -175,7 +152,11 @@ class Planner:
 
     def _attempts(self, bound: Bound) -> tuple[list[Allocated], list[Misfit]]:
         """Every proposal that fits, and why the others do not."""
-        answers = [self._attempt(bound, proposal) for proposal in self.proposals(bound)]
+        answers: list[Allocated | Misfit] = []
+        for proposal in self.proposals(bound):
+            answers.append(self._attempt(bound, proposal))
+            if isinstance(answers[-1], Misfit) and answers[-1].of_constants:
+                break  # no other order needs fewer
         plans = _plans(answers)
         if plans and bound.platform.near:
             answers.extend(self._attempt(bound, proposal) for proposal in self._apart(bound, min(plans, key=merit)))

@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.allocate.limits import memory_bytes
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, typed
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
 
 _MORE_EFFORT = 5
 _MOST_SIZES = 2  # lines about larger memories
 _HALVINGS = 5  # of what one memory of several would have to be larger
+_MOST_STEPS = 600  # that are planned to find remedies, all plans together; but a few plans always
+_FEWEST_PLANS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +44,10 @@ def remedies(
     """
     lines = []
     if placeable and (found := plan(bound, Change(effort=_MORE_EFFORT))) is not None:
-        lines.append(f"--effort {effort * _MORE_EFFORT}     a more patient allocator -> {taken(found)}")
+        lines.append(typed("--effort", str(effort * _MORE_EFFORT), gives=f"a more patient allocator -> {taken(found)}"))
     users = plan(bound, Change(users=True))
     if users is not None:
-        lines.append(f"--io user     inputs and outputs stay in your buffers -> {taken(users)}")
+        lines.append(typed("--io", "user", gives=f"inputs and outputs stay in your buffers -> {taken(users)}"))
     if pinned and (found := plan(bound, Change(unpinned=True))) is not None:
         lines.append(f"without --pin     nothing is pinned to a memory -> {taken(found)}")
     if staged and (found := plan(bound, Change(without_constant_copies=True))) is not None:
@@ -55,7 +57,32 @@ def remedies(
     if users is None:
         theirs = _with_more(bound, plan, _limited(bound.platform), Change(users=True))
         if theirs is not None and (not larger or sum(theirs.values()) < sum(larger[0].values())):
-            lines.append(f"--io user {_grown(theirs, bound.platform)}")
+            lines.append(_grown(theirs, bound.platform, "--io", "user"))
+    return tuple(lines)
+
+
+def within_budget(plan: Plan, steps: int) -> Plan:
+    """The same, which finds nothing any more once enough was tried: a refusal is no answer to wait for."""
+    left = [max(_FEWEST_PLANS, _MOST_STEPS // max(steps, 1))]
+
+    def planned(bound: Bound, change: Change) -> Allocated | None:
+        left[0] -= 1
+        return plan(bound, change) if left[0] >= 0 else None
+
+    return planned
+
+
+def room_for_constants(
+    bound: Bound, plan: Plan, memory: str, needed_bytes: int, *, pinned: bool = False
+) -> tuple[str, ...]:
+    """The size of a memory of constants with which the model fits. It follows from sums, and is planned with once."""
+    sizes = {memory: bound.platform.size_for(memory, needed_bytes)}
+    lines = []
+    if pinned and (found := plan(bound, Change(unpinned=True))) is not None:
+        lines.append(f"without --pin     nothing is pinned to a memory -> {taken(found)}")
+    if sizes[memory] <= (bound.platform.memory(memory).machine_bytes or sizes[memory]):
+        grown = with_memories(bound, dict(sizes))
+        lines.extend([_grown(sizes, bound.platform)] if plan(grown, Change()) is not None else [])
     return tuple(lines)
 
 
@@ -68,8 +95,8 @@ def settings_that_fit(
             found = plan(some)
         except TilewrightError:
             continue
-        flags = " ".join(f"--set {name}={value}" for name, value in some.items())
-        yield f"{flags}     {taken(found)}"
+        flags = [word for name, value in some.items() for word in ("--set", f"{name}={value}")]
+        yield typed(*flags, gives=taken(found))
 
 
 def with_memories(bound: Bound, sizes: Mapping[str, int | None]) -> Bound:
@@ -129,12 +156,12 @@ def _added(sizes: Sizes, platform: Platform) -> int:
     return sum(size - (platform.memory(name).size_bytes or 0) for name, size in sizes.items())
 
 
-def _grown(sizes: Sizes, platform: Platform) -> str:
-    flags = " ".join(f"--memory {name}={size}" for name, size in sizes.items())
+def _grown(sizes: Sizes, platform: Platform, *flags: str) -> str:
+    memories = [word for name, size in sizes.items() for word in ("--memory", f"{name}={size}")]
     more = ", ".join(
         f"{name} {size - (platform.memory(name).size_bytes or 0):,} B larger" for name, size in sizes.items()
     )
-    return f"{flags}     {more} -> fits"
+    return typed(*flags, *memories, gives=f"{more} -> fits")
 
 
 def taken(plan: Allocated) -> str:

@@ -43,6 +43,11 @@ class Misfit:
         return self.error.needs[0] if self.error.needs is not None else ""
 
     @property
+    def of_constants(self) -> bool:
+        """Whether constants are too many for their memory: then neither order nor kernels' scratch is to blame."""
+        return self.overflow is not None and self.overflow.step < 0
+
+    @property
     def excess_bytes(self) -> int:
         """How much too large the best plan found is; 0 where that is not known."""
         return self.overflow.excess_bytes if self.overflow is not None else 0

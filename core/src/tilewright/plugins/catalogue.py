@@ -15,7 +15,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from tilewright import __version__
-from tilewright.errors import Diagnostic, TilewrightError, plugin_error
+from tilewright.errors import Diagnostic, TilewrightError, plugin_error, typed
 from tilewright.errors.suggestions import did_you_mean
 from tilewright.plugins.faults import Fault, clash_fault
 from tilewright.plugins.kinds import GROUP, KIND_NAMES, OBSERVER, PACKS, kind_named
@@ -134,7 +134,7 @@ class Catalogue:
             "TW8001",
             f"{needed} is not installed",
             details=(*similar, f"installed: {listed}", *unread),
-            fix=(f"pip install {package}",) if package else ("tilewright plugins list",),
+            fix=(f"pip install {package}",) if package else (typed("tilewright", "plugins", "list"),),
         )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tilewright.errors import Diagnostic, TilewrightError, plugin_error
+from tilewright.errors import Diagnostic, TilewrightError, plugin_error, typed
 
 Status = Literal["ok", "blocked", "incompatible", "failed", "clash"]
 
@@ -43,7 +43,7 @@ class Fault:
             self.code,
             self.cause if self.status == "clash" else f"{who}{self.cause}",
             where=self.at,
-            fix=(*self.fix, "tilewright plugins doctor"),
+            fix=(*self.fix, typed("tilewright", "plugins", "doctor")),
         )
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from tilewright import __version__
 from tilewright.allocate.auto import EXACT
-from tilewright.allocate.limits import exceeded_bytes
+from tilewright.allocate.limits import bytes_away, exceeded_bytes, least_bytes_away
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic
 from tilewright.ir.constant_copies import copies_of
+from tilewright.ir.graph import Tensor
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated, Bound, Buffer, Group, PoolUse
 from tilewright.plan.constant_copy_costs import copy_cycles
@@ -45,6 +46,8 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
         "traffic_ratio": traffic_ratio(steps),
         "allocation": _allocation(deployment, allocated),
+        "order": _order(allocated),
+        "away": {"used_bytes": bytes_away(allocated), "lower_bound_bytes": least_bytes_away(allocated)},
         "staged": _staged(allocated),
         "pools": [_pool(pool, allocated) for pool in allocated.pools],
         "levels": [level(memory, allocated) for memory in bound.platform.memories],
@@ -125,6 +128,13 @@ def _allocation(deployment: Deployment, allocated: Allocated) -> dict[str, Any]:
     }
 
 
+def _order(allocated: Allocated) -> dict[str, Any]:
+    """What the memories that are written take together, and what no order of the steps needs less of."""
+    used = sum(pool.used_bytes for pool in allocated.pools if pool.kind == "ram")
+    bound = allocated.order_bound_bytes
+    return {"used_bytes": used, "lower_bound_bytes": bound, "optimal": used == bound}
+
+
 def _staged(allocated: Allocated) -> list[dict[str, Any]]:
     """Constants that are copied to another memory."""
     bound = allocated.tiled.scheduled.bound
@@ -184,7 +194,10 @@ def _buffer(buffer: Buffer, allocated: Allocated) -> dict[str, Any]:
 def _model(deployment: Deployment, bound: Bound) -> dict[str, Any]:
     def ends(names: tuple[str, ...]) -> list[dict[str, Any]]:
         tensors = [bound.graph.tensors[name] for name in names]
-        return [{"name": item.name, "type": item.dtype.value, "shape": list(item.shape)} for item in tensors]
+        return [
+            {"name": item.name, "type": item.dtype.value, "shape": list(item.shape), **_quantization(item)}
+            for item in tensors
+        ]
 
     source = deployment.model if isinstance(deployment.model, bytes) else deployment.model.read_bytes()
     return {
@@ -195,6 +208,13 @@ def _model(deployment: Deployment, bound: Bound) -> dict[str, Any]:
         "outputs": ends(tuple(deployment.outputs)),
         "states": [{"input": state.input, "output": state.output} for state in deployment.states],
     }
+
+
+def _quantization(tensor: Tensor) -> dict[str, Any]:
+    """`real = scale * (stored - zero_point)`; nothing for a tensor that is not quantised as a whole."""
+    found = tensor.quantization
+    whole = found is not None and len(found.scale) == 1
+    return {"scale": found.scale[0], "zero_point": found.zero_point[0]} if found and whole else {}
 
 
 def _plugins(deployment: Deployment) -> list[dict[str, str]]:

@@ -31,9 +31,9 @@ BLOCKS = ("#7fb7be", "#a3cfd3", "#5d9fa8", "#d3c0a4", "#b8a07a", "#93b48b", "#c2
 STYLE = (
     "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;font-size:11px;fill:#3a4150}"
     ".title{font-size:16px;font-weight:600;fill:#1d2330}.head{font-size:14px;font-weight:600;fill:#1d2330}"
-    ".quiet{fill:#717a8c}.name{fill:#1d2330}.name.quiet{fill:#57606a}.grid{stroke:#e6e9ef}"
-    ".box{stroke:#fff;stroke-width:.7}.name{pointer-events:none}.limit{stroke:#d02f44;stroke-width:1.6}"
-    ".limit-text{fill:#d02f44}.bound{stroke:#1d2330;stroke-dasharray:5 4}"
+    ".quiet{fill:#5f6878}.name,.name.quiet{fill:#1d2330}.grid{stroke:#e6e9ef}"
+    ".box{stroke:#fff;stroke-width:.7}.name{pointer-events:none}.limit{stroke:#c92a3f;stroke-width:1.6}"
+    ".limit-text{fill:#c92a3f}.bound{stroke:#1d2330;stroke-dasharray:5 4}"
     ".live{fill:none;stroke:#1d2330;stroke-width:1.4;stroke-opacity:.75;pointer-events:none}"
 )
 
@@ -196,7 +196,7 @@ def _box(box: Box, number: int, place: tuple[float, float, float, float]) -> str
         f'data-low="{box.low}" data-life={quoteattr(box.life)}{note} x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" '
         f'height="{height:.2f}" fill="{colour(box, number)}"><title>{escape(told)}</title></rect>'
     )
-    return rectangle + "".join(label(box.name, box.size, place))
+    return rectangle + "".join(label(box.short or box.name, box.size, place))
 
 
 def _staircase(live: Sequence[int], base: int, scale: float, wide: float) -> str:

@@ -65,6 +65,7 @@ def parse_gates(text: str, known: Sequence[str]) -> tuple[Gate, ...]:
                 "TW1101",
                 f"'--fail-on {item}' must read NAME+PERCENT% or NAME+AMOUNT",
                 details=(f"NAME is one of {', '.join(known)}",),
+                fix=("write it as --fail-on ram+2%,cycles+500",),
             )
         gates.append(Gate(name=found[1], most=float(found[2]), relative=bool(found[3])))
     return tuple(gates)

@@ -10,7 +10,9 @@ from typing import Any
 
 from tilewright import __version__
 from tilewright.report.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds, strip_svg
+from tilewright.report.names import nodes_of, shown_names
 from tilewright.report.panels import Panel, panels_of_report
+from tilewright.report.text import meaning
 
 
 def report_page(report: Mapping[str, Any]) -> str:
@@ -53,6 +55,7 @@ def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], r
             largest=max((panel.used for panel in panels), default=0) or 1,
             drawings=[_drawing(panel) for panel in panels],
             kinds=kinds(panels),
+            ends=[] if report is None else _ends(report["model"]),
             steps=[] if report is None else _rows(report),
             diagnostics=[] if report is None else report["diagnostics"],
             facts=_facts(report),
@@ -72,15 +75,30 @@ def _drawing(panel: Panel) -> str:
     return f'<svg viewBox="0 0 {width} {height}" {frame}{live} role="img">{drawing}</svg>'
 
 
+def _ends(model: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """Inputs and outputs: which of both, name, type and shape, and what stored integers stand for."""
+    return [
+        (word, item["name"], f"{item['type']}{item['shape']}", meaning(item) if "scale" in item else "")
+        for word, key in (("input", "inputs"), ("output", "outputs"))
+        for item in model.get(key, ())
+    ]
+
+
 def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Layers with what the table's bars need, as percentages."""
+    """Layers with what the table's bars need, as percentages. Of steps tiled together the last has the cycles, and the
+    others name it: `within`.
+    """
     steps = report["steps"]
     cycles = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
+    shorts = shown_names(report)
+    last = {step["group"]: step["id"] for step in steps if "group" in step}
     heaviest = max((step["peak_bytes"] for step in steps), default=0) or 1
     return [
         {
             **step,
-            "nodes": ", ".join(step["onnx_nodes"] or [step["name"]]),
+            "nodes": nodes_of(step, shorts),
+            "whole": ", ".join(step["onnx_nodes"] or [step["name"]]),
+            "within": None if last.get(step.get("group"), step["id"]) == step["id"] else last[step["group"]],
             "share": 100 * step["cycles"]["total"] / cycles,
             "fill": 100 * step["peak_bytes"] / heaviest,
         }

@@ -43,6 +43,18 @@ of ${'{:,}'.format(panel.limit)} B\
 </div>
 % endfor
 </section>
+% if ends:
+<section id="border">
+<h2>Inputs and outputs</h2>
+<div class="wide"><table>
+<tbody>
+% for word, name, kind, meaning in ends:
+<tr><td class="quiet">${word}</td><td class="nodes" title="${name}">${name}</td><td>${kind}</td><td>${meaning}</td></tr>
+% endfor
+</tbody>
+</table></div>
+</section>
+% endif
 <section id="plan">
 <h2>Memory over time</h2>
 <p class="legend">
@@ -59,18 +71,22 @@ of ${'{:,}'.format(panel.limit)} B\
 % if steps:
 <section id="layers">
 <h2>Layers</h2>
-<table>
+<div class="wide"><table>
 <thead><tr><th class="number">step</th><th>operator</th><th>kernel</th><th class="number">MACs</th><th class="number">live bytes</th><th class="number">cycles (${steps[0]['cycles']['kind']})</th><th>ONNX nodes</th></tr></thead>
 <tbody>
 % for step in steps:
 <tr data-step="${step['id']}"><td class="number">${step['id']}</td><td>${step['op']}</td><td class="quiet">${step['kernel']}</td>\
 <td class="number" data-value="${step['macs']}">${'{:,}'.format(step['macs'])}</td>\
 <td class="number" data-value="${step['peak_bytes']}"><span class="cell"><i style="width:${'%.1f' % step['fill']}%"></i></span><b>${'{:,}'.format(step['peak_bytes'])}</b></td>\
+% if step['within'] is None:
 <td class="number" data-value="${step['cycles']['total']}"><span class="cell"><i style="width:${'%.1f' % step['share']}%"></i></span><b>${'%.1f' % step['share']} %</b></td>\
-<td class="nodes" title="${step['nodes']}">${step['nodes']}</td></tr>
+% else:
+<td class="number quiet" data-value="0" title="tiled together with step ${step['within']}, which has the cycles of both">in step ${step['within']}</td>\
+% endif
+<td class="nodes" title="${step['whole']}">${step['nodes']}</td></tr>
 % endfor
 </tbody>
-</table>
+</table></div>
 </section>
 % endif
 % if diagnostics:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tilewright.ir.short_names import short_names
+from tilewright.report.names import shown_names
 from tilewright.report.text import LASTING
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class Box:
     last: int
     life: str  # as the reader counts it
     note: str = ""  # the ONNX nodes it belongs to
+    short: str = ""  # what to write into the box; "" is the name
 
     @property
     def size(self) -> int:
@@ -67,11 +70,12 @@ def panels_of_report(report: Mapping[str, Any]) -> tuple[Panel, ...]:
     """Every pool of a report that holds anything."""
     steps = report["steps"]
     times = tuple(str(step["id"]) for step in steps) or ("0",)
+    shorts = shown_names(report)
     makers = {tensor["name"]: step for step in steps for tensor in step["outputs"]}
     panels = []
     for pool in report["pools"]:
         boxes = tuple(
-            _buffer_box(buffer, makers, len(times))
+            _buffer_box(buffer, makers, len(times), shorts[buffer["name"]])
             for buffer in report["buffers"]
             if buffer["pool"] == pool["name"] and buffer["size_bytes"] and buffer["offset_bytes"] is not None
             if buffer["kind"] == pool["kind"] or not {buffer["kind"], pool["kind"]} & {*LASTING}
@@ -103,6 +107,7 @@ def panels_of_plan(problem: Problem, solution: Solution) -> tuple[Panel, ...]:
     column = {time: number for number, time in enumerate(moments)}
     times = tuple(map(str, moments[:-1])) or ("0",)
     used = peaks(problem, solution)
+    shorts = short_names(block.name for block in problem.blocks)
     panels = []
     for pool in problem.pools:
         boxes = tuple(
@@ -113,6 +118,7 @@ def panels_of_plan(problem: Problem, solution: Solution) -> tuple[Panel, ...]:
                 high=solution.places[block.name].offset_bytes + block.size_bytes,
                 first=0 if life is None else column[life[0]],
                 last=len(times) - 1 if life is None else column[life[1] + 1] - 1,
+                short=shorts[block.name],
                 life="unknown" if life is None else f"{life[0]} to {life[1]}",
             )
             for block in problem.blocks
@@ -136,7 +142,7 @@ def panels_of_plan(problem: Problem, solution: Solution) -> tuple[Panel, ...]:
     return tuple(panels)
 
 
-def _buffer_box(buffer: Mapping[str, Any], makers: Mapping[str, Mapping[str, Any]], columns: int) -> Box:
+def _buffer_box(buffer: Mapping[str, Any], makers: Mapping[str, Mapping[str, Any]], columns: int, short: str) -> Box:
     first, last = buffer["first_step"], min(buffer["last_step"], columns - 1)
     nodes = _nodes(makers[value] for value in buffer["values"] if value in makers)
     return Box(
@@ -148,6 +154,7 @@ def _buffer_box(buffer: Mapping[str, Any], makers: Mapping[str, Mapping[str, Any
         last=columns - 1 if buffer["kind"] == "constant" else last,
         life="always" if buffer["kind"] == "constant" else f"steps {first} to {last}",
         note=nodes,
+        short=short,
     )
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tilewright.report.names import nodes_of, shown_names
+
 Report = Mapping[str, Any]
 LASTING = {"state": "state", "resident": "copies of constants"}  # what lasts from run to run, by kind of pool
 
 
 def summary(report: Report) -> str:
-    """Model, pools with their limits and lower bounds, costs: under ten lines."""
+    """Model, pools with their limits and lower bounds, costs; a line for each quantised input and output."""
     model, target = report["model"], report["target"]
     types = sorted({item["type"] for step in report["steps"] for item in step["outputs"]})
     head = (
@@ -18,8 +20,41 @@ def summary(report: Report) -> str:
         f"{report['constants_bytes']:,} B of constants, {'/'.join(types)}; target {target['name']}"
     )
     rows = [("pool", "used", "of", "free", "what")]
-    rows += [_pool_row(pool, report["pools"]) for pool in report["pools"]]
-    return "\n".join((head, *align(rows, right=(1, 2, 3), indent=2)))
+    rows += [_pool_row(pool, report) for pool in report["pools"]]
+    table = align(rows, right=(1, 2, 3), indent=2)
+    return "\n".join((head, *table, *_other_orders(report["order"]), *_away(report["away"]), *_quantised(model)))
+
+
+def _quantised(model: Mapping[str, Any]) -> list[str]:
+    """What stored integers stand for."""
+    rows = [
+        (word, item["name"], f"{item['type']}{item['shape']}", meaning(item))
+        for word, items in (("input", model.get("inputs", ())), ("output", model.get("outputs", ())))
+        for item in items
+        if "scale" in item
+    ]
+    return align(rows, indent=2) if rows else []
+
+
+def meaning(item: Mapping[str, Any]) -> str:
+    """`real = 0.5 * (stored + 3)` for a quantised input or output of a report."""
+    zero = item["zero_point"]
+    moved = f"(stored {'+' if zero < 0 else '-'} {abs(zero)})" if zero else "stored"
+    return f"real = {item['scale']:.9g} * {moved}"
+
+
+def _away(away: Mapping[str, Any]) -> Iterator[str]:
+    """How much is not where it is preferred, where anything is."""
+    used, bound = away["used_bytes"], away["lower_bound_bytes"]
+    if used:
+        yield f"  not in their first pool: {used:,} B of buffers; at least {bound:,} B"
+
+
+def _other_orders(order: Mapping[str, Any]) -> Iterator[str]:
+    """What is not known of them, where something is open."""
+    used, bound = order["used_bytes"], order["lower_bound_bytes"]
+    if bound is not None and not order["optimal"]:
+        yield f"  other orders of the steps: none needs under {bound:,} B in all, here it is {used:,} B"
 
 
 def layer_table(report: Report) -> str:
@@ -31,6 +66,7 @@ def layer_table(report: Report) -> str:
     rows: list[tuple[str, ...]] = [("step", "operator", "kernel", "MACs", "live bytes", *more, "share", "ONNX nodes")]
     total = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
     last = {step["group"]: step["id"] for step in steps}
+    shorts = shown_names(report)
     for step in steps:
         cycles, inner = step["cycles"]["total"], step["id"] != last[step["group"]]
         counts = (f"{step['tiles']:,}", f"{cycles:,.0f}") if tiled else ()
@@ -43,7 +79,7 @@ def layer_table(report: Report) -> str:
                 f"{step['macs']:,}",
                 f"{step['peak_bytes']:,}",
                 *("-" if inner else figure for figure in figures),
-                _shortened(step["onnx_nodes"] or [step["name"]]),
+                nodes_of(step, shorts),
             )
         )
     return "\n".join((*align(rows, right=(0, *range(3, len(rows[0]) - 1))), *_groups(steps)))
@@ -72,7 +108,8 @@ def align(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: i
     return lines
 
 
-def _pool_row(pool: Mapping[str, Any], pools: Sequence[Mapping[str, Any]]) -> tuple[str, str, str, str, str]:
+def _pool_row(pool: Mapping[str, Any], report: Report) -> tuple[str, str, str, str, str]:
+    pools: Sequence[Mapping[str, Any]] = report["pools"]
     limit, bound, soft = pool["limit_bytes"], pool["lower_bound_bytes"], pool.get("soft", False)
     lasting = pool["kind"] in LASTING
     free = "" if limit is None or lasting else f"{limit - sum(_used(one) for one in pools if _same(one, pool)):,} B"
@@ -84,7 +121,9 @@ def _pool_row(pool: Mapping[str, Any], pools: Sequence[Mapping[str, Any]]) -> tu
         what = "constants"
     else:
         gap = f", gap {100 * (pool['used_bytes'] - bound) / bound:.1f} %" if bound else ""
-        what = f"activations and scratch (lower bound {bound:,}{': optimal' if pool['optimal'] else gap})"
+        over = "over all orders" if report["order"]["optimal"] else "for this order"
+        proof = f": optimal {over}" if pool["used_bytes"] == bound else f"; the division among pools is optimal {over}"
+        what = f"activations and scratch (lower bound {bound:,}{proof if pool['optimal'] else gap})"
     return (
         pool["name"],
         f"{pool['used_bytes']:,} B",
@@ -100,8 +139,3 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 def _used(pool: Mapping[str, Any]) -> int:
     return int(pool["used_bytes"])
-
-
-def _shortened(names: Sequence[str]) -> str:
-    text = names[0] if len(names[0]) <= 48 else f"...{names[0][-45:]}"
-    return text if len(names) == 1 else f"{text} (+{len(names) - 1})"

@@ -120,7 +120,7 @@ def _weight_is_used(graph: Graph, node: Node) -> Weights | None:
     if node.op in PRODUCTS and not node.integer("transB"):
         weight = weight.T
     centre = np.array(zero_point).reshape(-1, *(1,) * (weight.ndim - 1))
-    used: Weights = (weight != centre).reshape(*weight.shape[:2], -1).any(axis=2)
+    used: Weights = (weight != centre).any(axis=tuple(range(2, weight.ndim)))
     return used
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from tilewright.ir.graph import Graph
 from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.qdq.lowering import lower_islands
+from tilewright.rewrite.qdq.unrecognised import unrecognised
 
 
 def _apply(graph: Graph, context: PassContext) -> PassResult:
     outcome = lower_islands(graph)
-    return PassResult(graph=outcome.graph, diagnostics=outcome.diagnostics)
+    return PassResult(graph=outcome.graph, diagnostics=(*outcome.diagnostics, *unrecognised(outcome.graph)))
 
 
 PASS = GraphPass(

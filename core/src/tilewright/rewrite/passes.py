@@ -17,6 +17,7 @@ from tilewright.rewrite import (
     merge_lookups,
     merge_transposes,
     move_quantisation,
+    recognise_decomposed_quantisation,
     recognise_fake_quantisation,
     remove_dead_channels,
 )
@@ -24,6 +25,7 @@ from tilewright.rewrite import (
 PASSES = (
     dead_nodes.PASS,
     recognise_fake_quantisation.PASS,
+    recognise_decomposed_quantisation.PASS,
     fold_constants.PASS,
     merge_duplicates.PASS,
     fuse_matmul_add.PASS,

@@ -51,7 +51,7 @@ def _apply(graph: Graph, context: PassContext) -> PassResult:
         chain = _chain(view, node)
         if chain is None:
             continue
-        axis = _axis(chain.scale.shape, graph.tensors[chain.source].shape)
+        axis = scale_axis(chain.scale.shape, graph.tensors[chain.source].shape)
         if axis is not None and _range_holds(graph, chain):
             _replace(draft, chain, axis)
     return PassResult(graph=draft.finish())
@@ -132,7 +132,7 @@ def _shifted(view: GraphView, value: str, op: str, nodes: list[Node]) -> tuple[s
     return other, int(constant.reshape(-1)[0])
 
 
-def _axis(scale: tuple[int, ...], shape: tuple[int, ...]) -> int | None:
+def scale_axis(scale: tuple[int, ...], shape: tuple[int, ...]) -> int | None:
     """The axis of `shape` that a scale runs along (0 for a single scale); None when it is more than one axis."""
     long = [index - len(scale) for index, extent in enumerate(scale) if extent != 1]
     if not long:

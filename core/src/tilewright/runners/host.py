@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tilewright.errors import toolchain_error
+from tilewright.errors import toolchain_error, typed
 from tilewright.ir.runner import Job, RunResult
 from tilewright.runners.harness import decode_outputs, decode_trace, make_harness
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler
@@ -63,7 +63,7 @@ class HostRunner:
             raise toolchain_error(
                 "TW7006",
                 f"runner '{self.name}' runs programs for one core, and this one is for a team of cores",
-                fix=("--on twin     runs it on a model of its machine, here",),
+                fix=(typed("--on", "twin", gives="runs it on a model of its machine, here"),),
             )
         compiler = find_compiler()
         if job.sanitize and not compiler.sanitizers:

@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from tilewright.errors import toolchain_error
+from tilewright.errors import toolchain_error, usage_error
 
 ON_PATH = ("cc", "gcc", "clang")
 INSTALL_HINT = "pip install ziglang     (a C compiler as a wheel; or install gcc or clang)"
 SHOWN_LINES = 30
+_FULL = "No space left on device"
+_ROOM = "make room there, or name another folder with the environment variable TMPDIR"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +109,8 @@ def execute(
     if done.returncode:
         said = done.stderr + done.stdout
         words = data.sub("", said) if data else said
+        if _FULL in said:
+            raise usage_error("TW1107", f"{what} found a full disk", where=str(folder), details=(_FULL,), fix=(_ROOM,))
         shown = tuple(words.strip().split("\n")[:SHOWN_LINES])
         raise toolchain_error(code, f"{what} failed with exit status {done.returncode}", details=shown)
     return done.stdout

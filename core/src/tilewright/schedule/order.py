@@ -4,6 +4,8 @@ Does not know views or in-place pairs; the planner compares what really comes ou
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
+
 from tilewright.ir.graph import Graph, Node
 
 
@@ -14,21 +16,29 @@ def given_order(graph: Graph) -> tuple[str, ...]:
 
 def frugal_order(graph: Graph) -> tuple[str, ...]:
     """Always run the ready node after which the fewest bytes are alive; ties in the given order."""
-    readers = {value: {node.name for node in nodes} for value, nodes in graph.consumers().items()}
-    producer = graph.producer()
+    consumers, producer = graph.consumers(), graph.producer()
+    readers = {value: {node.name for node in nodes} for value, nodes in consumers.items()}
     waiting = {node.name: {producer[name].name for name in node.inputs if name in producer} for node in graph.nodes}
     position = {node.name: index for index, node in enumerate(graph.nodes)}
     nodes = {node.name: node for node in graph.nodes}
-    order: list[str] = []
-    while waiting:
-        ready = [name for name, needs in waiting.items() if not needs]
-        best = min(ready, key=lambda name: (_growth(nodes[name], graph, readers), position[name]))
-        order.append(best)
-        del waiting[best]
-        for needs in waiting.values():
-            needs.discard(best)
+    ready = [(_growth(nodes[name], graph, readers), position[name], name) for name in nodes if not waiting[name]]
+    heapify(ready)
+    order: dict[str, None] = {}
+    while ready:
+        growth, _, best = heappop(ready)
+        if best in order or growth != _growth(nodes[best], graph, readers):
+            continue  # it is there again, with what is true now
+        order[best] = None
+        freed = {node.name for value in nodes[best].outputs for node in consumers[value]}
+        for name in freed:
+            waiting[name].discard(best)
         for value in nodes[best].inputs:
-            readers.get(value, set()).discard(best)
+            left = readers.get(value, set())
+            left.discard(best)
+            freed |= left if len(left) == 1 else set()
+        for name in freed:
+            if not waiting[name] and name not in order:
+                heappush(ready, (_growth(nodes[name], graph, readers), position[name], name))
     return tuple(order)
 
 

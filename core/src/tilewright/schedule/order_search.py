@@ -1,37 +1,40 @@
-"""Knows how to find an order with a low peak: a beam first, then best-first search that proves what it can.
-Does not know graphs: an OrderTask says what any order costs.
+"""Knows how to find an order with a low peak, and how low one could be: section by section, a beam first, then a
+dynamic program over sets of nodes done, lowest peaks first. Does not know graphs: an OrderTask says what orders cost.
 
-Both use one rule that loses nothing: a node that needs no more than the peak so far, and leaves no more bytes alive
-than there were, may as well run at once. Running it earlier can only lower what every later node needs.
+What has run is a set that holds the needs of all its nodes, and the least peak with which a set can be reached is all
+that matters of the way to it. Two rules leave most sets out and lose nothing. No peak matters under a level that some
+other moment needs anyway. And a node, or a chain of nodes, that stays within the level and leaves no more bytes alive
+than there were may as well run at once: running it earlier can only lower what every later node needs.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from tilewright.schedule.order_bound import least_peak
+from tilewright.schedule.order_sections import joined, sections
+from tilewright.schedule.order_states import State, Walk
 from tilewright.schedule.order_task import OrderTask
 
 _WIDTH = 24  # states that the beam keeps for each number of nodes done
+_SHARES = 16  # of a section's budget: 1 for the beam, 2 and then 5 for proofs, from either end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundOrder:
-    """An order by node number. `optimal`: no order of this task has a lower peak."""
+    """An order by node number, and what no order of this task is under."""
 
     order: tuple[int, ...]
     peak: int
-    optimal: bool
+    lower_bound: int
     work: int  # nodes tried
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
-    done: int
-    alive: int
-    peak: int
-    order: tuple[int, ...]
+    @property
+    def optimal(self) -> bool:
+        """Whether no order of this task has a lower peak."""
+        return self.peak == self.lower_bound
 
 
 def search_order(task: OrderTask, budget: int, candidates: Sequence[Sequence[int]] = ()) -> FoundOrder:
@@ -39,73 +42,86 @@ def search_order(task: OrderTask, budget: int, candidates: Sequence[Sequence[int
     and the first of these where nothing is better."""
     known = [tuple(range(len(task.nodes))), *(tuple(order) for order in candidates)]
     best = min(known, key=task.peak)
-    peak = task.peak(best)
-    if peak <= max(task.floor, task.alive_at_start):
-        return FoundOrder(order=best, peak=peak, optimal=True, work=0)
-    beam, work = _beam(task, peak, budget // 2)
-    if beam is not None:
-        best, peak = beam.order, beam.peak
-    better, complete, spent = _best_first(task, peak, budget - work)
-    if better is not None:
-        best, peak = better.order, better.peak
-    return FoundOrder(order=best, peak=peak, optimal=complete, work=work + spent)
+    peak, work, parts = task.peak(best), 0, sections(task)
+    floors = [least_peak(part.task) for part in parts]
+    level = max((task.alive_at_start, *floors))
+    place = {node: index for index, node in enumerate(best)}
+    found: dict[int, tuple[int, ...]] = {}
+    for number in sorted(range(len(parts)), key=lambda number: (-floors[number], number)):
+        nodes = parts[number].nodes
+        mine = tuple(sorted(range(len(nodes)), key=lambda node: place[nodes[node]]))
+        answer = _search_section(parts[number].task, mine, level, budget - work)
+        found[number] = tuple(nodes[node] for node in answer.order)
+        level, work = max(level, answer.lower_bound), work + answer.work
+    better = joined(task, (node for number in range(len(parts)) for node in found[number]))
+    reached = task.peak(better)
+    if reached < peak:
+        best, peak = better, reached
+    return FoundOrder(order=best, peak=peak, lower_bound=min(level, peak), work=work)
 
 
-def _beam(task: OrderTask, limit: int, budget: int) -> tuple[_State | None, int]:
-    """A complete order with a peak under `limit`, or None."""
-    start, work = _settled(task, _State(done=0, alive=task.alive_at_start, peak=0, order=()))
-    levels: dict[int, dict[int, _State]] = {len(start.order): {start.done: start}}
-    for count in range(len(task.nodes)):
-        states = sorted(levels.pop(count, {}).values(), key=lambda state: (state.peak, state.alive, state.order))
+def _search_section(task: OrderTask, known: tuple[int, ...], level: int, budget: int) -> FoundOrder:
+    """An order of one section that is lowest, or not above `level`; `known` where nothing is better.
+
+    Where a value has many readers it is better searched from its end, where it has many writers from its beginning.
+    """
+    best = FoundOrder(order=known, peak=task.peak(known), lower_bound=level, work=0)
+    turned = task.backward()
+    for search, share in ((_beam, 1), (_lowest_first, 2), (_lowest_first, 5)):
+        for one in (task, turned):
+            if best.peak <= best.lower_bound:
+                return best
+            walk = Walk(one)
+            state, bound = search(walk, best.lower_bound, best.peak, budget * share // _SHARES)
+            best = replace(best, lower_bound=max(bound, best.lower_bound), work=best.work + walk.work)
+            if state is not None:
+                order = state.order if one is task else _read_backwards(state.order)
+                best = replace(best, order=order, peak=state.peak)
+    return best
+
+
+def _read_backwards(order: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(len(order) - 1 - node for node in reversed(order))
+
+
+def _beam(walk: Walk, level: int, limit: int, budget: int) -> tuple[State | None, int]:
+    """A complete order with a peak under `limit`, or None; and `level`, because it proves nothing."""
+    start = walk.start(level)
+    levels: dict[int, dict[int, State]] = {start.count: {start.done: start}}
+    for count in range(len(walk.task.nodes)):
+        states = sorted(levels.pop(count, {}).values(), key=lambda state: (max(state.peak, level), state.alive))
         for state in states[:_WIDTH]:
-            for node in task.ready(state.done):
-                if work > budget:
-                    return None, work
-                reached, spent = _settled(task, _after(task, state, node))
-                work += spent + 1
-                level = levels.setdefault(len(reached.order), {})
-                other = level.get(reached.done)
-                if reached.peak < limit and (other is None or reached.peak < other.peak):
-                    level[reached.done] = reached
-    return next(iter(levels.get(len(task.nodes), {}).values()), None), work
+            for node in state.ready:
+                if walk.work >= budget:
+                    return None, level
+                reached = walk.tried(state, node, level, limit)
+                if reached is not None:
+                    there = levels.setdefault(reached.count, {})
+                    other = there.get(reached.done)
+                    if other is None or reached.peak < other.peak:
+                        there[reached.done] = reached
+    return next(iter(levels.get(len(walk.task.nodes), {}).values()), None), level
 
 
-def _best_first(task: OrderTask, limit: int, budget: int) -> tuple[_State | None, bool, int]:
-    """The lowest complete order under `limit`; whether the answer is proved; nodes tried."""
-    start, work = _settled(task, _State(done=0, alive=task.alive_at_start, peak=0, order=()))
-    heap = [(start.peak, -len(start.order), start.alive, start.order, start)]
-    seen = {start.done: start.peak}
+def _lowest_first(walk: Walk, level: int, limit: int, budget: int) -> tuple[State | None, int]:
+    """The lowest complete order under `limit`, and a peak that none is under; of equal peaks what has most nodes."""
+    start, entry = walk.start(level), 0
+    heap = [(max(start.peak, level), -start.count, start.alive, entry, start)]
+    seen = {start.done: max(start.peak, level)}
     while heap:
-        *_, state = heapq.heappop(heap)
-        if state.done == task.everything:
-            return state, True, work
-        if seen[state.done] < state.peak:
+        peak, _, _, _, state = heapq.heappop(heap)
+        level = max(level, peak)
+        if state.done == walk.task.everything:
+            return state, level
+        if seen[state.done] < peak:
             continue
-        for node in task.ready(state.done):
-            if work > budget:
-                return None, False, work
-            reached, spent = _settled(task, _after(task, state, node))
-            work += spent + 1
-            if reached.peak < min(limit, seen.get(reached.done, limit)):
-                seen[reached.done] = reached.peak
-                entry = (reached.peak, -len(reached.order), reached.alive, reached.order, reached)
-                heapq.heappush(heap, entry)
-    return None, True, work
-
-
-def _after(task: OrderTask, state: _State, node: int) -> _State:
-    during, alive = task.run(node, state.done, state.alive)
-    return _State(done=state.done | 1 << node, alive=alive, peak=max(state.peak, during), order=(*state.order, node))
-
-
-def _settled(task: OrderTask, state: _State) -> tuple[_State, int]:
-    """With every node run that may as well run at once, and how many were tried."""
-    work, changed = 0, True
-    while changed:
-        changed = False
-        for node in task.ready(state.done):
-            work += 1
-            during, alive = task.run(node, state.done, state.alive)
-            if during <= state.peak and alive <= state.alive:
-                state, changed = _after(task, state, node), True
-    return state, work
+        for node in state.ready:
+            if walk.work >= budget:
+                return None, level
+            reached = walk.tried(state, node, level, limit)
+            if reached is None or max(reached.peak, level) >= seen.get(reached.done, limit):
+                continue
+            peak, entry = max(reached.peak, level), entry + 1
+            seen[reached.done] = peak
+            heapq.heappush(heap, (peak, -reached.count, reached.alive, entry, reached))
+    return None, limit

@@ -5,12 +5,23 @@ Does not know how a good order is found, nor offsets: the cost of an order is th
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
+from tilewright.ir.graph import Graph, Node
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Bound
 from tilewright.schedule.storage import Sharing, view_aliases
+
+
+def members(nodes: int) -> list[int]:
+    """The numbers in a bit mask, largest first."""
+    found = []
+    while nodes:
+        found.append(nodes.bit_length() - 1)
+        nodes ^= 1 << found[-1]
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +33,12 @@ class OrderTask:
     needs: tuple[int, ...]  # by node: nodes that must have run
     touches: tuple[tuple[int, ...], ...]  # by node: pieces it reads or writes
     in_place: tuple[tuple[tuple[int, int], ...], ...]  # by node: (piece that may be overwritten, piece that would)
+    scratch: tuple[int, ...]  # by node: bytes that it needs while it runs, beside its pieces
     sizes: tuple[int, ...]  # by piece
     touched_by: tuple[int, ...]  # by piece: nodes
-    from_start: frozenset[int]  # pieces that live before any node has run
+    from_start: frozenset[int]  # pieces that live before any node has run, but for those that nobody touches
     to_end: frozenset[int]  # pieces that never die
+    exact: bool = True  # no schedule of these nodes has fewer bytes alive than `peak` says
 
     @property
     def everything(self) -> int:
@@ -37,23 +50,39 @@ class OrderTask:
         """Bytes of the pieces that are there before any node has run."""
         return sum(self.sizes[piece] for piece in self.from_start)
 
-    @property
-    def floor(self) -> int:
-        """Bytes that some node needs in any order."""
-        return max((self._least(node) for node in range(len(self.nodes))), default=0)
+    def backward(self) -> OrderTask:
+        """The task seen from its end, nodes and time turned round: an order of one, read backwards, is one of the other
+        with the same peak."""
 
-    def ready(self, done: int) -> list[int]:
-        """Nodes that may run next, in the given order."""
-        return [n for n, needs in enumerate(self.needs) if not done >> n & 1 and needs & ~done == 0]
+        def turned(nodes: int) -> int:
+            return int(f"{nodes:0{len(self.nodes)}b}"[::-1], 2)
+
+        followers = [0] * len(self.nodes)
+        for node, needs in enumerate(self.needs):
+            for earlier in members(needs):
+                followers[earlier] |= 1 << node
+        return replace(
+            self,
+            nodes=self.nodes[::-1],
+            needs=tuple(turned(nodes) for nodes in reversed(followers)),
+            touches=self.touches[::-1],
+            in_place=tuple(tuple((new, old) for old, new in pairs) for pairs in reversed(self.in_place)),
+            scratch=self.scratch[::-1],
+            touched_by=tuple(turned(nodes) for nodes in self.touched_by),
+            from_start=self.to_end,
+            to_end=self.from_start,
+        )
 
     def run(self, node: int, done: int, alive: int) -> tuple[int, int]:
         """Bytes alive while `node` runs after the nodes `done`, and after it."""
         after = done | 1 << node
         born = [p for p in self.touches[node] if not self.touched_by[p] & done and p not in self.from_start]
         dead = [p for p in self.touches[node] if not self.touched_by[p] & ~after and p not in self.to_end]
-        during = alive + sum(self.sizes[piece] for piece in born)
-        saved = (self.sizes[new] for old, new in self.in_place[node] if old in dead and new in born)
-        return during - max(saved, default=0), during - sum(self.sizes[piece] for piece in dead)
+        both = alive + sum(self.sizes[piece] for piece in born)
+        pairs = ((old, new) for old, new in self.in_place[node] if old in dead and new in born)
+        saved = max((min(self.sizes[old], self.sizes[new]) for old, new in pairs), default=0)
+        during = both - saved + self.scratch[node]
+        return during, both - sum(self.sizes[piece] for piece in dead)
 
     def peak(self, order: Iterable[int]) -> int:
         """The cost of a complete order."""
@@ -63,20 +92,55 @@ class OrderTask:
             done, peak = done | 1 << node, max(peak, during)
         return peak
 
-    def _least(self, node: int) -> int:
-        saved = (self.sizes[new] for _, new in self.in_place[node])
-        return sum(self.sizes[piece] for piece in self.touches[node]) - max(saved, default=0)
 
+def order_task(
+    bound: Bound,
+    operators: Mapping[str, Operator],
+    theirs: Collection[str] = (),
+    scratch: Mapping[str, int] = MappingProxyType({}),
+    pins: Mapping[str, str] = MappingProxyType({}),
+) -> OrderTask:
+    """The task of ordering `bound`'s nodes. Values in `theirs` are in the caller's memory and cost nothing.
 
-def order_task(bound: Bound, operators: Mapping[str, Operator], theirs: Collection[str] = ()) -> OrderTask:
-    """The task of ordering `bound`'s nodes. Values in `theirs` are in the caller's memory and cost nothing."""
+    `scratch` is bytes by node, `pins` the memory of values that are pinned: what is pinned apart shares nothing.
+    """
     graph = bound.graph
-    sharing = Sharing(graph)
-    views = set()
+    sharing = Sharing(graph, pins=pins)
+    views, never_views = set(), {*graph.inputs, *graph.constants}
+    settled = True  # whether the same nodes are views in every order
     for node in graph.nodes:
         aliases = view_aliases(node, bound, operators)
         if aliases and sharing.add_all(aliases):
             views.add(node.name)
+        elif aliases:
+            settled = settled and any(alias.value in never_views for alias in aliases)
+    piece, sizes = _pieces(graph, sharing, theirs)
+    executed = {node.name: () if node.name in views else (*node.inputs, *node.outputs) for node in graph.nodes}
+    touches = tuple(
+        tuple(dict.fromkeys(piece[value] for value in executed[node.name] if value in piece)) for node in graph.nodes
+    )
+    touched_by = [0] * len(sizes)
+    for index, pieces in enumerate(touches):
+        for touched in pieces:
+            touched_by[touched] |= 1 << index
+    pairs = [() if node.name in views else _pairs(node, bound, operators, sharing) for node in graph.nodes]
+    exact = all(sizes[piece[old]] == sizes[piece[new]] and _fills(old, sharing) for some in pairs for old, new in some)
+    return OrderTask(
+        nodes=tuple(node.name for node in graph.nodes),
+        needs=_needs(graph),
+        touches=touches,
+        in_place=tuple(tuple((piece[old], piece[new]) for old, new in some) for some in pairs),
+        scratch=tuple(0 if node.name in views else scratch.get(node.name, 0) for node in graph.nodes),
+        sizes=sizes,
+        touched_by=tuple(touched_by),
+        from_start=frozenset(piece[value] for value in graph.inputs if touched_by[piece[value]]),
+        to_end=frozenset(piece[value] for value in graph.outputs if value in piece),
+        exact=exact,
+    )
+
+
+def _pieces(graph: Graph, sharing: Sharing, theirs: Collection[str]) -> tuple[dict[str, int], tuple[int, ...]]:
+    """The piece of every value but constants, and bytes by piece."""
     values = [value for value in graph.tensors if value not in graph.constants]
     roots = {value: sharing.root(value)[0] for value in values}
     number = {root: index for index, root in enumerate(dict.fromkeys(roots.values()))}
@@ -87,48 +151,38 @@ def order_task(bound: Bound, operators: Mapping[str, Operator], theirs: Collecti
     for value in theirs:
         if value in piece:
             sizes[piece[value]] = 0
+    return piece, tuple(sizes)
+
+
+def _needs(graph: Graph) -> tuple[int, ...]:
     position = {node.name: index for index, node in enumerate(graph.nodes)}
     makers = graph.producer()
-    touches = tuple(
-        ()
-        if node.name in views
-        else tuple(dict.fromkeys(piece[value] for value in (*node.inputs, *node.outputs) if value in piece))
-        for node in graph.nodes
-    )
-    needs = [
+    return tuple(
         sum(1 << i for i in {position[makers[value].name] for value in node.inputs if value in makers})
         for node in graph.nodes
-    ]
-    touched_by = [0] * len(number)
-    for index, pieces in enumerate(touches):
-        for touched in pieces:
-            touched_by[touched] |= 1 << index
-    return OrderTask(
-        nodes=tuple(node.name for node in graph.nodes),
-        needs=tuple(needs),
-        touches=touches,
-        in_place=tuple(
-            () if node.name in views else _pairs(node.name, bound, operators, piece) for node in graph.nodes
-        ),
-        sizes=tuple(sizes),
-        touched_by=tuple(touched_by),
-        from_start=frozenset(piece[value] for value in graph.inputs),
-        to_end=frozenset(piece[value] for value in graph.outputs if value in piece),
     )
 
 
 def _pairs(
-    name: str, bound: Bound, operators: Mapping[str, Operator], piece: Mapping[str, int]
-) -> tuple[tuple[int, int], ...]:
-    """What the node's kernel may overwrite, as pieces; a graph input is never overwritten."""
-    node = next(node for node in bound.graph.nodes if node.name == name)
+    node: Node, bound: Bound, operators: Mapping[str, Operator], sharing: Sharing
+) -> tuple[tuple[str, str], ...]:
+    """(input, output) where the node's kernel may overwrite the one with the other; a graph input never is."""
     graph, site, operator = bound.graph, bound.graph.site(node), operators[node.op]
     inputs = dict(zip(input_names(operator, site), node.inputs, strict=False))
     outputs = dict(zip(operator.outputs, node.outputs, strict=False))
     pairs = []
-    for operand, result in bound.layers[name].in_place:
+    for operand, result in bound.layers[node.name].in_place:
         source, target = inputs.get(operand, ""), outputs[result]
-        fits = source in piece and graph.tensors[source].size_bytes == graph.tensors[target].size_bytes
-        if fits and source not in graph.inputs:
-            pairs.append((piece[source], piece[target]))
+        ours = source in graph.tensors and source not in graph.constants and source not in graph.inputs
+        alone = not sharing.is_inside(target)
+        if ours and alone and graph.tensors[source].size_bytes == graph.tensors[target].size_bytes:
+            pairs.append((source, target))
     return tuple(pairs)
+
+
+def _fills(value: str, sharing: Sharing) -> bool:
+    """Whether every value that shares a buffer with `value` has bytes in common with it: all die before it may be
+    overwritten. Where one has none, a part of a buffer may be overwritten while the rest of it is still read."""
+    low, high = sharing.bytes_of(value)
+    ranges = (sharing.bytes_of(name) for name in sharing.members(sharing.root(value)[0]))
+    return all(start < high and low < end for start, end in ranges)

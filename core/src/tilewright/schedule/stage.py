@@ -85,7 +85,7 @@ def _in_place_pairs(
         source, target = pair
         if decisions.in_place.get(target, source) != source:
             continue
-        sharing.parents[target] = (source, 0)
+        sharing.join(target, source)
         pairs[target] = source
     return pairs
 

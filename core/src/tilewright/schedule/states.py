@@ -27,7 +27,7 @@ def join_states(
         source, target = pair
         if source and decisions.in_place.get(target, source) != source:
             continue
-        sharing.parents[sharing.root(following)[0]] = (present, 0)
+        sharing.join(sharing.root(following)[0], present)
         if source:
             pairs[target] = source
     return pairs

@@ -4,8 +4,8 @@ Does not know addresses. Everything here is relative to a root value, which give
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.layout import same_bytes
@@ -14,25 +14,50 @@ from tilewright.ir.operator import Alias, Operator
 from tilewright.ir.stages import Bound
 
 
-@dataclass(slots=True)
-class Sharing:
-    """A forest of values inside values, grown alias by alias while one schedule is being made."""
+@dataclass(slots=True, kw_only=True)
+class _Group:
+    """The values in one buffer."""
 
-    graph: Graph
-    parents: dict[str, tuple[str, int]] = field(default_factory=dict)  # value -> (value it lives in, byte offset)
-    pins: Mapping[str, str] = field(default_factory=dict)  # value -> memory: what is pinned apart shares no bytes
+    members: list[str]
+    live: list[str]  # those that somebody may still need after the last step that was asked about
+    given: bool  # a graph input is among them
+    ends: bool  # a graph input or output is among them
+    memories: frozenset[str]  # that members are pinned to
+
+
+class Sharing:
+    """Values inside values, grown alias by alias while one schedule is being made. However long a chain of aliases is,
+    a question takes a few steps.
+    """
+
+    def __init__(self, graph: Graph, pins: Mapping[str, str] | None = None) -> None:
+        self.graph = graph
+        self._pins = pins or {}  # value -> memory: what is pinned apart shares no bytes
+        self._inputs, self._outputs = frozenset(graph.inputs), frozenset(graph.outputs)
+        self._places: dict[str, tuple[str, int]] = {}  # value -> (the value whose buffer it is in, byte offset there)
+        self._groups: dict[str, _Group] = {}  # by the value that gives the buffer its name
 
     def root(self, value: str) -> tuple[str, int]:
         """The value that owns the buffer, and how far `value` is from its start, in bytes."""
-        offset = 0
-        while value in self.parents:
-            value, step = self.parents[value]
-            offset += step
-        return value, offset
+        return self._places.get(value, (value, 0))
 
-    def members(self, root: str) -> list[str]:
+    def members(self, root: str) -> Sequence[str]:
         """Every value in the buffer of `root`, itself included."""
-        return [name for name in (root, *self.parents) if self.root(name)[0] == root]
+        return self._group(root).members
+
+    def live(self, root: str, last_read: Mapping[str, int], step: int) -> Sequence[str]:
+        """Members that are read after `step`, or are graph outputs. The next question is about a later step."""
+        group = self._group(root)
+        group.live = [name for name in group.live if last_read.get(name, -1) > step or name in self._outputs]
+        return group.live
+
+    def is_given(self, root: str) -> bool:
+        """Whether a graph input is in the buffer of `root`."""
+        return self._group(root).given
+
+    def is_inside(self, value: str) -> bool:
+        """Whether `value` is in the buffer of another."""
+        return value in self._places
 
     def bytes_of(self, value: str) -> tuple[int, int]:
         """The half-open byte range of `value` in its root's buffer."""
@@ -41,30 +66,66 @@ class Sharing:
 
     def pinned_apart(self, one: str, other: str) -> bool:
         """Whether the buffers of two values hold values that are pinned to different memories."""
-        members = (*self.members(self.root(one)[0]), *self.members(self.root(other)[0]))
-        return len({self.pins[name] for name in members if name in self.pins}) > 1
+        return len(self._group(self.root(one)[0]).memories | self._group(self.root(other)[0]).memories) > 1
 
     def add_all(self, aliases: tuple[Alias, ...]) -> bool:
         """Accept all aliases of one node, or none of them."""
-        before = dict(self.parents)
+        before = self._kept(aliases[1:] and aliases)  # one that is not accepted has changed nothing
         for alias in aliases:
             if not self._may_join(alias):
-                self.parents = before
+                self._restore(before)
                 return False
             step = self.graph.tensors[alias.value].dtype.size_bytes
-            self.parents[alias.value] = (alias.of, alias.offset * step)
+            self.join(alias.value, alias.of, alias.offset * step)
         return True
 
+    def join(self, value: str, of: str, offset_bytes: int = 0) -> None:
+        """Put the buffer that `value` owns into that of `of`, so many bytes behind where `of` begins."""
+        home, start = self.root(of)
+        mine, theirs = self._group(value), self._group(home)
+        for name in mine.members:
+            self._places[name] = (home, self.root(name)[1] + start + offset_bytes)
+        theirs.members += mine.members
+        theirs.live += mine.live
+        theirs.given |= mine.given
+        theirs.ends |= mine.ends
+        theirs.memories |= mine.memories
+        del self._groups[value]
+
+    def _kept(self, aliases: tuple[Alias, ...]) -> dict[str, tuple[_Group, dict[str, int]]]:
+        """The groups that these aliases touch, as they are: root -> the group, and where its members are in it."""
+        roots = dict.fromkeys(self.root(name)[0] for alias in aliases for name in (alias.value, alias.of))
+        kept = {}
+        for root in roots:
+            group = self._group(root)
+            copy = replace(group, members=[*group.members], live=[*group.live])
+            kept[root] = (copy, {name: self.root(name)[1] for name in group.members})
+        return kept
+
+    def _restore(self, kept: Mapping[str, tuple[_Group, dict[str, int]]]) -> None:
+        for root, (group, offsets) in kept.items():
+            self._groups[root] = group
+            self._places.update({name: (root, offset) for name, offset in offsets.items()})
+            self._places.pop(root, None)
+
+    def _group(self, root: str) -> _Group:
+        if root not in self._groups:
+            self._groups[root] = _Group(
+                members=[root],
+                live=[root],
+                given=root in self._inputs,
+                ends=root in self._inputs or root in self._outputs,
+                memories=frozenset({self._pins[root]} if root in self._pins else ()),
+            )
+        return self._groups[root]
+
     def _may_join(self, alias: Alias) -> bool:
-        value, home = alias.value, self.root(alias.of)[0]
-        if value in self.parents or value in self.graph.constants or alias.of in self.graph.constants:
+        value, home, constants = alias.value, self.root(alias.of)[0], self.graph.constants
+        if value in self._places or value in constants or alias.of in constants or value in self._inputs:
             return False
-        if self.root(value)[0] == home or self.pinned_apart(value, home):
+        if value == home or self.pinned_apart(value, home):
             return False
-        fixed = {*self.graph.inputs, *self.graph.outputs}
-        mine = fixed.intersection(self.members(value))
-        theirs = fixed.intersection(self.members(home))
-        return not (mine and theirs) and value not in self.graph.inputs
+        return not (self._group(value).ends and self._group(home).ends)
 
 
 def view_aliases(node: Node, bound: Bound, operators: Mapping[str, Operator]) -> tuple[Alias, ...]:
@@ -97,7 +158,7 @@ def _may_overwrite(
     source: str, target: str, bound: Bound, sharing: Sharing, last_read: Mapping[str, int], step: int
 ) -> bool:
     graph = bound.graph
-    if source in graph.constants or target in sharing.parents or sharing.pinned_apart(source, target):
+    if source in graph.constants or sharing.is_inside(target) or sharing.pinned_apart(source, target):
         return False
     one, other = graph.tensors[source], graph.tensors[target]
     if one.size_bytes != other.size_bytes or one.shape != other.shape:
@@ -105,13 +166,8 @@ def _may_overwrite(
     if not same_bytes(one.shape, bound.layouts[source], bound.layouts[target]):
         return False
     root = sharing.root(source)[0]
-    members = sharing.members(root)
-    if any(name in graph.inputs for name in members):
+    if sharing.is_given(root):
         return False
     low, high = sharing.bytes_of(source)
-    for name in members:
-        start, end = sharing.bytes_of(name)
-        overlaps = start < high and low < end
-        if overlaps and (last_read.get(name, -1) > step or name in graph.outputs):
-            return False
-    return True
+    spans = (sharing.bytes_of(name) for name in sharing.live(root, last_read, step))
+    return not any(start < high and low < end for start, end in spans)

@@ -4,6 +4,7 @@ Does not know what is in them.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -12,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tilewright.errors import TilewrightError, usage_error
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -59,7 +62,23 @@ def demand_writable_file(file: Path) -> None:
     """The same for one file."""
     demand_writable(file.parent)
     if file.is_dir():
-        raise _unwritable(file, IsADirectoryError(21, "it is a folder, not a file"))
+        raise unwritable(str(file), IsADirectoryError(21, "it is a folder, not a file"))
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that is gone afterwards. TilewrightError TW1107 (exit 2) when there is no place for it, or no room."""
+    try:
+        temporary = tempfile.TemporaryDirectory(prefix="tilewright-")
+    except OSError as error:
+        raise unwritable("the folder for temporary files", error) from None
+    with temporary as name:
+        try:
+            yield Path(name)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            raise unwritable(str(Path(name).parent), error) from None
 
 
 def _nearest(folder: Path) -> Path:
@@ -75,14 +94,15 @@ def _explained(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _unwritable(folder, error) from None
+        raise unwritable(str(folder), error) from None
 
 
-def _unwritable(folder: Path, error: OSError) -> TilewrightError:
+def unwritable(place: str, error: OSError) -> TilewrightError:
+    """TW1107 (exit 2) for what the system says of a place."""
     return usage_error(
         "TW1107",
         "cannot write there",
-        where=str(folder),
+        where=place,
         details=(error.strerror or str(error),),
-        fix=("choose another place, or make this one writable",),
+        fix=("choose another place, or make this one writable (TMPDIR names the folder for temporary files)",),
     )

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from tilewright.check import stages as verify
-from tilewright.errors import TilewrightError, model_error, plugin_error, usage_error
+from tilewright.errors import TilewrightError, model_error, plugin_error, typed, usage_error
 from tilewright.ir.codec import Codec, Json, Reference
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph
@@ -128,6 +128,11 @@ def read_stage(folder: Path, registry: Installed) -> SavedStage:
         raise _unsound(folder, str(error) or type(error).__name__) from error
 
 
+PINS_FORM = (
+    "without --pin, `compile --export-state allocated=FOLDER` writes the form, under `decisions` in its state.json"
+)
+
+
 def decisions_from_json(text: str) -> Decisions:
     """Decisions from a file that a person wrote; fields left out are open. TilewrightError TW1106 (exit 2)."""
     codec = Codec(put=_no_put, get=_no_array)
@@ -137,7 +142,7 @@ def decisions_from_json(text: str) -> Decisions:
         raise usage_error(
             "TW1106",
             f"cannot read the pinned decisions: {error}",
-            fix=("tilewright compile ... --export-state allocated=DIR     shows the form, under `decisions`",),
+            fix=(PINS_FORM,),
         ) from error
 
 
@@ -283,7 +288,9 @@ def _not_installed(kind: str, name: Json) -> TilewrightError:
     return plugin_error(
         "TW8001",
         f"the state uses the {kind} '{name}', which no installed package offers",
-        fix=("install the packages it was exported with: tilewright plugins list",),
+        fix=(
+            typed("tilewright", "plugins", "list", gives="shows what is installed; install what it was exported with"),
+        ),
     )
 
 

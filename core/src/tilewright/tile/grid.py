@@ -25,17 +25,23 @@ _STEP = 0.75  # from one extent of a part of a reduction to the next
 
 
 def grid(space: TilingSpace, most: int = _MOST_POINTS) -> Integers:
-    """Every combination of tile sizes, as [points, loops], fewest tiles first."""
+    """Every combination of tile sizes, or at most `most` of them, as [points, loops], fewest tiles first."""
     choices = [_sizes(space, loop) for loop in space.cuts]
-    while np.prod([len(choice) for choice in choices], dtype=float) > most:
+    while np.prod([len(choice) for choice in choices], dtype=float) > max(most, 1):
         longest = max(range(len(choices)), key=lambda index: len(choices[index]))
-        choice = choices[longest]
-        choices[longest] = (*choice[:-1:2], choice[-1]) if len(choice) % 2 == 0 else choice[::2]
+        choices[longest] = _thinned(choices[longest])
     if not choices:
         return np.zeros((1, 0), np.int64)
     points = np.stack(np.meshgrid(*(np.array(choice) for choice in choices), indexing="ij"), -1)
     points = points.reshape(-1, len(choices))
     return points[np.argsort(tile_counts(space, points), kind="stable")]
+
+
+def _thinned(choice: tuple[int, ...]) -> tuple[int, ...]:
+    """Every second size, the largest and the smallest among them; of two the smaller, which needs less memory."""
+    if len(choice) == 2:
+        return choice[1:]
+    return (*choice[:-1:2], choice[-1]) if len(choice) % 2 == 0 else choice[::2]
 
 
 def _sizes(space: TilingSpace, loop: Loop) -> tuple[int, ...]:

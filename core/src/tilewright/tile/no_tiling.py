@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.errors import TilewrightError, memory_error
+from tilewright.errors import TilewrightError, memory_error, typed
 from tilewright.ir.access import MapAccess
 from tilewright.ir.stages import Step
 from tilewright.tile.search import TilingSearch
@@ -92,7 +92,7 @@ def does_not_fit(machine: ScheduledMachine, step: Step, space: TilingSpace, near
             *_whole_axes(space, node.op),
             *([f"cut already: {', '.join(loop.name for loop in space.cuts)}"] if space.cuts else []),
         ),
-        fix=(f"--memory {near}={least}     is the least that does for this step",) if needed else (),
+        fix=(typed("--memory", f"{near}={least}", gives="is the least that does for this step"),) if needed else (),
     )
     return replace(error, subject=step.name, needs=(near, least) if needed else None)
 

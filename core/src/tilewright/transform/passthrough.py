@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from graphlib import CycleError, TopologicalSorter
 
 from tilewright.c_text.identifiers import comment_text
-from tilewright.errors import plugin_error, usage_error
+from tilewright.errors import plugin_error, typed, usage_error
 from tilewright.ir.code_pass import CodePass, CodePassContext
 from tilewright.ir.expressions import FunctionCall
 from tilewright.ir.platform import Platform
@@ -39,7 +39,7 @@ def managed_by_application(platform: Platform, settings: Mapping[str, str]) -> P
             "TW1112",
             f"code pass '{NAME}': no memory is named like '{pattern}'",
             details=(f"there are: {offered}",),
-            fix=(f"--code-pass {NAME}:memory={platform.of_kind('ram')[0].name}",),
+            fix=(typed("--code-pass", f"{NAME}:memory={platform.of_kind('ram')[0].name}"),),
         )
     return replace(
         platform,
@@ -122,7 +122,9 @@ def _by_mover(mark: Statement, program: Program) -> Statement:
 
 def _pattern(settings: Mapping[str, str]) -> str:
     if set(settings) != {"memory"}:
-        raise usage_error("TW1112", f"code pass '{NAME}' takes one setting", fix=(f"--code-pass {NAME}:memory=l3*",))
+        raise usage_error(
+            "TW1112", f"code pass '{NAME}' takes one setting", fix=(f"write it as --code-pass {NAME}:memory=NAME",)
+        )
     return settings["memory"]
 
 

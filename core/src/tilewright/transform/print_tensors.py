@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from importlib.resources import files
 
 from tilewright.c_text.identifiers import comment_text
-from tilewright.errors import usage_error
+from tilewright.errors import typed, usage_error
 from tilewright.ir.code_pass import CodePass, CodePassContext
 from tilewright.ir.dtypes import DType
 from tilewright.ir.expressions import Cast, Element, Expression, Field, FunctionCall, Name, Number, Reference, equal
@@ -90,7 +90,7 @@ def _apply(program: Program, context: CodePassContext) -> Program:
             f"code pass 'print-tensors' finds nothing to print: no {' or '.join(settings.what)} named like "
             f"'{settings.tensors}' in a memory named like '{settings.memory}'",
             details=(f"memories in use: {', '.join(pool.memory for pool in (*program.pools, *program.constants))}",),
-            fix=("--code-pass print-tensors     prints what every step reads and has written",),
+            fix=(typed("--code-pass", "print-tensors", gives="prints what every step reads and has written"),),
         )
     header = (files("tilewright.transform") / "print_tensors.c").read_text(encoding="utf-8").strip("\n")
     text = "\n\n".join((header, *(_printer(kind) for kind in used)))
@@ -105,7 +105,7 @@ def _settings(given: Mapping[str, str]) -> _Settings:
         raise usage_error(
             "TW1112",
             f"code pass 'print-tensors' does not know '{min(wrong)}'",
-            fix=("--code-pass print-tensors:tensors=conv*,memory=l1,what=inputs+outputs+constants",),
+            fix=("write it as --code-pass 'print-tensors:tensors=conv*,memory=l1,what=inputs+outputs+constants'",),
         )
     return _Settings(tensors=given.get("tensors", "*"), memory=given.get("memory", "*"), what=what)
 

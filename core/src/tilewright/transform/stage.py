@@ -9,7 +9,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 
-from tilewright.errors import plugin_error, usage_error
+from tilewright.errors import plugin_error, typed, usage_error
 from tilewright.ir.code_pass import CodePass, CodePassContext
 from tilewright.ir.program import Program
 
@@ -44,7 +44,7 @@ def demand_known(wanted: Sequence[str], passes: Sequence[CodePass], settings: Ma
                 "TW1111",
                 f"there is no code pass '{name}'",
                 details=(f"there are {', '.join(sorted(known))}",),
-                fix=(f"--code-pass {near[0]}" if near else "tilewright plugins list",),
+                fix=(typed("--code-pass", near[0]) if near else typed("tilewright", "plugins", "list"),),
             )
         taken = known[name].settings
         if taken is None:
@@ -55,7 +55,7 @@ def demand_known(wanted: Sequence[str], passes: Sequence[CodePass], settings: Ma
                     "TW1112",
                     f"code pass '{name}' has no setting '{setting}'",
                     details=(f"it has {', '.join(taken) or 'none'}",),
-                    fix=(f"--code-pass {name}",),
+                    fix=(typed("--code-pass", name),),
                 )
 
 

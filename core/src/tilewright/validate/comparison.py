@@ -34,6 +34,8 @@ class StepVerdict:
     exact: bool
     different: int  # elements that are not exact
     max_difference: float
+    bit_equal: bool = True  # nothing differs at all
+    of_allowed: float = 0.0  # the largest difference inside the error model, as a share of what that allows there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,21 +47,35 @@ class OutputVerdict:
     different: int
     max_difference: float
     argmax_equal: bool
-    within: bool  # difference allowed: one step for integers, FLOAT_TOLERANCE for floats
+    within: bool  # the largest difference is allowed
+    allowed: float = 1.0  # one step for integers, FLOAT_TOLERANCE of the largest expected value for floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """One graph output over all sets: of the graph that is compiled, against the graph as it was imported."""
+
+    verdict: OutputVerdict
+    share: float  # root of the mean square difference over the standard deviation of what is expected
+    within: bool  # what roundings that fall otherwise may do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The whole validation. Passes when every step is exact and every output is within its tolerance."""
+    """The whole validation. Passes when every step is exact, every output is within its tolerance, and graph passes
+    have changed no output by more than roundings may.
+    """
 
     steps: tuple[StepVerdict, ...]
     outputs: tuple[OutputVerdict, ...]
     inner: tuple[str, ...] = ()  # steps of groups whose values never exist whole: judged by what the group writes
+    drift: tuple[Drift, ...] = ()
 
     @property
     def passed(self) -> bool:
         """The verdict in one word."""
-        return all(step.exact for step in self.steps) and all(output.within for output in self.outputs)
+        outputs = (*(output.within for output in self.outputs), *(one.within for one in self.drift))
+        return all(step.exact for step in self.steps) and all(outputs)
 
 
 def judge_steps(
@@ -142,13 +158,23 @@ def _judge_step(
 ) -> StepVerdict:
     import numpy as np
 
-    different, largest = 0, 0.0
+    different, largest, share = 0, 0.0, 0.0
     for name, reference, limit in zip(site.node.outputs, references, allowed, strict=True):
         difference = _difference(got[name], reference)
-        different += int(np.count_nonzero((difference > 0) & ~(difference <= limit)))  # limits of NaN are NaN
+        inside = (difference > 0) & (difference <= limit)  # limits of NaN are NaN
+        different += int(np.count_nonzero((difference > 0) & ~inside))
         largest = max(largest, float(np.max(difference, initial=0.0)))
+        share = max(
+            share, float(np.max(np.divide(difference, limit, where=inside, out=np.zeros(inside.shape)), initial=0.0))
+        )
     return StepVerdict(
-        name=site.node.name, op=site.node.op, exact=different == 0, different=different, max_difference=largest
+        name=site.node.name,
+        op=site.node.op,
+        exact=different == 0,
+        different=different,
+        max_difference=largest,
+        bit_equal=largest == 0,
+        of_allowed=share,
     )
 
 
@@ -171,6 +197,8 @@ def _worse(before: StepVerdict | None, now: StepVerdict) -> StepVerdict:
         exact=before.exact and now.exact,
         different=before.different + now.different,
         max_difference=max(before.max_difference, now.max_difference),
+        bit_equal=before.bit_equal and now.bit_equal,
+        of_allowed=max(before.of_allowed, now.of_allowed),
     )
 
 
@@ -182,6 +210,7 @@ def _judge_output(
     differences = [_difference(one[name], other[name]) for one, other in zip(got, expected, strict=True)]
     scale = max([1.0, *(float(np.max(np.abs(other[name]), initial=0.0)) for other in expected)]) if is_float else 1.0
     largest = max([0.0, *(float(np.max(item, initial=0.0)) for item in differences)])
+    allowed = FLOAT_TOLERANCE * scale if is_float else 1.0
     return OutputVerdict(
         name=name,
         elements=sum(item.size for item in differences),
@@ -192,5 +221,6 @@ def _judge_output(
             for one, other in zip(got, expected, strict=True)
             if one[name].size
         ),
-        within=largest <= (FLOAT_TOLERANCE * scale if is_float else 1.0),
+        within=largest <= allowed,
+        allowed=allowed,
     )

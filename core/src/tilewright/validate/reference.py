@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tilewright.errors import Exit, TilewrightError, usage_error
+from tilewright.errors import Exit, TilewrightError, typed, usage_error
 from tilewright.ir.graph import Graph, Site
 from tilewright.ir.operator import Operator
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
+
+_GIVE = "give every input of the graph an array of the type and shape that it declares"
 
 
 def run(graph: Graph, inputs: Mapping[str, Array], operators: Mapping[str, Operator]) -> dict[str, Array]:
@@ -35,6 +37,7 @@ def run(graph: Graph, inputs: Mapping[str, Array], operators: Mapping[str, Opera
 def run_site(site: Site, arrays: Sequence[Array | None], operators: Mapping[str, Operator]) -> tuple[Array, ...]:
     """The outputs of one node for `arrays`, one per input (None where absent).
 
+    Numpy makes scalars of arrays without dimensions: here they are arrays again.
     Overflow to infinity and invalid operations follow IEEE 754 silently, as they do in the generated C.
     TW9020 when the vocabulary has no such operator.
     """
@@ -46,11 +49,11 @@ def run_site(site: Site, arrays: Sequence[Array | None], operators: Mapping[str,
             "TW9020",
             f"no operator named {site.node.op!r} in the vocabulary",
             where=site.node.name,
-            fix=("install the plugin that brings it: tilewright ops",),
+            fix=(typed("tilewright", "ops", gives="shows those that are known; install the package that brings it"),),
             exit_code=Exit.INTERNAL,
         )
     with np.errstate(all="ignore"):
-        return operator.reference(site, arrays)
+        return tuple(np.asarray(result) for result in operator.reference(site, arrays))
 
 
 def _checked_input(graph: Graph, name: str, inputs: Mapping[str, Array]) -> Array:
@@ -58,10 +61,14 @@ def _checked_input(graph: Graph, name: str, inputs: Mapping[str, Array]) -> Arra
     if name not in inputs:
         given = ", ".join(inputs) or "none"
         details = (f"given: {given}",)
-        raise usage_error("TW6020", f"no value given for graph input {name!r}", where=name, details=details)
+        raise usage_error(
+            "TW6020", f"no value given for graph input {name!r}", where=name, details=details, fix=(_GIVE,)
+        )
     array = inputs[name]
     if tuple(array.shape) != tensor.shape or array.dtype != tensor.dtype.numpy:
         found = f"{array.dtype.name}{list(array.shape)}"
         wanted = f"{tensor.dtype.numpy.name}{list(tensor.shape)}"
-        raise usage_error("TW6020", f"graph input {name!r} is {found}, the model declares {wanted}", where=name)
+        raise usage_error(
+            "TW6020", f"graph input {name!r} is {found}, the model declares {wanted}", where=name, fix=(_GIVE,)
+        )
     return array

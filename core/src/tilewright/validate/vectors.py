@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from tilewright.errors import usage_error
 from tilewright.ir.graph import Tensor
+from tilewright.ir.operator import Operator
+from tilewright.validate.quantised import quantised, stores_real
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,8 +31,11 @@ class VectorSet:
     outputs: Mapping[str, Array] = field(compare=False)
 
 
-def read_vectors(file: Path, inputs: Mapping[str, Tensor], outputs: Mapping[str, Tensor]) -> tuple[VectorSet, ...]:
-    """The sets of an npz file, checked against the model's inputs and outputs.
+def read_vectors(
+    file: Path, inputs: Mapping[str, Tensor], outputs: Mapping[str, Tensor], operators: Mapping[str, Operator]
+) -> tuple[VectorSet, ...]:
+    """The sets of an npz file, checked against the model's inputs and outputs. Real values of a quantised tensor become
+    what it stores.
 
     Raises TilewrightError TW6001 (exit 2) that says which key, type or shape is wrong.
     """
@@ -47,6 +52,10 @@ def read_vectors(file: Path, inputs: Mapping[str, Tensor], outputs: Mapping[str,
             details=(str(error).splitlines()[0] if str(error) else type(error).__name__,),
             fix=("make them with numpy.savez: keys setK/in/TENSOR and setK/out/TENSOR",),
         ) from None
+
+    def fitting(key: str, tensor: Tensor) -> Array:
+        return _fitting(arrays, key, tensor, file, operators)
+
     names = sorted({key.split("/", 1)[0] for key in arrays if "/in/" in key})
     if not names:
         raise usage_error(
@@ -58,9 +67,9 @@ def read_vectors(file: Path, inputs: Mapping[str, Tensor], outputs: Mapping[str,
         )
     return tuple(
         VectorSet(
-            inputs={key: _fitting(arrays, f"{name}/in/{key}", tensor, file) for key, tensor in inputs.items()},
+            inputs={key: fitting(f"{name}/in/{key}", tensor) for key, tensor in inputs.items()},
             outputs={
-                key: _fitting(arrays, f"{name}/out/{key}", tensor, file)
+                key: fitting(f"{name}/out/{key}", tensor)
                 for key, tensor in outputs.items()
                 if f"{name}/out/{key}" in arrays
             },
@@ -77,16 +86,18 @@ def random_vectors(inputs: Mapping[str, Tensor], count: int, seed: int) -> tuple
 
     def draw(tensor: Tensor) -> Array:
         if tensor.dtype.is_float:
-            return generator.standard_normal(tensor.shape).astype(tensor.dtype.numpy)
+            return np.asarray(generator.standard_normal(tensor.shape), tensor.dtype.numpy)
         low, high = tensor.dtype.limits
-        return generator.integers(low, high, tensor.shape, tensor.dtype.numpy, endpoint=True)
+        return np.asarray(generator.integers(low, high, tensor.shape, tensor.dtype.numpy, endpoint=True))
 
     return tuple(
         VectorSet(inputs={name: draw(tensor) for name, tensor in inputs.items()}, outputs={}) for _ in range(count)
     )
 
 
-def _fitting(arrays: Mapping[str, Array], key: str, tensor: Tensor, file: Path) -> Array:
+def _fitting(
+    arrays: Mapping[str, Array], key: str, tensor: Tensor, file: Path, operators: Mapping[str, Operator]
+) -> Array:
     if key not in arrays:
         raise usage_error(
             "TW6001",
@@ -96,6 +107,8 @@ def _fitting(arrays: Mapping[str, Array], key: str, tensor: Tensor, file: Path) 
             fix=("name the arrays setK/in/TENSOR and setK/out/TENSOR, as the model does",),
         )
     array = arrays[key]
+    if array.size == tensor.elements and stores_real(tensor, array):
+        return quantised(tensor, array.reshape(tensor.shape), operators)
     if array.size != tensor.elements or array.dtype != tensor.dtype.numpy:
         raise usage_error(
             "TW6001",

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 @hookimpl
 def tilewright_allocators() -> Iterable[Allocator]:
-    """The exact search, and the installed program of the same name."""
+    """The exact search, in the fastest form there is and in Python, and the installed program of the same name."""
     from tilewright_minimalloc.exact import Exact
     from tilewright_minimalloc.external import External
 
-    return (Exact(), External())
+    return (Exact(), Exact(name="minimalloc-python", form="python"), External())

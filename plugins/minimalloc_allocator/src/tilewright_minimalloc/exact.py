@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.api.allocator import Block, Budget, Place, Problem, Solution, lower_bounds, stack
+from tilewright_minimalloc.first_fit import first_fit
 from tilewright_minimalloc.native import NativeSearch, extension
 from tilewright_minimalloc.pools import Ground, Plan, divide
 from tilewright_minimalloc.portfolio import MakeSearch
@@ -35,7 +36,9 @@ class Exact:
         return f"complete search for the lowest peak, after quick plans and up to the lower bound; {self._words()}"
 
     def _words(self) -> str:
-        return "in C" if self._form() == "native" else "in Python: no compiled extension is in use"
+        if self._form() == "native":
+            return "in C"
+        return "in Python" if self.form else "in Python: no compiled extension is in use"
 
     def _form(self) -> str:
         return self.form or ("python" if extension() is None else "native")
@@ -145,11 +148,18 @@ def _memberships(blocks: Sequence[Block]) -> int:
 
 
 def _stacked(problem: Problem) -> Solution:
-    """A plan for more blocks than can be searched, and the bound."""
+    """A plan for more blocks than can be searched, and the bound: first fits in C, or a skyline."""
     bounds = lower_bounds(problem)
     for pool in problem.pools:
         if pool.capacity_bytes is not None and bounds[pool.name] > pool.capacity_bytes:
             return Solution(status="infeasible", reason=f"blocks alive at once need more than pool '{pool.name}' holds")
+    places = first_fit(problem, bounds)
+    if places is not None:
+        peaks = dict.fromkeys(bounds, 0)
+        for block in problem.blocks:
+            place = places[block.name]
+            peaks[place.pool] = max(peaks[place.pool], place.offset_bytes + block.size_bytes)
+        return Solution(status="optimal" if peaks == bounds else "feasible", places=places, bounds=bounds)
     solution = stack(problem)
     at_home = all(solution.places[block.name].pool == block.pools[0] for block in problem.blocks if solution.places)
     status = "feasible" if solution.status == "optimal" and not at_home else solution.status

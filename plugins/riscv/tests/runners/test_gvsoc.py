@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -13,21 +12,16 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.runner import Job
-from tilewright.plugins import load_named
+from tilewright.testing.registry import registry_for
 from tilewright.validate.vectors import random_vectors
 from tilewright_riscv.runners.gvsoc import GvsocRunner, seconds_for
 
 DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"
-OWN = (  # the core's
-    ("operator", "onnx"), ("kernel", "portable"), ("graph_pass", "built-in"), ("code_pass", "built-in"),
-    ("tiler", "auto"), ("tiler", "cost"), ("allocator", "auto"),
-)  # fmt: skip
 
 
 @cache
 def job(sets: int) -> Job:
-    registry = replace(load_named(*OWN), platforms={CLUSTER.name: CLUSTER})
-    plan = Deployment(DIGITS / "digits_int8.onnx", CLUSTER.name, Options(), registry)
+    plan = Deployment(DIGITS / "digits_int8.onnx", CLUSTER.name, Options(), registry_for(CLUSTER))
     drawn = tuple(one.inputs for one in random_vectors(plan.inputs, sets, seed=5))
     return Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=drawn)
 

@@ -18,7 +18,7 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.runner import Job, RunResult
 from tilewright.ir.stages import Artifact
-from tilewright.plugins import load_named
+from tilewright.testing.registry import registry_for
 from tilewright.validate.comparison import judge_steps
 from tilewright.validate.vectors import random_vectors
 from tilewright_riscv.runners import qemu_tools
@@ -26,10 +26,6 @@ from tilewright_riscv.runners.qemu import QemuRiscvRunner
 
 DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"
 SMALL = 1024  # bytes of the scratchpad for the plan: several tiles in a step
-OWN = (  # the core's
-    ("operator", "onnx"), ("kernel", "portable"), ("graph_pass", "built-in"), ("code_pass", "built-in"),
-    ("tiler", "auto"), ("tiler", "cost"), ("allocator", "auto"),
-)  # fmt: skip
 QUICK = QemuRiscvRunner(run_seconds=60.0)
 
 
@@ -56,9 +52,8 @@ PLAIN = Platform(
 @cache
 def deployment(target: str = CLUSTER.name, model: str = "digits_int8", tiled: bool = False, **how: Any) -> Deployment:
     made_up = {platform.name: platform for platform in (CLUSTER, WIDE, PLAIN)}
-    registry = replace(load_named(*OWN), platforms=made_up)
     memory = {"l1": SMALL + made_up[target].runtime_bytes["l1"]} if tiled else {}
-    return Deployment(DIGITS / f"{model}.onnx", target, Options(memory=memory, **how), registry)
+    return Deployment(DIGITS / f"{model}.onnx", target, Options(memory=memory, **how), registry_for(made_up[target]))
 
 
 def job_for(plan: Deployment, *, sets: int = 1, trace: bool = True, artifact: Artifact | None = None) -> Job:

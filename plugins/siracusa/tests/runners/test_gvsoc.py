@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from networks import network_file
 from tilewright.cli.main import tilewright
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
@@ -34,7 +35,6 @@ from tilewright_siracusa.metal import MACHINE
 from tilewright_siracusa.platform import SIRACUSA
 
 DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"
-MODELS = DIGITS.parents[2] / "shared" / "models"
 STAND_IN = Path(__file__).with_name("fake_gvsoc.py")
 RUNNER = GvsocRunner(run_seconds=120.0)
 PORTABLE = {"isa": "portable"}  # the stand-in knows no Xpulp
@@ -115,11 +115,10 @@ def test_constants_in_other_forms(home: str, form: Any, tmp_path: Path) -> None:
     demand_right(plan, job, RUNNER.run(job, tmp_path / "work"))
 
 
-@pytest.mark.skipif(not MODELS.is_dir(), reason="the trained networks are not beside the repository")
 @pytest.mark.parametrize(("model", "home"), [("kws_int8", "l3"), ("ad_int8", "l2"), ("resnet8_f32", "l3")])
-def test_trained_networks_are_right(model: str, home: str, tmp_path: Path) -> None:
+def test_networks_are_right(model: str, home: str, tmp_path: Path) -> None:
     options = Options(settings={**PORTABLE, "home": home}, memory={"l1": 64 << 10})
-    plan = Deployment(MODELS / f"{model}.onnx", "siracusa", options)
+    plan = Deployment(network_file(model), "siracusa", options)
     job = job_for(plan, trace=True)
     demand_right(plan, job, RUNNER.run(job, tmp_path / "work"))
 

@@ -19,10 +19,10 @@ ${"##"} One function
 #include "${p}.h"
 
 % for port in inputs:
-static ${port.type} ${port.member}[${port.macro}_ELEMENTS];
+static ${port.type} ${port.member}[${port.length}];
 % endfor
 % for port in outputs:
-static ${port.type} ${port.member}[${port.macro}_ELEMENTS];
+static ${port.type} ${port.member}[${port.length}];
 % endfor
 
 tw_status status = ${p}(${", ".join(port.member for port in (*inputs, *outputs))}); /* TW_OK, or what went wrong */
@@ -41,7 +41,7 @@ static TW_ALIGNED(${P}_POOL_${pool.base.upper()}_ALIGN) uint8_t ${pool.base}[${P
 static TW_ALIGNED(${P}_STATE_ALIGN) uint8_t state[${P}_STATE_SIZE]; /* keeps its bytes from run to run */
 % endif
 % for port in (*inputs, *outputs):
-static ${port.type} ${port.member}[${port.macro}_ELEMENTS];
+static ${port.type} ${port.member}[${port.length}];
 % endfor
 
 ${p}_ctx ctx;
@@ -65,6 +65,28 @@ Without copies: write to the addresses that `${p}_map_inputs(&pools)` returns, c
 `${p}_map_outputs(&pools)` says.
 % endif
 
+% if any(port.scale for port in ports):
+${"##"} Quantised inputs and outputs
+
+`real = SCALE * (stored - ZERO_POINT)`; both are macros in `${p}.h`, below the tensor's name.
+
+| tensor | type | scale | zero point |${" function |" if quantize_header else ""}
+|---|---|---|---|${"---|" if quantize_header else ""}
+% for port in ports:
+% if port.scale:
+| ${safe(port.value)} | ${port.type} | ${port.scale.removesuffix("f")} | ${port.zero_point} |\
+% if quantize_header:
+ ${f"`{p}_quantize_{port.member}(real, stored)`" if port in quantised_inputs else f"`{p}_dequantize_{port.member}(stored, real)`" if port in quantised_outputs else ""} |\
+% endif
+
+% endif
+% endfor
+% if quantize_header:
+
+The functions are in `${quantize_header}`, which any C99 or C++11 source includes.
+% endif
+
+% endif
 ${"##"} Build
 
 With CMake, unless another build system was asked for:

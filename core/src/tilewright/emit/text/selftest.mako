@@ -14,7 +14,7 @@ ${banner(f"{p}_selftest.c", "a program that runs embedded vectors: exit status 0
 #ifndef ${P}_POOL_${pool.base.upper()}_ATTR
 #  define ${P}_POOL_${pool.base.upper()}_ATTR TW_SECTION("${sections[pool.base]}")
 #endif
-static ${P}_POOL_${pool.base.upper()}_ATTR TW_ALIGNED(${pool.align}) uint8_t ${pool.base}[${P}_POOL_${pool.base.upper()}_SIZE];
+static ${P}_POOL_${pool.base.upper()}_ATTR TW_ALIGNED(${pool.align}) uint8_t ${pool.base}[${P}_POOL_${pool.base.upper()}_SIZE${"" if pool.size_bytes else " + 1u"}];
 % endfor
 % endif
 % if program.state_bytes:
@@ -23,19 +23,19 @@ static TW_ALIGNED(${state_align}) uint8_t state[${P}_STATE_SIZE];
 % for index, vector in enumerate(vectors):
 
 % for port in inputs:
-static const TW_ALIGNED(16) ${port.type} in_${index}_${port.member}[${P}_IN_${port.member.upper()}_ELEMENTS] = {
+static const TW_ALIGNED(16) ${port.type} in_${index}_${port.member}[${port.length}] = {
 ${vector["inputs"][port.value]}
 };
 % endfor
 % for port in outputs:
-static const ${port.type} out_${index}_${port.member}[${P}_OUT_${port.member.upper()}_ELEMENTS] = {
+static const ${port.type} out_${index}_${port.member}[${port.length}] = {
 ${vector["outputs"][port.value]}
 };
 % endfor
 % endfor
 
 % for port in outputs:
-static TW_ALIGNED(16) ${port.type} got_${port.member}[${P}_OUT_${port.member.upper()}_ELEMENTS];
+static TW_ALIGNED(16) ${port.type} got_${port.member}[${port.length}];
 % endfor
 % if floats:
 

@@ -7,7 +7,7 @@ ${banner(f"{p}_simple.c", "one function with memory of its own")}
 #ifndef ${P}_POOL_${pool.base.upper()}_ATTR
 #  define ${P}_POOL_${pool.base.upper()}_ATTR TW_SECTION("${sections[pool.base]}")
 #endif
-static ${P}_POOL_${pool.base.upper()}_ATTR TW_ALIGNED(${pool.align}) uint8_t ${p}_pool_${pool.base}[${P}_POOL_${pool.base.upper()}_SIZE];
+static ${P}_POOL_${pool.base.upper()}_ATTR TW_ALIGNED(${pool.align}) uint8_t ${p}_pool_${pool.base}[${P}_POOL_${pool.base.upper()}_SIZE${"" if pool.size_bytes else " + 1u"}];
 % endfor
 
 tw_status ${p}(${simple_parameters})

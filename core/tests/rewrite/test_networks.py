@@ -1,28 +1,25 @@
-"""The five real networks: integer throughout, equal to onnxruntime, no dead work."""
+"""Five networks: integer throughout, equal to the reference implementation in onnx, no dead work."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from networks import network_file, vectors_file
 from tilewright.frontend.load import load
 from tilewright.ir.graph import Graph
 from tilewright.rewrite import Rewritten, rewrite
 from tilewright.rewrite.passes import PASSES
 
-MODELS = Path(__file__).parents[4] / "shared" / "models"
 INTEGER = ("ad_int8", "kws_int8", "resnet8_int8", "vww_int8")
 MACS = {"ad_int8": 264_192, "kws_int8": 2_656_768, "resnet8_int8": 12_501_632, "resnet8_f32": 12_501_632}
 MOVING = ("Reshape", "Transpose")
 
-pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="needs ../shared/models")
-
 
 def _imported(name: str, operators: Any) -> Graph:
-    return load(MODELS / f"{name}.onnx", None, operators).graph
+    return load(network_file(name), None, operators).graph
 
 
 def _rewritten(name: str, operators: Any) -> Rewritten:
@@ -31,7 +28,7 @@ def _rewritten(name: str, operators: Any) -> Rewritten:
 
 def _sets(name: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Inputs and onnxruntime's outputs of each set."""
-    with np.load(MODELS / f"{name}.io.npz") as vectors:
+    with np.load(vectors_file(name)) as vectors:
         kind = "out_fused" if any("/out_fused/" in key for key in vectors) else "out"
         keys = sorted({key.split("/")[0] for key in vectors})
         return [

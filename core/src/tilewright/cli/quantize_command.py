@@ -1,0 +1,112 @@
+"""Knows `tilewright quantize`: from a float network and samples to an int8 one, and what that costs."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from tilewright.cli.output import progress, say, send_json
+from tilewright.report.text import align
+
+if TYPE_CHECKING:
+    from tilewright.quantize.accuracy import Accuracy, ValueLoss
+    from tilewright.quantize.static import Method
+
+SHOWN = 5  # values that lost most
+
+
+@click.command("quantize")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option(
+    "--calibration",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE.npz",
+    help="Samples to find ranges with: an array for each input, samples along its first axis. 100 typical ones do.",
+)
+@click.option("-o", "--output", "file", type=click.Path(path_type=Path), required=True, help="ONNX file to write.")
+@click.option(
+    "--test",
+    type=click.Path(path_type=Path),
+    metavar="FILE.npz",
+    help="Other samples to compare both networks on, with `labels` where there are classes. Default: the same.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["minmax", "entropy", "percentile"]),
+    default="minmax",
+    show_default=True,
+    help="How the range of a value is found.",
+)
+@click.option(
+    "--activations",
+    type=click.Choice(["int8", "uint8"]),
+    default="int8",
+    show_default=True,
+    help="Type of the values between layers; weights are int8.",
+)
+@click.option("--per-tensor", is_flag=True, help="One scale for all weights of a layer, instead of one per channel.")
+@click.option("--json", "json_target", metavar="FILE|-", help="Write the accuracy as JSON.")
+def command(
+    model: Path,
+    calibration: Path,
+    file: Path,
+    test: Path | None,
+    method: Method,
+    activations: Literal["int8", "uint8"],
+    per_tensor: bool,
+    json_target: str | None,
+) -> None:
+    """Quantise the float network MODEL to int8 with samples, and compare both. Needs `tilewright[quantize]`.
+
+    Example: tilewright quantize kws_f32.onnx --calibration samples.npz -o kws_int8.onnx
+    """
+    from tilewright.quantize.accuracy import accuracy, largest_losses
+    from tilewright.quantize.samples import read_samples
+    from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise
+    from tilewright.snapshot.atomic_folder import demand_writable_file, write_file
+
+    demand_writable_file(file)
+    inputs = inputs_of(model)
+    samples = read_samples(calibration, inputs)
+    judged = read_samples(test, inputs) if test else samples
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as scratch:
+        folder = Path(scratch)
+        prepared, quantised = folder / "float.onnx", folder / "int8.onnx"
+        progress(f"finding ranges with {len(samples.inputs)} samples")
+        prepare(model, prepared)
+        quantise(
+            prepared,
+            quantised,
+            samples.inputs,
+            Recipe(method=method, activations=activations, per_channel=not per_tensor),
+        )
+        progress(f"comparing both networks on {len(judged.inputs)} samples")
+        found = accuracy(model, quantised, judged)
+        losses = largest_losses(prepared, quantised, judged.inputs[:SHOWN], SHOWN, folder)
+        write_file(file, quantised.read_bytes())
+    if json_target:
+        send_json({**asdict(found), "largest_losses": [asdict(one) for one in losses]}, json_target)
+    if json_target != "-":
+        for line in _lines(found, losses):
+            say(line)
+        say(f"wrote {file}.   Next: tilewright check {shlex.quote(str(file))} --target generic")
+
+
+def _lines(found: Accuracy, losses: tuple[ValueLoss, ...]) -> Iterator[str]:
+    rows = [("output", "samples", "same argmax", "signal to noise", "largest difference")]
+    for one in found.outputs:
+        ratio = "exact" if one.sqnr_db is None else f"{one.sqnr_db:.1f} dB"
+        rows.append((one.name, str(one.samples), str(one.same_argmax), ratio, f"{one.largest_difference:g}"))
+    yield from align(rows, right=(1, 2, 3, 4))
+    if found.labelled:
+        shares = [100 * right / found.labelled for right in (found.right_float, found.right_quantised)]
+        yield f"accuracy on {found.labelled} labelled samples: float {shares[0]:.2f} %, int8 {shares[1]:.2f} %"
+    if losses:
+        yield "values that lost most: " + ", ".join(f"{one.name} ({one.sqnr_db:.1f} dB)" for one in losses)

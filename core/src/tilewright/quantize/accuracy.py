@@ -1,0 +1,104 @@
+"""Knows what quantisation did to a network: its outputs before and after, and the values that lost most.
+Does not know how it was quantised.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.quantize.samples import Samples
+from tilewright.quantize.static import Reader, session
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputAccuracy:
+    """One output over all samples, quantised beside float."""
+
+    name: str
+    samples: int
+    same_argmax: int  # samples whose largest element is the same
+    sqnr_db: float | None  # signal to quantisation noise, decibels; None: no noise
+    largest_difference: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """What the samples say of both networks. `right_*` count samples whose label is the argmax of the first output."""
+
+    outputs: tuple[OutputAccuracy, ...]
+    labelled: int  # samples with a label
+    right_float: int
+    right_quantised: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueLoss:
+    """A value inside the network, and how much of it is left after all layers up to it were quantised."""
+
+    name: str
+    sqnr_db: float
+
+
+def accuracy(before: Path, after: Path, samples: Samples) -> Accuracy:
+    """Run both networks on all samples."""
+    names, given = _run(before, samples.inputs)
+    _, got = _run(after, samples.inputs)
+    first = [[int(np.argmax(outputs[0])) for outputs in run] for run in (given, got)]
+    right = [sum(one == label for one, label in zip(run, samples.labels, strict=False)) for run in first]
+    return Accuracy(
+        outputs=tuple(
+            _compare(name, [run[at] for run in given], [run[at] for run in got]) for at, name in enumerate(names)
+        ),
+        labelled=len(samples.labels),
+        right_float=right[0],
+        right_quantised=right[1],
+    )
+
+
+def largest_losses(
+    before: Path, after: Path, samples: Sequence[Mapping[str, Array]], count: int, folder: Path
+) -> tuple[ValueLoss, ...]:
+    """The `count` values of the network with the smallest ratio of signal to noise, worst first."""
+    from onnxruntime.quantization import qdq_loss_debug as debug
+
+    collected = []
+    for model in (before, after):
+        shown = folder / f"shown_{model.name}"
+        debug.modify_model_output_intermediate_tensors(str(model), str(shown))
+        collected.append(debug.collect_activations(str(shown), Reader(samples)))
+    pairs = debug.create_activation_matching(collected[1], collected[0])
+    losses = debug.compute_activation_error(pairs)
+    found = [ValueLoss(name=name, sqnr_db=round(float(one["xmodel_err"]), 1)) for name, one in losses.items()]
+    kept = [one for one in found if math.isfinite(one.sqnr_db)]
+    return tuple(sorted(kept, key=lambda one: (one.sqnr_db, one.name))[:count])
+
+
+def _run(model: Path, samples: Sequence[Mapping[str, Array]]) -> tuple[list[str], list[list[Array]]]:
+    runtime = session(model)
+    return [one.name for one in runtime.get_outputs()], [runtime.run(None, dict(sample)) for sample in samples]
+
+
+def _compare(name: str, before: Sequence[Array], after: Sequence[Array]) -> OutputAccuracy:
+    one, other = (np.stack(run).astype(np.float64) for run in (before, after))
+    noise = float(np.sum((one - other) ** 2))
+    signal = float(np.sum(one**2))
+    return OutputAccuracy(
+        name=name,
+        samples=len(before),
+        same_argmax=sum(
+            bool(np.argmax(left) == np.argmax(right)) for left, right in zip(before, after, strict=True) if left.size
+        ),
+        sqnr_db=round(10 * math.log10(signal / noise), 1) if noise and signal else None,
+        largest_difference=float(np.max(np.abs(one - other), initial=0.0)),
+    )

@@ -1,0 +1,100 @@
+"""Knows samples: an npz file with one array for each input of a network, one sample along the first axis of each; and
+what is expected of them, where the file says so. Does not know what they are used for.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.errors import TilewrightError, usage_error
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+LABELS = "labels"  # the class of each sample, for a network whose first output has one element for each class
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkInput:
+    """An input as the model declares it: extents, or names of extents that are open."""
+
+    name: str
+    shape: tuple[int | str, ...]
+    dtype: str = "float32"  # as numpy calls it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """Inputs of every sample, as a runtime takes them, and the class of each, where it is known."""
+
+    inputs: tuple[Mapping[str, Array], ...] = field(repr=False)
+    labels: tuple[int, ...] = ()
+
+
+def read_samples(file: Path, inputs: Sequence[NetworkInput]) -> Samples:
+    """The samples of an npz file. Raises TilewrightError TW6030 (exit 2) that says which array is missing or odd."""
+    arrays = _arrays(file)
+    counts = {one.name: len(_sampled(arrays, one, file)) for one in inputs}
+    if len(set(counts.values())) != 1 or 0 in counts.values():
+        found = ", ".join(f"'{name}' {count}" for name, count in counts.items())
+        raise _refused(file, f"its inputs have different numbers of samples, or none: {found}")
+    count = next(iter(counts.values()))
+    columns = {one.name: _sampled(arrays, one, file) for one in inputs}
+    return Samples(
+        inputs=tuple({name: column[number] for name, column in columns.items()} for number in range(count)),
+        labels=_labels(arrays, count, file),
+    )
+
+
+def _arrays(file: Path) -> dict[str, Array]:
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
+    except (OSError, ValueError, EOFError, AttributeError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+        raise _refused(file, str(error).splitlines()[0] if str(error) else type(error).__name__) from None
+
+
+def _sampled(arrays: Mapping[str, Array], one: NetworkInput, file: Path) -> Array:
+    """All samples of an input, in its type: (samples, *shape). A batch axis of 1, or an open one, may be left out."""
+    if one.name not in arrays:
+        raise _refused(file, f"there is no array '{one.name}': it has {', '.join(sorted(arrays)) or 'none'}")
+    array = arrays[one.name].astype(one.dtype)
+    batched = bool(one.shape) and (one.shape[0] == 1 or isinstance(one.shape[0], str))
+    if array.ndim == len(one.shape) and batched:
+        array = array[:, None]
+    fits = array.ndim == len(one.shape) + 1 and all(
+        isinstance(wanted, str) or wanted == found for wanted, found in zip(one.shape, array.shape[1:], strict=True)
+    )
+    if not fits:
+        wanted = " x ".join(str(extent) for extent in one.shape)
+        found = " x ".join(str(extent) for extent in arrays[one.name].shape)
+        raise _refused(file, f"'{one.name}' is {found}; samples x {wanted} is what the network takes")
+    return array
+
+
+def _labels(arrays: Mapping[str, Array], count: int, file: Path) -> tuple[int, ...]:
+    if LABELS not in arrays:
+        return ()
+    labels = arrays[LABELS]
+    if labels.shape != (count,) or labels.dtype.kind not in "iu":
+        raise _refused(file, f"'{LABELS}' must be one integer for each of the {count} samples")
+    return tuple(int(label) for label in labels)
+
+
+def _refused(file: Path, reason: str) -> TilewrightError:
+    return usage_error(
+        "TW6030",
+        "these samples cannot be used",
+        where=str(file),
+        details=(reason,),
+        fix=("numpy.savez(FILE, INPUT=samples, ...)     one array for each input, samples along its first axis",),
+    )

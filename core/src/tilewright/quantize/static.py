@@ -1,0 +1,142 @@
+"""Knows how onnxruntime is asked for a statically quantised network. Does not know how good the result is."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from tilewright.errors import TilewrightError, model_error, toolchain_error
+from tilewright.quantize.samples import NetworkInput
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+Method = Literal["minmax", "entropy", "percentile"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How ranges are found, and what carries the integers. Weights are int8, symmetric."""
+
+    method: Method = "minmax"
+    activations: Literal["int8", "uint8"] = "int8"
+    per_channel: bool = True  # a scale of the weights for each output channel
+
+
+class Reader:
+    """The samples one by one, as onnxruntime asks for them."""
+
+    def __init__(self, samples: Sequence[Mapping[str, Array]]) -> None:
+        self._samples = samples
+        self.rewind()
+
+    def get_next(self) -> Mapping[str, Array] | None:
+        """The next sample; None after the last."""
+        return next(self._left, None)
+
+    def rewind(self) -> None:
+        """Start again."""
+        self._left = iter(self._samples)
+
+    def __iter__(self) -> Iterator[Mapping[str, Array]]:
+        return iter(self._samples)
+
+
+def session(model: Path) -> Any:
+    """The model in onnxruntime. TilewrightError TW7030 (exit 7): not installed; TW1230 (exit 3): it is refused."""
+    try:
+        import onnxruntime
+    except ImportError:
+        raise toolchain_error(
+            "TW7030",
+            "quantising needs onnxruntime, which is not installed",
+            fix=("pip install 'tilewright[quantize]'",),
+        ) from None
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime has no base class for what it says of a model
+        raise _refused(model, error) from None
+
+
+def inputs_of(model: Path) -> tuple[NetworkInput, ...]:
+    """The inputs of the model, as onnxruntime reads it."""
+    return tuple(
+        NetworkInput(name=one.name, shape=tuple(one.shape), dtype=numpy_name(one.type))
+        for one in session(model).get_inputs()
+    )
+
+
+def numpy_name(declared: str) -> str:
+    """`tensor(float)`, as onnxruntime says it, in numpy's words."""
+    element = declared.removeprefix("tensor(").removesuffix(")")
+    return {"float": "float32", "double": "float64"}.get(element, element)
+
+
+def prepare(model: Path, prepared: Path) -> None:
+    """Write the float network with batch normalisations folded and shapes inferred, as quantisation wants it."""
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    with _quiet(), _explained(model):
+        quant_pre_process(str(model), str(prepared), skip_symbolic_shape=True)
+
+
+def quantise(prepared: Path, quantised: Path, samples: Sequence[Mapping[str, Array]], recipe: Recipe) -> None:
+    """Write the network with QuantizeLinear and DequantizeLinear (QDQ) around its layers, scales from the samples."""
+    from onnxruntime.quantization import CalibrationMethod, QuantFormat, QuantType, quantize_static
+
+    methods = {
+        "minmax": CalibrationMethod.MinMax,
+        "entropy": CalibrationMethod.Entropy,
+        "percentile": CalibrationMethod.Percentile,
+    }
+    with _quiet(), _explained(prepared):
+        quantize_static(
+            str(prepared),
+            str(quantised),
+            Reader(samples),
+            quant_format=QuantFormat.QDQ,
+            per_channel=recipe.per_channel,
+            activation_type=QuantType.QInt8 if recipe.activations == "int8" else QuantType.QUInt8,
+            weight_type=QuantType.QInt8,
+            calibrate_method=methods[recipe.method],
+        )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """onnxruntime logs advice about how it was called through the root logger."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+@contextmanager
+def _explained(model: Path) -> Iterator[None]:
+    try:
+        yield
+    except TilewrightError:
+        raise
+    except Exception as error:  # onnxruntime has no base class for what it says of a model
+        raise _refused(model, error) from None
+
+
+def _refused(model: Path, error: Exception) -> TilewrightError:
+    return model_error(
+        "TW1230",
+        "onnxruntime cannot quantise this network",
+        where=str(model),
+        details=(str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__,),
+        fix=("give a float network that onnxruntime runs", "quantise it where it was trained, and export it as QDQ"),
+    )

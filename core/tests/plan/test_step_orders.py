@@ -1,0 +1,83 @@
+"""What is claimed about all orders holds for every one of them."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import replace
+
+import pytest
+
+from tilewright.allocate.best_fit import BestFit
+from tilewright.bind import bind
+from tilewright.errors import TilewrightError
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.stages import Bound
+from tilewright.plan.planner import Planner, ram_bytes
+from tilewright.plan.step_orders import StepOrders
+from tilewright.schedule import schedule
+from tilewright.testing.random_graphs import random_graph, small_world
+from tilewright.tile.whole import WholeTiler
+
+WORLD = small_world()
+
+
+def _with_scratch() -> dict[str, Kernel]:
+    return {name: replace(one, scratch_bytes=lambda tile: 24) for name, one in WORLD.kernels.items()}
+
+
+def _bound(seed: int, kernels: dict[str, Kernel]) -> Bound:
+    graph = random_graph(random.Random(seed), WORLD.operators, most_nodes=6)
+    return bind(graph, WORLD.platform, WORLD.operators, kernels, Decisions())
+
+
+def _lower_bound(bound: Bound, pins: Decisions) -> int | None:
+    return StepOrders(operators=WORLD.operators, pins=pins, work=10_000, known={}).lower_bound_bytes(bound)
+
+
+def _least_alive(bound: Bound, pins: Decisions, scratch_bytes: int) -> int:
+    """Of every order that there is."""
+    least = []
+    for order in itertools.permutations(node.name for node in bound.graph.nodes):
+        try:
+            scheduled = schedule(bound, WORLD.operators, replace(pins, order=order))
+        except TilewrightError:
+            continue  # no order of this graph
+        own = {name for name, whose in pins.io.items() if whose == "user"}
+        buffers = [buffer for buffer in scheduled.buffers if own.isdisjoint(buffer.values)]
+        least.append(
+            max(
+                sum(b.size_bytes for b in buffers if b.first <= step <= b.last) + scratch_bytes * bool(scheduled.steps)
+                for step in range(max(len(scheduled.steps), 1))
+            )
+        )
+    return min(least)
+
+
+@pytest.mark.parametrize("scratch", [False, True])
+@pytest.mark.parametrize("users", [False, True])
+def test_no_order_has_fewer_bytes_alive_than_the_bound(scratch: bool, users: bool) -> None:
+    known = met = 0
+    for seed in range(60):
+        bound = _bound(seed, _with_scratch() if scratch else dict(WORLD.kernels))
+        ends = dict.fromkeys((*bound.graph.inputs, *bound.graph.outputs), "user") if users else {}
+        pins = Decisions(io=ends)  # type: ignore[arg-type]  # a literal
+        claimed = _lower_bound(bound, pins)
+        if claimed is not None:
+            least = _least_alive(bound, pins, 24 * scratch)
+            assert claimed <= least, seed
+            known, met = known + 1, met + (claimed == least)
+    assert known >= 40 and met >= 35
+
+
+def test_a_plan_says_what_no_order_is_under() -> None:
+    bound = _bound(3, dict(WORLD.kernels))
+    planner = Planner(
+        operators=WORLD.operators, kernels=WORLD.kernels, tiler=WholeTiler(), allocator=BestFit(), pins=Decisions()
+    )
+    plan = planner.plan(bound)
+    assert plan.order_bound_bytes is not None
+    assert plan.order_bound_bytes <= ram_bytes(plan)
+    order = tuple(node.name for node in bound.graph.nodes)
+    assert replace(planner, pins=Decisions(order=order)).plan(bound).order_bound_bytes is None

@@ -1,0 +1,75 @@
+"""onnxruntime is asked for what tilewright reads: QDQ, int8, a scale for each channel."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+from tilewright.deployment import Deployment
+from tilewright.errors import TilewrightError
+from tilewright.quantize.samples import NetworkInput, read_samples
+from tilewright.quantize.static import Reader, Recipe, inputs_of, numpy_name, prepare, quantise, session
+
+
+def made(network: Path, samples: Path, recipe: Recipe) -> Path:
+    prepared, quantised = network.with_name("prepared.onnx"), network.with_name("int8.onnx")
+    prepare(network, prepared)
+    quantise(prepared, quantised, read_samples(samples, inputs_of(network)).inputs, recipe)
+    return quantised
+
+
+def test_inputs_are_those_of_the_file(network: Path) -> None:
+    assert inputs_of(network) == (NetworkInput(name="x", shape=(1, 3, 6, 6), dtype="float32"),)
+    assert [numpy_name(f"tensor({one})") for one in ("float", "double", "int64")] == ["float32", "float64", "int64"]
+
+
+@pytest.mark.parametrize("activations", ["int8", "uint8"])
+def test_what_comes_out_runs_on_integers(network: Path, samples: Path, activations: Any) -> None:
+    quantised = made(network, samples, Recipe(activations=activations))
+    graph = Deployment(quantised, "generic").graph
+    by_op = {node.op: node for node in graph.nodes}
+    assert {"QuantizeLinear", "QConv", "QGemm", "DequantizeLinear"} <= by_op.keys()
+    assert by_op.keys().isdisjoint({"Conv", "Relu", "Gemm"})
+    assert graph.tensors[by_op["QConv"].outputs[0]].dtype.value == {"int8": "i8", "uint8": "u8"}[activations]
+
+
+@pytest.mark.parametrize(("per_channel", "scales"), [(True, {4, 5}), (False, {1})])
+def test_weights_have_a_scale_for_each_channel_or_one(
+    network: Path, samples: Path, per_channel: bool, scales: set[int]
+) -> None:
+    quantised = onnx.load(made(network, samples, Recipe(per_channel=per_channel)))
+    sizes = {max(1, sum(one.dims)) for one in quantised.graph.initializer if one.name in {"w_scale", "v_scale"}}
+    assert sizes == scales
+
+
+@pytest.mark.parametrize("method", ["entropy", "percentile"])
+def test_other_ways_to_find_ranges(network: Path, samples: Path, method: Any) -> None:
+    assert made(network, samples, Recipe(method=method)).stat().st_size > 0
+
+
+def test_the_reader_gives_each_sample_once_and_again_when_rewound() -> None:
+    reader = Reader([{"x": 1}, {"x": 2}])  # type: ignore[dict-item]  # it never looks at them
+    assert [reader.get_next() for _ in range(3)] == [{"x": 1}, {"x": 2}, None]
+    reader.rewind()
+    assert reader.get_next() == {"x": 1}
+    assert len(list(reader)) == 2
+
+
+def test_a_file_that_is_no_network_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "no.onnx").write_bytes(b"no network")
+    for file in (tmp_path / "no.onnx", tmp_path / "none.onnx"):
+        with pytest.raises(TilewrightError) as caught:
+            session(file)
+        assert (caught.value.code, caught.value.exit_code) == ("TW1230", 3)
+
+
+def test_without_onnxruntime_the_message_says_what_to_install(network: Path, monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(TilewrightError) as caught:
+        session(network)
+    assert (caught.value.code, caught.value.exit_code) == ("TW7030", 7)
+    assert "tilewright[quantize]" in str(caught.value)

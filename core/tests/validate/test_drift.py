@@ -1,0 +1,77 @@
+"""Graph passes may round otherwise, and no more; which one did more is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tilewright.builtin import tilewright_operators
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph
+from tilewright.rewrite.edit import with_attributes
+from tilewright.testing.sketch import Sketch
+from tilewright.validate.drift import drifts, guilty_pass
+from tilewright.validate.reference import run
+
+OPERATORS = {operator.name: operator for operator in tilewright_operators()}
+X = np.linspace(-1, 1, 32, dtype=np.float32).reshape(2, 16)
+
+
+def network(*, rounds: bool) -> Graph:
+    """Padded by zero, and quantised or not."""
+    sketch = Sketch(operators=OPERATORS)
+    x = sketch.input("x", DType.F32, (2, 16))
+    value = sketch.node("Pad", (x,), {"pads": (0, 1, 0, 1), "mode": "constant", "value": 0.0}, "pad")
+    value = sketch.dequantize(sketch.quantize(value, 1 / 64, 0), 1 / 64) if rounds else value
+    return sketch.finish(value)
+
+
+def values(graph: Graph) -> list[dict[str, npt.NDArray[Any]]]:
+    return [run(graph, {"x": X}, OPERATORS)]
+
+
+def padded_by(graph: Graph, value: float) -> Graph:
+    """What a wrong pass makes of it."""
+    nodes = (with_attributes(node, {"value": value}) if node.op == "Pad" else node for node in graph.nodes)
+    return replace(graph, nodes=tuple(nodes))
+
+
+@pytest.mark.parametrize("rounds", [False, True])
+def test_a_pass_that_computes_something_else_is_found_and_named(rounds: bool) -> None:
+    graph = network(rounds=rounds)
+    wrong = padded_by(graph, 99.0)
+    (drift,) = drifts(graph, values(graph), values(wrong))
+    assert not drift.within
+    assert drift.verdict.different == 4
+    trail = (("innocent", graph), ("guilty", wrong), ("later", wrong))
+    assert guilty_pass(graph, trail, values(graph), values) == "guilty"
+
+
+def test_the_same_numbers_do_not_drift() -> None:
+    graph = network(rounds=False)
+    (drift,) = drifts(graph, values(graph), values(graph))
+    assert (drift.within, drift.share, drift.verdict.different) == (True, 0.0, 0)
+    assert guilty_pass(graph, (("one", graph),), values(graph), values) == ""
+
+
+@pytest.mark.parametrize(("rounds", "within"), [(False, False), (True, True)])
+def test_only_where_something_is_rounded_may_a_step_be_another(rounds: bool, within: bool) -> None:
+    graph = network(rounds=rounds)
+    (name,) = graph.outputs
+    after = values(graph)[0][name].copy()
+    after[0, 3] += 1 / 64
+    (drift,) = drifts(graph, values(graph), [{name: after}])
+    assert drift.within is within
+    assert 0 < drift.share < 0.05
+
+
+def test_a_constant_output_has_no_spread_to_hide_in() -> None:
+    graph = network(rounds=True)
+    (name,) = graph.outputs
+    zeros = np.zeros((2, 18), np.float32)
+    (drift,) = drifts(graph, [{name: zeros}], [{name: zeros + 1}])
+    assert not drift.within

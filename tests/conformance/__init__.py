@@ -1,0 +1,1 @@
+"""The onnx package's own test cases, compiled to C and run here."""

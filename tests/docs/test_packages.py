@@ -1,0 +1,57 @@
+"""Packages as they are published: their pages, their places in the matrix, and nothing of an earlier build in them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROJECTS = [ROOT / "core", *sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))]
+
+
+def metadata(project: Path) -> dict[str, Any]:
+    return tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+def test_each_has_what_a_project_page_shows(project: Path) -> None:
+    found = metadata(project)
+    assert (project / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes() and found["license-files"] == [
+        "LICENSE"
+    ]
+    assert found["urls"] and "Typing :: Typed" in found["classifiers"]
+    page = (project / "README.md").read_text(encoding="utf-8")
+    assert len(page) > 500
+    assert re.findall(r"\]\((?!https://)[^)]*\)", page) == []  # links of the page lead nowhere but to addresses
+
+
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+def test_each_stands_in_the_matrix(project: Path) -> None:
+    name = metadata(project)["name"].removeprefix("tilewright").removeprefix("-") or "core"
+    (listed,) = re.findall(r"^env_list = .*\{([\w,]+)\}-", (ROOT / "tox.ini").read_text(encoding="utf-8"), re.MULTILINE)
+    assert name in listed.split(",")
+    assert any(need.startswith("pytest") for need in metadata(project)["optional-dependencies"]["test"])
+
+
+def test_nothing_of_an_earlier_build_is_shipped(tmp_path: Path) -> None:
+    copy = tmp_path / "cpsat"
+    shutil.copytree(ROOT / "plugins" / "cpsat_tiler", copy, ignore=shutil.ignore_patterns("*.egg-info"))
+    gone = copy / "build" / "lib" / "tilewright_cpsat" / "gone.py"
+    gone.parent.mkdir(parents=True)
+    gone.write_text("", encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-index", "--no-build-isolation"]
+    subprocess.run([*command, "--wheel-dir", str(tmp_path), str(copy)], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert "tilewright_cpsat/tiler.py" in names and "tilewright_cpsat/gone.py" not in names
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+    assert sorted(path.name for path in (copy / "build").rglob("*.py")) == ["gone.py"]

@@ -1,0 +1,86 @@
+"""Tries `.ci/run` as a stranger would: on a Debian that has Python, venv and git, and nothing else, in a chroot.
+Usage: python tools/bare_machine.py FOLDER [--suite NAME] [--most-skips N] [-- ARGUMENT of .ci/run...]. Needs root,
+debootstrap and the network; FOLDER gets the machine (some GB) and is kept, so that a second try begins with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = "ca-certificates,git,python3,python3-venv"
+MOST_SKIPS = 20
+SKIPPED = re.compile(r"^SKIPPED \[(\d+)\] (.+)$", re.MULTILINE)
+CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
+NETWORK = ("etc/resolv.conf", "etc/hosts", CERTIFICATES)  # as this machine reaches it
+HELD = ("proc", "dev", "sys")  # of this machine, that programs expect
+
+
+def main() -> int:
+    """0 when `.ci/run` is green and little was skipped."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--suite", default="bookworm", help="of Debian")
+    parser.add_argument("--most-skips", type=int, default=MOST_SKIPS)
+    parser.add_argument("arguments", nargs="*", help="of .ci/run")
+    asked = parser.parse_args()
+    if shutil.which("debootstrap") is None:
+        sys.stderr.write("debootstrap is not here: apt-get install debootstrap\n")
+        return 3
+    machine = asked.folder.resolve() / asked.suite
+    if not (machine / "etc" / "debian_version").exists():
+        machine.mkdir(parents=True, exist_ok=True)
+        _run("debootstrap", "--variant=minbase", f"--include={PACKAGES}", asked.suite, str(machine))
+    _checkout(machine)
+    code, said = _inside(machine, "/checkout/.ci/run", *asked.arguments)
+    skips = list(SKIPPED.findall(said))
+    total = sum(int(count) for count, _ in skips)
+    sys.stdout.write(f"exit code {code}, {total} tests were skipped (at most {asked.most_skips})\n")
+    return code or int(total > asked.most_skips)
+
+
+def _checkout(machine: Path) -> None:
+    """What is committed here, as a clone: nothing that lies about comes along."""
+    target = machine / "checkout"
+    shutil.rmtree(target, ignore_errors=True)
+    _run("git", "clone", "-q", "--no-local", str(ROOT), str(target))
+
+
+def _inside(machine: Path, *command: str) -> tuple[int, str]:
+    """Exit code and output of a command on that machine; the output is shown as it comes."""
+    for name in NETWORK:
+        shutil.copy(f"/{name}", machine / name)
+    clean = ["env", "-i", "HOME=/root", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"]
+    clean += [f"PIP_CERT=/{CERTIFICATES}", f"SSL_CERT_FILE=/{CERTIFICATES}"]
+    held: list[str] = []
+    try:
+        for name in HELD:
+            _run("mount", "--rbind", f"/{name}", str(machine / name))
+            _run("mount", "--make-rslave", str(machine / name))
+            held.append(name)
+        process = subprocess.Popen(["chroot", str(machine), *clean, *command], stdout=subprocess.PIPE, text=True)
+        lines = [*_shown(process.stdout or ())]
+        return process.wait(), "".join(lines)
+    finally:
+        for name in reversed(held):
+            _run("umount", "-R", str(machine / name))
+
+
+def _shown(lines: Iterable[str]) -> Iterable[str]:
+    for line in lines:
+        sys.stdout.write(line)
+        yield line
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
