@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from tilewright.api.kernel import Kernel
-from tilewright_snitch.kernels import columns, conv, products
+from tilewright_snitch.kernels import columns, conv, elements, products
 
-KERNELS: tuple[Kernel, ...] = (*products.KERNELS, *conv.KERNELS, *columns.KERNELS)
+KERNELS: tuple[Kernel, ...] = (*products.KERNELS, *conv.KERNELS, *columns.KERNELS, *elements.KERNELS)

@@ -58,3 +58,28 @@ def _finish(width: int, kind: str, bias: bool, clip: str, dense: bool) -> Iterat
         yield f"{store} {one}, {size * at if dense else 0}(%[y])"
         if not dense:
             yield "add %[y], %[y], %[y_step]"
+
+
+def element_lines(instruction: str, clip: str, *, double: bool) -> tuple[str, ...]:
+    """C strings of a repetition: one element of each stream without a clip, four at a time with one.
+
+    `instruction`: "add", "sub" or "mul".
+    """
+    if clip == "none":
+        return (_line(instruction, "ft2", "ft0", "ft1", double=double),)
+    registers = SUMS[:4]
+    lines = [_line(instruction, one, "ft0", "ft1", double=double) for one in registers]
+    for one, mark in zip(registers, MARKS, strict=True):
+        lines.append(
+            f'"fmadd.d {mark}, {one}, {ZERO}, {mark}\\n\\t"' if double else f"TW_SN_VFMAC({mark}, {one}, {ZERO})"
+        )
+    if clip == "both":
+        lines += [_line("max", one, one, LIMITS[0], double=double) for one in registers]
+        return (*lines, *(_line("min", "ft2", one, LIMITS[1], double=double) for one in registers))
+    return (*lines, *(_line("max", "ft2", one, LIMITS[0], double=double) for one in registers))
+
+
+def _line(name: str, *registers: str, double: bool) -> str:
+    if double:
+        return f'"f{name}.d {", ".join(registers)}\\n\\t"'
+    return f"TW_SN_VF{name.upper()}({', '.join(registers)})"
