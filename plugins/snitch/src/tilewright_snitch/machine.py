@@ -20,7 +20,7 @@ MAX_COPY_BYTES = (1 << 24) - 1
 CHANNELS = 8  # transfers in flight: the engine queues them, and does one after the other
 PLAIN_MACS_PER_CYCLE = 0.87 / CORES  # of one core, compiled C: a product of 48 x 48 x 48 doubles took 127,576 cycles
 STEP_CYCLES = 500.0  # of a step, once: its instructions come from main memory; not measured
-CALL_CYCLES = 100.0  # of a tile: its place, arguments, two barriers; not measured
+CALL_CYCLES = 450.0  # of a tile: its place, arguments, two barriers; as the simulated cluster of tests/iss takes
 BURST_BYTES, BURST_CYCLES = 512, 120.0  # of a row; main memory answers after 100
 
 
