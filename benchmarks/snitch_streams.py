@@ -20,7 +20,7 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "plugins" / "snitch" / "tests" / "iss"))
 
-from iss_run import run_on_iss  # noqa: E402
+from snitch_run import run_on_iss  # noqa: E402
 
 from tilewright.api.testing import site_of  # noqa: E402
 from tilewright.ir.dtypes import DType  # noqa: E402

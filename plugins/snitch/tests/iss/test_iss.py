@@ -10,7 +10,7 @@ from pathlib import Path
 import float_numbers as floats
 import numpy as np
 import pytest
-from iss_run import CODE, GCC, Memory, called, image_of
+from snitch_run import CODE, GCC, Memory, called, image_of
 from streams import FaultError, Stream
 
 PLACE = 0x1000_0000

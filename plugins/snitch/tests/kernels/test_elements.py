@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iss_run import run_on_iss
+from snitch_run import run_on_iss
 
 from tilewright.api.testing import STRICT, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
 from tilewright.ir.graph import Attribute, Site

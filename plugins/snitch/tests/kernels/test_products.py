@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from iss_run import run_on_iss
+from snitch_run import run_on_iss
 
 from tilewright.api.testing import STRICT, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
 from tilewright.ir.graph import Attribute, Site
