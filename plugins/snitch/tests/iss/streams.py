@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 REPEAT, BOUND, STRIDE, READ, WRITE = 1, 2, 6, 24, 28  # of configuration: the first of four, but for repeat
 DIMENSIONS = 4
 MASK = 0xFFFFFFFF
+NEAR = range(0x1000_0000, 0x1002_0000)  # TCDM: streams reach nothing else
 
 
 class FaultError(Exception):
@@ -53,6 +54,8 @@ class Stream:
         if not self.dimensions or self.writes != writes:
             raise FaultError(f"stream {self.number} has no element to {'write' if writes else 'read'}")
         address = self.at
+        if address not in NEAR:
+            raise FaultError(f"stream {self.number} reaches for {address:#x}, which is not in TCDM")
         self.given += 1
         if self.given > (0 if writes else self.repeat):
             self.given = 0

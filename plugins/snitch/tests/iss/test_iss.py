@@ -70,6 +70,7 @@ def test_streams_and_repetition(run: Callable[..., tuple[Memory, object]]) -> No
         ("SETTLE();", "", "while the float unit works"),
         ("place + 64", "place + 68", "no multiple of 8"),
         ("SET(1, 24", "SET(1, 28", "no element to read"),
+        ("place + 64", "0x80000040", "not in TCDM"),
     ],
 )
 def test_misuse_of_streams_is_named(old: str, new: str, words: str, run: Callable[..., object]) -> None:
@@ -115,8 +116,8 @@ def test_elements_in_four_dimensions() -> None:
         stream.configure(2 + index, bound)
         stream.configure(6 + index, stride)
     stream.configure(1, 1)
-    stream.configure(27, 0)
-    found = [stream.next(writes=False) for _ in range(2 * 2 * 3 * 2)]
+    stream.configure(27, PLACE)
+    found = [stream.next(writes=False) - PLACE for _ in range(2 * 2 * 3 * 2)]
     first = [0, 8, 100, 108, 200, 208]
     assert found[::2] == found[1::2] == [*first, *(one + 1008 for one in first)]
     assert stream.dimensions == 0
