@@ -189,9 +189,14 @@ class _Ending:
         first = self.last + 1
         while first > 0 and self.last - first + 1 < MOST_STEPS and not self.steps.at(first - 1).cannot:
             first -= 1
-            if first < self.last and not self._read(first):
+            if first < self.last and (self._pinned(first) or not self._read(first)):
                 return first + 1
         return first
+
+    def _pinned(self, index: int) -> bool:
+        """Whether what a step writes is wanted in a memory: then it is to exist."""
+        value, machine = self.steps.at(index).output.value, self.steps.machine
+        return not machine.decisions.memories.keys().isdisjoint((value, machine.scheduled.storage[value].buffer))
 
     def _read(self, index: int) -> bool:
         """Whether a later step of the segment reads what a step writes."""
