@@ -257,7 +257,7 @@ class Deployment:
         """What the user should know: about plugins left out, the model, and whatever stage has run so far."""
         planned: tuple[Diagnostic, ...] = ()
         if "allocated" in self.__dict__:
-            planned = (*soft_limit_warnings(self.allocated), *row_notes(self.allocated))
+            planned = (*soft_limit_warnings(self.allocated), *row_notes(self.allocated, self.registry.operators))
         bound = self._settled
         beyond = beyond_machine_warnings(bound.platform)
         found = (*self.registry.diagnostics, *bound.diagnostics, *beyond, *planned, *self._from_observers)
