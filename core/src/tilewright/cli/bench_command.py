@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tilewright.cli.completing import offered
-from tilewright.cli.flags import model_flags, options_from
+from tilewright.cli.flags import model_flags
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import progress, say, send_json
-from tilewright.cli.running import ready_runner, trace_flag, write_trace
+from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import typed, unsupported_error
 from tilewright.report.text import align
+from tilewright.words import options_from
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
@@ -42,6 +43,7 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
     What is counted depends on the runner: instructions or cycles, and the most stack that was in use.
     """
     from tilewright.deployment import Deployment
+    from tilewright.verification.runner_choice import ready_runner
 
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     runner = ready_runner(deployment, runner_name)
