@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from tilewright.config.boards import Board, read_board
+from tilewright.config.clock import parse_clock
 from tilewright.config.copied_constants import AUTO, CopyRule, parse_copy
 from tilewright.config.io_types import FLOAT, TYPES
 from tilewright.config.memory_pools import PoolSpec, parse_bytes, parse_names, parse_pool, with_details
@@ -48,9 +49,15 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         code_passes=dict(_code_pass(text) for text in flags["code_passes"]),
         effort=flags["effort"],
         seed=flags["seed"],
+        clock_hz=_clock(flags["clock"], described),
         allow_external=flags["allow_external"],
         pins=decisions_from(flags["pins"]),
     )
+
+
+def _clock(typed_clock: str, board: Board | None) -> int | None:
+    """What was asked for, or else what the board says."""
+    return parse_clock(typed_clock) if typed_clock else board.clock_hz if board else None
 
 
 def pools_from(flags: Mapping[str, Any]) -> tuple[PoolSpec, ...]:

@@ -122,6 +122,12 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Work units the allocator may spend: the same plan on every machine.",
         ),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies."),
+        click.option(
+            "--clock",
+            default="",
+            metavar="FREQUENCY",
+            help="Clock of the processor, as 80MHz: estimated cycles are shown as milliseconds, too.",
+        ),
         click.option("--allow-external", is_flag=True, help="Read external data files that the model refers to."),
         click.option("--strict", is_flag=True, help="Treat warnings as errors."),
     )

@@ -41,6 +41,7 @@ class Keywords(TypedDict, total=False):
     code_pass: str | Sequence[str]  # "NAME" or "NAME:KEY=VALUE,..."
     effort: int  # work units of the allocator
     seed: int  # of randomised strategies, and of random vectors
+    clock: str | int  # of the processor, as "80MHz" or in hertz: estimated cycles are shown as milliseconds, too
     allow_external: bool  # read external data files that the model refers to
     const_format: Literal["auto", "incbin", "c", "bin"]  # how constants are stored
     layout: Literal["single", "split"]  # kernels in the network's own file, or in a header beside it
@@ -76,7 +77,7 @@ def options_of(keywords: Mapping[str, Any]) -> Options:
     texts = {flag: _texts(keywords.get(word, ())) for word, flag in _SEVERAL.items()}
     single = {word: keywords.get(word, getattr(default, word)) for word in _SINGLE}
     board = Path(keywords["board"]) if "board" in keywords else None
-    options = options_from({**_OF_TVM, **texts, **single, "board": board})
+    options = options_from({**_OF_TVM, **texts, **single, "board": board, "clock": str(keywords.get("clock", ""))})
     emit = exporters_from(",".join(_texts(keywords["emit"]))) if "emit" in keywords else default.emit
     return replace(options, emit=emit, **{word: keywords[word] for word in _OF_FILES if word in keywords})
 

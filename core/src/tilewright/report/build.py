@@ -19,6 +19,7 @@ from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated, Bound, Buffer, Group, PoolUse
 from tilewright.plan.constant_copy_costs import copy_cycles
 from tilewright.report.tiles import level, traffic_ratio, work
+from tilewright.report.time import milliseconds
 from tilewright.tile.measure import step_costs
 
 SCHEMA = "https://tilewright.dev/schema/report-1.json"
@@ -42,6 +43,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "macs": sum(step["macs"] for step in steps),
         "constants_bytes": sum(array.nbytes for array in bound.constants.values()),
         "cycles": {**totals, "kind": "estimate"},
+        **_time(totals["total"], deployment.options.clock_hz),
         "copies": {way: sum(step["copies"][way] for step in steps) for way in ("in_bytes", "out_bytes")},
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
         "traffic_ratio": traffic_ratio(steps),
@@ -57,6 +59,13 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "diagnostics": [_diagnostic(item) for item in deployment.diagnostics],
         "artifacts": _artifacts(deployment) if artifacts else [],
     }
+
+
+def _time(cycles: int, clock_hz: int | None) -> dict[str, Any]:
+    """The same cycles on a clock; nothing where none is known."""
+    if clock_hz is None:
+        return {}
+    return {"time": {"clock_hz": clock_hz, "milliseconds": milliseconds(cycles, clock_hz), "kind": "estimate"}}
 
 
 def live_bytes(allocated: Allocated) -> list[int]:

@@ -13,6 +13,7 @@ from tilewright.report.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds
 from tilewright.report.names import nodes_of, shown_names
 from tilewright.report.panels import Panel, panels_of_report
 from tilewright.report.text import meaning
+from tilewright.report.time import step_time, time_text
 
 
 def report_page(report: Mapping[str, Any]) -> str:
@@ -25,6 +26,7 @@ def report_page(report: Mapping[str, Any]) -> str:
         subtitle=(
             f"{len(report['steps'])} steps · {report['macs']:,} multiply-accumulates · "
             f"{report['constants_bytes']:,} B of constants · target {target['name']}"
+            + (f" · {said}" if (said := time_text(report)) else "")
         ),
         verdict="fits" if fits and not worst else "does not fit",
         panels=panels_of_report(report),
@@ -90,6 +92,7 @@ def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     steps = report["steps"]
     cycles = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
+    macs = max(sum(step["macs"] for step in steps), 1)
     shorts = shown_names(report)
     last = {step["group"]: step["id"] for step in steps if "group" in step}
     heaviest = max((step["peak_bytes"] for step in steps), default=0) or 1
@@ -100,6 +103,8 @@ def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
             "whole": ", ".join(step["onnx_nodes"] or [step["name"]]),
             "within": None if last.get(step.get("group"), step["id"]) == step["id"] else last[step["group"]],
             "share": 100 * step["cycles"]["total"] / cycles,
+            "work": 100 * step["macs"] / macs,
+            "time": step_time(step, report),
             "fill": 100 * step["peak_bytes"] / heaviest,
         }
         for step in steps
