@@ -11,6 +11,7 @@ from typing import Any
 from tilewright import __version__
 from tilewright.report.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds, strip_svg
 from tilewright.report.names import nodes_of, shown_names
+from tilewright.report.network import network_svg, place_colours
 from tilewright.report.panels import Panel, panels_of_report
 from tilewright.report.text import meaning
 from tilewright.report.time import step_time, time_text
@@ -58,6 +59,9 @@ def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], r
             drawings=[_drawing(panel) for panel in panels],
             kinds=kinds(panels),
             ends=[] if report is None else _ends(report["model"]),
+            network="" if report is None else network_svg(report),
+            places=[] if report is None else place_colours(report).items(),
+            framed=report is not None and _framed(report),
             steps=[] if report is None else _rows(report),
             diagnostics=[] if report is None else report["diagnostics"],
             facts=_facts(report),
@@ -109,6 +113,12 @@ def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
         }
         for step in steps
     ]
+
+
+def _framed(report: Mapping[str, Any]) -> bool:
+    """Whether any steps run as one."""
+    groups = [step["group"] for step in report["steps"] if "group" in step]
+    return len(set(groups)) < len(groups)
 
 
 def _facts(report: Mapping[str, Any] | None) -> list[tuple[str, str]]:

@@ -68,9 +68,23 @@ of ${'{:,}'.format(panel.limit)} B\
 <figure>${drawing | n}</figure>
 % endfor
 </section>
+% if network:
+<section id="network">
+<h2>Network</h2>
+<p class="legend">
+% for place, colour in places:
+<span><i style="background:${colour}"></i>${place}</span>
+% endfor
+% if framed:
+<span><i class="frame"></i>run as one, tile by tile</span>
+% endif
+</p>
+<div class="wide drawing">${network | n}</div>
+</section>
+% endif
 % if steps:
 <section id="layers">
-<h2>Layers</h2>
+<h2>Layers <input id="find-layer" type="search" placeholder="find a layer" aria-label="find a layer"></h2>
 <div class="wide"><table>
 <thead><tr><th class="number">step</th><th>operator</th><th>kernel</th><th class="number">MACs</th><th class="number">live bytes</th><th class="number">cycles (${steps[0]['cycles']['kind']})</th>\
 % if steps[0]['time']:
