@@ -110,9 +110,14 @@ class Deployment:
         """What the model means, in normal form."""
         from tilewright.frontend.integer_border import with_integer_border
         from tilewright.frontend.load import load
-        from tilewright.frontend.options import ImportOptions
+        from tilewright.frontend.options import ImportOptions, limits_with
 
-        options = ImportOptions(dims=self.options.dims, allow_external=self.options.allow_external)
+        options = ImportOptions(
+            dims=self.options.dims,
+            bind=self.options.bind,
+            allow_external=self.options.allow_external,
+            limits=limits_with(self.options.limits),
+        )
         found = load(self.model, options, self.registry.operators)
         graph = with_integer_border(found.graph, border_types(found.graph, self.options))
         return self._finished("frontend", replace(found, graph=graph))
