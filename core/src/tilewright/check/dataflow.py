@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tilewright.check.address_ranges import ByteSpan, byte_span_of
+from tilewright.check.address_ranges import ByteSpan, alive, byte_span_of
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.layout import Layout
 from tilewright.ir.operands import input_names
@@ -113,6 +113,7 @@ class Replay:
         self.graph = self.scheduled.bound.graph
         self.nodes = {node.name: node for node in self.graph.nodes}
         self.buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
+        self.passing = alive(allocated.tiled.buffers, "scratch", "tile", "staged")
         self.readers = self.graph.consumers()
         self.contents = _Contents()
         self.numbers = _Numbers(self.graph, self.scheduled.bound.layouts)
@@ -142,11 +143,7 @@ class Replay:
         step = steps[-1]
         at = f"at step {index} '{step.name}'"
         reads, writes = self._touched([name for one in steps for name in one.nodes])
-        scratch = [
-            byte_span_of(buffer, self.allocated)
-            for buffer in self.buffers.values()
-            if buffer.kind in ("scratch", "tile", "staged") and buffer.first <= index <= buffer.last
-        ]
+        scratch = [byte_span_of(buffer, self.allocated) for buffer in self.passing.get(index, ())]
         for span in scratch:
             self.contents.at(span)[:] = 0
         for name in reads:
