@@ -51,7 +51,7 @@ def _scratch_faults(allocated: Allocated) -> Iterator[str]:
     tiled = allocated.tiled
     bound = tiled.scheduled.bound
     scratch = alive(tiled.buffers, "scratch")
-    whole = {name for group in tiled.groups if not group.region.hops for name in group.steps}
+    whole = {name for group in tiled.groups if not group.region.together for name in group.steps}
     for index, step in enumerate(tiled.scheduled.steps):
         if step.name not in whole:
             continue

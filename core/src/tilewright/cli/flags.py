@@ -121,6 +121,14 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             "Default: any length.",
         ),
         click.option(
+            "--optimize",
+            type=click.Choice(["speed", "balanced", "ram"]),
+            default="speed",
+            show_default=True,
+            help="On machines with one memory: ram computes layers row by row for the least memory, balanced at most "
+            "10 % slower, speed only to fit.",
+        ),
+        click.option(
             "--code-pass",
             "code_passes",
             multiple=True,
@@ -172,6 +180,7 @@ def options_from(flags: dict[str, Any]) -> Options:
         tiler=flags["tiler"],
         buffering=flags["buffering"],
         groups=flags["groups"],
+        optimize=flags["optimize"],
         code_passes=dict(_code_pass(text) for text in flags["code_passes"]),
         effort=flags["effort"],
         seed=flags["seed"],
