@@ -130,7 +130,7 @@ class IndexMap:
         extents = ((name, tuple(shape)) for name, shape in shapes.items())
         return _bound(self, tuple(extents), tuple((attributes or {}).items()))
 
-    def bound(self, shapes: Mapping[str, Sequence[int]], values: Mapping[str, int]) -> MapAccess:
+    def _worked_out(self, shapes: Mapping[str, Sequence[int]], values: Mapping[str, int]) -> MapAccess:
         """The same, worked out anew."""
         operands = [
             (name, self._expand(indices, len(shapes[name]))) for name, indices in self.operands if name in shapes
@@ -200,7 +200,7 @@ def _bound(
     index_map: IndexMap, shapes: tuple[tuple[str, tuple[int, ...]], ...], values: tuple[tuple[str, int], ...]
 ) -> MapAccess:
     """Layers that differ in their weights alone, the whole of many a network, have one access."""
-    return index_map.bound(dict(shapes), dict(values))
+    return index_map._worked_out(dict(shapes), dict(values))
 
 
 _OPERAND = re.compile(r"(\w+)\s*\[([^\]]*)\]")
