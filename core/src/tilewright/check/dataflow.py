@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from tilewright.check.address_ranges import ByteSpan, byte_span_of
+from tilewright.check.address_ranges import ByteSpan, alive, byte_span_of
 from tilewright.check.byte_runs import Contents, differences
 from tilewright.check.value_numbers import ValueNumbers
 from tilewright.ir.operands import input_names
@@ -27,6 +27,7 @@ class Replay:
         self.graph = self.scheduled.bound.graph
         self.nodes = {node.name: node for node in self.graph.nodes}
         self.buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
+        self.passing = alive(allocated.tiled.buffers, "scratch", "tile", "staged")
         self.readers = self.graph.consumers()
         self.contents = Contents()
         self.numbers = ValueNumbers(self.graph, self.scheduled.bound.layouts)
@@ -56,11 +57,7 @@ class Replay:
         step = steps[-1]
         at = f"at step {index} '{step.name}'"
         reads, writes = self._touched([name for one in steps for name in one.nodes])
-        scratch = [
-            byte_span_of(buffer, self.allocated)
-            for buffer in self.buffers.values()
-            if buffer.kind in ("scratch", "tile", "staged") and buffer.first <= index <= buffer.last
-        ]
+        scratch = [byte_span_of(buffer, self.allocated) for buffer in self.passing.get(index, ())]
         for span in scratch:
             self.contents.clear(span)
         for name in reads:

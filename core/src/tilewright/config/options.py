@@ -44,6 +44,7 @@ class Options:
     effort: int = 200_000  # allocator work units
     code_passes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # beside the default ones -> settings
     seed: int = 0
+    clock_hz: int | None = None  # of the processor, to say estimates of cycles as time; None: not known
     const_format: Literal["auto", "incbin", "c", "bin"] = "auto"
     layout: Literal["single", "split"] = "single"  # kernels in the network's file, or in a header of their own
     emit: tuple[str, ...] = ("cmake",)  # exporters: build systems, and what plugins bring
