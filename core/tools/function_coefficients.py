@@ -68,7 +68,71 @@ def _erf_rest(z: float) -> float:
     return 2 / math.sqrt(math.pi) * sum((-z) ** k / (math.factorial(k) * (2 * k + 1)) for k in range(40)) - 1
 
 
+def _sin_rest(z: float) -> float:
+    """(sin(r) - r) / r^3 with z = r^2, by its series."""
+    return sum((-1) ** (k + 1) * z**k / math.factorial(2 * k + 3) for k in range(12))
+
+
+def _cos_rest(z: float) -> float:
+    """(cos(r) - 1 + r^2 / 2) / r^4 with z = r^2, by its series."""
+    return sum((-z) ** k / math.factorial(2 * k + 4) for k in range(12))
+
+
+def _atan_rest(z: float) -> float:
+    """(atan(s) - s) / s^3 with z = s^2, by its series."""
+    return sum((-1) ** (k + 1) * z**k / (2 * k + 3) for k in range(60))
+
+
+def _asin_rest(z: float) -> float:
+    """(asin(s) - s) / s^3 with z = s^2, by its series."""
+    return sum(math.comb(2 * k, k) * z ** (k - 1) / (4**k * (2 * k + 1)) for k in range(1, 60))
+
+
+def two_over_pi(words: int) -> list[str]:
+    """The first bits of 2 / pi, 32 in each word, pi by Machin's formula in integers."""
+    one = 1 << (32 * words + 64)
+
+    def arctan_of_inverse(n: int) -> int:
+        total, term, k = 0, one // n, 1
+        while term:
+            total += term // k if k % 4 == 1 else -(term // k)
+            term //= n * n
+            k += 2
+        return total
+
+    quotient = 2 * one * one // (4 * (4 * arctan_of_inverse(5) - arctan_of_inverse(239))) >> 64
+    return [f"UINT32_C(0x{quotient >> 32 * (words - 1 - index) & 0xFFFFFFFF:08x})" for index in range(words)]
+
+
 FITS = {
+    "sin": Fit(
+        degree=3,
+        low=0.0,
+        high=(math.pi / 4) ** 2 * 1.0001,
+        wanted=_elementwise(_sin_rest),
+        weight=lambda z: z / (1 + z * _elementwise(_sin_rest)(z)),
+    ),
+    "cos": Fit(
+        degree=3,
+        low=0.0,
+        high=(math.pi / 4) ** 2 * 1.0001,
+        wanted=_elementwise(_cos_rest),
+        weight=lambda z: z**2 / np.cos(np.sqrt(z)),
+    ),
+    "atan": Fit(
+        degree=5,
+        low=0.0,
+        high=(math.sqrt(2) - 1) ** 2 * 1.0001,
+        wanted=_elementwise(_atan_rest),
+        weight=lambda z: z / (1 + z * _elementwise(_atan_rest)(z)),
+    ),
+    "asin": Fit(
+        degree=5,
+        low=0.0,
+        high=0.25 * 1.0001,
+        wanted=_elementwise(_asin_rest),
+        weight=lambda z: z / (1 + z * _elementwise(_asin_rest)(z)),
+    ),
     "expm1": Fit(
         degree=5,
         low=-0.34665,
@@ -141,8 +205,9 @@ def error(fit: Fit) -> float:
 
 
 def literals() -> dict[str, list[str]]:
-    """Every polynomial as C text, lowest power first."""
-    return {name: [f"{value.hex()}f" for value in coefficients(fit)] for name, fit in FITS.items()}
+    """Every polynomial as C text, lowest power first; and the bits of 2 / pi."""
+    polynomials = {name: [f"{value.hex()}f" for value in coefficients(fit)] for name, fit in FITS.items()}
+    return {**polynomials, "two_over_pi": two_over_pi(7)}
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ FAMILIES = {
         "MaxPool", "AveragePool", "Gemm", "MatMul", "Softmax", "LayerNormalization", "ReduceMean", "ArgMax",
         "Concat_axis_1", "Slice", "Transpose", "Pad_reflect", "Reshape_joined", "Gather", "ResizeLinear", "Upsample",
         "QAdd", "QMul", "QLookup", "QSoftmax", "QuantizeLinear", "DequantizeLinear", "QReduceMean", "QGemm", "QMatMul",
-        "QConv_same", "QAveragePool_ceil",
+        "QConv_same", "QAveragePool_ceil", "Pow", "LSTMSteps", "Resample", "Scatter", "TopK", "CumSum",
     ),
     "cortex-m4": ("QConv_same", "QConv_depthwise", "QGemm", "QMul", "MaxPool_bytes"),
     "cortex-m55": ("QConv_same", "QGemm", "QLookup"),

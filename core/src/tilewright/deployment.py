@@ -32,6 +32,7 @@ from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner
 from tilewright.plan.remedies import settings_that_fit
+from tilewright.plan.row_choice import row_notes, with_rows
 from tilewright.plan.slowdown import exchanged
 from tilewright.plugins import Registry, load_for
 from tilewright.plugins.offers import StageEvent
@@ -136,6 +137,7 @@ class Deployment:
             buffering=self.options.buffering,
             longest=self.options.groups,
             budget=Budget(work=self.options.effort, seed=self.options.seed),
+            optimize=self.options.optimize,
             choose_constant_copies=self.options.choose_constant_copies,
             layers=Layers(operators=self.registry.operators),
         )
@@ -165,6 +167,15 @@ class Deployment:
         self._finished("schedule", plan.tiled.scheduled)
         self._finished("tile", plan.tiled)
         return self._finished("allocate", plan)
+
+    @cached_property
+    def smallest(self) -> Allocated:
+        """The plan in the least memory: with steps computed row by row where that takes less."""
+        if self._given:
+            return self.allocated
+        planner = replace(self.planner, pins=self._decided, optimize="ram")
+        answer = with_rows(planner, self.allocated, self._bound_with)
+        return answer if isinstance(answer, Allocated) else self.allocated
 
     @cached_property
     def program(self) -> Program:
@@ -244,7 +255,9 @@ class Deployment:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What the user should know: about plugins left out, the model, and whatever stage has run so far."""
-        planned = soft_limit_warnings(self.allocated) if "allocated" in self.__dict__ else ()
+        planned: tuple[Diagnostic, ...] = ()
+        if "allocated" in self.__dict__:
+            planned = (*soft_limit_warnings(self.allocated), *row_notes(self.allocated))
         bound = self._settled
         beyond = beyond_machine_warnings(bound.platform)
         found = (*self.registry.diagnostics, *bound.diagnostics, *beyond, *planned, *self._from_observers)

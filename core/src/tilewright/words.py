@@ -46,6 +46,7 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         tiler=flags["tiler"],
         buffering=flags["buffering"],
         groups=flags["groups"],
+        optimize=flags["optimize"],
         code_passes=dict(_code_pass(text) for text in flags["code_passes"]),
         effort=flags["effort"],
         seed=flags["seed"],

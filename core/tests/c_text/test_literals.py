@@ -34,6 +34,7 @@ def test_what_is_no_number() -> None:
         (2**31, "INT64_C(2147483648)"),
         (-(2**31) - 1, "INT64_C(-2147483649)"),
         (-(2**63), "INT64_MIN"),
+        (2**64 - 1, "UINT64_C(18446744073709551615)"),
     ],
 )
 def test_integers_have_the_type_that_holds_them(value: int, text: str) -> None:

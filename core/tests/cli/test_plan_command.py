@@ -79,7 +79,7 @@ def test_unknown_within_the_budget_is_exit_10(run: Ran) -> None:
     )
     assert code == 10
     assert out.count("unknown") == 2
-    assert "error[TW5023]" in err and "try:  --effort" in err
+    assert "error[TW5023]" in err and "work units with --effort" in err
 
 
 def test_solution_problem_and_pictures_are_written(run: Ran, problem: Path, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from tilewright.ir.statements import (
     Live,
     Raw,
     StepCall,
+    Switch,
 )
 
 REGION = ByteRange(buffer="b", offset_bytes=0, size_bytes=8)
@@ -161,3 +162,17 @@ def test_calls_with_strings_stay_as_they_are_and_long_lines_of_others_are_broken
     assert wrap_call("    first(a, b);\n    second(c);", 15) == ["first(a, b);", "second(c);"]
     assert wrap_call("first(alpha, beta);\n  second(c);", 15) == ["first(alpha,", "    beta);", "second(c);"]
     assert wrap_call("f((t){\n        .a = 1,\n    }, b);") == ["f((t){", "    .a = 1,", "}, b);"]
+
+
+def test_the_last_case_of_a_switch_is_for_all_further_values() -> None:
+    chosen = Switch(value=Name("x"), bodies=((Raw(text="one();"),), (Raw(text="two();"),)))
+    assert list(print_body((chosen,), 1, ())) == [
+        "    switch (x) {",
+        "    case 0:",
+        "        one();",
+        "        break;",
+        "    default:",
+        "        two();",
+        "        break;",
+        "    }",
+    ]

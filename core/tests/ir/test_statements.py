@@ -12,6 +12,7 @@ from tilewright.ir.statements import (
     If,
     KernelCall,
     Raw,
+    Switch,
     replaced,
     statements_in,
 )
@@ -52,3 +53,10 @@ def test_what_is_read_and_written() -> None:
     assert list(touched_by([call])) == [(a, False), (b, True)]
     assert list(touched_by([copy])) == [(a, False), (c, False), (b, True), (a, True)]
     assert list(touched_by([Raw(text="x;")])) == []
+
+
+def test_every_case_of_a_switch_is_met_and_replaced() -> None:
+    chosen = Switch(value=Name("x"), bodies=((ONE,), (TWO, THREE)))
+    assert list(statements_in((chosen,))) == [chosen, ONE, TWO, THREE]
+    (without,) = replaced((chosen,), lambda one: () if one == TWO else (one,))
+    assert without == Switch(value=Name("x"), bodies=((ONE,), (THREE,)))

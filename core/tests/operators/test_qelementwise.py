@@ -170,6 +170,28 @@ def test_every_pair_of_bytes(
     assert f"tw_qadd_{form}" in (folder / "kernel.c").read_text()
 
 
+@pytest.mark.parametrize("flags", [("-O2",), ("-O3",)], ids="".join)
+@pytest.mark.parametrize(("a_scale", "b_scale", "a_zero_point", "zero_point"), [
+    (1.0, 1.5, -128, -128), (0.75, 0.25, 0, 127), (2.5, 0.5, 5, -128), (1.5, 3.0, 0, -77), (1.0, 1.0, 0, 0),
+])  # fmt: skip
+def test_vectors_of_a_compiler_compute_what_single_values_do(
+    a_scale: float, b_scale: float, a_zero_point: int, zero_point: int, flags: tuple[str, ...],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:  # fmt: skip
+    """Simple scales make small constants, which gcc 12 narrowed to 16 bits in its vectors, and clamped wrongly."""
+    values = np.arange(-128, 128, dtype=np.int8)
+    inputs: list[Array | None] = [np.repeat(values, 256), np.tile(values, 256)]
+    attributes: dict[str, Attribute] = {
+        "a_scale": a_scale, "b_scale": b_scale, "a_zero_point": a_zero_point, "b_zero_point": 0,
+        "zero_point": zero_point, "low": -128, "high": 127,
+    }  # fmt: skip
+    site = site_of(QADD, inputs, attributes)
+    strict = tuple(flag for flag in STRICT if flag != "-O1")
+    folder = tmp_path_factory.mktemp("c")
+    (found,) = run_kernel(QADD, QADD_PORTABLE, site, inputs, folder=folder, flags=(*strict, *flags))
+    np.testing.assert_array_equal(found, QADD.reference(site, inputs)[0])
+
+
 def test_refuses_scales_too_far_apart() -> None:
     site, inputs = every_pair({"a_scale": float(np.float32(0.7)), "b_scale": float(np.float32(1e-12))})
     assert "more than 64 bits" in (refusal(QADD_PORTABLE, site) or "")

@@ -1,4 +1,4 @@
-"""ReduceMean, ReduceSum, ReduceMax, ReduceMin: the map and the C against the references, whole and in tiles."""
+"""Reductions: the map and the C against the references, whole and in tiles; integers; products without a bound."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tilewright.ir.access import MapAccess
 from tilewright.ir.graph import Site
 from tilewright.ir.operator import Operator
 from tilewright.operators.reduce import KERNELS, OPERATORS
+from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import points, position, result_errors, site_of, window_errors
@@ -24,7 +25,13 @@ Case = tuple[Operator, Site, Floats]
 few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 compiled = settings(few, max_examples=25)
 KERNEL_OF = {kernel.op: kernel for kernel in KERNELS}
-COMBINE = {"ReduceMean": np.mean, "ReduceSum": np.sum, "ReduceMax": np.max, "ReduceMin": np.min}
+COMBINE = {
+    "ReduceMean": np.mean,
+    "ReduceSum": np.sum,
+    "ReduceProd": np.prod,
+    "ReduceMax": np.max,
+    "ReduceMin": np.min,
+}
 
 
 @st.composite
@@ -82,6 +89,33 @@ def test_nan_stays(tmp_path: Path, operator: Operator, axis: int) -> None:
     found = run_kernel(operator, KERNEL_OF[operator.name], site, [x], folder=tmp_path)
     assert np.isnan(found[0]).sum() == 1
     assert result_errors(operator, site, [x], found) == []
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("name", ["ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin"])
+def test_integers_wrap(name: str, dtype: str, tmp_path: Path) -> None:
+    operator, info = next(one for one in OPERATORS if one.name == name), np.iinfo(dtype)
+    x = np.random.default_rng(1).integers(info.min, info.max, (3, 4, 5), dtype, endpoint=True)
+    site = site_of(operator, [x], {"axes": (0, 2), "keepdims": 0})
+    assert kernel_errors(operator, KERNEL_OF[name], site, [x], np.random.default_rng(2), tmp_path) == []
+
+
+def test_integers_over_no_element() -> None:
+    x = np.zeros((2, 0), np.int8)
+    wanted = {"ReduceSum": 0, "ReduceProd": 1, "ReduceMax": -128, "ReduceMin": 127}
+    for operator in OPERATORS:
+        if operator.name in wanted:
+            site = site_of(operator, [x], {"axes": (1,), "keepdims": 0})
+            assert operator.reference(site, [x])[0].tolist() == [wanted[operator.name]] * 2
+
+
+def test_a_product_that_may_leave_what_a_float_holds_has_no_bound() -> None:
+    operator = next(one for one in OPERATORS if one.name == "ReduceProd")
+    x = np.array([[1e-30, 1e-30, 1e30, 1e30], [2, 3, 0, 4]], np.float32)
+    site = site_of(operator, [x], {"axes": (1,), "keepdims": 0})
+    assert operator.tolerance is not None
+    (allowed,) = operator.tolerance(site, [x])
+    assert allowed is not None and np.isinf(allowed[0]) and allowed[1] < 1e-6
 
 
 def test_shapes() -> None:

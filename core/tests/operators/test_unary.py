@@ -14,7 +14,8 @@ from tilewright.ir.graph import Node
 from tilewright.ir.sections import ordered
 from tilewright.operators import c_source
 from tilewright.operators.c_functions import c_functions
-from tilewright.operators.unary import FUNCTIONS, KERNELS, OPERATORS, UNARY, evaluate
+from tilewright.operators.unary import KERNELS, OPERATORS, UNARY, evaluate
+from tilewright.operators.unary_functions import FUNCTIONS
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.operator_sites import refusal, result_errors, site_of
@@ -27,7 +28,7 @@ EDGES = np.array(
     ],
     np.float32,
 )
-EXACT = {"Abs", "Ceil", "Floor", "Neg", "Round"}
+EXACT = {"Abs", "Ceil", "Floor", "Neg", "Round", "Sign"}
 ROUNDED = {"LeakyRelu", "Reciprocal", "Sqrt"}
 
 
@@ -66,7 +67,7 @@ def test_any_layout_and_tile(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
-@pytest.mark.parametrize("name", ["Abs", "Neg"])
+@pytest.mark.parametrize("name", ["Abs", "Neg", "Sign"])
 def test_integers_wrap(name: str, dtype: str, tmp_path: Path) -> None:
     operator, kernel = BY_NAME[name]
     info = np.iinfo(dtype)

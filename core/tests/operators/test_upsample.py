@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
 from tilewright.ir.graph import Site
 from tilewright.operators.families import FAMILIES
@@ -94,17 +93,3 @@ def test_resize_by_whole_factors(rule: str) -> None:
 def test_older_forms() -> None:
     np.testing.assert_array_equal(*loaded("Upsample", 9, {1: SCALES}, mode="nearest"))
     np.testing.assert_array_equal(*loaded("Resize", 10, {1: SCALES}, mode="nearest"))
-
-
-@pytest.mark.parametrize(
-    ("scales", "attributes", "reason"),
-    [
-        ([1, 1, 1.5, 2], {"mode": "nearest"}, "whole numbers"),
-        ([1, 1, 2, 2], {"mode": "cubic"}, "'nearest' and 'linear'"),
-        ([1, 1, 2, 2], {"coordinate_transformation_mode": "align_corners"}, "align_corners"),
-        ([1, 1, 2, 2], {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "ceil"}, "equally often"),
-    ],
-)
-def test_what_is_no_repetition_is_refused(scales: list[float], attributes: dict[str, str], reason: str) -> None:
-    with pytest.raises(TilewrightError, match=reason):
-        loaded("Resize", 13, {2: np.array(scales, np.float32)}, **attributes)

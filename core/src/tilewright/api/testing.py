@@ -13,8 +13,9 @@ from tilewright.testing.joined_problems import joined_problem
 from tilewright.testing.kernel_checks import kernel_errors, random_cuts, random_layouts, random_parts
 from tilewright.testing.kernel_run import STRICT, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled, tile_boxes
+from tilewright.testing.layer_sample import Sample
 from tilewright.testing.one_step import one_step, portable_kernels, vocabulary, with_kernel
-from tilewright.testing.operator_layers import Sample, every_layer
+from tilewright.testing.operator_layers import every_layer
 from tilewright.testing.operator_sites import points, position, refusal, result_errors, site_of, window_errors
 from tilewright.testing.random_graphs import SmallWorld, random_graph, small_world
 from tilewright.testing.random_networks import KINDS, RandomNetwork, random_network

@@ -16,9 +16,11 @@ def c_float(value: float) -> str:
 
 
 def c_int(value: int) -> str:
-    """An int32 or int64; the most negative ones need care, because `-` is an operator in C."""
+    """An int32, int64 or uint64; the most negative ones need care, because `-` is an operator in C."""
     if value == -(2**31):
         return "INT32_MIN"
     if value == -(2**63):
         return "INT64_MIN"
+    if value >= 2**63:
+        return f"UINT64_C({value})"
     return str(value) if -(2**31) < value < 2**31 else f"INT64_C({value})"

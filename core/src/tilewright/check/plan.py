@@ -49,7 +49,7 @@ def _scratch_faults(allocated: Allocated) -> Iterator[str]:
     """Steps computed in one piece have the scratch that their kernel asks for."""
     tiled = allocated.tiled
     bound = tiled.scheduled.bound
-    whole = {name for group in tiled.groups if not group.region.hops for name in group.steps}
+    whole = {name for group in tiled.groups if not group.region.together for name in group.steps}
     for index, step in enumerate(tiled.scheduled.steps):
         if step.name not in whole:
             continue

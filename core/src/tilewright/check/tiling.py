@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from tilewright.check.row_replay import RowReplay
 from tilewright.check.tiling_calls import CheckedStep, calls_of, run_faults
 from tilewright.check.tiling_copies import Copies
 from tilewright.check.tiling_form import CheckedRegion
@@ -37,6 +38,8 @@ def _region_faults(plan: CheckedPlan, region: Region) -> Iterator[str]:
     steps = tuple(_checked_step(plan, name) for name in region.steps)
     form = tuple(CheckedRegion(plan=plan, region=region, steps=steps).faults())
     yield from form
+    if region.rows is not None and not form:
+        yield from RowReplay(plan, region, region.rows, steps).faults()
     if form or not region.hops:
         return
     calls = calls_of(region, steps)
@@ -63,9 +66,12 @@ def _checked_step(plan: CheckedPlan, name: str) -> CheckedStep:
 
 
 def _limit_faults(tiled: Tiled) -> Iterator[str]:
-    """Everything that can only be in a memory, and lives together, fits there beside the runtime."""
+    """Everything that can only be in a memory, and lives together, fits there beside the runtime.
+
+    On one memory, where rows are beside whole values, the allocator says what is too much.
+    """
     platform = tiled.scheduled.bound.platform
-    for memory in platform.memories:
+    for memory in platform.memories if platform.near else ():
         if memory.size_bytes is None or memory.managed_by == "application" or memory.kind == "const":
             continue
         room = memory.size_bytes - platform.runtime_bytes.get(memory.name, 0)

@@ -38,6 +38,8 @@ class CheckedRegion:
         if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
             yield "its steps do not follow one another in the schedule"
         yield from self._resident_faults()
+        if self.region.rows is not None and not self.region.hops:
+            return
         if (self.region.order == "tiles") != bool(self.region.hops):
             yield f"its calls are in the order '{self.region.order}', over {len(self.region.hops)} hops"
         if not self.region.hops:

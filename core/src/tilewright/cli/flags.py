@@ -108,6 +108,14 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             "Default: any length.",
         ),
         click.option(
+            "--optimize",
+            type=click.Choice(["speed", "balanced", "ram"]),
+            default="speed",
+            show_default=True,
+            help="On machines with one memory: ram computes layers row by row for the least memory, balanced at most "
+            "10 % slower, speed only to fit.",
+        ),
+        click.option(
             "--code-pass",
             "code_passes",
             multiple=True,

@@ -25,6 +25,7 @@ from tilewright.ir.statements import (
     Raw,
     Statement,
     StepCall,
+    Switch,
 )
 
 WIDTH = 120
@@ -186,6 +187,8 @@ def _print(statement: Statement, steps: Sequence[StepCode], width: int) -> list[
             inner, other = list(_indented(body, 1, steps, width)), list(_indented(otherwise, 1, steps, width))
             closing = ["} else {", *other, "}"] if other else ["}"]
             return [*broken(f"if ({condition}) {{", width), *inner, *closing] if inner or other else []
+        case Switch(value=value, bodies=bodies):
+            return [f"switch ({value}) {{", *_cases(bodies, steps, width), "}"]
         case Live(pointer=pointer, size_bytes=size, tile=tile):
             return [f"{'tw_rt_live' if tile else 'TW_LIVE'}({pointer}, {size}u);"]
         case Dead(pointer=pointer, size_bytes=size, tile=tile):
@@ -195,6 +198,13 @@ def _print(statement: Statement, steps: Sequence[StepCode], width: int) -> list[
         case Hook(step=number, phase=phase):
             hook = f"tw_on_step(ctx, {number}u, TW_STEP_{phase.upper()})"
             return [f"if ({hook} != 0) {{", f"{INDENT}return TW_ERR_ABORTED;", "}"]
+
+
+def _cases(bodies: Sequence[Sequence[Statement]], steps: Sequence[StepCode], width: int) -> Iterator[str]:
+    for number, body in enumerate(bodies):
+        yield f"case {number}:" if number + 1 < len(bodies) else "default:"
+        yield from _indented(body, 1, steps, width)
+        yield f"{INDENT}break;"
 
 
 def _wrap_list(text: str, width: int) -> list[str]:

@@ -38,6 +38,7 @@ class Keywords(TypedDict, total=False):
     tiler: str  # who cuts layers into tiles
     buffering: Literal["single", "double", "auto"]  # tile buffers of a tensor copied more than once
     groups: int  # longest chain of steps joined through the scratchpad
+    optimize: Literal["speed", "balanced", "ram"]  # with one memory: how readily layers are computed by rows
     code_pass: str | Sequence[str]  # "NAME" or "NAME:KEY=VALUE,..."
     effort: int  # work units of the allocator
     seed: int  # of randomised strategies, and of random vectors
@@ -63,7 +64,7 @@ _SEVERAL = MappingProxyType(  # keyword -> what `options_from` calls the texts o
         "code_pass": "code_passes",
     }
 )
-_SINGLE = ("name", "allocator", "tiler", "buffering", "groups", "effort", "seed", "allow_external")
+_SINGLE = ("name", "allocator", "tiler", "buffering", "groups", "optimize", "effort", "seed", "allow_external")
 _OF_FILES = ("const_format", "layout", "selftest")
 _COUNTS = ("groups", "effort")  # 1 or more
 _OF_TVM = MappingProxyType({"workspace_pools": "", "parameter_pools": "", "pool_details": ()})  # spelled `pool` here

@@ -1,4 +1,4 @@
-"""Knows the float operators that are written with others: Pow by a small number, PRelu, sums of squares, DepthToSpace.
+"""Knows the float operators that are written with others: PRelu, sums of squares, DepthToSpace.
 Does not know how those others are computed. What is moved and not computed (Tile, DepthToSpace) keeps any type.
 
 Source: the definitions in ONNX's operator documentation; versions are those that changed a signature.
@@ -6,40 +6,16 @@ Source: the definitions in ONNX's operator documentation; versions are those tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 
-_POWERS: Mapping[float, tuple[str, ...]] = {  # exponent -> operators, first to last; Mul is with what went in
-    1.0: (),
-    2.0: ("Mul",),
-    3.0: ("Mul", "Mul"),
-    4.0: ("Mul", "Square"),
-    0.5: ("Sqrt",),
-    -0.5: ("Sqrt", "Abs", "Reciprocal"),  # of -0 it is +infinity
-    -1.0: ("Reciprocal",),
-    -2.0: ("Mul", "Reciprocal"),
-}
 _AXES = {"axes": "INTS", "keepdims": "INT"}
 _AXES_INPUT = {"keepdims": "INT", "noop_with_empty_axes": "INT"}
 _MOST_COPIES = 64  # of a tensor, side by side
-
-
-def _pow(node: OnnxNode, graph: Conversion) -> None:
-    exponents = np.unique(graph.need_constant(node, 1).astype(np.float64))
-    if exponents.size != 1 or float(exponents[0]) not in _POWERS:
-        powers = ", ".join(f"{power:g}" for power in sorted(_POWERS))
-        raise graph.refuse(node, f"the exponent must be one number, of {powers}")
-    if len(graph.tensor(node.inputs[1]).shape) > len(graph.tensor(node.inputs[0]).shape):
-        raise graph.refuse(node, "the exponent has more axes than the base")
-    value = node.inputs[0]
-    for op in _POWERS[float(exponents[0])]:
-        operands = (value, node.inputs[0]) if op == "Mul" else (value, value) if op == "Square" else (value,)
-        value = graph.emit(node, "Mul" if op == "Square" else op, operands, hint=op.lower())
-    graph.rename(node, value)
 
 
 def _prelu(node: OnnxNode, graph: Conversion) -> None:
@@ -143,7 +119,6 @@ def _two(name: str, since: int, convert: Callable[[OnnxNode, Conversion], None])
 
 
 IMPORTS = (
-    *(_two("Pow", since, _pow) for since in (7, 12)),
     _two("PRelu", 7, _prelu),
     _two("Tile", 6, _tile),
     _two("Expand", 8, _expand),

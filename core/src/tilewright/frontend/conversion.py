@@ -60,6 +60,10 @@ class ImportTable:
             replaced=frozenset((each.op_type, each.since) for each in missing),
         )
 
+    def has(self, domain: str, op_type: str) -> bool:
+        """Whether there is a signature in any version, for any inputs."""
+        return (domain, op_type) in self.by_type or (domain, op_type) in self.constant_only
+
     def find(self, domain: str, op_type: str, version: int) -> Import:
         """The signature in force at `version`. Raises RefusedNode when there is none."""
         key = (domain, op_type)
@@ -97,8 +101,18 @@ class NodeImporter:
         self._origin = ""
         self._open: tuple[str, ...] = ()  # outputs of the node at hand
 
-    def run(self, file_node: FileNode, name: str, inputs: Sequence[str], outputs: Sequence[str]) -> tuple[str, ...]:
-        """Import one node and return the values that its outputs are. Raises RefusedNode, InvalidNode."""
+    def run(
+        self,
+        file_node: FileNode,
+        name: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        unread: frozenset[str] = frozenset(),
+    ) -> tuple[str | None, ...]:
+        """Import one node and return the values that its outputs are; None for one that is `unread` and left out.
+
+        Raises RefusedNode, InvalidNode.
+        """
         where = label(file_node)
         self.check(file_node)
         found = self._found(file_node)
@@ -110,6 +124,7 @@ class NodeImporter:
             inputs=tuple(inputs),
             outputs=tuple(outputs),
             attributes=self._attributes(file_node, found, where),
+            unread=unread,
         )
         _check_inputs(node, found)
         check_scales(node, self._builder.constants.get, self._builder.tensor, where)
@@ -117,7 +132,16 @@ class NodeImporter:
         check_signature(given, len(file_node.outputs))
         self._origin, self._open = name, node.outputs
         self._convert(node, found)
-        return tuple(self._written(node, output) for output in node.outputs)
+        return tuple(
+            None if self._is_left_out(node, output) else self._written(node, output) for output in node.outputs
+        )
+
+    def _is_left_out(self, node: OnnxNode, output: str) -> bool:
+        return output in node.unread and output not in self._aliases and not self._builder.has(output)
+
+    def knows(self, node: FileNode) -> bool:
+        """Whether there is a signature for the node's operator, in any version."""
+        return self._table.has(node.domain, node.op_type)
 
     def check(self, node: FileNode) -> None:
         """Raise RefusedNode for what can be refused without the node's inputs: operator and attributes."""
@@ -235,7 +259,7 @@ class NodeImporter:
             name=self._node_name(node, hint or op, final=bool(outputs)),
             op=op,
             inputs=tuple(trimmed),
-            outputs=tuple(outputs) or (self._fresh(node, hint or op),),
+            outputs=tuple(outputs) or (self.name(node, hint or op),),
             attributes=attributes or {},
             origin=(self._origin,),
         )
@@ -243,7 +267,8 @@ class NodeImporter:
         self._emitted.add(made.name)
         return made.outputs[0]
 
-    def _fresh(self, node: OnnxNode, hint: str) -> str:
+    def name(self, node: OnnxNode, hint: str) -> str:
+        """See `Conversion`."""
         return self._builder.names.take(f"{node.name}/{hint}")
 
     def _node_name(self, node: OnnxNode, hint: str, *, final: bool) -> str:
@@ -269,7 +294,7 @@ class NodeImporter:
             domain="",
             version=version,
             inputs=tuple(inputs),
-            outputs=tuple(outputs) or (self._fresh(node, hint or op_type),),
+            outputs=tuple(outputs) or (self.name(node, hint or op_type),),
             attributes=attributes or {},
         )
         self._convert(inner, found)

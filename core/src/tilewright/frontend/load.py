@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
-from tilewright.frontend import composed, legacy, qoperator, structural
+from tilewright.frontend import composed, composed_masks, composed_rows, legacy, qoperator, structural
 from tilewright.frontend.border import with_quantization
 from tilewright.frontend.builder import GraphBuilder
 from tilewright.frontend.conversion import ImportTable, NodeImporter
@@ -30,6 +30,8 @@ from tilewright.frontend.values import not_finite
 from tilewright.frontend.walk import ModelWalk, Scope
 from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.operator import Operator
+
+_CORE = (structural, composed, composed_masks, composed_rows, qoperator)  # signatures of no operator of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +67,7 @@ def load(
 def import_table(operators: Mapping[str, Operator]) -> ImportTable:
     """Every signature that is read: those of the vocabulary and the front end's own."""
     imports = (each for operator in operators.values() for each in operator.imports)
-    known = (*imports, *structural.IMPORTS, *composed.IMPORTS, *qoperator.IMPORTS)
+    known = (*imports, *(each for module in _CORE for each in module.IMPORTS))
     return ImportTable.of(known, structural.CONSTANT_ONLY, legacy.IMPORTS)
 
 
@@ -83,7 +85,8 @@ def _imported(
     importer = NodeImporter(table, builder, files, options.limits)
     scope, inputs = _start(graph, builder, importer, options)
     warnings = not_finite(builder.constants)
-    walk = ModelWalk(model.functions, builder, importer, _declarations(graph, builder, options.dims))
+    written = _declarations(graph, builder, options.dims)
+    walk = ModelWalk(model.functions, builder, importer, written, options.limits)
     walk.body(graph.nodes, scope, [value.name for value in graph.outputs])
     if walk.refused:
         raise refusal_error(walk.refused, walk.nodes)

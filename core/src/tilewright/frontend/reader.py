@@ -80,6 +80,18 @@ def read_model(data: bytes, limits: Limits) -> FileModel:
     return _Reader(limits).model(proto)
 
 
+def read_function(data: bytes, limits: Limits) -> FileFunction:
+    """A function by itself, as the package onnx defines operators."""
+    import onnx
+
+    return _Reader(limits).function(onnx.FunctionProto.FromString(data), {})
+
+
+def read_attribute(proto: Any, limits: Limits) -> FileAttribute:
+    """An attribute by itself, as the package onnx has defaults."""
+    return _Reader(limits).attribute(proto, "default", 1)
+
+
 def over_limit(what: str, found: int, unit: str, limit: int, where: str = "") -> TilewrightError:
     """A file asks for more than `Limits` allows."""
     return model_error(

@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.frontend.builder import GraphBuilder
 from tilewright.frontend.conversion import NodeImporter
+from tilewright.frontend.definitions import definition, is_defined
 from tilewright.frontend.file_model import FileFunction, FileGraph, FileNode, FunctionKey, reads
 from tilewright.frontend.functions import body_of, function_key
 from tilewright.frontend.names import show
+from tilewright.frontend.options import Limits
+from tilewright.frontend.reader import over_limit
 from tilewright.frontend.refusals import InvalidNode, RefusedAt, RefusedNode, invalid_node, shorten
 from tilewright.frontend.sorting import check_unique, label, sort_nodes
 
@@ -53,10 +56,12 @@ class ModelWalk:
         builder: GraphBuilder,
         importer: NodeImporter,
         written: Callable[[str, str], None],
+        limits: Limits,
     ) -> None:
         self._functions = functions
         self._builder = builder
         self._importer = importer
+        self._limits = limits
         self._written = written  # called with each value of the main graph and what it is, as soon as that is known
         self.refused: list[RefusedAt] = []
         self.diagnostics: list[Diagnostic] = []
@@ -78,7 +83,7 @@ class ModelWalk:
         outputs = _used_outputs(node, used)
         values: Sequence[str | None] = (None,) * len(outputs)
         try:
-            values = self._values(node, scope, outputs)
+            values = self._values(node, scope, outputs, used)
         except RefusedNode as refusal:
             self._refuse(node, scope, str(refusal))
         except InvalidNode as error:
@@ -93,24 +98,36 @@ class ModelWalk:
             if name and value is not None and scope.main:
                 self._written(name, value)
 
-    def _values(self, node: FileNode, scope: Scope, outputs: tuple[str, ...]) -> Sequence[str | None]:
-        """What the node's outputs are in the graph; None for each where something before it was refused."""
+    def _values(
+        self, node: FileNode, scope: Scope, outputs: tuple[str, ...], used: Mapping[str, int]
+    ) -> Sequence[str | None]:
+        """What its outputs are in the graph; None where nothing reads one, or something before was refused."""
         index = self.nodes
         self.nodes += 1
+        if self.nodes > self._limits.nodes:  # ONNX's own definitions are not counted before
+            raise over_limit(
+                "with its functions inlined the model has", self.nodes, "nodes or more", self._limits.nodes
+            )
         function = self._functions.get(function_key(node))
+        defined = function is None and not self._importer.knows(node) and is_defined(node)
         if any(scope.find(name) is None for name in reads(node)):
-            if function is None and not _is_control_flow(node):
+            if function is None and not defined and not _is_control_flow(node):
                 self._importer.check(node)
             return (None,) * len(outputs)
         names = self._builder.node_names
         wanted = scope.prefix + (node.name or f"{node.op_type}_{index}")
         name = names.claim(wanted) if node.name and scope.main else names.take(wanted)
         inputs = [(scope.find(each) or "") if each else "" for each in node.inputs]
+        if defined:
+            types = [self._builder.tensor(each) if each else None for each in inputs]
+            function = definition(node, types, self._limits)
         if function is not None:
             return self._call(node, function, name, inputs)[: len(outputs)]
         if _is_control_flow(node):
             return self._branch(node, scope, name, inputs)[: len(outputs)]
-        return self._importer.run(node, name, inputs, [self._name(scope, each, name) for each in outputs])
+        written = [self._name(scope, each, name) for each in outputs]
+        unread = frozenset(own for own, each in zip(written, outputs, strict=True) if not (each and used[each]))
+        return self._importer.run(node, name, inputs, written, unread)
 
     def _call(self, node: FileNode, function: FileFunction, name: str, inputs: Sequence[str]) -> list[str | None]:
         if len(inputs) > len(function.inputs) or len(node.outputs) > len(function.outputs):
@@ -119,8 +136,10 @@ class ModelWalk:
         scope = Scope(prefix=f"{name}/")
         scope.values.update(dict.fromkeys(function.inputs, ""))
         scope.values.update(zip(function.inputs, inputs, strict=False))
-        self.body(body_of(node, function), scope, function.outputs)
-        return _results(scope, function.outputs)
+        wanted = [own for own, name in zip(function.outputs, node.outputs, strict=False) if name]
+        self.body(body_of(node, function), scope, wanted)
+        found = dict(zip(wanted, _results(scope, wanted), strict=True))
+        return [found.get(name) for name in function.outputs]
 
     def _branch(self, node: FileNode, scope: Scope, name: str, inputs: Sequence[str]) -> list[str | None]:
         if node.op_type != "If":

@@ -28,6 +28,7 @@ class OnnxNode:
     inputs: tuple[str, ...]  # names already resolved to values of the graph being built; "" is absent
     outputs: tuple[str, ...]
     attributes: Mapping[str, object]  # int, float, str, tuples of them, or a numpy array for a tensor
+    unread: frozenset[str] = frozenset()  # outputs that nothing reads: they need not be written
 
     def integer(self, name: str, default: int = 0) -> int:
         """An int attribute."""
@@ -85,6 +86,10 @@ class Conversion(Protocol):
 
         `outputs` empty makes one new value, named after `node` and `hint`. Pass `node.outputs` for the last.
         """
+        ...
+
+    def name(self, node: OnnxNode, hint: str) -> str:
+        """A name that nothing has, for one of several new values that one `emit` writes."""
         ...
 
     def apply(

@@ -1,8 +1,8 @@
 """Knows how steps are tiled, in one frozen value: a region of one step or several, over any number of hops or none.
 Does not know how a tiling is found, what it costs, or how it becomes code.
 
-A region is decided by its hops, each with a nest of cut loops and copies, and by what is held of the values that pass
-between its steps. Its calls, and what is copied, held or resident at each of them, are derived, never stored.
+A region is decided by its hops, each with a nest of cut loops and copies, by the order of its calls, and by what is
+held of the values that pass between its steps. What is copied, held or resident at each call is derived, never stored.
 """
 
 from __future__ import annotations
@@ -14,7 +14,36 @@ from typing import Literal, NamedTuple
 from tilewright.ir.dtypes import DType
 
 Form = Literal["whole", "recomputed", "rolling"]
-Order = Literal["once", "tiles"]
+
+
+class Repeated(NamedTuple):
+    """Calls one after the other, `times` times. A call is the number of a step, by its place in the region."""
+
+    steps: tuple[int, ...]
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The order of calls that each compute the next rows of a step, as they are needed. Nothing is computed twice.
+
+    A step's rows are the trips of one of its loops, from the first on: of a parallel loop that is an axis of its
+    output, or of a reduction, which is then computed in parts (`Region.sums`) and has its output with the last trip;
+    "" computes everything in one call. How far each step has come is a counter that the program keeps. Rows of an
+    inner value that nobody reads need not be computed.
+    """
+
+    loops: tuple[str, ...]  # by step
+    trips: tuple[int, ...]  # by step: of its loop in one call; the last call may have fewer
+    word: tuple[Repeated, ...]
+
+    @property
+    def calls(self) -> tuple[int, ...]:
+        """The word, unfolded."""
+        return tuple(step for part in self.word for _ in range(part.times) for step in part.steps)
+
+
+Order = Literal["once", "tiles"] | Rows
 
 
 class Cut(NamedTuple):
@@ -55,12 +84,16 @@ class HeldValue:
     `recomputed` computes all of it again, `rolling` (a line buffer) only the rows that the tile before has not.
     `leaves`: steps outside need it, too, and it is copied out as it is computed. `over` is another value that the
     region holds, whose bytes this one takes while that one's are read for the last time; "" has bytes of its own.
+
+    In the order `Rows`, what leaves is `whole`, in its own bytes. Everything else is `rolling`, with room for `rows`:
+    where that is too little for rows that come, those that some step still reads are moved to the start of it first.
     """
 
     memory: str
     form: Form
     leaves: bool = False
     over: str = ""
+    rows: int = 0  # in the order `Rows`: trips of its step's loop, or all of the axis that they are
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +112,8 @@ class SplitReduction:
 class Region:
     """Steps that are tiled together. The last is the sink: the nests cut its loops.
 
-    No hops: every step in one piece, operands where they are. Several hops: each cuts the tiles of the one before it.
+    No hops: operands are where they live, and every step is computed in one piece, or all of them row by row (`Rows`).
+    Several hops: each cuts the tiles of the one before it.
     """
 
     steps: tuple[str, ...]
@@ -95,8 +129,18 @@ class Region:
         return self.steps[-1]
 
     @property
+    def rows(self) -> Rows | None:
+        """The order, where steps are computed row by row."""
+        return self.order if isinstance(self.order, Rows) else None
+
+    @property
+    def together(self) -> bool:
+        """Whether one function computes all of its steps, where the sink stands."""
+        return bool(self.hops) or self.rows is not None
+
+    @property
     def inner(self) -> tuple[str, ...]:
-        """The values that never exist whole, nor anywhere but in a scratchpad."""
+        """The values that never exist whole, nor anywhere but where the region holds them."""
         return tuple(value for value, held in self.held.items() if not held.leaves)
 
     @property

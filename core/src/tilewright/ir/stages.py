@@ -147,9 +147,11 @@ class Tiled:
 
     @property
     def executed(self) -> Mapping[str, int]:
-        """By step the number of the step in whose function it is computed: of a region with hops, the last one's."""
+        """By step the number of the step in whose function it is computed: of a region with hops or rows the last."""
         numbers = {step.name: number for number, step in enumerate(self.scheduled.steps)}
-        return {name: numbers[region.name if region.hops else name] for region in self.regions for name in region.steps}
+        return {
+            name: numbers[region.name if region.together else name] for region in self.regions for name in region.steps
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,6 +84,14 @@ class If:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Switch:
+    """`switch (value)` with a body for 0, 1, .. and for any further value the last one."""
+
+    value: Expression
+    bodies: tuple[tuple[Statement, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KernelCall:
     """One tile computed by one kernel. Asynchronous ones need a KernelWait."""
 
@@ -195,6 +203,7 @@ Statement = (
     | Declare
     | For
     | If
+    | Switch
     | KernelCall
     | KernelWait
     | CopyStart
@@ -221,6 +230,8 @@ def statements_in(body: tuple[Statement, ...]) -> Iterator[Statement]:
             yield from statements_in(statement.body)
         if isinstance(statement, If):
             yield from statements_in(statement.otherwise)
+        for case in statement.bodies if isinstance(statement, Switch) else ():
+            yield from statements_in(case)
 
 
 def replaced(
@@ -234,6 +245,8 @@ def replaced(
             inner = replace(inner, body=replaced(inner.body, change))
         if isinstance(inner, If):
             inner = replace(inner, otherwise=replaced(inner.otherwise, change))
+        if isinstance(inner, Switch):
+            inner = replace(inner, bodies=tuple(replaced(case, change) for case in inner.bodies))
         made.extend(change(inner))
     return tuple(made)
 

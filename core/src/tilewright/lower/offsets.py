@@ -11,9 +11,11 @@ from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.ir.constant_copies import read_as
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
+from tilewright.ir.regions import Region
 from tilewright.ir.stages import Allocated, Placement
 from tilewright.lower.operand_bindings import scratch_name
 from tilewright.tile.footprint import SUMS, tile_buffer_name
+from tilewright.tile.row_buffers import COUNTERS
 
 
 def offset_names(allocated: Allocated, operators: Mapping[str, Operator]) -> dict[str, str]:
@@ -46,7 +48,7 @@ def _of_steps(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
     scheduled = allocated.tiled.scheduled
     bound, digits = scheduled.bound, len(str(len(scheduled.steps) - 1))
     nodes = {node.name: node for node in bound.graph.nodes}
-    hops = {name: region.hops for region in allocated.tiled.regions for name in region.steps}
+    near = {name: _memories(region) for region in allocated.tiled.regions for name in region.steps}
     for index, step in enumerate(scheduled.steps):
         node, number = nodes[step.name], f"{index:0{digits}d}"
         operator, constants = operators[node.op], bound.bindings[step.name].constants
@@ -57,10 +59,15 @@ def _of_steps(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
             yield constant, f"{number} {operand}"
             yield read_as(constant, allocated.decisions, step.name), f"{number} {operand} copy"
         yield scratch_name(step), f"{number} scratch"
-        operands = (*input_names(operator, bound.site(node)), *constants, *operator.outputs, SUMS)
-        for hop in hops[step.name]:
+        operands = (*input_names(operator, bound.site(node)), *constants, *operator.outputs, SUMS, COUNTERS)
+        for memory in near[step.name]:
             for operand in dict.fromkeys(operands):
-                yield from _tiles(allocated, step.name, operand, hop.near, number)
+                yield from _tiles(allocated, step.name, operand, memory, number)
+
+
+def _memories(region: Region) -> tuple[str, ...]:
+    """Those in which a region has buffers of its own."""
+    return tuple(dict.fromkeys((*(hop.near for hop in region.hops), *(held.memory for held in region.held.values()))))
 
 
 def _tiles(allocated: Allocated, step: str, operand: str, near: str, number: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tilewright.ir.expressions import Expression, names
 from tilewright.ir.program import Parameter, Part
-from tilewright.ir.statements import Coded, Declare, For, Foreign, If, PartCall, Statement, statements_in
+from tilewright.ir.statements import Coded, Declare, For, Foreign, If, PartCall, Statement, Switch, statements_in
 from tilewright.lower.boxes import CSpan
 
 
@@ -65,6 +65,8 @@ def _code(statement: Statement) -> Iterator[Expression | Foreign]:
             yield value
         case If(condition=condition):
             yield condition
+        case Switch(value=value):
+            yield value
         case For(start=start, stop=stop, step=step):
             yield from (start, stop, step)
         case PartCall(arguments=arguments):

@@ -17,10 +17,12 @@ from tilewright.lower.addresses import AddressBook, address_book, members_of, po
 from tilewright.lower.copies import copies_at_start
 from tilewright.lower.offsets import offset_names
 from tilewright.lower.persistent import state_initialisers, state_updates
-from tilewright.lower.regions import is_team, keeps_rows, lower_region, lowering, rows_section
+from tilewright.lower.regions import Lowering, is_team, keeps_rows, lower_region, lowering, rows_section
+from tilewright.lower.row_programs import lower_rows
 from tilewright.lower.steps import Lowered, lower_step
 
 MOST_TRANSFERS = 16  # that one hop has in flight at once; further ones wait for the oldest
+TILES = ("ranges", "tiles", "windows", "transfers")  # the C of all programs that move tiles
 ALWAYS_INCLUDED = ("<limits.h>", "<stdint.h>", "<string.h>")
 
 
@@ -65,20 +67,33 @@ def _steps(
 ) -> tuple[list[Lowered], tuple[Section, ...]]:
     """The steps in order, and the C that all of them need."""
     tiled = book.allocated.tiled
-    steps, total = tiled.scheduled.steps, len(tiled.scheduled.steps)
-    if not is_team(tiled.scheduled.bound.platform):
-        nodes = {node.name: node for node in tiled.scheduled.bound.graph.nodes}
-        last = (nodes[step.nodes[-1]] for step in steps)
-        pairs = enumerate(zip(steps, last, strict=True))
-        return [lower_step(index, step, node, book, operators, prefix, total) for index, (step, node) in pairs], ()
     given = lowering(book, operators, prefix)
+    if not is_team(tiled.scheduled.bound.platform):
+        return _alone(given, operators, prefix)
     made = [one for region in tiled.regions for one in lower_region(region, given)]
     most = min([MOST_TRANSFERS, *(path.channels for path in tiled.scheduled.bound.platform.copies)])
     transfers = Section(name="tilewright/transfers", text=f"#define TW_TRANSFERS {most}u")
-    helpers = [transfers, section_file("tilewright.lower", "text/tiles.c")]
+    helpers = [transfers, *(section_file("tilewright.lower", f"text/{name}.c") for name in TILES)]
     if any(keeps_rows(region) for region in tiled.regions):
         helpers.append(rows_section())
     return made, tuple(helpers)
+
+
+def _alone(
+    given: Lowering, operators: Mapping[str, Operator], prefix: str
+) -> tuple[list[Lowered], tuple[Section, ...]]:
+    """The same for one core with one memory: steps in one piece, or row by row."""
+    tiled = given.book.allocated.tiled
+    steps, numbers, made = tiled.scheduled.steps, given.machine.numbers, list[Lowered]()
+    nodes = given.machine.nodes
+    for region in tiled.regions:
+        if region.rows is not None:
+            made.extend(lower_rows(region, given))
+            continue
+        for name in region.steps:
+            step, node = steps[numbers[name]], nodes[steps[numbers[name]].nodes[-1]]
+            made.append(lower_step(numbers[name], step, node, given.book, operators, prefix, len(steps)))
+    return made, ()
 
 
 def _licences(lowered: list[Lowered]) -> tuple[KernelLicence, ...]:

@@ -76,11 +76,27 @@ def _import_clip_6(node: OnnxNode, graph: Conversion) -> None:
 
 
 def _import_clip_11(node: OnnxNode, graph: Conversion) -> None:
+    """Limits that the program computes are a Max and a Min."""
     limits = {"min": -math.inf, "max": math.inf}
+    computed: dict[str, str] = {}
     for index, name in ((1, "min"), (2, "max")):
         if index < len(node.inputs) and node.inputs[index]:
-            limits[name] = float(graph.need_constant(node, index).reshape(()).item())
-    graph.emit(node, "Clip", node.inputs[:1], node.outputs, limits)
+            limit = graph.constant(node.inputs[index])
+            if limit is None:
+                computed[name] = node.inputs[index]
+            else:
+                limits[name] = float(limit.reshape(()).item())
+    if not computed:
+        graph.emit(node, "Clip", node.inputs[:1], node.outputs, limits)
+        return
+    value = node.inputs[0]
+    for op, name in (("Max", "min"), ("Min", "max")):
+        if name in computed:
+            value = graph.emit(node, op, (value, computed[name]), hint=name)
+        elif math.isfinite(limits[name]):
+            known = {"min": -math.inf, "max": math.inf, name: limits[name]}
+            value = graph.emit(node, "Clip", (value,), (), known, hint=name)
+    graph.rename(node, value)
 
 
 CLIP = Operator(

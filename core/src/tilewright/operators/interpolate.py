@@ -1,5 +1,5 @@
 """Knows Resize by linear interpolation along the spatial axes, on floats: two neighbours along each axis, weighted.
-Does not know plain repetition (`upsample`), cubic interpolation, nor antialiasing.
+Does not know plain repetition (`upsample`), nor other weights or scales that are no small ratios (`resample`).
 
 Normal form: for the spatial axes `sizes` of the output, and integers `slopes`, `offsets` and `divisors`: output i
 lies at (slope * i + offset) / divisor of the input. Positions before the first element and after the last one take
@@ -19,13 +19,12 @@ import numpy.typing as npt
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site, Tensor
-from tilewright.ir.importing import Conversion, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.layout import Layout, channels_last
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_source import c_section
 from tilewright.operators.float_error import dot_tolerance
-from tilewright.operators.import_checks import need_types
+from tilewright.operators.resize_rules import Line as Asked
 from tilewright.operators.shape_errors import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -148,38 +147,32 @@ def _values(call: Call) -> Mapping[str, object]:
 # --- import
 
 
-def emit_linear(node: OnnxNode, graph: Conversion, scales: Sequence[float], sizes: Sequence[int], rule: str) -> None:
-    """ResizeLinear for factors, or (`sizes` not empty) for extents, one for each axis of X, by a coordinate rule."""
-    need_types(node, graph, DType.F32, first=1)
-    shape = graph.tensor(node.inputs[0]).shape
-    if not 3 <= len(shape) <= 4 or 0 in shape:
-        raise graph.refuse(node, f"linear interpolation is for [N, C, W] and [N, C, H, W], X is {list(shape)}")
-    factors = [_factor(node, graph, scale) for scale in scales]
-    if sizes:
-        factors = [Fraction(size, extent) for size, extent in zip(sizes, shape, strict=False)]
-    if len(factors) != len(shape) or any(factor <= 0 for factor in factors) or factors[:2] != [1, 1]:
-        raise graph.refuse(node, "linear interpolation is along spatial axes: N and C keep their extents")
-    extents = list(sizes) or [int(extent * factor) for extent, factor in zip(shape, factors, strict=True)]
-    lines = [_rule(*one, rule) for one in zip(shape[2:], extents[2:], factors[2:], strict=True)]
-    if None in lines:
-        raise graph.refuse(node, f"coordinates by {rule!r} are not supported with linear interpolation")
-    found = [line for line in lines if line is not None]
-    if any(abs(line.slope) * line.size + abs(line.offset) > _LARGEST or line.divisor > _LARGEST for line in found):
-        raise graph.refuse(node, "the scale is no ratio of small numbers")
-    names: dict[str, Attribute] = {
-        "sizes": tuple(line.size for line in found),
-        "slopes": tuple(line.slope for line in found),
-        "offsets": tuple(line.offset for line in found),
-        "divisors": tuple(line.divisor for line in found),
+def linear_attributes(asked: Sequence[Asked], rule: str) -> dict[str, Attribute] | None:
+    """The normal form for these axes of X; None where they are not spatial ones, or where no small numbers say it."""
+    if not 3 <= len(asked) <= 4 or any(line.scale != 1 for line in asked[:2]):
+        return None
+    found = [_line(line, rule) for line in asked[2:]]
+    lines = [line for line in found if line is not None]
+    if len(lines) < len(found):
+        return None
+    if any(abs(line.slope) * line.size + abs(line.offset) > _LARGEST or line.divisor > _LARGEST for line in lines):
+        return None
+    return {
+        "sizes": tuple(line.size for line in lines),
+        "slopes": tuple(line.slope for line in lines),
+        "offsets": tuple(line.offset for line in lines),
+        "divisors": tuple(line.divisor for line in lines),
     }
-    graph.emit(node, "ResizeLinear", node.inputs[:1], node.outputs, names)
 
 
-def _factor(node: OnnxNode, graph: Conversion, scale: float) -> Fraction:
-    factor = Fraction(scale).limit_denominator(_FINEST)
-    if np.float32(float(factor)) != np.float32(scale):
-        raise graph.refuse(node, f"the scale {scale:g} is no ratio of small numbers; export with sizes")
-    return factor
+def _line(asked: Asked, rule: str) -> Line | None:
+    """The line of one axis; None where its scale is no ratio of small numbers, or the rule is not known here."""
+    factor = Fraction(asked.size, asked.inputs)
+    if float(factor) != asked.scale:
+        factor = Fraction(asked.scale).limit_denominator(_FINEST)
+        if np.float32(float(factor)) != np.float32(asked.scale):
+            return None
+    return _rule(asked.inputs, asked.size, factor, rule)
 
 
 def _rule(inputs: int, size: int, factor: Fraction, rule: str) -> Line | None:

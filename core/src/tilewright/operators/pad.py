@@ -184,8 +184,14 @@ def _match(site: Site) -> str | None:
 
 
 def _emit(
-    node: OnnxNode, graph: Conversion, pads: Sequence[int], value: float | int, axes: Sequence[int] | None = None
+    node: OnnxNode,
+    graph: Conversion,
+    pads: Sequence[int],
+    value: float | int,
+    axes: Sequence[int] | None = None,
+    computed: str = "",
 ) -> None:
+    """`computed` is a value that the program has, "" for one that is known."""
     x = graph.tensor(node.inputs[0])
     rank = len(x.shape)
     axes = tuple(range(rank)) if axes is None else axes
@@ -203,7 +209,21 @@ def _emit(
     attributes: dict[str, Attribute] = {"pads": tuple(full), "mode": mode}
     if mode == "constant":
         attributes["value"] = value
-    graph.emit(node, "Pad", node.inputs[:1], node.outputs, attributes)
+    if mode != "constant" or not computed:
+        graph.emit(node, "Pad", node.inputs[:1], node.outputs, attributes)
+        return
+    padded = graph.emit(node, "Pad", node.inputs[:1], (), attributes, "padded")
+    inside = graph.add_constant(_inside(x.shape, full), "inside")
+    graph.emit(node, "Where", (inside, padded, computed), node.outputs)
+
+
+def _inside(shape: Sequence[int], pads: Sequence[int]) -> npt.NDArray[np.bool_]:
+    """Where the padded tensor has elements of the tensor."""
+    inside = np.ones((), np.bool_)
+    for before, extent, after in zip(pads, shape, pads[len(shape) :], strict=False):
+        positions = np.arange(before + extent + after) - before
+        inside = np.logical_and.outer(inside, (positions >= 0) & (positions < extent))
+    return inside
 
 
 def _import_attributes(node: OnnxNode, graph: Conversion) -> None:
@@ -214,13 +234,18 @@ def _import_inputs(node: OnnxNode, graph: Conversion) -> None:
     pads = [int(item) for item in graph.need_constant(node, 1).reshape(-1)]
     is_float = graph.tensor(node.inputs[0]).dtype.is_float
     value: float | int = 0.0 if is_float else 0
+    computed = ""
     if len(node.inputs) > 2 and node.inputs[2]:
-        element = graph.need_constant(node, 2).reshape(-1)[:1].item()
-        value = float(element) if is_float else int(element)
+        known = graph.constant(node.inputs[2])
+        if known is None:
+            computed = node.inputs[2]
+        else:
+            element = known.reshape(-1)[:1].item()
+            value = float(element) if is_float else int(element)
     axes = None
     if len(node.inputs) > 3 and node.inputs[3]:
         axes = [int(item) for item in graph.need_constant(node, 3).reshape(-1)]
-    _emit(node, graph, pads, value, axes)
+    _emit(node, graph, pads, value, axes, computed)
 
 
 _import = partial(Import, op_type="Pad", convert=_import_inputs, min_inputs=2)

@@ -1,8 +1,9 @@
-"""Knows ReduceMean, ReduceSum, ReduceMax and ReduceMin on floats over any axes.
-Does not know integers (`qreduce`), nor indices (ArgMax).
+"""Knows ReduceMean on floats, ReduceSum, ReduceProd, ReduceMax and ReduceMin on floats and integers, over any axes.
+Does not know quantised means (`qpool`), nor indices (ArgMax).
 
-Normal form: attributes `axes`, ascending and counted from the front, and `keepdims`. NaN stays NaN. The result over
-no element is 0 (sum), -inf (max), inf (min) or NaN (mean).
+Normal form: attributes `axes`, ascending and counted from the front, and `keepdims`. NaN stays NaN, sums and products
+of integers wrap. The result over no element is 0 (sum), 1 (product), NaN (mean), the type's lowest value (max) or its
+highest (min), which are infinite for floats. The largest and smallest truth value are those of bytes.
 """
 
 from __future__ import annotations
@@ -11,18 +12,19 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.c_text.literals import c_float
+from tilewright.c_text.literals import c_float, c_int
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel, PartialSums
 from tilewright.ir.operator import Operator
-from tilewright.operators.float_error import dot_tolerance
+from tilewright.operators.float_error import dot_tolerance, ulp_tolerance
 from tilewright.operators.import_checks import need_axis, need_types
 from tilewright.operators.reducing import REDUCE_CALL, Reduction, reduce_source, reduce_values
 from tilewright.operators.shape_errors import shape_error
@@ -35,6 +37,7 @@ _COMBINE = MappingProxyType(
     {
         "ReduceMean": ("sum", 0.0),
         "ReduceSum": ("sum", 0.0),
+        "ReduceProd": ("prod", 1.0),
         "ReduceMax": ("max", -math.inf),
         "ReduceMin": ("min", math.inf),
     }
@@ -71,21 +74,51 @@ def _count(site: Site) -> int:
     return math.prod(site.input(0).shape[axis] for axis in _axes(site))
 
 
+def _empty(op: str, dtype: DType) -> float:
+    """What no element gives."""
+    empty = _COMBINE[op][1]
+    return min(max(empty, dtype.limits[0]), dtype.limits[1]) if dtype.is_integer else empty
+
+
+def _combined(site: Site, x: Any) -> Any:
+    """In the type of `x`; integers wrap."""
+    combine, axes, keeps = _COMBINE[site.node.op][0], _axes(site), _keeps(site)
+    if combine in ("sum", "prod"):
+        with np.errstate(all="ignore"):
+            return np.asarray((np.sum if combine == "sum" else np.prod)(x, dtype=x.dtype, axis=axes, keepdims=keeps))
+    order: Any = np.max if combine == "max" else np.min
+    empty = _empty(site.node.op, site.input(0).dtype)
+    return np.asarray(order(x, initial=np.asarray(empty).astype(x.dtype), axis=axes, keepdims=keeps))
+
+
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    x = np.asarray(inputs[0], np.float64)
-    combine, empty = _COMBINE[site.node.op]
-    if combine == "sum":
-        with np.errstate(over="ignore"):
-            return (_sum(site, x).astype(np.float32),)
-    order = np.max if combine == "max" else np.min
-    return (np.asarray(order(x, axis=_axes(site), keepdims=_keeps(site), initial=empty), np.float32),)
+    x = np.asarray(inputs[0])
+    if site.input(0).dtype.is_integer:
+        return (_combined(site, x),)
+    with np.errstate(over="ignore"):
+        if _COMBINE[site.node.op][0] == "sum":
+            return (_sum(site, x.astype(np.float64)).astype(np.float32),)
+        return (_combined(site, x.astype(np.float64)).astype(np.float32),)
 
 
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
-    if _COMBINE[site.node.op][0] != "sum":
+    combine = _COMBINE[site.node.op][0]
+    if combine in ("max", "min") or site.input(0).dtype.is_integer:
         return (None,)
     x = np.asarray(inputs[0], np.float64)
+    if combine == "prod":
+        return (_product_error(site, x),)
     return (dot_tolerance(_count(site), _sum(site, np.abs(x)), _sum(site, x)),)
+
+
+def _product_error(site: Site, x: Doubles) -> Doubles:
+    """A rounding for each factor; anything where some order of the factors leaves what float32 holds."""
+    with np.errstate(all="ignore"):
+        size = np.where(x == 0, 1, np.abs(x))
+        kept = _combined(site, np.maximum(size, 1)) <= np.finfo(np.float32).max
+        kept &= _combined(site, np.minimum(size, 1)) >= 2.0**-126
+        error = ulp_tolerance(_count(site) + 1, _combined(site, x))
+    return np.where(kept, error, np.inf)
 
 
 def _access(site: Site) -> Access:
@@ -99,39 +132,58 @@ def _access(site: Site) -> Access:
 
 
 def _match(site: Site) -> str | None:
-    return None if site.input(0).dtype is DType.F32 else f"X must be f32, found {site.input(0).dtype.value}"
+    dtype = site.input(0).dtype
+    if dtype is DType.F32 or (dtype.is_integer and site.node.op != "ReduceMean"):
+        return None
+    return f"X is {dtype.value}; computed are f32 and, but for means, integers"
 
 
 def _accumulates(site: Site) -> PartialSums:
-    return PartialSums(loops=tuple(f"r{axis}" for axis in _axes(site)), dtype=DType.F32)
+    return PartialSums(loops=tuple(f"r{axis}" for axis in _axes(site)), dtype=site.input(0).dtype)
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    combine, empty = _COMBINE[call.site.node.op]
+    combine, dtype = _COMBINE[call.site.node.op][0], call.operands["X"].dtype
+    empty = _empty(call.site.node.op, dtype)
     mean = call.site.node.op == "ReduceMean"
     reduction = Reduction(
         axes=_axes(call.site),
         keeps=_keeps(call.site),
         combine=combine,
-        empty=c_float(empty),
+        empty=c_int(int(empty)) if dtype.is_integer else c_float(empty),
         divisor=c_float(float(np.float32(_count(call.site)))) if mean else "",
     )
     return reduce_values(call, reduction)
 
 
+def _need_order(node: OnnxNode, graph: Conversion, op: str) -> None:
+    if _COMBINE[op][0] not in ("max", "min"):
+        raise graph.refuse(node, "its input is bool")
+
+
 def _import_reduced(op: str, by_input: bool, node: OnnxNode, graph: Conversion) -> None:
     """Axes are an attribute, or (`by_input`) an optional second input whose absence may mean that nothing happens."""
-    need_types(node, graph, DType.F32, first=1)
+    x = node.inputs[0]
+    dtype = graph.tensor(x).dtype
+    if dtype is DType.F64 or (dtype is not DType.F32 and op == "ReduceMean"):
+        need_types(node, graph, DType.F32, first=1)
+    if dtype is DType.BOOL:
+        _need_order(node, graph, op)
     rank = len(graph.tensor(node.inputs[0]).shape)
     axes = node.integers("axes")
     if by_input and len(node.inputs) > 1 and node.inputs[1]:
         axes = tuple(int(axis) for axis in graph.need_constant(node, 1).reshape(-1))
     if not axes and node.integer("noop_with_empty_axes"):
-        graph.rename(node, node.inputs[0])
+        graph.rename(node, x)
         return
     positive = sorted({need_axis(node, graph, axis, rank) for axis in axes}) if axes else range(rank)
     attributes: dict[str, Attribute] = {"axes": tuple(positive), "keepdims": int(bool(node.integer("keepdims", 1)))}
-    graph.emit(node, op, node.inputs[:1], node.outputs, attributes)
+    if dtype is DType.BOOL:
+        byte = graph.emit(node, "Cast", (x,), (), {"to": "u8"}, "bytes")
+        found = graph.emit(node, op, (byte,), (), attributes, "found")
+        graph.emit(node, "Cast", (found,), node.outputs, {"to": "bool"})
+        return
+    graph.emit(node, op, (x,), node.outputs, attributes)
 
 
 def _operator(op: str, summary: str, inputs_since: int) -> Operator:
@@ -165,7 +217,7 @@ def _operator(op: str, summary: str, inputs_since: int) -> Operator:
 
 def _kernel(op: str) -> Kernel:
     return Kernel(
-        name=f"portable.reduce_{op.removeprefix('Reduce').lower()}_f32",
+        name=f"portable.reduce_{op.removeprefix('Reduce').lower()}",
         op=op,
         parallel=("*",),
         match=_match,
@@ -180,6 +232,7 @@ def _kernel(op: str) -> Kernel:
 OPERATORS = (
     _operator("ReduceMean", "mean over axes", 18),
     _operator("ReduceSum", "sum over axes", 13),
+    _operator("ReduceProd", "product over axes", 18),
     _operator("ReduceMax", "largest element over axes", 18),
     _operator("ReduceMin", "smallest element over axes", 18),
 )

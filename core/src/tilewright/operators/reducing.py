@@ -54,7 +54,10 @@ def reduce_source(values: Mapping[str, Any]) -> Sections:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduction:
-    """`combine` ("sum" of floats, "max", "min"), what it gives over no element, and what sums are divided by, as C."""
+    """`combine` ("sum", "prod", "max", "min"), what it gives over no element, and what sums are divided by, as C.
+
+    Sums and products of integers wrap.
+    """
 
     axes: tuple[int, ...]
     keeps: bool  # the output has the axes, with extent 1
@@ -90,6 +93,7 @@ def reduce_values(call: Call, reduction: Reduction) -> Mapping[str, object]:
         "pair": f"tw_reduce_{reduction.combine}" + ("" if floating else f"_of_{x.dtype.value}"),
         "short": x.dtype.value,
         "type": x.dtype.c_type,
+        "wide": "uint64_t" if x.dtype.size_bytes == 8 else "uint32_t",
         "empty": reduction.empty,
         "part": part,
         "first": call.first,

@@ -16,10 +16,10 @@ from tilewright.ir.graph import Graph
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner
 from tilewright.plan.remedies import Change, remedies, room_for_constants, with_memories, within_budget
+from tilewright.plan.row_choice import Rebind, with_rows
 from tilewright.plan.shortage import Misfit, Refused, choice_of, joined, least_scratch, refusals, regained
 from tilewright.plan.slowdown import exchanged, extra_cycles, slower_kernels
 
-Rebind = Callable[[Mapping[str, str]], Bound]  # with these kernels, node -> name, where no others are pinned
 Answer = Allocated | tuple[Misfit, ...]
 Kernels = tuple[tuple[str, str], ...]  # node and kernel, sorted
 _MOST_LIMITS = 40  # that are tried: each is what one more step needs, whatever its kernel
@@ -79,7 +79,8 @@ class Fitting:
     bindings: dict[Kernels, Bound] = field(default_factory=dict, compare=False, repr=False)  # that were made before
 
     def plan(self, bound: Bound) -> Allocated:
-        """The best plan with the fastest kernels; with others where it does not fit, which a note TW5035 then tells.
+        """The best plan with the fastest kernels; with others where it does not fit, which a note TW5035 then tells;
+        where nothing else does, or less memory is asked for, with steps by rows.
 
         Raises a TilewrightError (exit 5) where none fits. Its `try:` lines have been planned with; of a memory that is
         too small, the size in them is the least that was found to do.
@@ -91,10 +92,20 @@ class Fitting:
 
     def found(self, bound: Bound) -> Answer:
         """The plan, or why each of the proposals did not fit."""
+        answer = with_rows(self.planner, self._layers(bound), self._rebound(bound))
+        return _settled(answer, bound) if isinstance(answer, Allocated) else answer
+
+    def _rebound(self, first: Bound) -> Rebind | None:
+        """How to bind again on the same machine, with nobody told."""
+        rebind = self.rebind
+        return None if rebind is None else lambda kernels: replace(rebind(kernels), platform=first.platform)
+
+    def _layers(self, bound: Bound) -> Answer:
+        """The same with every step in one piece, or in tiles."""
         search = self._searched(bound, self.planner.best)
         if search.plan is None:
             return search.misfits
-        return _settled(self._regained(bound, search, search.plan), bound) if search.misfits else search.plan
+        return self._regained(bound, search, search.plan) if search.misfits else search.plan
 
     def _searched(self, first: Bound, plan: Callable[[Bound], Answer]) -> _Search:
         """Propose, plan, take the reasons back, propose again."""
@@ -225,7 +236,8 @@ class Fitting:
             fitting = replace(self, planner=_changed(self.planner, first.graph, change))
             try:
                 if change.settled:
-                    answer = fitting.planner.best(changed)
+                    least = replace(fitting.planner, optimize="ram")
+                    answer = with_rows(least, least.best(changed))
                 else:
                     answer = fitting.found(replace(first, platform=changed.platform))
             except TilewrightError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from tilewright.allocate import allocate
 from tilewright.allocate.overflow import Overflow, does_not_fit
@@ -32,6 +32,8 @@ from tilewright.plan.step_orders import StepOrders
 from tilewright.schedule import schedule
 from tilewright.tile.stage import tile
 
+Optimize = Literal["speed", "balanced", "ram"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planner:
@@ -45,6 +47,7 @@ class Planner:
     buffering: Buffering = "auto"
     longest: int | None = None  # chain of steps joined by values that stay in the scratchpad
     budget: Budget = field(default_factory=Budget)
+    optimize: Optimize = "speed"  # what plans by rows are chosen for, see `row_choice`
     choose_constant_copies: bool = False  # copy constants where the memories' speeds favour it
     layers: Layers | None = None  # what is known of them from binding before
     known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers
@@ -68,14 +71,14 @@ class Planner:
 
     def first(self, bound: Bound) -> Allocated | tuple[Misfit, ...]:
         """The plan of the first proposal, whether or not others are better."""
-        answer = self._attempt(bound, next(self.proposals(bound)))
+        answer = self.attempt(bound, next(self.proposals(bound)))
         return answer if isinstance(answer, Allocated) else (answer,)
 
     def _with_copies(self, bound: Bound, plan: Allocated) -> Allocated:
         """The plan with the best set of copies of constants that fits; itself where none does."""
         for staged in proposals(plan, self.operators):
             wanted = replace(self.pins, order=plan.decisions.order, staged={**self.pins.staged, **staged})
-            answer = replace(self, pins=wanted)._attempt(bound, wanted)
+            answer = replace(self, pins=wanted).attempt(bound, wanted)
             if isinstance(answer, Allocated):
                 return answer
         return plan
@@ -96,7 +99,7 @@ class Planner:
         """Schedule, tile and allocate as decided. Raises TilewrightError (exit 5) when that does not fit."""
         return _demanded(self._carried_out(bound, decisions))
 
-    def _attempt(self, bound: Bound, decisions: Decisions) -> Allocated | Misfit:
+    def attempt(self, bound: Bound, decisions: Decisions) -> Allocated | Misfit:
         """The same, where not fitting is an answer, whichever stage gives it."""
         try:
             return self._carried_out(bound, decisions)
@@ -154,12 +157,12 @@ class Planner:
         """Every proposal that fits, and why the others do not."""
         answers: list[Allocated | Misfit] = []
         for proposal in self.proposals(bound):
-            answers.append(self._attempt(bound, proposal))
+            answers.append(self.attempt(bound, proposal))
             if isinstance(answers[-1], Misfit) and answers[-1].of_constants:
                 break  # no other order needs fewer
         plans = _plans(answers)
         if plans and bound.platform.near:
-            answers.extend(self._attempt(bound, proposal) for proposal in self._apart(bound, min(plans, key=merit)))
+            answers.extend(self.attempt(bound, proposal) for proposal in self._apart(bound, min(plans, key=merit)))
         return _plans(answers), [answer for answer in answers if isinstance(answer, Misfit)]
 
     def _apart(self, bound: Bound, best: Allocated) -> Iterator[Decisions]:

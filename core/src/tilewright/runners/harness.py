@@ -237,7 +237,7 @@ def _encoded(port: Port, given: Mapping[str, Array]) -> bytes:
     tensor = port.tensor
     if port.value not in given:
         raise usage_error("TW6020", f"input '{port.value}' is missing", details=(f"given: {', '.join(sorted(given))}",))
-    array = np.ascontiguousarray(given[port.value])
+    array = np.asarray(given[port.value], order="C")
     if array.dtype != tensor.dtype.numpy or array.shape != tensor.shape:
         raise usage_error(
             "TW6020",

@@ -14,7 +14,7 @@ from tilewright.ir.codec import Json
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Attribute, Graph, Node, Tensor
 from tilewright.ir.layout import Layout, row_major
-from tilewright.ir.regions import Region
+from tilewright.ir.regions import HeldValue, Region, Repeated
 from tilewright.ir.requant import Requant
 from tilewright.ir.stages import Allocated, Bound, Buffer, Scheduled, Tiled
 from tilewright.snapshot.saved_stage import SavedStage, plain_codec, stage_name
@@ -160,8 +160,24 @@ def _region(region: Region) -> Iterator[str]:
         yield f"        {hop.far} -> {hop.near}: {nest}"
         for operand, copy in sorted(hop.copies.items()):
             yield f"        {operand}: level {copy.level}, {copy.buffers} buffers, {copy.window}"
+    if region.rows is not None:
+        trips = zip(region.steps, region.rows.loops, region.rows.trips, strict=True)
+        yield from (f"        {step}: rows of {loop or 'nothing'} by {count}" for step, loop, count in trips)
+        yield f"        {len(region.rows.calls)} calls: {' '.join(map(_repeated, region.rows.word))}"
     yield from (f"        {value} stays whole in {memory}" for value, memory in sorted(region.resident.items()))
-    yield from (f"        {value} is held in {held.memory}: {held.form}" for value, held in sorted(region.held.items()))
+    yield from (
+        f"        {value} is held in {held.memory}: {_form(held)}" for value, held in sorted(region.held.items())
+    )
+
+
+def _form(held: HeldValue) -> str:
+    return f"{held.rows} rows" if held.rows else held.form
+
+
+def _repeated(part: Repeated) -> str:
+    """`3x(0 1 2)`, or `0 1 2` where it is there once."""
+    calls = " ".join(map(str, part.steps))
+    return f"{part.times}x({calls})" if part.times > 1 else calls
 
 
 def _allocated(allocated: Allocated) -> Iterator[str]:

@@ -24,8 +24,8 @@ from tilewright.lower import lower
 from tilewright.plan.planner import Planner
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import SCRATCHPAD_BYTES, cluster, copy_path
+from tilewright.testing.layer_sample import Sample
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.testing.operator_layers import Sample
 from tilewright.testing.operator_sites import site_of
 from tilewright.tile.size_strategies import smallest_bytes
 from tilewright.tile.step_spaces import ScheduledMachine

@@ -6,8 +6,7 @@ Extents are odd, so that last tiles are smaller; paddings, strides, dilations, g
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,8 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
 from tilewright.ir.requant import Requant
 from tilewright.testing.integer_values import byte_array
+from tilewright.testing.layer_sample import Sample
+from tilewright.testing.recurrent_layers import recurrent_layers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,36 +24,26 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 _UNARY = (
-    "Abs", "Ceil", "Elu", "Erf", "Exp", "Floor", "Gelu", "GeluTanh", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish",
-    "Neg", "Reciprocal", "Round", "Selu", "Sigmoid", "Softplus", "Softsign", "Swish", "Tanh",
+    "Abs", "Asinh", "Atan", "Ceil", "Cos", "Cosh", "Elu", "Erf", "Exp", "Floor", "Gelu", "GeluTanh", "HardSigmoid",
+    "HardSwish", "LeakyRelu", "Mish", "Neg", "Reciprocal", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Sinh",
+    "Softplus", "Softsign", "Swish", "Tan", "Tanh",
 )  # fmt: skip
 _POSITIVE = ("Log", "Sqrt")
+_BELOW_1 = ("Acos", "Asin", "Atanh")
+_BITS = ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
 _BINARY = ("Add", "Sub", "Mul", "Div", "Max", "Min")
 _COMPARE = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
-_REDUCE = ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin")
+_REDUCE = ("ReduceMean", "ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin")
 _UNIT = {"strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """One node: its inputs, which of them are known at compile time, its attributes."""
-
-    op: str
-    kind: str = ""  # what is particular about it
-    inputs: tuple[Array | None, ...]
-    attributes: Mapping[str, Attribute] = field(default_factory=dict)
-    constants: tuple[int, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """Unique among all layers; an identifier of C."""
-        return f"{self.op}_{self.kind}".rstrip("_").replace(" ", "_")
 
 
 def every_layer(seed: int = 0) -> tuple[Sample, ...]:
     """The layers, the same for the same seed."""
     numbers = np.random.default_rng(seed)
-    families = (_elementwise, _logical, _windows, _products, _rows, _reductions, _moving, _quantised, _integer_windows)
+    families: tuple[Callable[[np.random.Generator], Iterable[Sample]], ...] = (
+        _elementwise, _logical, _windows, _products, _rows, _reductions, _moving, _quantised, _integer_windows,
+        recurrent_layers,
+    )  # fmt: skip
     return tuple(layer for family in families for layer in family(numbers))
 
 
@@ -70,6 +61,10 @@ def _elementwise(numbers: np.random.Generator) -> Iterator[Sample]:
         yield Sample(op=op, inputs=(image,))
     for op in _POSITIVE:
         yield Sample(op=op, inputs=(np.abs(image) + np.float32(0.1),))
+    for op in _BELOW_1:
+        yield Sample(op=op, inputs=(np.tanh(image),))
+    yield Sample(op="Acosh", inputs=(1 + np.abs(image),))
+    yield Sample(op="Pow", inputs=(np.abs(image), _floats(numbers, 21, 1)))
     for op in _BINARY:
         yield Sample(op=op, inputs=(image, _floats(numbers, 21, 1) + np.float32(0.5)))
     yield Sample(op="Add", kind="outer", inputs=(_floats(numbers, 67, 1), _floats(numbers, 1, 71)))
@@ -84,6 +79,10 @@ def _logical(numbers: np.random.Generator) -> Iterator[Sample]:
     truths = image > 1
     for op in _COMPARE:
         yield Sample(op=op, inputs=(image, row))
+    for op in _BITS:
+        yield Sample(op=op, inputs=(image, row))
+    yield Sample(op="BitShift", inputs=(image, row), attributes={"direction": "LEFT"})
+    yield Sample(op="Mod", inputs=(image - 2, row - 3), attributes={"fmod": 0})
     for op in ("And", "Or", "Xor"):
         yield Sample(op=op, inputs=(truths, row > 1))
     yield Sample(op="Not", inputs=(truths,))
@@ -157,6 +156,9 @@ def _reductions(numbers: np.random.Generator) -> Iterator[Sample]:
     volume = _floats(numbers, 17, 13, 11)
     for op in _REDUCE:
         yield Sample(op=op, inputs=(volume,), attributes={"axes": (1,), "keepdims": 0})
+    for op in ("CumSum", "CumProd"):
+        yield Sample(op=op, inputs=(volume,), attributes={"axis": 1, "exclusive": 0, "reverse": 1})
+    yield Sample(op="TopK", inputs=(volume,), attributes={"axis": 1, "k": 4, "largest": 1})
     for op in ("ArgMax", "ArgMin"):
         yield Sample(op=op, inputs=(volume,), attributes={"axis": 1, "keepdims": 0})
     yield Sample(op="ReduceMean", kind="two axes", inputs=(volume,), attributes={"axes": (0, 2), "keepdims": 1})
@@ -183,8 +185,16 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     yield Sample(op="Gather", kind="constant indices", inputs=(volume, indices), attributes={"axis": 1}, constants=(1,))
     table, words = _floats(numbers, 211, 13), numbers.integers(0, 211, 19).astype(np.int32)
     yield Sample(op="Gather", kind="a few of many", inputs=(table, words), attributes={"axis": 0}, constants=(0,))
+    places = numbers.integers(-14, 14, (9, 20, 22)).astype(np.int64)
+    yield Sample(op="GatherElements", inputs=(volume, places), attributes={"axis": 1})
+    field, chosen = _floats(numbers, 5, 7, 13), numbers.integers(0, 5 * 7, 9) * 13
+    scattered: dict[str, Attribute] = {"reduction": "add", "slice": 13}
+    yield Sample(op="Scatter", inputs=(field, chosen, _floats(numbers, 9, 13)), attributes=scattered)
     up: dict[str, Attribute] = {"sizes": (17, 29), "slopes": (9, 10), "offsets": (-4, 0), "divisors": (17, 28)}
     yield Sample(op="ResizeLinear", inputs=(_floats(numbers, 1, 7, 9, 11),), attributes=up)
+    first, weights = np.array([0, 3, 1, 6, 2], np.int32), _floats(numbers, 5, 4)
+    image = _floats(numbers, 9, 10, 22)
+    yield Sample(op="Resample", inputs=(image, first, weights), attributes={"axis": 1}, constants=(1, 2))
     yield Sample(op="Upsample", inputs=(_floats(numbers, 3, 9, 11),), attributes={"factors": (1, 3, 2)})
 
 

@@ -19,7 +19,7 @@ from tilewright.ir.operator import Operator
 from tilewright.ir.sections import Section, ordered
 from tilewright.operators.c_source import c_section
 from tilewright.testing.kernel_run import STRICT, whole_call
-from tilewright.testing.operator_layers import Sample
+from tilewright.testing.layer_sample import Sample
 from tilewright.testing.operator_sites import refusal, site_of
 
 # A file, or all sections together, have static functions that nobody calls there.

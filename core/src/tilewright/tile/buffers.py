@@ -14,6 +14,7 @@ from tilewright.tile.boxes import boxes_of
 from tilewright.tile.footprint import scratchpad_buffers
 from tilewright.tile.fusion import RegionAnalysis, StepAnalyses, region_analysis
 from tilewright.tile.kernel_costs import scratch_bytes
+from tilewright.tile.row_buffers import row_buffers
 from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine
 from tilewright.tile.traffic import traffic_of
 
@@ -53,6 +54,9 @@ def region_buffers(
     for region in regions:
         if region.hops:
             yield from _near(machine, region, resident)
+            continue
+        if region.rows is not None:
+            yield from row_buffers(machine, region, region.rows)
             continue
         for name in region.steps:
             yield from _scratch(machine, machine.scheduled.steps[machine.numbers[name]])

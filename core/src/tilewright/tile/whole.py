@@ -1,5 +1,6 @@
-"""Knows the simplest tiling: every step is a group, computed in one piece where its operands are.
-Does not know memories; a model whose buffers do not fit is for another tiler.
+"""Knows the simplest tiling: every step is a group, computed in one piece where its operands are; and the regions by
+rows that are decided.
+Does not know memories; a model whose buffers do not fit is for another tiler, or for rows.
 """
 
 from __future__ import annotations
@@ -7,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tilewright.ir.regions import Region
-from tilewright.ir.stages import Group
+from tilewright.ir.stages import Group, Step
 from tilewright.ir.tiler import TilingRequest
 from tilewright.tile.buffers import not_together
+from tilewright.tile.row_buffers import row_cycles
+from tilewright.tile.step_spaces import ScheduledMachine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,12 +24,21 @@ class WholeTiler:
 
     def plan(self, request: TilingRequest) -> tuple[Group, ...]:
         """See `Tiler.plan`."""
-        bindings = request.scheduled.bound.bindings
-        if any(len(names) > 1 for names in request.decisions.groups):
+        by_rows = {name: region for region in request.decisions.tiles.values() if region.rows for name in region.steps}
+        if any(len(names) > 1 and names[-1] not in by_rows for names in request.decisions.groups):
             raise not_together([], "this machine has no scratchpad that they would stay in")
         groups = []
         for step in request.scheduled.steps:
-            binding = bindings[step.name]
-            cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
-            groups.append(Group(region=Region(steps=(step.name,)), cycles=cycles))
+            region = by_rows.get(step.name)
+            if region is None:
+                groups.append(_alone(step, request))
+            elif region.name == step.name and region.rows is not None:
+                machine = ScheduledMachine(request.scheduled, request.operators, request.decisions)
+                groups.append(Group(region=region, cycles=row_cycles(machine, region, region.rows)))
         return tuple(groups)
+
+
+def _alone(step: Step, request: TilingRequest) -> Group:
+    binding = request.scheduled.bound.bindings[step.name]
+    cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
+    return Group(region=Region(steps=(step.name,)), cycles=cycles)

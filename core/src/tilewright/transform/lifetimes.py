@@ -61,9 +61,10 @@ def _told(statement: Statement) -> tuple[Statement, ...]:
 def _buffers(program: Program) -> Iterator[_Marked]:
     """A buffer that holds a graph input is alive from before the first step, one that holds an output never dies."""
     memories = {pool.memory for pool in program.pools}
+    unmarked = ("state", "tile") if program.team else ("state",)  # tiles of a team are marked where they are used
     for buffer in program.allocated.tiled.buffers:
         place = program.allocated.placements.get(buffer.name)
-        if place is None or place.memory not in memories or buffer.kind in ("state", "tile") or not buffer.size_bytes:
+        if place is None or place.memory not in memories or buffer.kind in unmarked or not buffer.size_bytes:
             continue
         yield _Marked(
             name=buffer.name,

@@ -26,6 +26,8 @@ from tilewright.ir.statements import (
     PartCall,
     Raw,
     Statement,
+    Switch,
+    statements_in,
 )
 
 _OF_ROLE = {"fetch": "TW_COPY_IN", "compute": "TW_COMPUTE", "pipeline": "TW_COMPUTE", "store": "TW_COPY_OUT"}
@@ -43,7 +45,8 @@ def _profiled(step: StepCode, number: int) -> StepCode:
     if not step.body:
         return step
     body = _timed(step.body, number)
-    tiles = () if any(isinstance(one, For) for one in step.body) else (_call("tw_tile_end", f"{number}u", "0u"),)
+    tiled = any(isinstance(one, For) and not _goes_through(one) for one in step.body)
+    tiles = () if tiled else (_call("tw_tile_end", f"{number}u", "0u"),)
     return replace(
         step,
         body=(
@@ -62,7 +65,7 @@ def _timed(body: tuple[Statement, ...], number: int) -> tuple[Statement, ...]:
         if isinstance(statement, If):
             timed.append(replace(statement, body=_timed(statement.body, number)))
             continue
-        if isinstance(statement, For):
+        if isinstance(statement, For) and not _goes_through(statement):
             end = _call("tw_tile_end", f"{number}u", f"(uint32_t){statement.variable}")
             timed.append(replace(statement, body=(*_timed(statement.body, number), end)))
             continue
@@ -74,6 +77,11 @@ def _timed(body: tuple[Statement, ...], number: int) -> tuple[Statement, ...]:
     return tuple(timed)
 
 
+def _goes_through(loop: For) -> bool:
+    """Whether a loop goes through an order of calls, and not through tiles."""
+    return any(isinstance(one, Switch) for one in statements_in(loop.body))
+
+
 def _activity(statement: Statement) -> str:
     match statement:
         case PartCall(role=role):
@@ -81,6 +89,8 @@ def _activity(statement: Statement) -> str:
         case CopyWait(outgoing=outgoing):
             return "TW_COPY_OUT" if outgoing else "TW_COPY_IN"
         case KernelCall() | KernelWait():
+            return "TW_COMPUTE"
+        case For() if _goes_through(statement):
             return "TW_COMPUTE"
         case Barrier():
             return "TW_WAIT"

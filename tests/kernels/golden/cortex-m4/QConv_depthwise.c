@@ -277,7 +277,7 @@ typedef struct {
 } tw_dsp_row;
 
 #ifdef TW_DSP_ARM
-TW_ASSEMBLER void tw_dsp_rows_s1_fx8_m128_127(tw_dsp_row *b __attribute__((unused)))
+TW_ASSEMBLER void tw_dsp_rows_s1_x0_m128_127(tw_dsp_row *b __attribute__((unused)))
 {
     __asm__ volatile(
         "push {r4-r11, lr}\n\t"
@@ -301,53 +301,6 @@ TW_ASSEMBLER void tw_dsp_rows_s1_fx8_m128_127(tw_dsp_row *b __attribute__((unuse
         "str lr, [sp, #12]\n\t"
         "ldr r2, [r11, #16]\n\t"
         "add r2, r0\n\t"
-        "cmp r12, #0\n\t"
-        "blt 10f\n\t"
-        "ldr r12, [r11, #28]\n\t"
-        "str r12, [sp, #8]\n\t"
-        "cmp r0, r2\n\t"
-        "beq 3f\n\t"
-        "2:\n\t"
-        "ldr r10, [sp]\n\t"
-        "ldrd r12, lr, [r0]\n\t"
-        "mov r11, r10\n\t"
-        "smlad r10, r12, r4, r10\n\t"
-        "smlatb r11, r12, r4, r11\n\t"
-        "smlad r10, lr, r6, r10\n\t"
-        "smlatb r11, lr, r6, r11\n\t"
-        "ldrd r12, lr, [r0, #8]\n\t"
-        "smlad r10, r12, r8, r10\n\t"
-        "smlatb r11, r12, r8, r11\n\t"
-        "smlabt r10, lr, r5, r10\n\t"
-        "smlad r11, lr, r5, r11\n\t"
-        "ldrd r12, lr, [r0, #16]\n\t"
-        "smlabt r10, r12, r7, r10\n\t"
-        "smlad r11, r12, r7, r11\n\t"
-        "smlabt r10, lr, r9, r10\n\t"
-        "smlad r11, lr, r9, r11\n\t"
-        "ldrd r12, r3, [sp, #4]\n\t"
-        "smmla r10, r10, r12, r3\n\t"
-        "ssat r10, #8, r10, asr #8\n\t"
-        "smmla r11, r11, r12, r3\n\t"
-        "ssat r11, #8, r11, asr #8\n\t"
-        "ldr lr, [sp, #12]\n\t"
-        "strb r11, [r1, lr]\n\t"
-        "strb r10, [r1]\n\t"
-        "add r1, r1, lr, lsl #1\n\t"
-        "adds r0, #12\n\t"
-        "cmp r0, r2\n\t"
-        "bne 2b\n\t"
-        "3:\n\t"
-        "ldr r12, [sp, #16]\n\t"
-        "ldr r3, [r12, #20]\n\t"
-        "ldr lr, [sp, #12]\n\t"
-        "ands r3, lr\n\t"
-        "beq 4f\n\t"
-        "movs r3, #0\n\t"
-        "str r3, [sp, #12]\n\t"
-        "add r2, r0, #12\n\t"
-        "b 2b\n\t"
-        "10:\n\t"
         "ldr r12, [r11, #32]\n\t"
         "str r12, [sp, #8]\n\t"
         "vldr s1, [sp, #4]\n\t"
@@ -414,7 +367,7 @@ TW_ASSEMBLER void tw_dsp_rows_s1_fx8_m128_127(tw_dsp_row *b __attribute__((unuse
         ::: "memory");
 }
 #else
-static void tw_dsp_rows_s1_fx8_m128_127(tw_dsp_row *b)
+static void tw_dsp_rows_s1_x0_m128_127(tw_dsp_row *b)
 {
     const int32_t count = b->bytes / 6 + (b->odd ? 1 : 0);
     for (int32_t c = 0; c < 4; ++c) {
@@ -427,7 +380,7 @@ static void tw_dsp_rows_s1_fx8_m128_127(tw_dsp_row *b)
                 sum = i % 2 ? tw_dsp_mlatb(x, w[2 * k], sum) : tw_dsp_mlad(x, w[2 * k], sum);
                 sum = i % 2 ? tw_dsp_mlad(next, w[2 * k + 1], sum) : tw_dsp_mlabt(next, w[2 * k + 1], sum);
             }
-            b->y[i * b->y_step + c] = (uint8_t)tw_dsp_requant(sum, p[1], b->above, 8, b->zero_point, -128,
+            b->y[i * b->y_step + c] = (uint8_t)tw_dsp_requant(sum, p[1], b->above, 0, b->zero_point, -128,
                 127);
         }
     }
@@ -449,7 +402,7 @@ TW_KERNEL void tw_dsp_taps(const uint8_t *w, uint32_t *to)
 }
 
 /* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3. */
-static void tw_dsp_depthwise_i8_s1_fx8_m128_127(const tw_depthwise p, const uint8_t *x, const uint8_t *w, const int32_t *parameters,
+static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8_t *x, const uint8_t *w, const int32_t *parameters,
         uint8_t *y, void *scratch, int32_t words, int32_t above, int32_t zero_point)
 {
     const uint32_t pad = (uint32_t)p.pad * UINT32_C(0x01010101);
@@ -482,7 +435,7 @@ static void tw_dsp_depthwise_i8_s1_fx8_m128_127(const tw_depthwise p, const uint
                 .bytes = p.out_width / 2 * 12,
                 .odd = -(p.out_width & 1), .above = above, .zero_point = zero_point,
                 .y_step = p.channels};
-            tw_dsp_rows_s1_fx8_m128_127(&row);
+            tw_dsp_rows_s1_x0_m128_127(&row);
         }
     }
 }
@@ -518,7 +471,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
     const int32_t *const p_2 = (const int32_t *)(flash + AT_1_P);
     int8_t *const y = (int8_t *)(ram + AT_1_Y);
     uint8_t *const scratch = ram + AT_1_SCRATCH;
-    tw_dsp_depthwise_i8_s1_fx8_m128_127((tw_depthwise){
+    tw_dsp_depthwise_i8_s1_x0_m128_127((tw_depthwise){
         .width = 25,
         .height = 27,
         .channels = 12,
@@ -533,7 +486,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
         .top = 1,
         .left = 1,
         .pad = 252,
-    }, (const uint8_t *)x, w, p_2, (uint8_t *)y, (void *)scratch, 14, -640, -3);
+    }, (const uint8_t *)x, w, p_2, (uint8_t *)y, (void *)scratch, 14, -3, -3);
 }
 
 /* Step 2 of 3: Transpose

@@ -18,15 +18,18 @@ typedef struct {
     int32_t zero_point, low, high;
 } tw_qadd_int64;
 
-/* Unsigned arithmetic, with 2^62 added so that nothing is negative: >> is defined, and parity is kept. */
+/* Unsigned arithmetic, with 2^62 added so that nothing is negative: >> is defined, and parity is kept. That is
+ * taken off after the clamp, not before: gcc 12 computes the clamp of a difference of small constants in 16 bits, and
+ * takes its sign for a large number. */
 TW_KERNEL int32_t tw_qadd_rounded_int64(int32_t a, int32_t b, tw_qadd_int64 p)
 {
     const uint64_t sum = (uint64_t)(a * p.a_factor) + (uint64_t)(b * p.b_factor)
         + (uint64_t)p.offset + (UINT64_C(1) << 62);
     const uint64_t up = p.ties ? (UINT64_C(1) << (p.shift - 1)) - 1 + ((sum >> p.shift) & 1) : 0;
-    const uint64_t rounded = (sum + up) >> p.shift;
-    const int64_t y = (int64_t)rounded - (INT64_C(1) << (62 - p.shift)) + p.zero_point;
-    return (int32_t)(y < p.low ? p.low : (y > p.high ? p.high : y));
+    const int64_t rounded = (int64_t)((sum + up) >> p.shift);
+    const int64_t zero = (INT64_C(1) << (62 - p.shift)) - p.zero_point;
+    const int64_t low = zero + p.low, high = zero + p.high;
+    return (int32_t)((rounded < low ? low : (rounded > high ? high : rounded)) - zero);
 }
 
 TW_KERNEL void tw_qadd_i8_i8_i8_acc64_3(int32_t n0, int32_t n1, int32_t n2, const int8_t *a_in, int32_t a0, int32_t a1, int32_t a2, const int8_t *b_in, int32_t b0, int32_t b1, int32_t b2, int8_t *y_out, int32_t y0, int32_t y1, int32_t y2, tw_qadd_int64 p)

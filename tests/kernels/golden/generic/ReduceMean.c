@@ -56,7 +56,7 @@ TW_KERNEL void tw_reduce_finish_f32(int32_t kept, float divisor, float *y, int32
 
 /* Step 0 of 1: ReduceMean
  *   nodes    reducemean_0
- *   kernel   portable.reduce_mean_f32
+ *   kernel   portable.reduce_mean
  *   X        f32[17,13,11]  ram [0, 9724)      reducemean_0_in0
  *   Y        f32[17,11]     ram [9724, 10472)  reducemean_0_out0
  */

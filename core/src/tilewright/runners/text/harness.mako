@@ -75,6 +75,7 @@ static void check(const struct area *area)
     __asan_poison_memory_region(area->base + area->bytes, GUARD);
 }
 
+% if blobs or any(area.role == "input" for area in areas):
 static void read_file(FILE *file, void *target, size_t bytes)
 {
     if (fread(target, 1, bytes, file) != bytes) {
@@ -82,6 +83,7 @@ static void read_file(FILE *file, void *target, size_t bytes)
     }
 }
 
+% endif
 static void write_file(FILE *file, const void *source, size_t bytes)
 {
     if (fwrite(source, 1, bytes, file) != bytes) {

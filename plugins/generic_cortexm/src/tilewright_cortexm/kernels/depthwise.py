@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api.graph import DType, Layout, Requant, Site, channels_last
-from tilewright.api.kernel import RequantForm, Windows, sum_bounds, sum_requant, windows_of
+from tilewright.api.kernel import Call, RequantForm, Windows, sum_bounds, sum_requant, windows_of
+from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.products import BYTES, two_spatial_axes, zero_points
+from tilewright_cortexm.kernels.row_tiles import image_access, row_fields
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -51,10 +53,10 @@ class Depthwise:
             inside *= int(((starts >= 0) & (starts + windows.reach[axis] <= extent)).sum())
         return self.out_height * self.out_width - inside
 
-    def fields(self) -> dict[str, int]:
+    def fields(self, call: Call) -> Mapping[str, object]:
         """The geometry, as `tw_depthwise` of depthwise.h is given it."""
         windows = self.windows
-        return {
+        found: dict[str, object] = {
             "width": self.width,
             "height": self.height,
             "channels": self.channels,
@@ -70,6 +72,11 @@ class Depthwise:
             "left": windows.before[1],
             "pad": self.pad & 255,
         }
+        return {**found, **row_fields(call)}
+
+    def access(self, site: Site, constants: Mapping[str, tuple[int, ...]]) -> Access:
+        """Row by row."""
+        return image_access(site, self.windows, constants)
 
     def call_values(self) -> dict[str, object]:
         """What the call of every kernel needs."""

@@ -14,10 +14,11 @@ import numpy as np
 from tilewright.api import ceil_div
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
-from tilewright.api.operator import Access, whole
+from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
+from tilewright_cortexm.kernels.row_tiles import tile_rows
 from tilewright_cortexm.kernels.sources import c_template
 
 if TYPE_CHECKING:
@@ -68,20 +69,21 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     }
 
 
-def _access(site: Site) -> Access:
-    channels = site.input(0).shape[1]
-    return whole({"X": site.input(0).shape, "W": (9 * channels,), "P": (2 * channels,)}, {"Y": site.output.shape})
+def _access(site: Matched) -> Access:
+    layer: Depthwise = site.analysis
+    return layer.access(site, {"W": (9 * layer.channels,), "P": (2 * layer.channels,)})
 
 
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
     groups = ceil_div(layer.channels, _PLANES)
-    rows = min(layer.height, layer.out_height * layer.windows.strides[0] + 3)
+    out = tile_rows(tile)
+    rows = min(layer.height, out * layer.windows.strides[0] + 3)
     taken_apart = rows * (10 * layer.width + 20)
     each = 15 if layer.windows.strides[1] == 1 else 22
     slow = 6 * float(_form(layer).exact.mean())
-    computed = _PLANES * layer.out_height * (layer.out_width * (each + slow) + 30)
+    computed = _PLANES * out * (layer.out_width * (each + slow) + 30)
     return layer.batches * groups * (taken_apart + computed + 300)
 
 
@@ -105,7 +107,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "widen": widen,
         "stride": stride,
         **form.names(requant),
-        "fields": layer.fields(),
+        "fields": layer.fields(call),
         "numbers": f"{_words(layer)}, {form.above}, {requant.zero_point}",
         **layer.call_values(),
     }

@@ -18,6 +18,7 @@ from tilewright_cortexm.kernels.elementwise import (
     rows_of,
     sum_of,
 )
+from tilewright_cortexm.kernels.row_tiles import tile_elements
 from tilewright_cortexm.kernels.sources import c_template, narrowed
 
 _FULL = ((-128, 127), (0, 255))
@@ -65,7 +66,7 @@ def _sum_cycles(tile: TileShape) -> float:
     """Executed instructions."""
     site, form = tile.site, tile.site.analysis
     extra = (4 if form.ties else 0) + (0 if limits(site) in _FULL else 6)
-    return (7.2 + extra) * site.output.elements + 60
+    return (7.2 + extra) * tile_elements(tile) + 60
 
 
 # --- QMul
@@ -89,7 +90,7 @@ def _product_values(call: Call) -> Mapping[str, object]:
 def _product_cycles(tile: TileShape) -> float:
     """Executed instructions."""
     extra = (5 if tile.site.analysis.exact.any() else 0) + (0 if limits(tile.site) in _FULL else 6)
-    return (9.2 + extra) * tile.site.output.elements + 60
+    return (9.2 + extra) * tile_elements(tile) + 60
 
 
 _SUM = c_template("${function}", "dsp_sum.c.mako")

@@ -16,9 +16,18 @@ import numpy as np
 from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, Kernel, Matched, Sections, TileShape
-from tilewright.api.operator import Access, whole
+from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
-from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products
+from tilewright_cortexm.kernels.products import (
+    CALL,
+    Products,
+    Rows,
+    call_values,
+    fields,
+    product_access,
+    products,
+    rows_of,
+)
 from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_section, c_template, each_of
 
 if TYPE_CHECKING:
@@ -107,9 +116,8 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 
 def _access(site: Matched) -> Access:
     rows: Rows = site.analysis.rows
-    first = "X" if site.node.op == "QConv" else "A"
     words = rows.y_step * rows.runs * _groups(rows)
-    return whole({first: site.input(0).shape, "W": (words,), "P": (2 * rows.y_step,)}, {"Y": site.output.shape})
+    return product_access(site, {"W": (words,), "P": (2 * rows.y_step,)}, _pixels(rows))
 
 
 def _match(site: Site) -> Products | str:
@@ -129,14 +137,14 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Products = tile.site.analysis
-    rows, pixels, channels = layer.rows, _pixels(layer.rows), _block_channels(layer.rows)
+    rows, pixels, channels = rows_of(tile), _pixels(layer.rows), _block_channels(layer.rows)
     groups = rows.runs * _groups(rows)
-    step = 20 if pixels == 3 else (21 if _narrow(rows) else 19)
+    step = 20 if pixels == 3 else (21 if _narrow(layer.rows) else 19)
     slow = float(_form(layer).exact.mean()) * pixels * channels * 6
     block = groups * step + 3 * groups / _unroll(groups) + 25 + 5 * pixels * channels / 2 + slow
-    column = 0 if _direct(rows) else (3 if _narrow(rows) else 7) * groups + 10 * rows.runs + 10
+    column = 0 if _direct(layer.rows) else (3 if _narrow(layer.rows) else 7) * groups + 10 * rows.runs + 10
     columns = rows.groups * (pixels * column + 30)
-    return rows.batches * ceil_div(rows.pixels, pixels) * (len(_channel_blocks(rows)) * block + columns)
+    return rows.batches * ceil_div(rows.pixels, pixels) * (len(_channel_blocks(layer.rows)) * block + columns)
 
 
 def _unroll(groups: int) -> int:
@@ -171,7 +179,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "blocks": _block_shapes(rows, unroll, kind, dtype if narrow else ""),
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
         **form.names(requant),
-        "fields": _fields(layer, form),
+        "fields": _fields(layer, form, call),
         "columns": f"(uint32_t *){call.operands['scratch']}" if "scratch" in call.operands else "0",
         "x": call.operands["X" if site.node.op == "QConv" else "A"],
         "struct": "tw_dsp_conv",
@@ -200,9 +208,9 @@ def _block_shapes(rows: Rows, unroll: int, kind: str, bytes_of: str) -> Sequence
     ]
 
 
-def _fields(layer: Products, form: DspForm) -> Mapping[str, int]:
+def _fields(layer: Products, form: DspForm, call: Call) -> Mapping[str, object]:
     return {
-        **fields(layer),
+        **fields(layer, call),
         "pad": layer.pad,
         "groups": _groups(layer.rows),
         "above": form.above,

@@ -13,10 +13,11 @@ import numpy as np
 
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
-from tilewright.api.operator import Access, whole
+from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
+from tilewright_cortexm.kernels.row_tiles import tile_rows
 from tilewright_cortexm.kernels.sources import c_template
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _access(site: Matched) -> Access:
     layer: Depthwise = site.analysis
     groups = len(_groups(layer))
     constants = {"W": (groups * layer.taps,), "P": (groups * 2 * _CHANNELS,)}
-    return whole({"X": site.input(0).shape, **constants}, {"Y": site.output.shape})
+    return layer.access(site, constants)
 
 
 def _cycles(tile: TileShape) -> float:
@@ -80,7 +81,9 @@ def _cycles(tile: TileShape) -> float:
     slow = 4 * 6 * float(form.exact.mean())
     group = layer.taps * (11 + 4 / unroll) + 40 + slow
     each = len(_groups(layer)) * group + 60
-    return layer.batches * (layer.out_width * layer.out_height * each + layer.edges * (5 * layer.taps + 60))
+    part = tile_rows(tile) / layer.out_height
+    edges = part * layer.edges * (5 * layer.taps + 60)
+    return layer.batches * (layer.out_width * tile_rows(tile) * each + edges)
 
 
 def _unroll(taps: int) -> int:
@@ -106,7 +109,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "taps": layer.taps,
         "unroll": _unroll(layer.taps),
         **form.names(requant),
-        "fields": layer.fields(),
+        "fields": layer.fields(call),
         "numbers": f"{form.above}, {requant.zero_point}",
         **layer.call_values(),
     }

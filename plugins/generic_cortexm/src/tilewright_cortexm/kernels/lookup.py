@@ -9,6 +9,7 @@ from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, Nest, nest, walk
 from tilewright_cortexm.kernels.elementwise import NEST
 from tilewright_cortexm.kernels.products import BYTES
+from tilewright_cortexm.kernels.row_tiles import tile_elements
 from tilewright_cortexm.kernels.sources import c_template
 
 
@@ -57,7 +58,7 @@ KERNELS = (
         engine="cpu",
         match=refused,
         in_place=lambda site: (("X", "Y"),),
-        cycles=lambda tile: 4.4 * tile.site.output.elements + 30,
+        cycles=lambda tile: 4.4 * tile_elements(tile) + 30,
         values=_values,
         source=(c_template("${function}", "lookup.c.mako"),),
         call=NEST + "${function}(${arguments});",

@@ -14,9 +14,10 @@ import numpy as np
 from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
-from tilewright.api.operator import Access, whole
+from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.mve_products import SCRATCH_LIMIT_BYTES
+from tilewright_cortexm.kernels.row_tiles import tile_rows
 from tilewright_cortexm.kernels.sources import c_template, each_of
 
 if TYPE_CHECKING:
@@ -64,14 +65,16 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 def _access(site: Matched) -> Access:
     layer: Depthwise = site.analysis
     constants = {"W": (layer.channels * layer.taps,), "P": (2 * _padded(layer),)}
-    return whole({"X": site.input(0).shape, **constants}, {"Y": site.output.shape})
+    return layer.access(site, constants)
 
 
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
     each = ceil_div(layer.channels, CHANNELS) * ((8 + 1 / _unroll(layer.taps)) * layer.taps + 24) + 60
-    return layer.batches * (layer.out_width * layer.out_height * each + layer.edges * (5 * layer.taps + 60))
+    part = tile_rows(tile) / layer.out_height
+    edges = part * layer.edges * (5 * layer.taps + 60)
+    return layer.batches * (layer.out_width * tile_rows(tile) * each + edges)
 
 
 def _unroll(taps: int) -> int:
@@ -108,7 +111,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "high": requant.high,
         "blocks": [{"block": f"tw_mve_pixel_{size}_{kind}", "channels": size} for _, _, size in _blocks(layer)],
         "runs": [(first, count) for first, count, _ in _blocks(layer)],
-        "fields": layer.fields(),
+        "fields": layer.fields(call),
         "numbers": requant.zero_point,
         **layer.call_values(),
     }

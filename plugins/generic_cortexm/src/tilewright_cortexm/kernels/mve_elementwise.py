@@ -18,6 +18,7 @@ from tilewright_cortexm.kernels.elementwise import (
     rows_of,
     sum_of,
 )
+from tilewright_cortexm.kernels.row_tiles import tile_elements
 from tilewright_cortexm.kernels.sources import c_template
 
 
@@ -88,8 +89,8 @@ def _cycles(each: float, row: float) -> Callable[[TileShape], float]:
     """Executed instructions: of an element, and of a row, of which there is one for every run that broadcasts."""
 
     def cycles(tile: TileShape) -> float:
-        y = tile.site.output
-        return each * y.elements + row * y.elements / _run(tile.site) + 20
+        elements = tile_elements(tile)
+        return each * elements + row * elements / _run(tile.site) + 20
 
     return cycles
 

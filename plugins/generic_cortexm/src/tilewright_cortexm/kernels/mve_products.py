@@ -15,8 +15,17 @@ import numpy as np
 from tilewright.api import align_down, align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
-from tilewright.api.operator import Access, whole
-from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, products
+from tilewright.api.operator import Access
+from tilewright_cortexm.kernels.products import (
+    CALL,
+    Products,
+    Rows,
+    call_values,
+    fields,
+    product_access,
+    products,
+    rows_of,
+)
 from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of
 
 if TYPE_CHECKING:
@@ -105,8 +114,7 @@ def _channel_blocks(rows: Rows) -> list[range]:
 def _access(site: Matched) -> Access:
     rows: Rows = site.analysis.rows
     parameters = 2 * CHANNELS * len(_channel_blocks(rows))
-    inputs = {_input(site): site.input(0).shape, "W": (rows.y_step * _length(rows),), "P": (parameters,)}
-    return whole(inputs, {"Y": site.output.shape})
+    return product_access(site, {"W": (rows.y_step * _length(rows),), "P": (parameters,)}, _pixels(rows))
 
 
 def _requires(site: Site) -> Mapping[str, Layout]:
@@ -125,8 +133,8 @@ def _steps(rows: Rows) -> tuple[int, int]:
 
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    rows: Rows = tile.site.analysis.rows
-    pixels, (unroll, trips) = _pixels(rows), _steps(rows)
+    rows = rows_of(tile)
+    pixels, (unroll, trips) = _pixels(tile.site.analysis.rows), _steps(rows)
     step = pixels + CHANNELS + pixels * CHANNELS
     tail = step + 9 if _length(rows) % LANES else 0
     block = trips * (unroll * step + 2) + tail + 14 + 11 * pixels
@@ -173,7 +181,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
         "low": requant.low,
         "high": requant.high,
-        "fields": _fields(layer, flip, trips),
+        "fields": _fields(layer, flip, trips, call),
         "x": call.operands[_input(site)],
         "struct": "tw_mve_conv",
         "w_step": rows.outputs * _length(rows),
@@ -183,9 +191,9 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _fields(layer: Products, flip: int, trips: int) -> Mapping[str, int]:
+def _fields(layer: Products, flip: int, trips: int, call: Call) -> Mapping[str, object]:
     return {
-        **fields(layer),
+        **fields(layer, call),
         "pad": layer.pad - flip,
         "length": _length(layer.rows),
         "room": _room(layer.rows),

@@ -15,6 +15,7 @@ from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.elementwise import NEST
 from tilewright_cortexm.kernels.lookup import bytes_of, refused
 from tilewright_cortexm.kernels.products import BYTES
+from tilewright_cortexm.kernels.row_tiles import tile_elements
 from tilewright_cortexm.kernels.sources import c_template
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ KERNELS = (
         engine="mve",
         match=refused,
         in_place=lambda site: (("X", "Y"),),
-        cycles=lambda tile: 0.4 * tile.site.output.elements + 30,
+        cycles=lambda tile: 0.4 * tile_elements(tile) + 30,
         values=_lookup_values,
         source=(c_template("${function}", "mve_lookup.c.mako"),),
         call=NEST + "${function}(${arguments});",

@@ -4,13 +4,26 @@ Does not know instructions: how the values are packed is each instruction set's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tilewright.api.graph import DType, Requant, Site
-from tilewright.api.kernel import AccumulatorBounds, RequantForm, Windows, sum_bounds, sum_requant, windows_of
+from tilewright.api.kernel import (
+    AccumulatorBounds,
+    Call,
+    Matched,
+    RequantForm,
+    TileShape,
+    Windows,
+    sum_bounds,
+    sum_requant,
+    windows_of,
+)
+from tilewright.api.operator import Access, whole
+from tilewright_cortexm.kernels.row_tiles import image_access, row_fields, tile_rows
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -200,9 +213,26 @@ def _gemm_rows(site: Site) -> Rows:
     )  # fmt: skip
 
 
-def fields(layer: Products) -> dict[str, int]:
+def fields(layer: Products, call: Call) -> dict[str, object]:
     """The geometry, as the structs of all instruction sets begin with it."""
-    return {name: getattr(layer.rows, name) for name in _FIELDS}
+    found: dict[str, object] = {name: getattr(layer.rows, name) for name in _FIELDS}
+    some = dict(row_fields(call))
+    if some:
+        found["pixels"] = f"{layer.rows.out_width} * {some.pop('out_height')}"
+    return {**found, **some}
+
+
+def product_access(site: Matched, constants: Mapping[str, tuple[int, ...]], columns: int) -> Access:
+    """Of a convolution row by row, of a product whole. `columns`: pixels that are computed together."""
+    if site.node.op == "QConv":
+        return image_access(site, two_spatial_axes(windows_of(site.node)), constants, least_columns=columns)
+    return whole({"A": site.input(0).shape, **constants}, {"Y": site.output.shape})
+
+
+def rows_of(tile: TileShape) -> Rows:
+    """The geometry of a tile."""
+    rows: Rows = tile.site.analysis.rows
+    return replace(rows, pixels=rows.out_width * tile_rows(tile)) if "h" in tile.box else rows
 
 
 _FIELDS = (

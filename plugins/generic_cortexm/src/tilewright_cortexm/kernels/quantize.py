@@ -14,6 +14,7 @@ from tilewright.api.kernel import Call, Kernel, Sections, nest, walk
 from tilewright.api.operator import whole
 from tilewright_cortexm.kernels.elementwise import NEST
 from tilewright_cortexm.kernels.products import BYTES
+from tilewright_cortexm.kernels.row_tiles import tile_elements
 from tilewright_cortexm.kernels.sources import c_template, narrowed
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ KERNELS = (
         match=_match,
         access=lambda site: whole({"X": site.input(0).shape, "P": (2,)}, {"Y": site.output.shape}),
         pack=_pack,
-        cycles=lambda tile: 10.0 * tile.site.output.elements + 20,
+        cycles=lambda tile: 10.0 * tile_elements(tile) + 20,
         values=_values,
         source=_source,
         call=NEST + "${function}(${arguments});",

@@ -42,10 +42,11 @@ def region_lines(found: Sequence[ElfSymbol], prefix: str, functions: Sequence[st
     return "".join(lines)
 
 
-def first_counted(text: str, steps: int) -> Counts:
+def first_counted(text: str, steps: int, functions: int) -> Counts:
     """What the plugin's file says of the first inference that no hook cuts.
 
     The harness runs one with hooks before, whose visits are cut at the beginning and the end of every step.
+    `functions` of the `steps` have code of their own; hooks are called for all of them.
     TilewrightError TW7010 (exit 7) when the steps executed are not those of the plan.
     """
     header, *lines = text.splitlines()
@@ -53,8 +54,8 @@ def first_counted(text: str, steps: int) -> Counts:
     runs = list(_runs([tuple(map(int, line.split())) for line in lines]))
     whole = runs[1 + 2 * steps] if len(runs) > 1 + 2 * steps else []
     executed = [visit[1:] for visit in whole if visit[0] != BETWEEN]
-    if not whole or len(executed) != steps:
-        raise toolchain_error("TW7010", f"the counted run has {len(executed)} steps, the plan {steps}")
+    if not whole or len(executed) != functions:
+        raise toolchain_error("TW7010", f"the counted run has {len(executed)} steps, the plan {functions}")
     total = [sum(column) for column in zip(*(visit[1:] for visit in whole), strict=True)]
     return Counts(
         total=dict(zip(classes, total, strict=True)),

@@ -119,8 +119,9 @@ class QemuRunner:
             raise _located(error, (folder / ELF).read_bytes()) from None
 
     def _counted(self, job: Job, folder: Path) -> RunResult:
-        steps = job.plan.tiled.scheduled.steps
-        found = first_counted((folder / "counts.txt").read_text(encoding="ascii"), len(steps))
+        steps = executed_steps(job)
+        every = len(job.plan.tiled.scheduled.steps)
+        found = first_counted((folder / "counts.txt").read_text(encoding="ascii"), every, len(steps))
         stack = memoryview((folder / "stack.bin").read_bytes()).cast("I")
         whole = _flat(found.total) | {
             "stack_bytes": stack[0],
@@ -130,11 +131,18 @@ class QemuRunner:
             outputs=(),
             counts=whole,
             step_counts={
-                step.name: _flat(counts) | {"stack_bytes": used}
-                for step, counts, used in zip(steps, found.steps, stack[1:], strict=True)
+                name: _flat(counts) | {"stack_bytes": stack[1 + number]}
+                for (number, name), counts in zip(steps.items(), found.steps, strict=True)
             },
             kind="measured",
         )
+
+
+def executed_steps(job: Job) -> dict[int, str]:
+    """By number the steps that have a function; those computed row by row with others are in the last one's."""
+    executed = job.plan.tiled.executed
+    names = enumerate(step.name for step in job.plan.tiled.scheduled.steps)
+    return {number: name for number, name in names if executed[name] == number}
 
 
 def platform_of(job: Job) -> Platform:

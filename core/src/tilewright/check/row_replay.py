@@ -1,0 +1,238 @@
+"""Knows whether a region by rows is sound, by making every call of its order over buffers that hold row numbers.
+Does not know how orders are found, and shares no arithmetic with what finds them: windows are asked of the accesses.
+
+A buffer has a slot for each row it has room for. A call first makes room as the program does, then every row that it
+reads must be in its slot, then its own rows are put where they belong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from tilewright.check.tiling_calls import CheckedStep
+from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
+from tilewright.ir.access import Loop, MapAccess
+from tilewright.ir.index import bare_loop, mentions
+from tilewright.ir.kernel import TileShape
+from tilewright.ir.regions import HeldValue, Region, Rows
+
+_COUNTER_BYTES = 4
+_NOTHING = -1
+
+
+@dataclass(slots=True)
+class _Played:
+    """A step, how far it has come, and the rows in its buffer; all of them where the value exists whole."""
+
+    step: CheckedStep
+    loop: Loop | None
+    trips: int
+    axis: int | None  # of the output, along which every trip is a row; None: there with the last trip
+    slots: list[int] = field(default_factory=list)
+    readers: list[tuple[_Played, BackingOperand]] = field(default_factory=list)
+    made: int = 0
+    first: int = 0
+
+    @property
+    def output(self) -> BackingOperand:
+        return self.step.outputs[0]
+
+    @property
+    def extent(self) -> int:
+        return self.loop.extent if self.loop else 1
+
+    def box(self, low: int, high: int) -> dict[str, tuple[int, int]]:
+        """All trips of every loop but its own."""
+        box = {loop.name: (0, loop.extent) for loop in self.step.access.loops}
+        return {**box, self.loop.name: (low, high)} if self.loop else box
+
+    def rows(self, item: BackingOperand, axis: int, low: int, high: int) -> tuple[int, int]:
+        """Rows of an operand that trips `low` .. `high - 1` read."""
+        span = self.step.access.window(item.name, self.box(low, high))[axis]
+        return span.low, span.high
+
+
+@dataclass(frozen=True, slots=True)
+class RowReplay:
+    """One region by rows. `steps` have passed the checks of form that all regions do."""
+
+    plan: CheckedPlan
+    region: Region
+    order: Rows
+    steps: tuple[CheckedStep, ...]
+
+    def faults(self) -> Iterator[str]:
+        """What makes no sense, then what goes wrong, then buffers that are not there or too small."""
+        form = tuple(self._form_faults())
+        yield from form
+        if not form:
+            yield from self._calls()
+            yield from self._buffer_faults()
+
+    # --- form
+
+    def _form_faults(self) -> Iterator[str]:
+        if not len(self.order.loops) == len(self.order.trips) == len(self.steps):
+            yield "its order does not name a loop, and trips, for each step"
+            return
+        for step, loop, trips in zip(self.steps, self.order.loops, self.order.trips, strict=True):
+            yield from self._step_faults(step, loop, trips)
+        yield from self._held_faults()
+        if self.region.resident:
+            yield "it is computed by rows, and keeps values in a scratchpad"
+
+    def _step_faults(self, step: CheckedStep, name: str, trips: int) -> Iterator[str]:
+        if len(step.outputs) != 1 or not isinstance(step.access, MapAccess):
+            yield f"step '{step.name}' has no index map, or not one output"
+            return
+        if step.kernel.memories or step.kernel.wait:
+            yield f"the kernel of step '{step.name}' wants operands elsewhere, or runs beside others"
+        loop = _loop(step, name)
+        if name and loop is None:
+            yield f"step '{step.name}' has no loop '{name}'"
+            return
+        extent, grain = (loop.extent, step.kernel.multiples.get(name, 1)) if loop else (1, 1)
+        if trips < 1 or (trips < extent and trips % grain) or extent > 0xFFFF:
+            yield f"step '{step.name}' has {trips} trips of loop '{name}' in a call, of {extent}"
+        sums = self.region.sums.get(step.name)
+        if loop is None or loop.kind == "parallel":
+            if sums is not None or (loop and _axis(step, name) is None):
+                yield f"rows of step '{step.name}' along loop '{name}' are no rows of its output"
+        elif sums is None or loop.kind != "reduce" or sums.loops != (name,) or not self._accumulates(step, name):
+            yield f"loop '{name}' of step '{step.name}' cannot be computed in parts"
+
+    def _accumulates(self, step: CheckedStep, name: str) -> bool:
+        form, sums = step.kernel.accumulates(step.site), self.region.sums[step.name]
+        return form is not None and name in form.loops and form.dtype is sums.dtype and not sums.in_output
+
+    def _held_faults(self) -> Iterator[str]:
+        inner = {step.outputs[0].value: step for step in self.steps[:-1]}
+        if sorted(inner) != sorted(self.region.held):
+            yield "what it holds is not what its steps, the last excepted, write"
+            return
+        graph = self.plan.tiled.scheduled.bound.graph
+        for value, held in self.region.held.items():
+            readers = {node.name for node in graph.nodes if value in node.inputs}
+            outside = readers - set(self.region.steps) or value in graph.outputs
+            if outside and not held.leaves:
+                yield f"'{value}' is needed outside"
+            if held.form != ("whole" if held.leaves else "rolling") or held.over:
+                yield f"'{value}' is held as no region by rows holds values"
+
+    # --- calls
+
+    def _calls(self) -> Iterator[str]:
+        played = self._begun()
+        for number in self.order.calls:
+            if not 0 <= number < len(played):
+                yield f"there is no step {number} to call"
+                return
+            fault = self._call(played[number], played)
+            if fault:
+                yield fault
+                return
+        for one in played:
+            leaves = one.step is self.steps[-1] or self.region.held[one.output.value].leaves
+            if leaves and one.made < one.extent:
+                yield f"step '{one.step.name}' makes {one.made} of {one.extent} rows"
+
+    def _begun(self) -> tuple[_Played, ...]:
+        played = tuple(
+            _Played(step, _loop(step, loop), trips, _axis(step, loop))
+            for step, loop, trips in zip(self.steps, self.order.loops, self.order.trips, strict=True)
+        )
+        for one in played:
+            held = self.region.held.get(one.output.value, HeldValue(memory="", form="whole", leaves=True))
+            one.slots = [_NOTHING] * (one.extent if held.leaves or one.axis is None else held.rows)
+            one.readers = [
+                (other, item) for other in played for item in other.step.operands
+                if item.value == one.output.value and not item.written
+            ]  # fmt: skip
+        return played
+
+    def _call(self, one: _Played, played: Sequence[_Played]) -> str:
+        end = min(one.made + one.trips, one.extent)
+        if one.made == one.extent:
+            return f"step '{one.step.name}' is called when it has made all its rows"
+        for maker in played:
+            for reader, item in maker.readers:
+                if reader is one and (fault := self._read(maker, one, item, end)):
+                    return fault
+        if end - one.first > len(one.slots):
+            self._make_room(one)
+        if end - one.first > len(one.slots):
+            return f"'{one.output.value}' has room for {len(one.slots)} rows, and needs it for {end - one.first}"
+        one.slots[one.made - one.first : end - one.first] = range(one.made, end)
+        one.made = end
+        return ""
+
+    def _read(self, maker: _Played, one: _Played, item: BackingOperand, end: int) -> str:
+        """Why not all that a call reads of a value is there."""
+        if maker.axis is None:
+            whole = maker.made == maker.extent
+            return "" if whole else f"step '{one.step.name}' reads '{item.value}', which is not complete"
+        low, high = one.rows(item, maker.axis, one.made, end)
+        for row in range(low, high):
+            slot = row - maker.first
+            if not 0 <= slot < len(maker.slots) or maker.slots[slot] != row:
+                return f"step '{one.step.name}' reads row {row} of '{item.value}', which is not there"
+        return ""
+
+    def _make_room(self, one: _Played) -> None:
+        """Rows from the first that any reader would read next are moved to the beginning."""
+        if one.axis is None:
+            return
+        lows = [reader.rows(item, one.axis, reader.made, reader.made + 1)[0] for reader, item in one.readers]
+        first = min([one.made, *lows])
+        kept = one.slots[first - one.first : one.made - one.first] if first >= one.first else []
+        one.slots[:] = [*kept, *[_NOTHING] * (len(one.slots) - len(kept))]
+        one.first = first
+
+    # --- buffers
+
+    def _buffer_faults(self) -> Iterator[str]:
+        sink = self.steps[-1]
+        home = self.plan.platform.home_memory().name
+        for step, loop in zip(self.steps, self.order.loops, strict=True):
+            output = step.outputs[0]
+            held, axis = self.region.held.get(output.value), _axis(step, loop)
+            if held is not None and not held.leaves:
+                room = [held.rows if at == axis else extent for at, extent in enumerate(output.shape)]
+                name = f"{step.name}.{output.name}@{held.memory}#0"
+                yield from self.plan.buffer_faults(name, held.memory, output.bytes_in(room), sink.number)
+            sums = self.region.sums.get(step.name)
+            if sums is not None:
+                size = sums.dtype.size_bytes * prod(output.shape)
+                yield from self.plan.buffer_faults(f"{step.name}.acc@{home}#0", home, size, sink.number)
+        counters = _COUNTER_BYTES * len(self.steps)
+        yield from self.plan.buffer_faults(f"{sink.name}.rows@{home}#0", home, counters, sink.number)
+        yield from self._scratch_faults(sink.number)
+
+    def _scratch_faults(self, number: int) -> Iterator[str]:
+        needed = 0
+        for step, name, trips in zip(self.steps, self.order.loops, self.order.trips, strict=True):
+            box = {loop.name: (0, trips if loop.name == name else loop.extent) for loop in step.access.loops}
+            shape = TileShape(site=step.site, access=step.access, box=box)
+            needed = max(needed, step.kernel.scratch_bytes(shape))
+        buffer = self.plan.buffers.get(f"{self.region.name}.scratch")
+        alive = buffer is not None and buffer.first <= number <= buffer.last
+        if needed and (buffer is None or buffer.size_bytes < needed or not alive):
+            yield f"its calls need {needed} B of scratch, which are not there"
+
+
+def _loop(step: CheckedStep, name: str) -> Loop | None:
+    return next((loop for loop in step.access.loops if loop.name == name), None)
+
+
+def _axis(step: CheckedStep, name: str) -> int | None:
+    """The axis of the output that is this loop, and no other."""
+    if not name or not isinstance(step.access, MapAccess):
+        return None
+    axes: Mapping[int, str] = dict(enumerate(step.loops))
+    mine = [at for at, loop in axes.items() if loop == name]
+    others = [at for at, axis in enumerate(step.axes(step.outputs[0].name)) if mentions(axis.index, name)]
+    return (
+        mine[0] if len(mine) == 1 and mine == others and bare_loop(step.axes(step.outputs[0].name)[mine[0]]) else None
+    )

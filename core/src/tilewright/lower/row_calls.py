@@ -1,0 +1,264 @@
+"""Knows the function that computes the next rows of one step of a region by rows: room for them, pointers, the kernel.
+Does not know when it is called (`row_programs`), nor how the order was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from tilewright.c_text.identifiers import unique_identifiers
+from tilewright.c_text.rendering import render_call, render_source
+from tilewright.ir.access import Access
+from tilewright.ir.dtypes import DType
+from tilewright.ir.expressions import Element, Expression, Field, FunctionCall, Name, Number, Reference, equal, folded
+from tilewright.ir.kernel import Call, Kernel, Matched, Operand
+from tilewright.ir.layout import Layout, strides
+from tilewright.ir.program import Parameter, Part
+from tilewright.ir.sections import Section
+from tilewright.ir.statements import ByteRange, Declare, KernelCall, Statement
+from tilewright.lower.addresses import RUN_LOCALS, Address, AddressBook
+from tilewright.lower.boxes import NOTHING, Bounds, CBox, CSpan, fixed, lows, whole_box, window
+from tilewright.lower.operand_bindings import OperandBinding, pointer_to, scratch_operand
+from tilewright.lower.scope import declared, spans_declared, used
+from tilewright.tile.footprint import SUMS
+from tilewright.tile.row_steps import RowRead, RowStep
+
+ROWS = Parameter(type="tw_rows *", name="rows")  # the counters of all steps
+_ROW, _PART = Name("row"), Name("part")  # the only row of a call, or the range of them
+_LOCALS = (*RUN_LOCALS, *"ijklmnop", ROWS.name, "row", "part", "scratch", "acc")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldRows:
+    """Where rows of a value are kept: `rows` of them along an axis, from the first that the step's counter names."""
+
+    number: int  # of the step that computes them
+    place: Address
+    region: ByteRange
+    axis: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowCall:
+    """One step of a region. `readers` are the steps that read what it holds: their number, and how they read it."""
+
+    number: int
+    one: RowStep
+    trips: int
+    site: Matched
+    kernel: Kernel
+    access: Access
+    bindings: tuple[OperandBinding, ...]
+    function: str
+    book: AddressBook
+    held: Mapping[str, HeldRows]  # value -> where the region keeps rows of it
+    readers: tuple[tuple[RowCall, RowRead], ...] = ()
+    sums: Address | None = None
+    sums_region: ByteRange | None = None
+    scratch: str = ""  # buffer
+    scratch_bytes: int = 0
+
+    @property
+    def counter(self) -> Expression:
+        """How far the step has come."""
+        return Element(ROWS.variable, Number(self.number))
+
+    @property
+    def made(self) -> Expression:
+        """Trips that are done."""
+        return Field(self.counter, "made")
+
+    @property
+    def alike(self) -> bool:
+        """Whether every call has the same number of trips."""
+        return self.one.extent % self.trips == 0
+
+    @property
+    def bounds(self) -> Bounds:
+        """The trips of a call, in its function."""
+        if self.trips == self.one.extent:
+            return Number(0), Number(self.trips)
+        return (_ROW, _ROW + self.trips) if self.alike else (Field(_PART, "low"), Field(_PART, "high"))
+
+    @property
+    def box(self) -> CBox:
+        """The trips of every loop."""
+        return self._at(self.bounds)
+
+    def _at(self, bounds: Bounds) -> CBox:
+        whole = fixed(whole_box(self.access))
+        return {**whole, self.one.loop: bounds} if self.one.loop else whole
+
+    def still_read(self, read: RowRead, axis: int) -> Expression:
+        """The first row of a value that the step has not read for the last time."""
+        if not any(read.low):
+            return NOTHING
+        return lows(self.access, read.operand, self._at((self.made, self.made + 1)))[axis]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Operands:
+    given: dict[str, Operand] = field(default_factory=dict)
+    declared: list[Statement] = field(default_factory=list)
+    spans: list[CSpan] = field(default_factory=list)
+    reads: list[ByteRange] = field(default_factory=list)
+    writes: list[ByteRange] = field(default_factory=list)
+
+
+def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
+    """The function, and the C at file scope that its kernel needs."""
+    names = _names(call)
+    operands = _operands(call, names)
+    first, end = call.bounds
+    asked = Call(
+        site=call.site,
+        operands=operands.given,
+        extents={loop: str(high - low) for loop, (low, high) in call.box.items()},
+        name=call.function,
+        first=str(equal(first, 0)) if call.sums else "",
+        last=str(equal(end, call.one.extent)) if call.sums else "",
+    )
+    compute = KernelCall(
+        kernel=call.kernel.name,
+        code=render_call(call.kernel, asked),
+        reads=tuple(operands.reads),
+        writes=tuple(operands.writes),
+    )
+    done = KernelCall(
+        kernel="tw_made", code=FunctionCall("tw_made", (Reference(call.counter), end)), reads=(), writes=()
+    )
+    core: tuple[Statement, ...] = (*declared(operands.declared, (compute,)), compute, done)
+    core = (*_room(call, end), *spans_declared(operands.spans, core), *core)
+    body = (*declared(_trips(call), core), *core)
+    part = Part(
+        role="compute",
+        function=f"{call.function}_rows",
+        comment=(f"Step {call.one.index}: {'its next rows' if call.one.loop else 'all of it'}.",),
+        parameters=used((*sorted(call.book.bases, key=lambda one: one.name), ROWS), body),
+        body=body,
+    )
+    return part, render_source(call.kernel, asked)
+
+
+def _trips(call: RowCall) -> Iterator[Statement]:
+    yield Declare(type="const int32_t", name=_ROW.text, value=call.made)
+    arguments = (Reference(call.counter), Number(call.trips), Number(call.one.extent))
+    yield Declare(type="const tw_range", name=_PART.text, value=FunctionCall("tw_next_rows", arguments))
+
+
+def _room(call: RowCall, end: Expression) -> Iterator[Statement]:
+    """Rows that are read no more give way to those that come."""
+    held = call.held.get(call.one.output.value)
+    if held is None or call.one.axis is None or held.rows >= call.one.extent:
+        return
+    low = folded("tw_least", [reader.still_read(read, held.axis) for reader, read in call.readers])
+    arguments = (Reference(call.counter), end, low, held.place.address, *_blocks(call.one, held.rows))
+    yield KernelCall(
+        kernel="tw_make_room",
+        code=FunctionCall("tw_make_room", arguments),
+        reads=(held.region,),
+        writes=(held.region,),
+    )
+
+
+def _blocks(one: RowStep, rows: int) -> tuple[Expression, ...]:
+    """Blocks of rows that lie together, rows in each, and the bytes of one."""
+    layout = one.output.layout
+    outside = layout[: layout.index(one.axis)] if one.axis is not None else ()
+    blocks = prod(one.output.shape[axis] for axis in outside)
+    return Number(blocks), Number(rows), Number(one.row_bytes // blocks)
+
+
+def _names(call: RowCall) -> Mapping[str, str]:
+    taken = [*_LOCALS, *(one.name for one in call.book.bases)]
+    texts = {binding.operand: binding.operand.lower() for binding in call.bindings}
+    names = unique_identifiers(texts.values(), taken=taken, fallback="x")
+    return {operand: names[text] for operand, text in texts.items()}
+
+
+def _operands(call: RowCall, names: Mapping[str, str]) -> _Operands:
+    found = _Operands()
+    for binding in call.bindings:
+        stem = names[binding.operand]
+        texts = [f"{stem}_{axis}" for axis in range(len(binding.shape))]
+        spans = window(call.access, binding.operand, call.box, texts)
+        found.spans.extend(spans)
+        held = call.held.get(binding.what)
+        steps, origin = _stored(binding.shape, binding.layout, held)
+        address = (held.place if held else binding.place).address + _distance(spans, origin, steps, binding.dtype)
+        _add(found, binding.operand, stem, address, binding.dtype, binding.shape, steps, spans, binding.written)
+        (found.writes if binding.written else found.reads).append(held.region if held else binding.region)
+    _add_sums(found, call)
+    _add_scratch(found, call)
+    return found
+
+
+def _stored(
+    shape: Sequence[int], layout: Layout, held: HeldRows | None
+) -> tuple[tuple[int, ...], tuple[Expression, ...]]:
+    """Elements between neighbours along each axis, and the position that is stored first."""
+    origin: list[Expression] = [NOTHING] * len(shape)
+    if held is None:
+        return strides(shape, layout), tuple(origin)
+    if held.rows < shape[held.axis]:
+        origin[held.axis] = Field(Element(ROWS.variable, Number(held.number)), "first")
+    room = [held.rows if axis == held.axis else extent for axis, extent in enumerate(shape)]
+    return strides(room, layout), tuple(origin)
+
+
+def _distance(spans: Sequence[CSpan], origin: Sequence[Expression], steps: Sequence[int], dtype: DType) -> Expression:
+    """Bytes from the first element that is stored to the first of the window."""
+    total: Expression = NOTHING
+    for span, first, step in zip(spans, origin, steps, strict=True):
+        total = total + (span.low - first) * (step * dtype.size_bytes)
+    return total
+
+
+def _add(
+    found: _Operands,
+    operand: str,
+    name: str,
+    address: Expression,
+    dtype: DType,
+    shape: tuple[int, ...],
+    steps: tuple[int, ...],
+    spans: Sequence[CSpan],
+    written: bool,
+) -> None:
+    found.declared.append(pointer_to(address, name, dtype, written=written))
+    found.given[operand] = Operand(
+        name=operand,
+        pointer=name,
+        dtype=dtype,
+        shape=shape,
+        strides=steps,
+        extents=tuple(str(span.extent) for span in spans),
+        origin=tuple(str(span.low) for span in spans),
+        before=tuple(str(span.before) for span in spans),
+        after=tuple(str(span.after) for span in spans),
+    )
+
+
+def _add_sums(found: _Operands, call: RowCall) -> None:
+    """The partial results, one for each element of the output."""
+    if call.sums is None or call.one.sums is None or call.sums_region is None:
+        return
+    output, dtype = call.one.output, call.one.sums.dtype
+    spans = window(call.access, output.name, call.box, [""] * len(output.shape))
+    steps = strides(output.shape, output.layout)
+    _add(found, SUMS, SUMS, call.sums.address, dtype, output.shape, steps, spans, True)
+    found.reads.append(call.sums_region)
+    found.writes.append(call.sums_region)
+
+
+def _add_scratch(found: _Operands, call: RowCall) -> None:
+    buffer = call.book.buffers.get(call.scratch)
+    if buffer is None or not call.scratch_bytes:
+        found.given["scratch"] = scratch_operand("NULL", 0)
+        return
+    found.given["scratch"] = scratch_operand("scratch", call.scratch_bytes)
+    found.declared.append(pointer_to(call.book.of_buffer(buffer.name).address, "scratch", DType.U8, written=True))
+    found.writes.append(ByteRange(buffer=buffer.name, offset_bytes=0, size_bytes=buffer.size_bytes))

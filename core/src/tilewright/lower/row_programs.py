@@ -1,0 +1,215 @@
+"""Knows how a region by rows becomes C: a function for the rows of each step, and one that goes through the order.
+Does not know what is in a step's function (`row_calls`), the other regions, nor the border of the program.
+
+The order is a constant table of bytes: parts, each of them how often it is repeated, how many calls it has, and these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from tilewright.c_text.section_files import section_file
+from tilewright.ir.expressions import Cast, Element, Expression, FunctionCall, Name, Number
+from tilewright.ir.program import Part, StepCode
+from tilewright.ir.regions import Region, Repeated, Rows
+from tilewright.ir.statements import ByteRange, Declare, For, KernelCall, Statement, Switch
+from tilewright.lower.addresses import AddressBook
+from tilewright.lower.comments import Row, step_comment, type_text
+from tilewright.lower.operand_bindings import operand_bindings
+from tilewright.lower.parts import call_part
+from tilewright.lower.regions import Lowering
+from tilewright.lower.row_calls import ROWS, HeldRows, RowCall, row_part
+from tilewright.lower.scope import used
+from tilewright.lower.steps import Lowered
+from tilewright.tile.footprint import SUMS, tile_buffer_name
+from tilewright.tile.row_buffers import counters_name, row_steps_of
+from tilewright.tile.row_steps import RowStep, RowSteps
+
+_MOST = 255  # in a byte
+_SECTIONS = ("ranges", "windows", "rows")
+
+
+def lower_rows(region: Region, given: Lowering) -> Iterator[Lowered]:
+    """The steps of a region, in order. All code is the last one's."""
+    if region.rows is None:
+        raise ValueError(f"region '{region.name}' is not computed by rows")
+    calls = _calls(region, region.rows, given)
+    made = [row_part(call) for call in calls]
+    helpers = tuple(section_file("tilewright.lower", f"text/{name}.c") for name in _SECTIONS)
+    for call, (_, sources) in zip(calls, made, strict=True):
+        final = call is calls[-1]
+        code = _step(calls, [part for part, _ in made], region, given) if final else _nothing(call, region, given)
+        yield Lowered(code=code, sources=(*helpers, *sources), kernel=call.kernel)
+
+
+def _calls(region: Region, rows: Rows, given: Lowering) -> tuple[RowCall, ...]:
+    steps = RowSteps(given.machine)
+    members = row_steps_of(steps, region)
+    held = dict(_held(region, members, given.book))
+    calls = tuple(
+        _call(number, one, rows.trips[number], region, given, steps, held) for number, one in enumerate(members)
+    )
+    return tuple(
+        replace(call, readers=tuple(
+            (reader, read) for reader in calls for read in reader.one.reads if read.value == call.one.output.value
+        ))
+        for call in calls
+    )  # fmt: skip
+
+
+def _held(region: Region, members: Sequence[RowStep], book: AddressBook) -> Iterator[tuple[str, HeldRows]]:
+    for number, one in enumerate(members[:-1]):
+        held = region.held[one.output.value]
+        if not held.leaves:
+            name = tile_buffer_name(one.step.name, one.output.name, held.memory, 0)
+            yield (
+                one.output.value,
+                HeldRows(
+                    number=number,
+                    place=book.of_buffer(name),
+                    region=_all_of(name, book),
+                    axis=one.axis or 0,
+                    rows=held.rows if one.axis is not None else one.output.shape[0],
+                ),
+            )
+
+
+def _all_of(buffer: str, book: AddressBook) -> ByteRange:
+    return ByteRange(buffer=buffer, offset_bytes=0, size_bytes=book.buffers[buffer].size_bytes)
+
+
+def _call(
+    number: int,
+    one: RowStep,
+    trips: int,
+    region: Region,
+    given: Lowering,
+    steps: RowSteps,
+    held: Mapping[str, HeldRows],
+) -> RowCall:
+    machine, book, name = given.machine, given.book, one.step.name
+    node = machine.nodes[name]
+    inner = {value: where.region.buffer for value, where in held.items()}
+    binding = machine.bound.bindings[name]
+    sums = tile_buffer_name(name, SUMS, machine.platform.home_memory().name, 0) if one.sums else ""
+    return RowCall(
+        number=number,
+        one=one,
+        trips=trips,
+        site=machine.site(one.step),
+        kernel=binding.kernel,
+        access=machine.access(one.step),
+        bindings=operand_bindings(machine.bound.site(node), machine.operators[node.op], binding, book, inner),
+        function=given.function(one.index, node.op),
+        book=book,
+        held=held,
+        sums=book.of_buffer(sums) if sums else None,
+        sums_region=_all_of(sums, book) if sums else None,
+        scratch=f"{region.name}.scratch",
+        scratch_bytes=steps.call(one.index, trips)[1],
+    )
+
+
+# --- the last step's function
+
+
+def _step(calls: Sequence[RowCall], parts: Sequence[Part], region: Region, given: Lowering) -> StepCode:
+    book, rows = given.book, region.rows
+    counters = counters_name(region, given.machine.platform.home_memory().name)
+    order = Name(f"{calls[-1].function}_order")
+    table = list(order_table(rows.word if rows else ()))
+    start = book.of_buffer(counters).address
+    begun = KernelCall(
+        kernel="tw_begin_rows",
+        code=FunctionCall("tw_begin_rows", (ROWS.variable, Number(len(calls)))),
+        reads=(),
+        writes=(_all_of(counters, book),),
+    )
+    body: tuple[Statement, ...] = (
+        Declare(type="tw_rows *const", name=ROWS.name, value=Cast("tw_rows *", Cast("void *", start))),
+        begun,
+        _loops(order, len(table), Switch(
+            value=Element(order, Name("at") + Name("call") + 2), bodies=tuple((call_part(part, {}),) for part in parts)
+        )),
+    )  # fmt: skip
+    return StepCode(
+        step=calls[-1].one.step.name,
+        function=calls[-1].function,
+        comment=_comment(calls[-1], calls, region, given),
+        parameters=tuple(sorted(used(book.bases, body), key=lambda one: one.name)),
+        body=body,
+        declarations=(_declared(order, table),),
+        parts=tuple(parts),
+    )
+
+
+def _loops(order: Name, length: int, call: Statement) -> Statement:
+    """Every call of every turn of every part."""
+    at, one = Name("at"), Number(1)
+    calls = For(variable="call", start=Number(0), stop=Element(order, at + 1), step=one, body=(call,))
+    turns = For(variable="turn", start=Number(0), stop=Element(order, at), step=one, body=(calls,))
+    following: Expression = Element(order, at + 1) + 2
+    return For(variable="at", start=Number(0), stop=Number(length), step=following, body=(turns,))
+
+
+def order_table(word: Sequence[Repeated]) -> Iterator[int]:
+    for folded, turns in word:
+        steps, times = (folded, turns) if len(folded) <= _MOST else (folded * turns, 1)
+        for start in range(0, len(steps), _MOST):
+            part, left = steps[start : start + _MOST], times
+            while left > 0:
+                yield from (min(left, _MOST), len(part), *part)
+                left -= _MOST
+
+
+def _declared(order: Name, table: Sequence[int]) -> str:
+    lines = [", ".join(map(str, table[at : at + 24])) for at in range(0, len(table), 24)]
+    body = ",\n    ".join(lines)
+    return f"static const uint8_t {order}[{len(table)}] = {{\n    {body},\n}};"
+
+
+# --- comments
+
+
+def _nothing(call: RowCall, region: Region, given: Lowering) -> StepCode:
+    """A step that is computed in the last one's function."""
+    comment = _comment(call, (call,), region, given)
+    return StepCode(step=call.one.step.name, function=call.function, comment=comment, parameters=(), body=())
+
+
+def _comment(call: RowCall, calls: Sequence[RowCall], region: Region, given: Lowering) -> tuple[str, ...]:
+    machine, sink = given.machine, given.machine.numbers[region.name]
+    final = call.one.step.name == region.name
+    total = len(region.rows.calls) if region.rows else 0
+    numbers = ", ".join(str(one.one.index) for one in calls)
+    line = f"steps {numbers} together, in {total} calls" if final else f"by rows, in the function of step {sink}"
+    return step_comment(
+        call.one.index,
+        len(machine.scheduled.steps),
+        call.site,
+        machine.bound.bindings[call.one.step.name],
+        [binding for binding in call.bindings if binding.what not in call.held],
+        given.book,
+        call.one.step,
+        buffers=list(_rows(call)),
+        tiles=[_trips_line(call), line],
+    )
+
+
+def _trips_line(call: RowCall) -> str:
+    return (
+        f"{call.trips} of {call.one.extent} of loop {call.one.loop} in a call" if call.one.loop else "all in one call"
+    )
+
+
+def _rows(call: RowCall) -> Iterator[Row]:
+    """What is held, as far as the step reads or writes it."""
+    for binding in call.bindings:
+        held = call.held.get(binding.what)
+        if held is None:
+            continue
+        room = tuple(held.rows if axis == held.axis else extent for axis, extent in enumerate(binding.shape))
+        kind, size = type_text(binding.dtype.value, room, binding.layout), held.region.size_bytes
+        where = f"{held.place.where} [{held.place.offset_bytes}, {held.place.offset_bytes + size})"
+        yield binding.operand.ljust(7), kind, where, f"{held.rows} of {binding.shape[held.axis]} rows held"

@@ -1,0 +1,19 @@
+#pragma once
+#include "tw_cos_near_0.h"
+#include "tw_quarter_turns.h"
+#include "tw_sin_near_0.h"
+#include "../prelude.h"
+#include <math.h>
+#include <stdint.h>
+
+/* sin(x), for any x. */
+TW_KERNEL float tw_sinf(float x)
+{
+    if (!(x > -INFINITY && x < INFINITY)) {
+        return NAN;
+    }
+    uint32_t n;
+    const float r = tw_quarter_turns(x, &n);
+    const float y = (n & 1) != 0 ? tw_cos_near_0(r) : tw_sin_near_0(r);
+    return (n & 2) != 0 ? -y : y;
+}

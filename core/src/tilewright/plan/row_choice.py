@@ -1,0 +1,207 @@
+"""Knows when steps of a machine with one memory are computed row by row, and which of the ways to do so is taken.
+Does not know how such regions are found (`tile/row_programs`), nor how any plan is made: it asks the planner.
+
+What is asked for decides: `speed` takes rows only where nothing else fits, `ram` the least memory, `balanced` the least
+at no more than a tenth more cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tilewright.errors import Diagnostic
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.layer import Layers
+from tilewright.ir.operator import Operator
+from tilewright.ir.platform import Platform
+from tilewright.ir.stages import Allocated, Bound, Scheduled
+from tilewright.plan.planner import Planner, ram_bytes
+from tilewright.plan.row_kernels import kernels_by_rows
+from tilewright.plan.shortage import Misfit
+from tilewright.schedule import schedule
+from tilewright.schedule.order import given_order
+from tilewright.tile.row_programs import Division, RowPrograms, row_programs
+from tilewright.tile.step_spaces import ScheduledMachine
+
+BALANCED = 1.1  # times the cycles of layer by layer, at most
+_MOST_PLANNED = 6  # ways that are planned with: the largest segment is a bound that most of them reach
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowPlan:
+    """One way: the least that it takes, its cycles, how many times those of layer by layer they are."""
+
+    programs: RowPrograms
+    division: Division
+    slowdown: float
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the fullest segment: no plan takes less."""
+        return self.division.size_bytes
+
+    def decisions(self) -> Decisions:
+        """The same order and in-place pairs, with these regions."""
+        decisions = self.programs.machine.decisions
+        regions = self.programs.regions(self.division)
+        return Decisions(order=decisions.order, in_place=decisions.in_place, tiles=regions)
+
+
+Rebind = Callable[[Mapping[str, str]], Bound]  # with these kernels, node -> name
+
+
+def with_rows(
+    planner: Planner, answer: Allocated | tuple[Misfit, ...], rebind: Rebind | None = None
+) -> Allocated | tuple[Misfit, ...]:
+    """The plan that is asked for; the answer itself where rows give no better one.
+
+    `rebind`: kernels may be others than those of the answer, where these take a layer in one piece only.
+    """
+    if isinstance(answer, Allocated):
+        if planner.optimize == "speed" or not _possible(planner, answer.tiled.scheduled.bound.platform):
+            return answer
+        return _smallest(planner, answer, rebind)
+    return _fitting(planner, answer, rebind)
+
+
+def row_plans(
+    scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions, *, apart: bool
+) -> tuple[RowPlan, ...]:
+    """All ways worth a look, the fastest first. `apart`: also those in which no value takes another's bytes."""
+    before = layers_cycles(scheduled)
+    found: list[RowPlan] = []
+    for chosen in _schedules(scheduled, operators, decisions, apart=apart):
+        programs = row_programs(ScheduledMachine(chosen[0], operators, chosen[1]))
+        found.extend(
+            RowPlan(programs=programs, division=one, slowdown=one.cycles / max(before, 1.0))
+            for one in programs.front()[1:]
+        )
+    return tuple(sorted(found, key=lambda one: (one.division.cycles, one.size_bytes)))
+
+
+def layers_cycles(scheduled: Scheduled) -> float:
+    """What all steps take in one piece, with the fastest kernels; an estimate."""
+    return sum(scheduled.bound.bindings[step.name].candidates[0].cycles for step in scheduled.steps)
+
+
+def _schedules(
+    scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions, *, apart: bool
+) -> Iterator[tuple[Scheduled, Decisions]]:
+    yield scheduled, decisions
+    if apart and scheduled.in_place:
+        other = replace(decisions, in_place=dict.fromkeys(scheduled.in_place, ""))
+        yield schedule(scheduled.bound, operators, other), other
+
+
+def _possible(planner: Planner, platform: Platform) -> bool:
+    """Whether there is one memory, one core, and no pin about groups or tiles."""
+    alone = not platform.near and all(engine.cores == 1 for engine in platform.engines)
+    return alone and not planner.pins.tiles and not planner.pins.groups
+
+
+def _plans(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> tuple[RowPlan, ...]:
+    """The ways with the kernels that are there, and, where it makes a difference, with such as take rows."""
+    apart = not planner.pins.in_place
+    decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
+    found = row_plans(scheduled, planner.operators, decisions, apart=apart)
+    kernels = kernels_by_rows(scheduled.bound, planner.layers or Layers(operators=planner.operators)) if rebind else {}
+    if not kernels or rebind is None:
+        return found
+    bound = rebind(kernels)
+    if {node.name for node in bound.graph.nodes} != set(decisions.order):
+        decisions = Decisions(order=given_order(bound.graph)).pinned_by(planner.pins)
+    other = schedule(bound, planner.operators, decisions)
+    more = row_plans(other, planner.operators, decisions, apart=apart)
+    return tuple(sorted((*found, *more), key=lambda one: (one.division.cycles, one.size_bytes)))
+
+
+def order_of(scheduled: Scheduled) -> tuple[str, ...]:
+    """All nodes in the order of the steps; what is a view as soon as what it shows is there."""
+    graph = scheduled.bound.graph
+    steps = [name for step in scheduled.steps for name in step.nodes]
+    nodes = {node.name: node for node in graph.nodes}
+    views = [node for node in graph.nodes if node.name not in set(steps)]
+    known, order = {"", *graph.inputs, *graph.constants}, list[str]()
+    for name in ("", *steps):
+        if name:
+            order.append(name)
+            known.update(nodes[name].outputs)
+        for node in views:  # in topological order: once through is enough
+            if node.name not in order and known.issuperset(node.inputs):
+                order.append(node.name)
+                known.update(node.outputs)
+    return tuple(order)
+
+
+def _smallest(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated:
+    """Of the ways that are fast enough the one that takes least."""
+    most = BALANCED if planner.optimize == "balanced" else float("inf")
+    ways = [one for one in _plans(planner, plan.tiled.scheduled, rebind) if one.slowdown <= most]
+    best, left = plan, _MOST_PLANNED
+    for way in sorted(ways, key=lambda one: (one.size_bytes, one.slowdown)):
+        if way.size_bytes >= ram_bytes(best) or not left:
+            break
+        answer = _planned(planner, way)
+        left -= 1
+        if isinstance(answer, Allocated) and ram_bytes(answer) < ram_bytes(best):
+            best = answer
+    return best
+
+
+def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
+    """The first way that fits: the fastest one, or the smallest where that is asked for. Where none does, the smallest
+    way is one more that does not.
+    """
+    found = list(misfits)
+    for scheduled in _crowded(planner, misfits):
+        room, ways = _room(scheduled.bound.platform), _plans(planner, scheduled, rebind)
+        least = min(ways, key=lambda one: one.size_bytes, default=None)
+        fitting = [one for one in ways if one.size_bytes <= room]
+        if planner.optimize == "ram":
+            fitting.sort(key=lambda one: one.size_bytes)
+        for way in fitting[:_MOST_PLANNED] or ([least] if least else []):
+            answer = _planned(planner, way)
+            if isinstance(answer, Allocated):
+                return answer
+            found.append(answer)
+    return tuple(found)
+
+
+def _crowded(planner: Planner, misfits: Sequence[Misfit]) -> list[Scheduled]:
+    """The first and the last schedule that a memory was too small for: of the fastest kernels, and of least scratch."""
+    crowded = [misfit for misfit in misfits if misfit.overflow is not None and not misfit.of_constants]
+    tiled = [misfit.tiled for misfit in crowded if misfit.tiled is not None]
+    ends = [one.scheduled for one in (*tiled[:1], *tiled[1:][-1:])]
+    return [one for one in ends if _possible(planner, one.bound.platform)]
+
+
+def _room(platform: Platform) -> float:
+    """Bytes of all memories that values may live in."""
+    sizes = [platform.hard_bytes(memory.name) for memory in platform.of_kind("ram")]
+    return sum(float("inf") if size is None else size for size in sizes)
+
+
+def _planned(planner: Planner, way: RowPlan) -> Allocated | Misfit:
+    return planner.attempt(way.programs.machine.bound, way.decisions().pinned_by(planner.pins))
+
+
+def slowdown(allocated: Allocated) -> float:
+    """What a plan takes longer than its steps in one piece with the fastest kernels, as a part of that; an estimate."""
+    before = layers_cycles(allocated.tiled.scheduled)
+    return sum(group.cycles for group in allocated.tiled.groups) / before - 1 if before else 0.0
+
+
+def row_notes(allocated: Allocated) -> Iterator[Diagnostic]:
+    """The note TW5036 of a plan with steps that are computed by rows: how many, and what that costs."""
+    tiled = allocated.tiled
+    groups = [group for group in tiled.groups if group.region.rows is not None]
+    if not groups:
+        return
+    longer = f", about {100 * slowdown(allocated):.1f} % more cycles (estimate)"
+    steps = sum(len(group.steps) for group in groups)
+    yield Diagnostic(
+        code="TW5036",
+        severity="note",
+        message=f"{steps} steps are computed row by row: {ram_bytes(allocated):,} B of memory{longer}",
+    )

@@ -1,0 +1,172 @@
+"""Knows how to draw networks over images and signals for tests of plans by rows: strides, uneven padding, branches that
+part and meet, values with several readers, pools, sums over everything, transposed convolutions.
+Does not know how they are computed by rows.
+
+Values are small whole numbers in float32, so that no order of additions changes a bit.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tilewright.bind import bind
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Graph
+from tilewright.ir.operator import Operator
+from tilewright.ir.platform import Memory, Platform
+from tilewright.schedule import schedule
+from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.sketch import Sketch
+from tilewright.tile.step_spaces import ScheduledMachine
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+ONE_MEMORY = Platform(name="plain", memories=(Memory(name="ram", size_bytes=None),))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowNetwork:
+    """A graph, and values for its inputs."""
+
+    graph: Graph
+    feeds: Mapping[str, Array]
+
+
+def on_one_memory(graph: Graph) -> ScheduledMachine:
+    """The graph scheduled with portable kernels, in its own order."""
+    decisions = Decisions()
+    bound = bind(graph, ONE_MEMORY, vocabulary(), portable_kernels(), decisions)
+    return ScheduledMachine(schedule(bound, vocabulary(), decisions), vocabulary(), decisions)
+
+
+def row_network(seed: int, operators: Mapping[str, Operator]) -> RowNetwork:
+    """The same for the same seed."""
+    import numpy as np
+
+    chance = random.Random(seed)
+    draft = _Draft(chance, Sketch(operators=operators))
+    spatial = [chance.randint(8, 17), chance.randint(3, 7)] if chance.random() < 0.7 else [chance.randint(16, 40)]
+    x = draft.sketch.input("x", DType.F32, (1, chance.randint(1, 3), *spatial))
+    y = draft.conv(x, chance.randint(2, 5))
+    for _ in range(chance.randint(2, 6)):
+        y = draft.more(y)
+    outputs = draft.ended(y)
+    numbers = np.random.default_rng(seed).integers(-3, 4, draft.shape(x)).astype(np.float32)
+    return RowNetwork(graph=draft.sketch.finish(*outputs), feeds={x: numbers})
+
+
+@dataclass(slots=True)
+class _Draft:
+    chance: random.Random
+    sketch: Sketch
+    seen: list[str] = field(default_factory=list)
+
+    def shape(self, value: str) -> tuple[int, ...]:
+        return self.sketch.tensors[value].shape
+
+    def more(self, x: str) -> str:
+        """What comes after `x`: a layer, or branches that meet."""
+        layers = [self._convolved, self._convolved, self._pooled, self._residual, self._beside, self._depthwise]
+        made = self.chance.choice([*layers, self._spread])(x)
+        self.seen.append(made)
+        return made
+
+    def ended(self, x: str) -> tuple[str, ...]:
+        """Sums over everything and a product, or the image itself; sometimes a value from the middle as well."""
+        last = x
+        if self.chance.random() < 0.6:
+            axes = tuple(range(2, len(self.shape(x))))
+            last = self.sketch.node("ReduceSum", (x,), {"axes": axes, "keepdims": 0})
+            if self.chance.random() < 0.5:
+                last = self.sketch.node("Gemm", (last, self._weights((self.shape(last)[1], 4))), {})
+        middle = [value for value in self.seen if value != x and self.chance.random() < 0.15]
+        return (last, *middle[:1])
+
+    def conv(self, x: str, outputs: int, stride: int = 1, same: bool = False, group: int = 1) -> str:
+        """Any kernel, uneven padding; clipped, so that values stay small."""
+        spatial = self.shape(x)[2:]
+        kernel = tuple(self.chance.choice((1, 3, 3, 5)) for _ in spatial)
+        dilations = tuple(self.chance.choice((1, 1, 1, 2)) for _ in spatial)
+        reach = [(taps - 1) * step for taps, step in zip(kernel, dilations, strict=True)]
+        before = [far // 2 if same else self.chance.randint(0, far) for far in reach]
+        after = [far - low if same or extent <= far else self.chance.randint(0, far - low)
+                 for far, low, extent in zip(reach, before, spatial, strict=True)]  # fmt: skip
+        windows = _windows(kernel, stride, dilations, (*before, *after))
+        w = self._weights((outputs, self.shape(x)[1] // group, *kernel))
+        return self._clipped(self.sketch.node("Conv", (x, w), {**windows, "group": group}))
+
+    def _convolved(self, x: str) -> str:
+        return self.conv(x, self.chance.randint(2, 5), self.chance.choice((1, 1, 2, 3)) if self._large(x) else 1)
+
+    def _depthwise(self, x: str) -> str:
+        channels = self.shape(x)[1]
+        return self.conv(x, channels, 1, group=channels)
+
+    def _pooled(self, x: str) -> str:
+        if not self._large(x):
+            return self._clipped(x)
+        spatial = self.shape(x)[2:]
+        kernel = tuple(self.chance.randint(1, 3) for _ in spatial)
+        windows = _windows(kernel, self.chance.randint(1, 2), (1,) * len(spatial), (0,) * 2 * len(spatial))
+        return self.sketch.node("MaxPool", (x,), windows)
+
+    def _residual(self, x: str) -> str:
+        """A chain beside a shortcut, which is nothing or a convolution of its own."""
+        y, channels = x, self.shape(x)[1]
+        for _ in range(self.chance.randint(1, 2)):
+            y = self.conv(y, channels, same=True)
+        other = x if self.chance.random() < 0.6 else self.conv(x, channels, same=True)
+        return self._clipped(self.sketch.node("Add", (y, other)))
+
+    def _beside(self, x: str) -> str:
+        """Two or three branches, their channels one after the other."""
+        branches = [self.conv(x, self.chance.randint(1, 3), same=True) for _ in range(self.chance.randint(1, 2))]
+        return self.sketch.node("Concat", (*branches, x), {"axis": 1})
+
+    def _spread(self, x: str) -> str:
+        """More rows than before."""
+        spatial = self.shape(x)[2:]
+        if max(spatial) > 24:
+            return self._clipped(x)
+        if self.chance.random() < 0.5:
+            factors = (1, 1, *(self.chance.randint(1, 2) for _ in spatial))
+            return self.sketch.node("Upsample", (x,), {"factors": factors})
+        windows = _windows((3,) * len(spatial), 2, (1,) * len(spatial), (1,) * 2 * len(spatial))
+        w = self._weights((self.shape(x)[1], self.chance.randint(1, 3), *windows["kernel_shape"]))  # type: ignore[misc]
+        attributes: dict[str, Attribute] = {**windows, "group": 1, "output_padding": (1,) * len(spatial)}
+        return self._clipped(self.sketch.node("ConvTranspose", (x, w), attributes))
+
+    def _large(self, x: str) -> bool:
+        return min(self.shape(x)[2:]) >= 4
+
+    def _clipped(self, x: str) -> str:
+        return self.sketch.node("Clip", (x,), {"min": -4.0, "max": 4.0})
+
+    def _weights(self, shape: Sequence[int]) -> str:
+        import numpy as np
+
+        count = int(np.prod(shape))
+        return self.sketch.constant(
+            np.array([self.chance.randint(-2, 2) for _ in range(count)], np.float32).reshape(shape)
+        )
+
+
+def _windows(
+    kernel: Sequence[int], stride: int, dilations: Sequence[int], pads: Sequence[int]
+) -> dict[str, tuple[int, ...] | int]:
+    return {
+        "kernel_shape": tuple(kernel),
+        "strides": (stride,) * len(kernel),
+        "dilations": tuple(dilations),
+        "pads": tuple(pads),
+        "ceil_mode": 0,
+    }

@@ -1,0 +1,61 @@
+"""Knows the buffers of a region that is computed row by row: what is held, sums, scratch, counters; and what it costs.
+Does not know how the region was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tilewright.ir.regions import Region, Rows
+from tilewright.ir.stages import Buffer, BufferKind
+from tilewright.tile.footprint import SUMS, tile_buffer_name
+from tilewright.tile.row_order import follow
+from tilewright.tile.row_programs import COUNTER_BYTES, play_cycles
+from tilewright.tile.row_steps import RowStep, RowSteps
+from tilewright.tile.step_spaces import ScheduledMachine
+
+COUNTERS = "rows"  # the operand of the last step that has the counters of all
+
+
+def row_steps_of(steps: RowSteps, region: Region) -> tuple[RowStep, ...]:
+    """The steps of a region by rows. ValueError where it says more or other of them than they are."""
+    rows, numbers = region.rows, steps.machine.numbers
+    found = tuple(steps.at(numbers[name]) for name in region.steps)
+    if rows is None or [one.loop for one in found] != list(rows.loops) or any(one.cannot for one in found):
+        raise ValueError(f"region '{region.name}' is not computed by rows along these loops")
+    return found
+
+
+def row_buffers(machine: ScheduledMachine, region: Region, rows: Rows) -> Iterator[Buffer]:
+    """Alive where the last step stands."""
+    steps, at = RowSteps(machine), machine.numbers[region.name]
+    members = row_steps_of(steps, region)
+    home, align = machine.platform.home_memory().name, machine.platform.buffer_align
+
+    def buffer(name: str, kind: BufferKind, size_bytes: int, align: int) -> Buffer:
+        return Buffer(name=name, kind=kind, size_bytes=size_bytes, align=align, first=at, last=at, memories=(home,))
+
+    for one in members[:-1]:
+        held = region.held[one.output.value]
+        if not held.leaves:
+            name = tile_buffer_name(one.step.name, one.output.name, held.memory, 0)
+            yield buffer(name, "tile", held.rows * one.row_bytes, max(align, one.output.item_bytes))
+    for one in members:
+        if one.sums is not None:
+            name = tile_buffer_name(one.step.name, SUMS, home, 0)
+            yield buffer(name, "tile", one.sums_bytes, max(align, one.sums.dtype.size_bytes))
+    yield buffer(counters_name(region, home), "tile", COUNTER_BYTES * len(members), max(align, COUNTER_BYTES))
+    scratch = max(steps.call(one.index, trips)[1] for one, trips in zip(members, rows.trips, strict=True))
+    if scratch:
+        yield buffer(f"{region.name}.scratch", "scratch", scratch, max(align, 8))
+
+
+def counters_name(region: Region, memory: str) -> str:
+    """The buffer of how far each step has come."""
+    return tile_buffer_name(region.name, COUNTERS, memory, 0)
+
+
+def row_cycles(machine: ScheduledMachine, region: Region, rows: Rows) -> float:
+    """What all calls of a region take, and moving its rows; an estimate."""
+    steps = RowSteps(machine)
+    return play_cycles(steps, follow(row_steps_of(steps, region), rows.trips, rows.calls))

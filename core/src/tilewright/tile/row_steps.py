@@ -1,0 +1,232 @@
+"""Knows how a step is computed row by row: which loop its rows are trips of, which rows of others each trip reads.
+Does not know in which order steps are called (`row_order`), nor which steps are computed so (`row_programs`).
+
+No axis is special: a value's rows are along the axis that most values around it can be cut along, as the index maps
+say; in an image network the height, in a network over time the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+
+from tilewright.bind.work import operations
+from tilewright.ir.access import Access, Loop, MapAccess
+from tilewright.ir.index import Axis, bare_loop, mentions
+from tilewright.ir.regions import SplitReduction
+from tilewright.ir.stages import Step
+from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
+from tilewright.tile.step_spaces import ScheduledMachine, StepOperand
+
+MOST_TRIPS = 128  # calls of one step, as far as rows per call can see to it: the order is a table
+CALL_CYCLES = 60  # that a call takes beside its kernel: the table, the counters, the windows; an estimate
+
+Place = tuple[str, int]  # a value and one of its axes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowRead:
+    """An operand that is a value: from which row on each trip of the step reads it, and where it ends.
+
+    `low` has one entry more: what a step reads that has come to its end.
+    """
+
+    operand: str
+    value: str
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowStep:
+    """A step, its rows, and what it reads of others. `axis` None: its output is there with the last trip, all rows."""
+
+    index: int
+    step: Step
+    loop: str  # "": one trip is everything
+    extent: int  # trips
+    grain: int  # trips of a call are a multiple of it, those of the last one excepted
+    axis: int | None  # of the output, along which every trip is a row
+    rows: int  # of the output, as those who read it count
+    output: StepOperand
+    reads: tuple[RowRead, ...]
+    sums: SplitReduction | None
+    cannot: str  # why it is in no region; "" where it can be
+
+    @property
+    def row_bytes(self) -> int:
+        """One row of the output."""
+        return prod(self.output.shape) * self.output.item_bytes // max(self.rows, 1)
+
+    @property
+    def sums_bytes(self) -> int:
+        """Of its partial results."""
+        return prod(self.output.shape) * self.sums.dtype.size_bytes if self.sums else 0
+
+    def trips(self, rows: int) -> int:
+        """Of one call: about `rows`, and so many that there are not too many calls."""
+        least = max(rows, -(-self.extent // MOST_TRIPS))
+        return min(self.extent, -(-least // self.grain) * self.grain)
+
+
+class RowSteps:
+    """The steps of a machine's schedule; each is looked at once."""
+
+    def __init__(self, machine: ScheduledMachine) -> None:
+        self.machine = machine
+        self.operands = [machine.operands(step) for step in machine.scheduled.steps]
+        self.axes = _row_axes(machine, self.operands)
+        self._steps: dict[int, RowStep] = {}
+        self._costs: dict[tuple[int, int], tuple[float, int]] = {}
+
+    def at(self, index: int) -> RowStep:
+        """By its number in the schedule."""
+        if index not in self._steps:
+            self._steps[index] = self._looked_at(index)
+        return self._steps[index]
+
+    def call(self, index: int, trips: int) -> tuple[float, int]:
+        """Cycles and scratch of a call of so many trips."""
+        if (index, trips) not in self._costs:
+            self._costs[index, trips] = self._call(self.at(index), trips)
+        return self._costs[index, trips]
+
+    def _call(self, one: RowStep, trips: int) -> tuple[float, int]:
+        machine, binding = self.machine, self.machine.bound.bindings[one.step.name]
+        site, access, engine = machine.site(one.step), machine.access(one.step), machine.engine(binding.engine)
+        extents = {loop.name: trips if loop.name == one.loop else loop.extent for loop in access.loops}
+        work = operations(binding.kernel, machine.operators[site.node.op], site, machine.platform, engine)
+        cycles = kernel_cycles(binding.kernel, site, access, work, extents, engine)
+        return cycles, scratch_bytes(binding.kernel, site, access, extents, engine.cores)[1]
+
+    def _looked_at(self, index: int) -> RowStep:
+        machine, step = self.machine, self.machine.scheduled.steps[index]
+        access, operands = machine.access(step), self.operands[index]
+        output = next(operand for operand in operands if operand.written)
+        axis = self.axes.get(output.value)
+        loop = _loop(access, output.name, axis)
+        if loop is None or not self._moves_rows(access, operands, loop):
+            loop = self._summed(step, access, operands) or loop
+        sums = loop is not None and loop.kind == "reduce"
+        form = machine.bound.layers[step.name].sums
+        return RowStep(
+            index=index,
+            step=step,
+            loop=loop.name if loop else "",
+            extent=loop.extent if loop else 1,
+            grain=machine.bound.bindings[step.name].kernel.multiples.get(loop.name, 1) if loop else 1,
+            axis=axis if loop and not sums else None,
+            rows=1 if axis is None else output.shape[axis],
+            output=output,
+            reads=tuple(
+                self._read(access, operand, loop)
+                for operand in operands
+                if not operand.written and not operand.constant
+            ),
+            sums=SplitReduction(loops=(loop.name,), dtype=form.dtype) if loop and sums and form else None,
+            cannot=_cannot(machine, step, operands),
+        )
+
+    def _summed(self, step: Step, access: Access, operands: Sequence[StepOperand]) -> Loop | None:
+        """The reduction along the rows of what the step reads, where its kernel can compute that in parts."""
+        form = self.machine.bound.layers[step.name].sums
+        if form is None or not isinstance(access, MapAccess) or len(access.outputs) != 1:
+            return None
+        loops = [loop for loop in access.loops if loop.name in form.loops and loop.extent > 1]
+        return next((loop for loop in loops if self._moves_rows(access, operands, loop)), None)
+
+    def _moves_rows(self, access: Access, operands: Sequence[StepOperand], loop: Loop) -> bool:
+        """Whether a loop goes through the rows of something that the step reads."""
+        read = [operand for operand in operands if not operand.written and self.axes.get(operand.value) is not None]
+        return isinstance(access, MapAccess) and any(
+            _moves(access, access.axes[operand.name][self.axes[operand.value]], loop) for operand in read
+        )
+
+    def _read(self, access: Access, operand: StepOperand, loop: Loop | None) -> RowRead:
+        """All of it, where windows along the rows do not move on with the loop."""
+        axis, trips = self.axes.get(operand.value), loop.extent if loop else 1
+        rows = 1 if axis is None else operand.shape[axis]
+        low, high = (0,) * (trips + 1), (rows,) * trips
+        if axis is not None and loop is not None and isinstance(access, MapAccess):
+            whole = {one.name: (0, one.extent) for one in access.loops}
+            index = access.axes[operand.name][axis]
+            spans = [index.span({**whole, loop.name: (trip, trip + 1)}) for trip in range(trips + 1)]
+            if all(one.low <= two.low and one.high <= two.high for one, two in pairwise(spans)):
+                low, high = tuple(span.low for span in spans), tuple(span.high for span in spans[:-1])
+        return RowRead(operand=operand.name, value=operand.value, low=low, high=high)
+
+
+def _cannot(machine: ScheduledMachine, step: Step, operands: Sequence[StepOperand]) -> str:
+    """Why a step is computed in one piece."""
+    if len(step.nodes) != 1 or sum(operand.written for operand in operands) != 1:
+        return "it is more than one node, or has more than one output"
+    if any(0 in operand.shape for operand in operands):
+        return "it computes nothing"
+    if any(operand.constant and _copied_before(machine, operand.value) for operand in operands):
+        return "its constants are copied to another memory before it uses them"
+    kernel = machine.bound.bindings[step.name].kernel
+    if kernel.memories or kernel.wait:
+        return "its kernel wants operands in memories of its own, or runs beside the others"
+    if not isinstance(machine.access(step), MapAccess):
+        return "its windows are no index map"
+    return ""
+
+
+def _copied_before(machine: ScheduledMachine, constant: str) -> bool:
+    staging = machine.decisions.staged.get(constant)
+    return staging is not None and staging.when == "use"
+
+
+def _loop(access: Access, output: str, axis: int | None) -> Loop | None:
+    """The parallel loop that alone is an axis of the output."""
+    if axis is None or not isinstance(access, MapAccess):
+        return None
+    name = bare_loop(access.axes[output][axis])
+    found = [loop for loop in access.loops if loop.name == name and loop.kind == "parallel"]
+    return found[0] if found and found[0].extent == access.axes[output][axis].extent > 1 else None
+
+
+def _moves(access: MapAccess, axis: Axis, loop: Loop) -> bool:
+    """Whether the first and the last trip of a loop are at different places of an axis."""
+    if not mentions(axis.index, loop.name):
+        return False
+    whole = {one.name: (0, one.extent) for one in access.loops}
+    first, last = ({**whole, loop.name: (trip, trip + 1)} for trip in (0, loop.extent - 1))
+    return axis.span(first).low < axis.span(last).low
+
+
+def _row_axes(machine: ScheduledMachine, operands: Sequence[Sequence[StepOperand]]) -> Mapping[str, int]:
+    """By value the axis of its rows: that of the most axes which loops move together; of several the outermost stored.
+
+    Values of which no loop moves an axis have none.
+    """
+    group: dict[Place, list[Place]] = {}
+    for step, own in zip(machine.scheduled.steps, operands, strict=True):
+        for one, other in _moved_together(machine.access(step), own):
+            mine, theirs = group.setdefault(one, [one]), group.setdefault(other, [other])
+            if mine is not theirs:
+                mine.extend(theirs)
+                group.update(dict.fromkeys(theirs, mine))
+    layouts = machine.bound.layouts
+    best: dict[str, tuple[int, int, int]] = {}
+    for (value, axis), members in group.items():
+        mine_ = (-len(members), layouts[value].index(axis), axis)
+        best[value] = min(best.get(value, mine_), mine_)
+    return {value: axis for value, (_, _, axis) in best.items()}
+
+
+def _moved_together(access: Access, operands: Sequence[StepOperand]) -> Iterator[tuple[Place, Place]]:
+    """Axes of the output, and of what is read, that the same parallel loop moves."""
+    if not isinstance(access, MapAccess):
+        return
+    output = next(operand for operand in operands if operand.written)
+    for axis, index in enumerate(access.axes[output.name]):
+        loop = _loop(access, output.name, axis)
+        for operand in operands if loop else ():
+            if operand.written or operand.constant or loop is None:
+                continue
+            axes = [at for at, one in enumerate(access.axes[operand.name]) if _moves(access, one, loop)]
+            if len(axes) == 1 and index.extent > 1 and operand.shape[axes[0]] > 1:
+                yield (output.value, axis), (operand.value, axes[0])

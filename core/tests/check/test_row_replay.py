@@ -1,0 +1,112 @@
+"""Regions by rows that are not sound: every lie is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from tilewright.check.tiling import check_tiles
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.regions import Region, Repeated, Rows
+from tilewright.ir.stages import Tiled
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.tile.row_programs import row_programs
+from tilewright.tile.stage import tile
+from tilewright.tile.strategies import StepTiler
+
+SEEDS = range(8)
+
+
+def cases() -> Iterator[tuple[Tiled, Region]]:
+    """Plans of random networks in the least memory, and each of their regions by rows."""
+    for seed in SEEDS:
+        machine = on_one_memory(row_network(seed, vocabulary()).graph)
+        programs = row_programs(machine)
+        regions = programs.regions(programs.front()[-1])
+        decisions = Decisions(tiles=regions)
+        tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), decisions)
+        yield from ((tiled, region) for region in regions.values())
+
+
+CASES = list(cases())
+
+
+def faults(tiled: Tiled, region: Region) -> tuple[str, ...]:
+    """Of the plan with another region in the place of the one of its name."""
+    groups = tuple(replace(one, region=region) if one.name == region.name else one for one in tiled.groups)
+    return check_tiles(replace(tiled, groups=groups), vocabulary())
+
+
+def with_calls(region: Region, calls: tuple[int, ...]) -> Region:
+    """The same in another order."""
+    assert region.rows is not None
+    return replace(region, order=replace(region.rows, word=(Repeated(calls),)))
+
+
+def rows_of(region: Region) -> Rows:
+    """Its order."""
+    assert region.rows is not None
+    return region.rows
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_what_is_planned_is_sound(case: int) -> None:
+    tiled, region = CASES[case]
+    assert faults(tiled, region) == ()
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_a_call_less_or_more_is_found(case: int) -> None:
+    tiled, region = CASES[case]
+    calls = rows_of(region).calls
+    assert faults(tiled, with_calls(region, calls[:-1]))
+    assert any("all its rows" in fault for fault in faults(tiled, with_calls(region, (*calls, calls[-1]))))
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_a_reader_before_its_maker_is_found(case: int) -> None:
+    tiled, region = CASES[case]
+    calls = rows_of(region).calls
+    first = next(at for at, (one, two) in enumerate(pairwise(calls)) if two > one)
+    swapped = (*calls[:first], calls[first + 1], calls[first], *calls[first + 2 :])
+    assert any("not there" in fault or "not complete" in fault for fault in faults(tiled, with_calls(region, swapped)))
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_a_row_too_few_is_found(case: int) -> None:
+    tiled, region = CASES[case]
+    for value, held in region.held.items():
+        if not held.leaves:
+            less = replace(region, held={**region.held, value: replace(held, rows=held.rows - 1)})
+            assert faults(tiled, less), value
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_a_buffer_a_byte_too_small_is_found(case: int) -> None:
+    tiled, region = CASES[case]
+    own = [one for one in tiled.buffers if one.kind in ("tile", "scratch")]
+    at = next(number for number, step in enumerate(tiled.scheduled.steps) if step.name == region.name)
+    for buffer in (one for one in own if one.first == at):
+        buffers = tuple(replace(one, size_bytes=one.size_bytes - 1) if one is buffer else one for one in tiled.buffers)
+        assert check_tiles(replace(tiled, buffers=buffers), vocabulary()), buffer.name
+
+
+def test_what_makes_no_sense_is_said() -> None:
+    tiled, region = CASES[0]
+    order = rows_of(region)
+    wrong = {
+        "does not name a loop": replace(region, order=replace(order, loops=order.loops[:-1])),
+        "has no loop": replace(region, order=replace(order, loops=("nothing", *order.loops[1:]))),
+        "trips of loop": replace(region, order=replace(order, trips=(0, *order.trips[1:]))),
+        "there is no step": with_calls(region, (*order.calls, 200)),
+        "is not what its steps": replace(region, held={}),
+        "as no region by rows": replace(
+            region, held={value: replace(held, form="recomputed") for value, held in region.held.items()}
+        ),
+    }
+    for text, other in wrong.items():
+        assert any(text in fault for fault in faults(tiled, other)), text

@@ -1,0 +1,103 @@
+"""When steps are computed by rows: only to fit, or for less memory where that is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tilewright.allocate.best_fit import BestFit
+from tilewright.errors import TilewrightError
+from tilewright.ir.stages import Allocated
+from tilewright.plan.kernel_fallback import Fitting
+from tilewright.plan.planner import Optimize, Planner, ram_bytes
+from tilewright.plan.remedies import with_memories
+from tilewright.plan.row_choice import BALANCED, order_of, row_notes, row_plans
+from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.row_networks import ONE_MEMORY, row_network
+from tilewright.tile.strategies import StepTiler
+
+SEED = 0  # layers 4,860 B or so, by rows much less
+
+
+def planned(optimize: Optimize = "speed", limit: int | None = None) -> Allocated:
+    """The network's plan."""
+    planner = Planner(
+        operators=vocabulary(),
+        kernels=portable_kernels(),
+        tiler=StepTiler(name="auto", summary=""),
+        allocator=BestFit(),
+        optimize=optimize,
+    )
+    bound = planner.bind(row_network(SEED, vocabulary()).graph, ONE_MEMORY)
+    return Fitting(planner=planner).plan(with_memories(bound, {"ram": limit}) if limit else bound)
+
+
+def by_rows(plan: Allocated) -> bool:
+    """Whether any steps are."""
+    return any(region.rows is not None for region in plan.tiled.regions)
+
+
+def test_speed_has_no_rows_where_everything_fits() -> None:
+    assert not by_rows(planned())
+    assert list(row_notes(planned())) == []
+
+
+def test_ram_takes_less_and_says_what_it_costs() -> None:
+    plan = planned("ram")
+    assert by_rows(plan) and ram_bytes(plan) < ram_bytes(planned())
+    (note,) = row_notes(plan)
+    assert note.code == "TW5036" and f"{ram_bytes(plan):,} B" in note.message
+
+
+def test_balanced_is_no_more_than_a_tenth_slower() -> None:
+    fast, balanced = planned(), planned("balanced")
+    cycles = [sum(group.cycles for group in plan.tiled.groups) for plan in (fast, balanced)]
+    assert cycles[1] <= BALANCED * cycles[0]
+    assert ram_bytes(planned("ram")) <= ram_bytes(balanced) <= ram_bytes(fast)
+
+
+def test_a_limit_alone_gets_there() -> None:
+    limit = ram_bytes(planned("ram"))
+    plan = planned("speed", limit)
+    assert by_rows(plan) and ram_bytes(plan) <= limit
+
+
+def test_of_what_fits_the_fastest_is_taken() -> None:
+    most, least = ram_bytes(planned()), ram_bytes(planned("ram"))
+    plan = planned("speed", most - 1)
+    assert least <= ram_bytes(plan) < most
+    slow = sum(group.cycles for group in planned("ram").tiled.groups)
+    assert sum(group.cycles for group in plan.tiled.groups) <= slow
+
+
+def test_what_rows_cannot_do_either_does_not_fit() -> None:
+    with pytest.raises(TilewrightError, match="does not fit"):
+        planned("ram", 64)
+
+
+def test_decisions_of_a_plan_give_it_again() -> None:
+    plan = planned("ram")
+    planner = Planner(
+        operators=vocabulary(),
+        kernels=portable_kernels(),
+        tiler=StepTiler(name="auto", summary=""),
+        allocator=BestFit(),
+        pins=plan.decisions,
+    )
+    again = planner.plan(planner.bind(row_network(SEED, vocabulary()).graph, ONE_MEMORY))
+    assert again.placements == plan.placements and again.tiled.regions == plan.tiled.regions
+
+
+def test_orders_have_every_node_once() -> None:
+    scheduled = planned().tiled.scheduled
+    nodes = [node.name for node in scheduled.bound.graph.nodes]
+    assert sorted(order_of(scheduled)) == sorted(nodes)
+
+
+def test_ways_are_sorted_by_cycles() -> None:
+    plan = planned()
+    decisions = replace(plan.decisions, tiles={}, groups=(), offsets={}, memories={})
+    ways = row_plans(plan.tiled.scheduled, vocabulary(), decisions, apart=True)
+    assert [way.division.cycles for way in ways] == sorted(way.division.cycles for way in ways)
+    assert all(way.slowdown >= 1.0 for way in ways)

@@ -1,0 +1,49 @@
+"""The buffers of regions by rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tilewright.ir.regions import Region
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.tile.row_buffers import row_buffers, row_steps_of
+from tilewright.tile.row_programs import RowPrograms, row_programs
+
+SEED = 0
+
+
+@pytest.fixture(name="programs", scope="module")
+def _programs() -> RowPrograms:
+    return row_programs(on_one_memory(row_network(SEED, vocabulary()).graph))
+
+
+@pytest.fixture(name="region", scope="module")
+def _region(programs: RowPrograms) -> Region:
+    return next(iter(programs.regions(programs.front()[-1]).values()))
+
+
+def test_buffers_are_alive_where_the_last_step_stands(programs: RowPrograms, region: Region) -> None:
+    assert region.rows is not None
+    buffers = list(row_buffers(programs.machine, region, region.rows))
+    at = programs.machine.numbers[region.name]
+    assert {(one.first, one.last) for one in buffers} == {(at, at)}
+    assert len({one.name for one in buffers}) == len(buffers)
+    assert f"{region.name}.rows@ram#0" in {one.name for one in buffers}
+
+
+def test_held_rows_take_what_they_are(programs: RowPrograms, region: Region) -> None:
+    assert region.rows is not None
+    sizes = {one.name: one.size_bytes for one in row_buffers(programs.machine, region, region.rows)}
+    for one in row_steps_of(programs.steps, region)[:-1]:
+        held = region.held[one.output.value]
+        assert held.leaves or sizes[f"{one.step.name}.{one.output.name}@ram#0"] == held.rows * one.row_bytes
+
+
+def test_other_loops_are_refused(programs: RowPrograms, region: Region) -> None:
+    assert region.rows is not None
+    wrong = replace(region, order=replace(region.rows, loops=("n",) * len(region.steps)))
+    with pytest.raises(ValueError, match="along these loops"):
+        row_steps_of(programs.steps, wrong)
