@@ -121,7 +121,10 @@ class Platform:
 
     def memory(self, name: str) -> Memory:
         """The memory of that name. KeyError when there is none."""
-        return {memory.name: memory for memory in self.memories}[name]
+        for memory in self.memories:
+            if memory.name == name:
+                return memory
+        raise KeyError(name)
 
     def of_kind(self, kind: Literal["ram", "const"]) -> tuple[Memory, ...]:
         """The memories of one kind, in order of preference."""
