@@ -13,16 +13,22 @@ from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from types import GenericAlias, UnionType
-from typing import Any
+from typing import Any, is_typeddict
 
 import click
 from build_api import Layer, layers
 from operator_page import operator_page
 
-from tilewright.cli.main import COMMANDS, tilewright
+import tilewright
+from tilewright.cli.main import COMMANDS
+from tilewright.cli.main import tilewright as command_line
 from tilewright.errors import Exit
 from tilewright.errors.catalogue import EXITS, catalogue
+from tilewright.front_door.compilation import Compiled, MemoryUse, Report
+from tilewright.front_door.keywords import Keywords
 from tilewright.plugins import hookspecs
+from tilewright.validate.comparison import OutputVerdict, StepVerdict
+from tilewright.verification.validation import Validation
 
 ROOT = Path(__file__).resolve().parent.parent
 FAMILIES = {
@@ -39,6 +45,16 @@ FAMILIES = {
 MADE = "<!-- Made by tools/build_reference.py: change the sources, not this page. -->\n"
 COLUMNS = 120
 EXAMPLES = ROOT / "docs" / "api"  # for every layer a program, cut into cells: `# %% NAME, NAME`
+FOR_USERS = (
+    tilewright.compile,
+    Keywords,
+    Compiled,
+    Report,
+    MemoryUse,
+    Validation,
+    StepVerdict,
+    OutputVerdict,
+)
 HOME = re.compile(r"\b(?:tilewright\.[a-z_.]+|collections\.abc)\.(?=[A-Z])")  # which module of the core a class is from
 FIELD = re.compile(r"^ {4}(\w+): .*?(?:  # (.*))?$")
 
@@ -50,6 +66,7 @@ def pages() -> dict[str, str]:
         "reference/README.md": "\n".join(_index()),
         "reference/hooks.md": "\n".join(_hooks()),
         "reference/command-line.md": "\n".join(_command_line()),
+        "reference/python.md": "\n".join(_python()),
         "reference/operators.md": "\n".join((MADE, *operator_page())),
         **{f"reference/{_page_of(layer)}": "\n".join(_layer(layer)) for layer in layers()},
     }
@@ -76,6 +93,7 @@ def _page_of(layer: Layer) -> str:
 def _index() -> Iterator[str]:
     yield from (MADE, "# Reference", "")
     yield "- [Command line](command-line.md): every command and flag"
+    yield "- [Python](python.md): the same from a program or a notebook"
     yield "- [ONNX operators](operators.md): every signature that is read, and what must hold of it"
     yield "- [Hooks](hooks.md): what a plugin may offer"
     yield "- [Errors](../errors.md): exit codes and error codes"
@@ -100,9 +118,9 @@ def _hooks() -> Iterator[str]:
 def _command_line() -> Iterator[str]:
     yield from (MADE, "# Command line", "")
     yield "Results go to stdout, everything else to stderr. Exit codes are in [errors](../errors.md)."
-    context = click.Context(tilewright, info_name="tilewright")
+    context = click.Context(command_line, info_name="tilewright")
     for name in COMMANDS:
-        command = tilewright.get_command(context, name)
+        command = command_line.get_command(context, name)
         if command is not None:
             yield from _command(command, name, context)
     yield ""
@@ -113,6 +131,16 @@ def _command(command: click.Command, name: str, parent: click.Context) -> Iterat
     yield from ("", f"## {context.command_path}", "", "```text", command.get_help(context), "```")
     for inner in command.commands.values() if isinstance(command, click.Group) else ():
         yield from _command(inner, inner.name or "", context)
+
+
+def _python() -> Iterator[str]:
+    yield from (MADE, "# Python", "")
+    yield "What `import tilewright` offers to those who compile networks. [From Python](../tutorials/python.md) shows"
+    yield "it at work; what authors of plugins import is [tilewright.api](api.md)."
+    for value in FOR_USERS:
+        yield from ("", f"## {value.__name__}", "")
+        yield from _class(value) if isinstance(value, type) else _function(value.__name__, value)
+    yield ""
 
 
 def _layer(layer: Layer) -> Iterator[str]:
@@ -191,10 +219,20 @@ def _class(value: type) -> Iterator[str]:
         for item in dataclasses.fields(value):
             kind = str(item.type).replace("|", "\\|")
             yield f"| `{item.name}` | `{kind}` | {_default(item)} | {comments.get(item.name, '')} |"
+    elif is_typeddict(value):
+        comments = _comments(value)
+        yield from ("", "| keyword | type | |", "|---|---|---|")
+        for name, kind in value.__annotations__.items():
+            yield f"| `{name}` | `{_forward(kind)}` | {comments.get(name, '')} |"
     for name, member in vars(value).items():
         if not name.startswith("_") and (isinstance(member, property) or inspect.isfunction(member)):
             signature = _signature(member) if inspect.isfunction(member) else ""
             yield from ("", f"`{name}{signature}`: {_summary(member)}")
+
+
+def _forward(kind: Any) -> str:
+    """An annotation that is still a text, in a cell of a table."""
+    return str(kind.__forward_arg__).replace("|", "\\|")
 
 
 def _default(item: dataclasses.Field[Any]) -> str:

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from tilewright.cli.output import json_text
 from tilewright.deployment import Deployment
 from tilewright.ir.runner import Job, Runner, RunResult
 from tilewright.plugins import load_named
 from tilewright.report.build import build_report
 from tilewright.report.chart import report_svg
+from tilewright.report.files import json_text
 from tilewright.report.text import layer_table, summary
 from tilewright.snapshot.atomic_folder import write_folder
 from tilewright.validate.reference import run as run_reference

@@ -3,6 +3,7 @@
     ```sh run            the commands run, and must end well
     ```console run       lines after `$ ` run; what they print is compared, `...` stands for anything
     ```python run        the program runs
+    ```pycon run         all of a page are one session, which comes last; what it prints is compared
     ```c file=main.c     the block is written to that file; any language will do
     ```toml              any other block is only shown
 
@@ -81,12 +82,15 @@ class Reader:
         count = 0
         for block in blocks(page):
             count += 1
+            if block.language == "pycon":
+                continue
             if block.file:
                 self._write(block)
             elif block.language == "console":
                 self._type(block)
             else:
                 self._run([sys.executable, "-"] if block.language == "python" else ["sh", "-eu", "-s"], block.text)
+        self._talk("\n".join(block.text for block in blocks(page) if block.language == "pycon"))
         return count
 
     def _write(self, block: Block) -> None:
@@ -98,6 +102,10 @@ class Reader:
         for command, shown in transcript(block.text):
             done = self._started(["sh", "-c", command], "")
             assert matches(shown, done.stdout), f"$ {command}{done.stdout}"
+
+    def _talk(self, session: str) -> None:
+        (self.folder / "session.txt").write_text(session, encoding="utf-8")
+        self._run([sys.executable, "-m", "doctest", "-o", "ELLIPSIS", "session.txt"], "")
 
     def _run(self, command: list[str], text: str) -> None:
         done = self._started(command, text)

@@ -110,9 +110,14 @@ class Deployment:
         """What the model means, in normal form."""
         from tilewright.frontend.integer_border import with_integer_border
         from tilewright.frontend.load import load
-        from tilewright.frontend.options import ImportOptions
+        from tilewright.frontend.options import ImportOptions, limits_with
 
-        options = ImportOptions(dims=self.options.dims, allow_external=self.options.allow_external)
+        options = ImportOptions(
+            dims=self.options.dims,
+            bind=self.options.bind,
+            allow_external=self.options.allow_external,
+            limits=limits_with(self.options.limits),
+        )
         found = load(self.model, options, self.registry.operators)
         graph = with_integer_border(found.graph, border_types(found.graph, self.options))
         return self._finished("frontend", replace(found, graph=graph))
@@ -259,7 +264,7 @@ class Deployment:
         """What the user should know: about plugins left out, the model, and whatever stage has run so far."""
         planned: tuple[Diagnostic, ...] = ()
         if "allocated" in self.__dict__:
-            planned = (*soft_limit_warnings(self.allocated), *row_notes(self.allocated))
+            planned = (*soft_limit_warnings(self.allocated), *row_notes(self.allocated, self.registry.operators))
         bound = self._settled
         beyond = beyond_machine_warnings(bound.platform)
         found = (*self.registry.diagnostics, *bound.diagnostics, *beyond, *planned, *self._from_observers)

@@ -7,7 +7,6 @@ import pytest
 
 from tilewright.cli.check_command import command
 from tilewright.cli.flags import typed_again
-from tilewright.cli.memory_flags import decisions_from, io_from, memory_pins_from
 from tilewright.cli.tvm_words import spelled_out
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import TilewrightError
@@ -48,23 +47,6 @@ def test_what_is_no_size(text: str) -> None:
 def test_the_same_flags_for_the_next_command(typed: list[str], expected: str) -> None:
     context = command.make_context("check", typed, parent=click.Context(click.Group()))
     assert typed_again(context, leave_out=("json_target", "layers")) == expected
-
-
-def test_io_of_all_tensors_and_of_one() -> None:
-    assert io_from(()) == ("pool", {})
-    assert io_from(("user",)) == ("user", {})
-    assert io_from(("user", "a=b:0=pool", "x=user")) == ("user", {"a=b:0": "pool", "x": "user"})
-    for text in ("both", "x=", "=user", "x=both"):
-        with pytest.raises(TilewrightError, match="TW1101"):
-            io_from((text,))
-
-
-def test_pins_are_patterns_or_files() -> None:
-    assert memory_pins_from(("a*=dtcm", "pins.json", "b=c=sram"), None) == (("a*", "dtcm"), ("b=c", "sram"))
-    with pytest.raises(TilewrightError, match="TW1106"):
-        decisions_from(("a=dtcm", "nowhere.json"))
-    with pytest.raises(TilewrightError, match="TW1106"):
-        decisions_from(("nowhere",))
 
 
 def test_the_words_of_tvm_are_spelled_out() -> None:

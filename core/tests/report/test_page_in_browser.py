@@ -105,6 +105,47 @@ def test_the_layer_table_sorts(browser: Any, tmp_path: Path) -> None:
     assert browser.value(order) == "012"
 
 
+def _network(report: dict[str, Any]) -> dict[str, Any]:
+    """The same, with what each step reads."""
+    names = ["</svg><script>alert(1)</script>", "v0", "v1"]
+    for step, name in zip(report["steps"], names, strict=True):
+        step["inputs"], step["group"] = [name], "g"
+        step["outputs"] = [{**step["outputs"][0], "type": "i8", "shape": [1, 8]}]
+    report["model"] |= {"inputs": [], "outputs": []}
+    return report
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_the_network_is_drawn_and_layers_are_found(browser: Any, tmp_path: Path, width: int) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(report_page(_network(_report())), encoding="utf-8")
+    browser.open(file, width=width)
+    assert browser.complaints == []
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    assert browser.value("document.querySelectorAll('#network .row').length") == 4
+    assert browser.value("document.querySelectorAll('#network .frame').length") == 2  # and in the legend
+    shown = (
+        "[...document.querySelectorAll('#layers tbody tr')].filter(r => r.offsetHeight).map(r => r.dataset.step).join()"
+    )
+    assert browser.value(shown) == "0,1,2"
+    browser.value("document.getElementById('find-layer').focus()")
+    browser.send("Input.insertText", text="CONV1")
+    assert browser.value(shown) == "1"
+
+
+def test_paper_is_light_and_shows_all(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(report_page(_network(_report())), encoding="utf-8")
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    browser.send("Emulation.setEmulatedMedia", media="print", features=dark)
+    browser.open(file, width=768)
+    ink = browser.value("getComputedStyle(document.querySelector('h1')).color")
+    fields = browser.value("[...document.querySelectorAll('input')].filter(one => one.offsetHeight).length")
+    clipped = browser.value("[...document.querySelectorAll('.wide, figure')].map(e => getComputedStyle(e).overflowX)")
+    browser.send("Emulation.setEmulatedMedia", media="", features=[])
+    assert (ink, fields, set(clipped)) == ("rgb(29, 35, 48)", 0, {"visible"})
+
+
 def test_what_is_too_large_is_seen(browser: Any, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     file.write_text(report_page(_report(limit=1000)), encoding="utf-8")

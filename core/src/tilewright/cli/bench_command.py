@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tilewright.cli.completing import offered
-from tilewright.cli.flags import model_flags, options_from
+from tilewright.cli.flags import model_flags
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import progress, say, send_json
-from tilewright.cli.running import ready_runner, trace_flag, write_trace
+from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import typed, unsupported_error
 from tilewright.report.text import align
+from tilewright.report.time import milliseconds, time_text
+from tilewright.words import options_from
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
@@ -42,6 +44,7 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
     What is counted depends on the runner: instructions or cycles, and the most stack that was in use.
     """
     from tilewright.deployment import Deployment
+    from tilewright.verification.runner_choice import ready_runner
 
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     runner = ready_runner(deployment, runner_name)
@@ -90,6 +93,7 @@ def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str,
         "runner": runner,
         "kind": result.kind,
         **({"clock": result.clock} if result.clock else {}),
+        **_time(deployment.options.clock_hz, result),
         "macs": sum(macs.values()),
         **_nested(result.counts),
         "steps": [
@@ -104,6 +108,14 @@ def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str,
             for index, step in enumerate(deployment.scheduled.steps)
         ],
     }
+
+
+def _time(clock_hz: int | None, result: RunResult) -> dict[str, Any]:
+    """What the cycles take on the clock that was given, where the runner has counted cycles."""
+    if clock_hz is None or "cycles" not in result.counts:
+        return {}
+    found = {"clock_hz": clock_hz, "milliseconds": milliseconds(result.counts["cycles"], clock_hz)}
+    return {"time": {**found, "kind": result.kind}}
 
 
 def _macs(deployment: Deployment) -> dict[str, int]:
@@ -139,6 +151,8 @@ def _show(bench: Mapping[str, Any]) -> None:
     settings = " ".join(f"{name}={value}" for name, value in bench["target"]["settings"].items())
     code = f", {bench['code_bytes']:,} B of code" if "code_bytes" in bench else ""
     say(f"{bench['model']} for {bench['target']['name']} ({settings}) on {bench['runner']}: {bench['kind']}{code}")
+    if said := time_text(bench):
+        say(said)
 
 
 def _step_rows(steps: Sequence[Mapping[str, Any]], counts: list[str], units: list[str]) -> list[tuple[str, ...]]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from tilewright.cli.flags import model_flags, options_from, typed_again
+from tilewright.cli.flags import model_flags, typed_again
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import say, send_json, show_diagnostics
+from tilewright.words import options_from
 
 
 @click.command("check")

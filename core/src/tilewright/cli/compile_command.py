@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from tilewright.cli.flags import layout_flag, model_or_group_flags, options_from
+from tilewright.cli.flags import layout_flag, model_or_group_flags
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import json_text, progress, say, send_json, show_diagnostics
+from tilewright.cli.output import progress, say, send_json, show_diagnostics
 from tilewright.errors import usage_error
+from tilewright.words import exporters_from, options_from
 
 if TYPE_CHECKING:
     from tilewright.config.options import Options
@@ -77,7 +78,7 @@ def command(
 
     from tilewright.deployment import Deployment
     from tilewright.report.build import build_report
-    from tilewright.report.html import report_page
+    from tilewright.report.files import report_files
     from tilewright.report.text import layer_table, summary
     from tilewright.snapshot.atomic_folder import demand_writable, demand_writable_file
 
@@ -87,7 +88,7 @@ def command(
     if json_target and json_target != "-":
         demand_writable_file(Path(json_target))
     options = replace(
-        options_from(flags), const_format=const_format, layout=layout, emit=_names(emit), selftest=selftest
+        options_from(flags), const_format=const_format, layout=layout, emit=exporters_from(emit), selftest=selftest
     )
     _demand_what(context, group, flags)
     if group is not None:
@@ -98,8 +99,7 @@ def command(
     if state is not None:
         deployment = deployment.import_state(state)
     report = build_report(deployment)
-    pages = {"report.json": json_text(report).encode(), "report.html": report_page(report).encode()}
-    files = {**deployment.files, **pages}
+    files = {**deployment.files, **report_files(report)}
     _dump(deployment, dump_after)
     stale = _write(folder, files, deployment.diagnostics, strict=flags["strict"])
     for stage, target in exports.items():
@@ -133,6 +133,7 @@ def _compile_group(
     """Every model in a folder of its own, and the memory they share."""
     from tilewright.multi_model.manifest import deployments, group_files, group_report, read_group, shared_pools
     from tilewright.multi_model.shared_pools import soft_warnings
+    from tilewright.report.files import json_text
     from tilewright.report.text import align
 
     group = read_group(file)
@@ -180,16 +181,6 @@ def _text_of(deployment: Deployment, stage: str) -> str:
         return deployment.artifact.files[f"{deployment.prefix}.c"].decode()
     value = getattr(deployment, stage)
     return dump_text(value.graph if stage in ("imported", "rewritten") else value)
-
-
-def _names(emit: str) -> tuple[str, ...]:
-    """The exporters that `--emit` names, each once."""
-    names = tuple(dict.fromkeys(name.strip() for name in emit.split(",")))
-    if not all(names):
-        raise usage_error(
-            "TW1101", f"'--emit {emit}' cannot be read", fix=("write it as --emit cmake,make     (names and commas)",)
-        )
-    return names
 
 
 def _exports(requests: tuple[str, ...]) -> dict[str, Path]:

@@ -1,4 +1,4 @@
-"""Knows the flags that several commands share, and how they become Options.
+"""Knows the flags that several commands share.
 Does not know the commands.
 """
 
@@ -13,20 +13,7 @@ import click
 from click.core import ParameterSource
 
 from tilewright.cli.completing import offered
-from tilewright.cli.memory_flags import (
-    copies_from,
-    decisions_from,
-    io_from,
-    io_types_from,
-    memory_flags,
-    memory_pins_from,
-    pools_from,
-)
-from tilewright.config.boards import read_board
-from tilewright.config.copied_constants import AUTO
-from tilewright.config.memory_pools import parse_bytes
-from tilewright.config.options import Options
-from tilewright.errors import typed, usage_error
+from tilewright.cli.memory_flags import memory_flags
 
 
 def layout_flag(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,6 +63,13 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     first = (
         click.option(
             "-n", "--name", default="", metavar="PREFIX", help="C prefix of every symbol. Default: the file's name."
+        ),
+        click.option(
+            "--bind",
+            "bound",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="An input that is always the same: a number for every element, or FILE.npy.",
         ),
         click.option("--dim", "dims", multiple=True, metavar="NAME=VALUE", help="Extent of a symbolic dimension."),
     )
@@ -143,6 +137,20 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Work units the allocator may spend: the same plan on every machine.",
         ),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies."),
+        click.option(
+            "--clock",
+            default="",
+            metavar="FREQUENCY",
+            help="Clock of the processor, as 80MHz: estimated cycles are shown as milliseconds, too.",
+        ),
+        click.option(
+            "--limit",
+            "limits",
+            multiple=True,
+            metavar="NAME=AMOUNT",
+            help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, "
+            "initializers.",
+        ),
         click.option("--allow-external", is_flag=True, help="Read external data files that the model refers to."),
         click.option("--strict", is_flag=True, help="Treat warnings as errors."),
     )
@@ -152,41 +160,6 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     for flag in reversed(first):
         command = flag(command)
     return command
-
-
-def options_from(flags: dict[str, Any]) -> Options:
-    """The Options that `model_flags` describe. TilewrightError (exit 2) for what cannot be read."""
-    board: Path | None = flags["board"]
-    described = read_board(board) if board and (board.suffix == ".toml" or board.is_file()) else None
-    io, io_of = io_from(flags["io"])
-    io_type, io_type_of = io_types_from(flags["io_types"])
-    return Options(
-        name=flags["name"],
-        dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
-        board=described,
-        memory_hierarchy=str(board) if board and not described else "",
-        pools=pools_from(flags),
-        memory={name: parse_bytes(value) for name, value in _pairs("--memory", flags["memory"])},
-        settings=dict(_pairs("--set", flags["settings"])),
-        io=io,
-        io_of=io_of,
-        io_type=io_type,
-        io_type_of=io_type_of,
-        memory_pins=memory_pins_from(flags["pins"], described),
-        constant_copies=copies_from(flags["stages"], described),
-        choose_constant_copies=AUTO in flags["stages"],
-        states=flags["states"],
-        allocator=flags["allocator"],
-        tiler=flags["tiler"],
-        buffering=flags["buffering"],
-        groups=flags["groups"],
-        optimize=flags["optimize"],
-        code_passes=dict(_code_pass(text) for text in flags["code_passes"]),
-        effort=flags["effort"],
-        seed=flags["seed"],
-        allow_external=flags["allow_external"],
-        pins=decisions_from(flags["pins"]),
-    )
 
 
 def typed_again(context: click.Context, leave_out: Sequence[str]) -> str:
@@ -204,41 +177,3 @@ def typed_again(context: click.Context, leave_out: Sequence[str]) -> str:
         for item in value if isinstance(value, tuple) else (value,):
             words += [*flag, str(item)]
     return shlex.join(words)
-
-
-def _pairs(flag: str, texts: Sequence[str]) -> list[tuple[str, str]]:
-    pairs: list[tuple[str, str]] = []
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not name or not equals or not value:
-            raise usage_error("TW1101", f"'{flag} {text}' cannot be read", fix=(f"write it as {flag} NAME=VALUE",))
-        before = dict(pairs).get(name, value)
-        if before != value:
-            raise usage_error(
-                "TW1101",
-                f"'{flag} {name}=' is given twice, as {before} and as {value}",
-                fix=(f"leave one out: {flag} {name}={value}",),
-            )
-        pairs.append((name, value))
-    return pairs
-
-
-def _code_pass(text: str) -> tuple[str, dict[str, str]]:
-    """`NAME` or `NAME:KEY=VALUE,KEY=VALUE`."""
-    name, _, rest = text.partition(":")
-    pairs = [item.partition("=") for item in rest.split(",") if rest]
-    if not name or any(not key or not equals for key, equals, _ in pairs):
-        raise usage_error(
-            "TW1101", f"'--code-pass {text}' cannot be read", fix=("write it as --code-pass NAME:KEY=VALUE,KEY=VALUE",)
-        )
-    return name, {key: value for key, _, value in pairs}
-
-
-def _natural(name: str, text: str) -> int:
-    if not text.isdecimal():
-        raise usage_error(
-            "TW1101",
-            f"'--dim {name}={text}' cannot be read",
-            fix=(typed("--dim", f"{name}=1", gives="a whole number, 0 or more"),),
-        )
-    return int(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import click
 
 from tilewright.errors import Diagnostic, usage_error
+from tilewright.report.files import json_text
 from tilewright.snapshot.atomic_folder import write_file
 
 
@@ -33,11 +33,6 @@ def show_diagnostics(diagnostics: Iterable[Diagnostic], strict: bool) -> None:
         raise usage_error(
             "TW1108", f"{warnings} warning(s), and --strict was given", fix=("solve them, or leave --strict out",)
         )
-
-
-def json_text(value: Any) -> str:
-    """JSON as every command writes it: sorted keys, two spaces, a final newline."""
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def send_json(value: Any, target: str) -> None:

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from tilewright.config.clock import parse_clock
 from tilewright.config.memory_pools import overlap
 from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.ir.platform import Memory, Platform
 
 UNITS = {"": 1, "K": 1 << 10, "KIB": 1 << 10, "M": 1 << 20, "MIB": 1 << 20}
-TOP = ("name", "target", "settings", "memory", "pin", "stage")
+TOP = ("name", "target", "clock", "settings", "memory", "pin", "stage")
 KEYS = (
     "name",
     "kind",
@@ -41,6 +42,7 @@ class Board:
 
     source: str  # the file, for messages
     target: str = ""
+    clock_hz: int | None = None  # None: the file does not say
     settings: Mapping[str, str] = field(default_factory=dict)
     memories: tuple[Memory, ...] = ()
     pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors or layers -> memory; later ones overrule
@@ -163,6 +165,7 @@ def parse_board(content: bytes, source: str) -> Board:
     return Board(
         source=source,
         target=top.text("target", ""),
+        clock_hz=_clock(top),
         settings=_settings(top),
         memories=memories,
         pins=top.texts("pin"),
@@ -175,6 +178,16 @@ def _settings(top: _Table) -> Mapping[str, str]:
     if not isinstance(values, dict) or not all(isinstance(value, (str, int)) for value in values.values()):
         raise top.wrong("key 'settings'", "a table of names and texts is needed")
     return {name: str(value) for name, value in values.items()}
+
+
+def _clock(top: _Table) -> int | None:
+    value = top.values.get("clock")
+    if value is None:
+        return None
+    try:
+        return parse_clock(str(value))
+    except TilewrightError:
+        raise top.wrong("key 'clock'", 'a frequency is needed: 80000000 or "80MHz"') from None
 
 
 def _memory(source: str, index: int, values: Mapping[str, Any]) -> Memory:

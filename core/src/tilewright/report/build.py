@@ -5,7 +5,7 @@ Does not know how it is printed or drawn.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from tilewright import __version__
@@ -14,11 +14,12 @@ from tilewright.allocate.limits import bytes_away, exceeded_bytes, least_bytes_a
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic
 from tilewright.ir.constant_copies import copies_of
-from tilewright.ir.graph import Tensor
+from tilewright.ir.graph import Node, Tensor
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated, Bound, Buffer, Group, PoolUse
 from tilewright.plan.constant_copy_costs import copy_cycles
 from tilewright.report.tiles import level, traffic_ratio, work
+from tilewright.report.time import milliseconds
 from tilewright.tile.measure import step_costs
 
 SCHEMA = "https://tilewright.dev/schema/report-1.json"
@@ -42,6 +43,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "macs": sum(step["macs"] for step in steps),
         "constants_bytes": sum(array.nbytes for array in bound.constants.values()),
         "cycles": {**totals, "kind": "estimate"},
+        **_time(totals["total"], deployment.options.clock_hz),
         "copies": {way: sum(step["copies"][way] for step in steps) for way in ("in_bytes", "out_bytes")},
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
         "traffic_ratio": traffic_ratio(steps),
@@ -57,6 +59,13 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "diagnostics": [_diagnostic(item) for item in deployment.diagnostics],
         "artifacts": _artifacts(deployment) if artifacts else [],
     }
+
+
+def _time(cycles: int, clock_hz: int | None) -> dict[str, Any]:
+    """The same cycles on a clock; nothing where none is known."""
+    if clock_hz is None:
+        return {}
+    return {"time": {"clock_hz": clock_hz, "milliseconds": milliseconds(cycles, clock_hz), "kind": "estimate"}}
 
 
 def live_bytes(allocated: Allocated) -> list[int]:
@@ -77,6 +86,8 @@ def _steps(allocated: Allocated, operators: Mapping[str, Operator]) -> list[dict
     costs = step_costs(allocated.tiled, operators, allocated.decisions)
     groups = {step: group for group in allocated.tiled.groups for step in group.steps}
     sites = {site.node.name: site for site in bound.graph.sites()}
+    executed = {step.name for step in scheduled.steps}
+    views = {name: node for node in bound.graph.nodes if node.name not in executed for name in node.outputs}
     steps = []
     for index, step in enumerate(scheduled.steps):
         site, binding = sites[step.name], bound.bindings[step.name]
@@ -91,6 +102,7 @@ def _steps(allocated: Allocated, operators: Mapping[str, Operator]) -> list[dict
                 "macs": operators[site.node.op].macs(site),
                 **work(step.name, groups[step.name], costs[step.name]),
                 "peak_bytes": live[index],
+                "inputs": list(dict.fromkeys(_written(site.node.inputs, views, bound.graph.constants))),
                 "outputs": [
                     {"name": tensor.name, "type": tensor.dtype.value, "shape": list(tensor.shape)}
                     for tensor in site.outputs
@@ -101,6 +113,15 @@ def _steps(allocated: Allocated, operators: Mapping[str, Operator]) -> list[dict
             }
         )
     return steps
+
+
+def _written(names: Iterable[str], views: Mapping[str, Node], constants: Container[str]) -> Iterator[str]:
+    """The values behind `names` that a step writes or that enter the network: through views, and without constants."""
+    for name in names:
+        if name in views:
+            yield from _written(views[name].inputs, views, constants)
+        elif name and name not in constants:
+            yield name
 
 
 def _tiles(group: Group) -> dict[str, Any]:

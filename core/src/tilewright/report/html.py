@@ -11,8 +11,10 @@ from typing import Any
 from tilewright import __version__
 from tilewright.report.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds, strip_svg
 from tilewright.report.names import nodes_of, shown_names
+from tilewright.report.network import network_svg, place_colours
 from tilewright.report.panels import Panel, panels_of_report
 from tilewright.report.text import meaning
+from tilewright.report.time import step_time, time_text
 
 
 def report_page(report: Mapping[str, Any]) -> str:
@@ -25,6 +27,7 @@ def report_page(report: Mapping[str, Any]) -> str:
         subtitle=(
             f"{len(report['steps'])} steps · {report['macs']:,} multiply-accumulates · "
             f"{report['constants_bytes']:,} B of constants · target {target['name']}"
+            + (f" · {said}" if (said := time_text(report)) else "")
         ),
         verdict="fits" if fits and not worst else "does not fit",
         panels=panels_of_report(report),
@@ -56,6 +59,9 @@ def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], r
             drawings=[_drawing(panel) for panel in panels],
             kinds=kinds(panels),
             ends=[] if report is None else _ends(report["model"]),
+            network="" if report is None else network_svg(report),
+            places=[] if report is None else place_colours(report).items(),
+            framed=report is not None and _framed(report),
             steps=[] if report is None else _rows(report),
             diagnostics=[] if report is None else report["diagnostics"],
             facts=_facts(report),
@@ -90,6 +96,7 @@ def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     steps = report["steps"]
     cycles = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
+    macs = max(sum(step["macs"] for step in steps), 1)
     shorts = shown_names(report)
     last = {step["group"]: step["id"] for step in steps if "group" in step}
     heaviest = max((step["peak_bytes"] for step in steps), default=0) or 1
@@ -100,10 +107,18 @@ def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
             "whole": ", ".join(step["onnx_nodes"] or [step["name"]]),
             "within": None if last.get(step.get("group"), step["id"]) == step["id"] else last[step["group"]],
             "share": 100 * step["cycles"]["total"] / cycles,
+            "work": 100 * step["macs"] / macs,
+            "time": step_time(step, report),
             "fill": 100 * step["peak_bytes"] / heaviest,
         }
         for step in steps
     ]
+
+
+def _framed(report: Mapping[str, Any]) -> bool:
+    """Whether any steps run as one."""
+    groups = [step["group"] for step in report["steps"] if "group" in step]
+    return len(set(groups)) < len(groups)
 
 
 def _facts(report: Mapping[str, Any] | None) -> list[tuple[str, str]]:

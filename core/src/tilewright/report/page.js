@@ -3,7 +3,7 @@ const tip = document.getElementById("tip");
 const charts = [...document.querySelectorAll("figure svg")];
 const thousands = (text) => Number(text).toLocaleString("en-US");
 
-for (const title of document.querySelectorAll("svg title")) title.remove(); // our own tip says more
+for (const title of document.querySelectorAll("figure svg title")) title.remove(); // our own tip says more
 
 function line(text, element) {
   const made = document.createElement(element);
@@ -79,7 +79,15 @@ document.getElementById("find").addEventListener("input", (event) => {
   }
 });
 
-for (const row of document.querySelectorAll("tr[data-step]")) {
+document.getElementById("find-layer")?.addEventListener("input", (event) => {
+  const wanted = event.target.value.toLowerCase();
+  const says = (row) => [...row.cells].map((cell) => cell.textContent + " " + cell.title).join(" ");
+  for (const row of document.querySelectorAll("#layers tr[data-step]")) {
+    row.hidden = !says(row).toLowerCase().includes(wanted);
+  }
+});
+
+for (const row of document.querySelectorAll("[data-step]")) {
   row.addEventListener("mouseenter", () => cross(Number(row.dataset.step)));
   row.addEventListener("mouseleave", () => cross(-1));
 }

@@ -68,20 +68,41 @@ of ${'{:,}'.format(panel.limit)} B\
 <figure>${drawing | n}</figure>
 % endfor
 </section>
+% if network:
+<section id="network">
+<h2>Network</h2>
+<p class="legend">
+% for place, colour in places:
+<span><i style="background:${colour}"></i>${place}</span>
+% endfor
+% if framed:
+<span><i class="frame"></i>run as one, tile by tile</span>
+% endif
+</p>
+<div class="wide drawing">${network | n}</div>
+</section>
+% endif
 % if steps:
 <section id="layers">
-<h2>Layers</h2>
+<h2>Layers <input id="find-layer" type="search" placeholder="find a layer" aria-label="find a layer"></h2>
 <div class="wide"><table>
-<thead><tr><th class="number">step</th><th>operator</th><th>kernel</th><th class="number">MACs</th><th class="number">live bytes</th><th class="number">cycles (${steps[0]['cycles']['kind']})</th><th>ONNX nodes</th></tr></thead>
+<thead><tr><th class="number">step</th><th>operator</th><th>kernel</th><th class="number">MACs</th><th class="number">live bytes</th><th class="number">cycles (${steps[0]['cycles']['kind']})</th>\
+% if steps[0]['time']:
+<th class="number">ms (estimate)</th>\
+% endif
+<th>ONNX nodes</th></tr></thead>
 <tbody>
 % for step in steps:
 <tr data-step="${step['id']}"><td class="number">${step['id']}</td><td>${step['op']}</td><td class="quiet">${step['kernel']}</td>\
-<td class="number" data-value="${step['macs']}">${'{:,}'.format(step['macs'])}</td>\
+<td class="number" data-value="${step['macs']}" title="${'%.1f' % step['work']} % of all"><span class="cell"><i style="width:${'%.1f' % step['work']}%"></i></span><b>${'{:,}'.format(step['macs'])}</b></td>\
 <td class="number" data-value="${step['peak_bytes']}"><span class="cell"><i style="width:${'%.1f' % step['fill']}%"></i></span><b>${'{:,}'.format(step['peak_bytes'])}</b></td>\
 % if step['within'] is None:
 <td class="number" data-value="${step['cycles']['total']}"><span class="cell"><i style="width:${'%.1f' % step['share']}%"></i></span><b>${'%.1f' % step['share']} %</b></td>\
 % else:
 <td class="number quiet" data-value="0" title="tiled together with step ${step['within']}, which has the cycles of both">in step ${step['within']}</td>\
+% endif
+% if step['time']:
+<td class="number" data-value="${step['time']}">${step['time'] if step['within'] is None else ''}</td>\
 % endif
 <td class="nodes" title="${step['whole']}">${step['nodes']}</td></tr>
 % endfor

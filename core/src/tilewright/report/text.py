@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tilewright.report.names import nodes_of, shown_names
+from tilewright.report.time import step_time, time_text
 
 Report = Mapping[str, Any]
 LASTING = {"state": "state", "resident": "copies of constants"}  # what lasts from run to run, by kind of pool
@@ -22,7 +23,8 @@ def summary(report: Report) -> str:
     rows = [("pool", "used", "of", "free", "what")]
     rows += [_pool_row(pool, report) for pool in report["pools"]]
     table = align(rows, right=(1, 2, 3), indent=2)
-    return "\n".join((head, *table, *_other_orders(report["order"]), *_away(report["away"]), *_quantised(model)))
+    time = [f"  {said}"] if (said := time_text(report)) else []
+    return "\n".join((head, *table, *time, *_other_orders(report["order"]), *_away(report["away"]), *_quantised(model)))
 
 
 def _quantised(model: Mapping[str, Any]) -> list[str]:
@@ -59,10 +61,13 @@ def _other_orders(order: Mapping[str, Any]) -> Iterator[str]:
 
 def layer_table(report: Report) -> str:
     """One line for each step: operator, kernel, work, live bytes, and the ONNX nodes it stands for; with tiles and
-    cycles (an estimate) where tiles are copied. What a group takes stands with its last step; a last line says so."""
+    cycles (an estimate) where tiles are copied, and estimated time where a clock is known. What a group takes stands
+    with its last step; a last line says so.
+    """
     steps = report["steps"]
     tiled = any(step["hops"] for step in steps)
-    more = ("tiles", "cycles") if tiled else ()
+    timed = "time" in report
+    more = (*(("tiles", "cycles") if tiled else ()), *(("est. ms",) if timed else ()))
     rows: list[tuple[str, ...]] = [("step", "operator", "kernel", "MACs", "live bytes", *more, "share", "ONNX nodes")]
     total = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
     last = {step["group"]: step["id"] for step in steps}
@@ -70,7 +75,8 @@ def layer_table(report: Report) -> str:
     for step in steps:
         cycles, inner = step["cycles"]["total"], step["id"] != last[step["group"]]
         counts = (f"{step['tiles']:,}", f"{cycles:,.0f}") if tiled else ()
-        figures = (*counts, f"{100 * cycles / total:.1f} %")
+        times = (step_time(step, report),) if timed else ()
+        figures = (*counts, *times, f"{100 * cycles / total:.1f} %")
         rows.append(
             (
                 str(step["id"]),

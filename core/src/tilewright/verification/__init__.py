@@ -1,0 +1,1 @@
+"""Running what was generated, and judging what came out."""

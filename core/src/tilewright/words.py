@@ -1,0 +1,210 @@
+"""Knows the words in which a compilation is asked for, on the command line and in Python, and the Options they become.
+Does not know who typed them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from tilewright.config.boards import Board, read_board
+from tilewright.config.clock import parse_clock
+from tilewright.config.copied_constants import AUTO, CopyRule, parse_copy
+from tilewright.config.io_types import FLOAT, TYPES
+from tilewright.config.memory_pools import PoolSpec, parse_bytes, parse_names, parse_pool, with_details
+from tilewright.config.options import Options
+from tilewright.errors import typed, usage_error
+from tilewright.ir.decisions import Decisions
+
+Io = Literal["pool", "user"]
+
+
+def options_from(flags: Mapping[str, Any]) -> Options:
+    """The Options that `model_flags` describe. TilewrightError (exit 2) for what cannot be read."""
+    board: Path | None = flags["board"]
+    described = read_board(board) if board and (board.suffix == ".toml" or board.is_file()) else None
+    io, io_of = io_from(flags["io"])
+    io_type, io_type_of = io_types_from(flags["io_types"])
+    return Options(
+        name=flags["name"],
+        dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
+        bind=dict(_pairs("--bind", flags["bound"])),
+        board=described,
+        memory_hierarchy=str(board) if board and not described else "",
+        pools=pools_from(flags),
+        limits={name: parse_bytes(value) for name, value in _pairs("--limit", flags["limits"])},
+        memory={name: parse_bytes(value) for name, value in _pairs("--memory", flags["memory"])},
+        settings=dict(_pairs("--set", flags["settings"])),
+        io=io,
+        io_of=io_of,
+        io_type=io_type,
+        io_type_of=io_type_of,
+        memory_pins=memory_pins_from(flags["pins"], described),
+        constant_copies=copies_from(flags["stages"], described),
+        choose_constant_copies=AUTO in flags["stages"],
+        states=flags["states"],
+        allocator=flags["allocator"],
+        tiler=flags["tiler"],
+        buffering=flags["buffering"],
+        groups=flags["groups"],
+        optimize=flags["optimize"],
+        code_passes=dict(_code_pass(text) for text in flags["code_passes"]),
+        effort=flags["effort"],
+        seed=flags["seed"],
+        clock_hz=_clock(flags["clock"], described),
+        allow_external=flags["allow_external"],
+        pins=decisions_from(flags["pins"]),
+    )
+
+
+def _clock(typed_clock: str, board: Board | None) -> int | None:
+    """What was asked for, or else what the board says."""
+    return parse_clock(typed_clock) if typed_clock else board.clock_hz if board else None
+
+
+def pools_from(flags: Mapping[str, Any]) -> tuple[PoolSpec, ...]:
+    """The pools of all flags, those of `--pool` first. TilewrightError TW1101 (exit 2) for what cannot be read."""
+    named = [
+        *(parse_names(flags["workspace_pools"], "ram") if flags["workspace_pools"] else ()),
+        *(parse_names(flags["parameter_pools"], "const") if flags["parameter_pools"] else ()),
+    ]
+    details = [pair_of("--workspace-pool-NAME", text) for text in flags["pool_details"]]
+    return (*(parse_pool(text) for text in flags["pools"]), *with_details(named, details))
+
+
+def exporters_from(emit: str) -> tuple[str, ...]:
+    """The exporters that `--emit` names, each once."""
+    names = tuple(dict.fromkeys(name.strip() for name in emit.split(",")))
+    if not all(names):
+        raise usage_error(
+            "TW1101", f"'--emit {emit}' cannot be read", fix=("write it as --emit cmake,make     (names and commas)",)
+        )
+    return names
+
+
+def io_from(texts: Sequence[str]) -> tuple[Io, dict[str, Io]]:
+    """What holds for all tensors, and what for those that were named. The last word of each counts."""
+    rest: Io = "pool"
+    named: dict[str, Io] = {}
+    for text in texts:
+        name, equals, whose = text.rpartition("=")
+        if whose not in ("pool", "user") or (equals and not name):
+            raise usage_error(
+                "TW1101",
+                f"'--io {text}' cannot be read",
+                fix=(typed("--io", "user"), "write it as --io NAME=user for one input or output"),
+            )
+        if name:
+            named[name] = cast(Io, whose)
+        else:
+            rest = cast(Io, whose)
+    return rest, named
+
+
+def io_types_from(texts: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """What holds for all inputs and outputs, and what for those that were named. The last word of each counts."""
+    rest, named = FLOAT, dict[str, str]()
+    for text in texts:
+        name, equals, word = text.rpartition("=")
+        if word not in (*TYPES, FLOAT) or (equals and not name):
+            raise usage_error(
+                "TW1101",
+                f"'--io-type {text}' cannot be read",
+                details=(f"TYPE is one of {', '.join((*TYPES, FLOAT))}",),
+                fix=("write it as --io-type TYPE, or --io-type NAME=TYPE for one input or output",),
+            )
+        if name:
+            named[name] = word
+        else:
+            rest = word
+    return rest, named
+
+
+def memory_pins_from(texts: Sequence[str], board: Board | None) -> tuple[tuple[str, str], ...]:
+    """The patterns of a board, then those of `--pin`: later ones overrule."""
+    typed = [pair_of("--pin", text) for text in texts if not is_file(text)]
+    return (*(board.pins if board else ()), *typed)
+
+
+def copies_from(texts: Sequence[str], board: Board | None) -> tuple[CopyRule, ...]:
+    """The copies of a board, then those of `--stage`: later ones overrule. `auto` is none of them."""
+    asked = [f"{pattern}={pool}" for pattern, pool in (board.constant_copies if board else ())]
+    return tuple(parse_copy(text) for text in (*asked, *texts) if text != AUTO)
+
+
+def decisions_from(texts: Sequence[str]) -> Decisions:
+    """What the files given with `--pin` decide, later ones overruling. TilewrightError TW1106 (exit 2)."""
+    decisions = Decisions()
+    for text in texts:
+        if is_file(text):
+            decisions = decisions.pinned_by(_decisions(Path(text)))
+    return decisions
+
+
+def is_file(text: str) -> bool:
+    """Whether a `--pin` names a file: PATTERN=POOL has an equals sign."""
+    return "=" not in text or text.endswith(".json")
+
+
+def pair_of(flag: str, text: str) -> tuple[str, str]:
+    """`NAME=VALUE`, split at the last equals sign of a name that may have several. TW1101 (exit 2)."""
+    name, equals, value = text.partition("=") if flag.startswith("--workspace") else text.rpartition("=")
+    if not name or not equals or not value:
+        raise usage_error("TW1101", f"'{flag} {text}' cannot be read", fix=(f"write it as {flag} NAME=VALUE",))
+    return name, value
+
+
+def _decisions(file: Path) -> Decisions:
+    from tilewright.snapshot.saved_stage import PINS_FORM, decisions_from_json
+
+    try:
+        return decisions_from_json(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = error.strerror or str(error)
+    except UnicodeDecodeError:
+        reason = "it is no UTF-8 text"
+    raise usage_error(
+        "TW1106",
+        f"cannot read the pinned decisions: {reason}",
+        where=str(file),
+        fix=("write --pin PATTERN=POOL to keep a tensor or layer in a memory", PINS_FORM),
+    )
+
+
+def _pairs(flag: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = []
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals or not value:
+            raise usage_error("TW1101", f"'{flag} {text}' cannot be read", fix=(f"write it as {flag} NAME=VALUE",))
+        before = dict(pairs).get(name, value)
+        if before != value:
+            raise usage_error(
+                "TW1101",
+                f"'{flag} {name}=' is given twice, as {before} and as {value}",
+                fix=(f"leave one out: {flag} {name}={value}",),
+            )
+        pairs.append((name, value))
+    return pairs
+
+
+def _code_pass(text: str) -> tuple[str, dict[str, str]]:
+    """`NAME` or `NAME:KEY=VALUE,KEY=VALUE`."""
+    name, _, rest = text.partition(":")
+    pairs = [item.partition("=") for item in rest.split(",") if rest]
+    if not name or any(not key or not equals for key, equals, _ in pairs):
+        raise usage_error(
+            "TW1101", f"'--code-pass {text}' cannot be read", fix=("write it as --code-pass NAME:KEY=VALUE,KEY=VALUE",)
+        )
+    return name, {key: value for key, _, value in pairs}
+
+
+def _natural(name: str, text: str) -> int:
+    if not text.isdecimal():
+        raise usage_error(
+            "TW1101",
+            f"'--dim {name}={text}' cannot be read",
+            fix=(typed("--dim", f"{name}=1", gives="a whole number, 0 or more"),),
+        )
+    return int(text)

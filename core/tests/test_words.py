@@ -1,0 +1,32 @@
+"""How the words in which a compilation is asked for are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilewright.errors import TilewrightError
+from tilewright.words import decisions_from, exporters_from, io_from, memory_pins_from
+
+
+def test_io_of_all_tensors_and_of_one() -> None:
+    assert io_from(()) == ("pool", {})
+    assert io_from(("user",)) == ("user", {})
+    assert io_from(("user", "a=b:0=pool", "x=user")) == ("user", {"a=b:0": "pool", "x": "user"})
+    for text in ("both", "x=", "=user", "x=both"):
+        with pytest.raises(TilewrightError, match="TW1101"):
+            io_from((text,))
+
+
+def test_pins_are_patterns_or_files() -> None:
+    assert memory_pins_from(("a*=dtcm", "pins.json", "b=c=sram"), None) == (("a*", "dtcm"), ("b=c", "sram"))
+    with pytest.raises(TilewrightError, match="TW1106"):
+        decisions_from(("a=dtcm", "nowhere.json"))
+    with pytest.raises(TilewrightError, match="TW1106"):
+        decisions_from(("nowhere",))
+
+
+def test_build_systems_are_names_and_commas_each_once() -> None:
+    assert exporters_from("cmake, make,cmake") == ("cmake", "make")
+    for text in ("", "cmake,,make"):
+        with pytest.raises(TilewrightError, match="TW1101"):
+            exporters_from(text)
