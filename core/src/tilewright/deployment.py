@@ -177,13 +177,10 @@ class Deployment:
     @cached_property
     def smallest(self) -> Allocated:
         """The plan in the least memory: with steps computed row by row where that takes less."""
-        if self._given:
-            return self.allocated
-        from tilewright.plan.row_choice import with_rows
+        from tilewright.plan.row_choice import smallest_plan
 
         planner = replace(self.planner, pins=self._decided, optimize="ram")
-        answer = with_rows(planner, self.allocated, self._bound_with)
-        return answer if isinstance(answer, Allocated) else self.allocated
+        return self.allocated if self._given else smallest_plan(planner, self.allocated, self._bound_with)
 
     @cached_property
     def program(self) -> Program:
