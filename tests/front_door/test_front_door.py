@@ -67,7 +67,7 @@ def test_vectors_that_it_does_not_reach_are_told_and_no_exception(tool: Any, tmp
 
 def test_what_does_not_fit_is_an_error_with_its_code() -> None:
     with pytest.raises(tilewright.TilewrightError) as caught:
-        tilewright.compile(INT8, "generic", memory={"ram": 600})
+        tilewright.compile(INT8, "generic", memory={"ram": 300})
     assert (caught.value.code, caught.value.exit_code) == ("TW5001", 5)
 
 

@@ -30,7 +30,7 @@ from tilewright.ir.layer import Layers
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 from tilewright.plan.remedies import settings_that_fit
-from tilewright.plan.row_choice import row_notes, with_rows
+from tilewright.plan.row_choice import row_notes, smallest_plan
 from tilewright.plan.slowdown import exchanged
 from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
@@ -178,11 +178,8 @@ class Deployment:
     @cached_property
     def smallest(self) -> Allocated:
         """The plan in the least memory: with steps computed row by row where that takes less."""
-        if self._given:
-            return self.allocated
         planner = replace(self.planner, pins=self._decided, optimize="ram")
-        answer = with_rows(planner, self.allocated, self._bound_with)
-        return answer if isinstance(answer, Allocated) else self.allocated
+        return self.allocated if self._given else smallest_plan(planner, self.allocated, self._bound_with)
 
     @cached_property
     def program(self) -> Program:
