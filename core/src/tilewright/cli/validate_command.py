@@ -11,7 +11,7 @@ import click
 from tilewright.cli.completing import offered
 from tilewright.cli.flags import layout_flag, model_flags
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import progress, say, send_json, show_diagnostics
+from tilewright.cli.output import PLANNING, progress, say, send_json, show_diagnostics, working
 from tilewright.cli.running import trace_flag, write_trace
 from tilewright.words import options_from
 
@@ -62,6 +62,8 @@ def command(
     deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
     runner = ready_runner(deployment, runner_name)
     given = vectors_of(deployment, vectors, sets)
+    with working(PLANNING):
+        deployment.compile()
     progress(f"running {len(given)} set(s) on {runner.name}")
     found = validate(deployment, runner, given, sanitize=sanitize, timeline=trace_file is not None)
     if trace_file:
