@@ -1,44 +1,91 @@
-"""CPU seconds of whole `tilewright` processes, and start-up times, on the networks it is given.
+"""CPU seconds of whole `tilewright` processes, beside those of `python -c 'import onnx'` in the same run.
 
-    python benchmarks/compile_time.py [MODEL.onnx ...]
+    python benchmarks/compile_time.py [--runs 5] [--chains] [MODEL.onnx ...]
 
-Without models: the digits example and, where they are, the trained networks beside the checkout.
+Without models: the digits example and, where they are, the trained networks beside the checkout. `--chains` adds long
+chains of int8 convolutions, which are made here from a seed: 1,000 equal layers for `generic`, 400 equal and 50
+different ones for `siracusa`.
 
-Each command runs five times; the table has the smallest user + system time, which is the least disturbed one.
+Every number is user + system time of one process and its children, the smallest of `--runs`, which is the least
+disturbed one. Seconds are this machine's; the ratios in brackets, to the import of onnx, travel better.
 """
 
 from __future__ import annotations
 
+import argparse
 import resource
 import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-RUNS = 5
-LIMIT_SECONDS = 3.0
+TILEWRIGHT = str(Path(sys.executable).with_name("tilewright"))
+LIMIT_SECONDS = 3.0  # of every command on every network, on `generic`
+TARGETS = {
+    "generic": ("--target", "generic"),
+    "siracusa, 64 KiB": ("--target", "siracusa", "--memory", "l1=64K"),
+    "siracusa, 16 KiB": ("--target", "siracusa", "--memory", "l1=16K"),
+}
+LAYERS = ("", ".graph", ".platform", ".operator", ".kernel", ".passes", ".allocator", ".runner", ".tiler")
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Convolutions in a row, 3x3 over 16 channels of 16x16; or over 8 to 57 where they differ."""
+
+    layers: int
+    target: str
+    different: bool = False
+
+    @property
+    def title(self) -> str:
+        """For the table."""
+        return f"{self.layers:,} {'different' if self.different else 'equal'} layers on {self.target}"
+
+
+CHAINS = (Chain(1000, "generic"), Chain(400, "siracusa"), Chain(50, "siracusa", different=True))
 
 
 def main() -> int:
-    """Print the table; 1 when a limit is missed."""
-    models = [Path(argument) for argument in sys.argv[1:]] or default_models()
-    tilewright = str(Path(sys.executable).with_name("tilewright"))
+    """Print the tables; 1 when the limit is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--chains", action="store_true")
+    parser.add_argument("models", nargs="*", type=Path)
+    arguments = parser.parse_args()
+    measured = partial(cpu_seconds, runs=arguments.runs)
+    unit = measured([sys.executable, "-c", "import onnx"])
+    print(f"`import onnx`: {unit:.2f} s; `tilewright --help`: {shown(measured([TILEWRIGHT, '--help']), unit)}\n")
+    print(f"| network | check | {' | '.join(TARGETS)} |\n|---|---:|{'---:|' * len(TARGETS)}")
     worst = 0.0
-    print("| network | check, CPU s | compile, CPU s |\n|---|---:|---:|")
-    for model in models:
-        with tempfile.TemporaryDirectory() as folder:
-            check = cpu_seconds([tilewright, "check", str(model), "--target", "generic"])
-            build = cpu_seconds([tilewright, "compile", str(model), "--target", "generic", "-o", folder, "-q"])
-        worst = max(worst, check, build)
-        print(f"| {model.stem} | {check:.2f} | {build:.2f} |")
-    help_seconds = wall_seconds([tilewright, "--help"])
-    print(f"\n`tilewright --help`: {1000 * help_seconds:.0f} ms")
+    for model in arguments.models or default_models():
+        check = measured([TILEWRIGHT, "check", str(model), "--target", "generic"])
+        times = [measured(compiling(model, words)) for words in TARGETS.values()]
+        worst = max(worst, check, times[0])
+        print(f"| {model.stem} | {' | '.join(shown(time, unit) for time in (check, *times))} |", flush=True)
+    if arguments.chains:
+        print("\n| chain | compile |\n|---|---:|")
+        for chain in CHAINS:
+            print(f"| {chain.title} | {shown(chain_seconds(chain, measured), unit)} |", flush=True)
     print("\n| import | CPU ms |\n|---|---:|")
-    for layer in ("", ".graph", ".platform", ".operator", ".kernel", ".passes", ".allocator", ".runner", ".tiler"):
-        print(f"| `tilewright.api{layer}` | {1000 * import_seconds(f'tilewright.api{layer}'):.0f} |")
+    for layer in LAYERS:
+        print(f"| `tilewright.api{layer}` | {1000 * import_seconds(f'tilewright.api{layer}', arguments.runs):.0f} |")
     return int(worst > LIMIT_SECONDS)
+
+
+def shown(seconds: float, unit: float) -> str:
+    """Seconds, and how many times the unit."""
+    return f"{seconds:.2f} s ({seconds / unit:.1f})"
+
+
+def compiling(model: Path, words: Sequence[str]) -> list[str]:
+    """The command that compiles a model into a folder that is replaced each time."""
+    folder = Path(tempfile.gettempdir()) / "tilewright_compile_time"
+    return [TILEWRIGHT, "compile", str(model), *words, "-o", str(folder), "-q"]
 
 
 def default_models() -> list[Path]:
@@ -47,10 +94,48 @@ def default_models() -> list[Path]:
     return [HERE.parent / "examples" / "digits" / "digits_int8.onnx", *sorted(shared.glob("*.onnx"))]
 
 
-def cpu_seconds(command: list[str]) -> float:
+def chain_seconds(chain: Chain, measured: partial[float]) -> float:
+    """Of compiling a chain."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "chain.onnx"
+        model.write_bytes(chain_model(chain))
+        return measured(compiling(model, ("--target", chain.target)))
+
+
+def chain_model(chain: Chain, seed: int = 1) -> bytes:
+    """Its ONNX file."""
+    import numpy as np
+    from onnx import TensorProto, helper, numpy_helper
+
+    random = np.random.default_rng(seed)
+    channels = [8 + 7 * index % 50 if chain.different else 16 for index in range(chain.layers)]
+    constants, nodes = [], []
+    for index, (inner, outer) in enumerate(zip([16, *channels], channels, strict=False)):
+        arrays = (
+            *(np.float32(0.02), np.int8(0)),
+            random.integers(-127, 128, (outer, inner, 3, 3)).astype(np.int8),
+            *(np.float32(0.005), np.int8(0), np.float32(0.02), np.int8(0)),
+            random.integers(-500, 500, outer).astype(np.int32),
+        )
+        names = [f"constant{index}_{number}" for number in range(len(arrays))]
+        constants += [
+            numpy_helper.from_array(np.asarray(array), name) for array, name in zip(arrays, names, strict=True)
+        ]
+        inputs, output = [f"value{index}", *names], f"value{index + 1}"
+        nodes.append(helper.make_node("QLinearConv", inputs, [output], f"conv{index}", pads=[1, 1, 1, 1]))
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.INT8, [1, size, 16, 16])
+        for name, size in (("value0", 16), (f"value{chain.layers}", channels[-1]))
+    ]
+    graph = helper.make_graph(nodes, "chain", ends[:1], ends[1:], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    return bytes(model.SerializeToString())
+
+
+def cpu_seconds(command: list[str], *, runs: int) -> float:
     """The smallest user + system time of one child process."""
     times = []
-    for _ in range(RUNS):
+    for _ in range(runs):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -58,21 +143,11 @@ def cpu_seconds(command: list[str]) -> float:
     return min(times)
 
 
-def wall_seconds(command: list[str]) -> float:
-    """The smallest wall time."""
-    times = []
-    for _ in range(RUNS):
-        start = time.perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-def import_seconds(module: str) -> float:
+def import_seconds(module: str, runs: int) -> float:
     """CPU time of the import alone, without the interpreter's own start."""
     code = f"import time; start = time.process_time(); import {module}; print(time.process_time() - start)"
     outputs = [
-        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True) for _ in range(RUNS)
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True) for _ in range(runs)
     ]
     return min(float(item.stdout) for item in outputs)
 

@@ -32,7 +32,7 @@ from tilewright.report.tiles import work
 from tilewright.testing.side_by_side import side_by_side
 from tilewright.tile.measure import step_costs
 from tilewright.validate.vectors import random_vectors
-from tilewright_siracusa.runners.gvsoc import GvsocRunner
+from tilewright_riscv.runners.gvsoc import GvsocRunner
 
 HERE = Path(__file__).resolve()
 TRAINED = HERE.parents[2] / "shared" / "models"

@@ -25,8 +25,8 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.runner import Job, RunResult
 from tilewright.validate.comparison import judge_steps
 from tilewright.validate.vectors import random_vectors
-from tilewright_siracusa.runners import qemu_tools
-from tilewright_siracusa.runners.qemu import QemuRiscvRunner
+from tilewright_riscv.runners import qemu_tools
+from tilewright_riscv.runners.qemu import QemuRiscvRunner
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 SIZES = (256, 64, 32, 16, 8)

@@ -7,10 +7,11 @@ taken from the folder TILEWRIGHT_WHEELS.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from wheels import metadata, projects, wheel_of
@@ -19,9 +20,9 @@ BUILT = "TILEWRIGHT_WHEELS"
 
 
 def main(package: str, extras: Sequence[str], *, lowest: bool) -> None:
-    """The package and the core that it is for, with those of the `extras` that they have."""
+    """The package, the core and what else of this repository it is for, with those of the `extras` that they have."""
     known = projects()
-    chosen = list(known.values()) if package == "all" else [known["core"], *({known[package]} - {known["core"]})]
+    chosen = list(known.values()) if package == "all" else list(_with_needed(package, known))
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(os.environ.get(BUILT, scratch))
         wheels = [wheel_of(project, folder) for project in chosen]
@@ -30,6 +31,16 @@ def main(package: str, extras: Sequence[str], *, lowest: bool) -> None:
         _pip(*limits, *needs)
         _pip("--force-reinstall", "--no-deps", *map(str, wheels))  # the version may be the same, not the content
         subprocess.run([sys.executable, "-m", "pip", "check"], check=True, stdout=subprocess.DEVNULL)
+
+
+def _with_needed(package: str, known: Mapping[str, Path]) -> Iterator[Path]:
+    """The core, what of this repository the package asks for, and the package."""
+    yield known["core"]
+    for need in metadata(known[package])["dependencies"]:
+        if name := re.match(r"tilewright-(\w+)", need):
+            yield known[name[1]]
+    if package != "core":
+        yield known[package]
 
 
 def _needs(project: Path, extras: Sequence[str]) -> Iterator[str]:

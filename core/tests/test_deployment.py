@@ -3,6 +3,8 @@ on from whatever was saved."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,6 +49,11 @@ def deployment(scratch_bytes: int, pins: Decisions | None = None, *, columns_fir
 
 def kernels(plan: Deployment) -> set[str]:
     return {binding.kernel.name for binding in plan.scheduled.bound.bindings.values()}
+
+
+def test_numbers_come_with_a_model() -> None:
+    code = "import sys, tilewright.deployment; print({'numpy', 'onnx', 'mako'} & sys.modules.keys())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
 
 
 def test_the_cheapest_kernel_is_taken() -> None:

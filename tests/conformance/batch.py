@@ -22,6 +22,7 @@ from tilewright.runners.toolchain import find_compiler
 PASS, REFUSED = "pass", "refused"
 TARGET = "generic"
 FLAGS = ("-std=c11", "-O0", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror", "-ffp-contract=off")
+LARGE = {"tensor": 1 << 30, "constants": 1 << 31, "folded": 1 << 31, "file": 1 << 31}  # onnx's networks for servers
 SECONDS = 120.0  # for one C file, or one run
 _HEAD = """#include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +96,7 @@ def run_batch(cases: Sequence[Case], folder: Path) -> dict[str, Outcome]:
 def compiled(case: Case, prefix: str, folder: Path) -> Built | Outcome:
     """The case as object files in `folder`, or why there are none."""
     try:
-        deployment = Deployment(case.model, TARGET, Options(name=prefix, const_format="c", emit=()))
+        deployment = Deployment(case.model, TARGET, Options(name=prefix, const_format="c", emit=(), limits=LARGE))
         files = deployment.compile().files
         inputs, outputs = tuple(deployment.inputs.values()), tuple(deployment.outputs.values())
     except TilewrightError as error:

@@ -23,7 +23,7 @@ main()
 @pytest.mark.parametrize(
     ("module", "name", "package", "function"),
     [
-        ("tilewright_siracusa.platform", "_with_stacks", "tilewright-siracusa", "_configured"),
+        ("tilewright_siracusa.platform", "_prelude", "tilewright-siracusa", "_configured"),
         ("tilewright_siracusa.kernels.layers", "_refused", "tilewright-siracusa", "layer_of"),
     ],
 )

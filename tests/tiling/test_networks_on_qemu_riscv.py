@@ -18,7 +18,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.runner import Job
 from tilewright.validate.comparison import judge_steps
-from tilewright_siracusa.runners.qemu import QemuRiscvRunner
+from tilewright_riscv.runners.qemu import QemuRiscvRunner
 
 
 @dataclass(frozen=True)

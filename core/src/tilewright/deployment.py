@@ -29,18 +29,18 @@ from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.layer import Layers
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
-from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Planner
 from tilewright.plan.remedies import settings_that_fit
 from tilewright.plan.row_choice import row_notes, with_rows
 from tilewright.plan.slowdown import exchanged
-from tilewright.plugins import Registry, load_for
+from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
 
 if TYPE_CHECKING:
     from tilewright.emit import Vector
     from tilewright.frontend.load import Imported
     from tilewright.ir.program import Program
+    from tilewright.plan.planner import Planner
+    from tilewright.plugins.registry import Registry
     from tilewright.rewrite import Rewritten
 
 PASSTHROUGH = "passthrough"  # the code pass that decides about memories, too
@@ -110,9 +110,14 @@ class Deployment:
         """What the model means, in normal form."""
         from tilewright.frontend.integer_border import with_integer_border
         from tilewright.frontend.load import load
-        from tilewright.frontend.options import ImportOptions
+        from tilewright.frontend.options import ImportOptions, limits_with
 
-        options = ImportOptions(dims=self.options.dims, allow_external=self.options.allow_external)
+        options = ImportOptions(
+            dims=self.options.dims,
+            bind=self.options.bind,
+            allow_external=self.options.allow_external,
+            limits=limits_with(self.options.limits),
+        )
         found = load(self.model, options, self.registry.operators)
         graph = with_integer_border(found.graph, border_types(found.graph, self.options))
         return self._finished("frontend", replace(found, graph=graph))
@@ -128,6 +133,8 @@ class Deployment:
     @cached_property
     def planner(self) -> Planner:
         """What turns a bound graph into a plan."""
+        from tilewright.plan.planner import Planner
+
         return Planner(
             operators=self.registry.operators,
             kernels=self.registry.kernels,
@@ -257,7 +264,7 @@ class Deployment:
         """What the user should know: about plugins left out, the model, and whatever stage has run so far."""
         planned: tuple[Diagnostic, ...] = ()
         if "allocated" in self.__dict__:
-            planned = (*soft_limit_warnings(self.allocated), *row_notes(self.allocated))
+            planned = (*soft_limit_warnings(self.allocated), *row_notes(self.allocated, self.registry.operators))
         bound = self._settled
         beyond = beyond_machine_warnings(bound.platform)
         found = (*self.registry.diagnostics, *bound.diagnostics, *beyond, *planned, *self._from_observers)
@@ -357,6 +364,8 @@ class Deployment:
 
     def _plan(self) -> Allocated:
         """From wherever an imported state lets it start."""
+        from tilewright.plan.kernel_fallback import Fitting
+
         planner, pins = replace(self.planner, pins=self._decided), self._decided
         if isinstance(tiled := self._given.get(Tiled), Tiled):
             return planner.allocate(tiled, pins)

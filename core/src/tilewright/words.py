@@ -29,9 +29,11 @@ def options_from(flags: Mapping[str, Any]) -> Options:
     return Options(
         name=flags["name"],
         dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
+        bind=dict(_pairs("--bind", flags["bound"])),
         board=described,
         memory_hierarchy=str(board) if board and not described else "",
         pools=pools_from(flags),
+        limits={name: parse_bytes(value) for name, value in _pairs("--limit", flags["limits"])},
         memory={name: parse_bytes(value) for name, value in _pairs("--memory", flags["memory"])},
         settings=dict(_pairs("--set", flags["settings"])),
         io=io,

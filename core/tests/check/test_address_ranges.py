@@ -27,3 +27,14 @@ def test_what_lasts_is_apart_from_the_pool() -> None:
     buffers = (Buffer(name=kind, kind=kind, size_bytes=1, align=1, first=0, last=0) for kind in kinds)
     found = [address_ranges.region(buffer, PLACE) for buffer in buffers]
     assert found == ["memory ram", "memory ram", "memory ram", "the state", "copies in ram"]
+
+
+def test_who_is_alive_at_a_step() -> None:
+    lives = {"a": ("tile", 0, 1), "b": ("scratch", 1, 1), "c": ("constant", 0, 9), "d": ("tile", 1, 3)}
+    buffers = [
+        Buffer(name=name, kind=kind, size_bytes=1, align=1, first=first, last=last)  # type: ignore[arg-type]  # kinds
+        for name, (kind, first, last) in lives.items()
+    ]
+    found = address_ranges.alive(buffers, "tile", "scratch")
+    names = {step: "".join(buffer.name for buffer in alive) for step, alive in found.items()}
+    assert names == {0: "a", 1: "abd", 2: "d", 3: "d"}

@@ -149,6 +149,20 @@ def test_what_lasts_is_apart_from_the_pool_and_shares_bytes_with_nothing(kind: L
     assert "'kept' and 'other' share bytes" in _seen(_moved(two, "other", 4))
 
 
+def test_bytes_that_last_are_shared_with_nothing_however_far_apart_buffers_begin() -> None:
+    one = _moved(_with_lasting("resident", True), "kept", 0)
+    buffer = one.tiled.buffers[-1]
+    more = [replace(buffer, name=name, size_bytes=size) for name, size in (("wide", 64), ("thin", 4), ("none", 0))]
+    several = replace(one, tiled=replace(one.tiled, buffers=(*one.tiled.buffers, *more)))
+    for name, offset in (("wide", 16), ("thin", 16), ("none", 40), ("kept", 60)):
+        several = _moved(several, name, offset)
+    seen = _seen(several)
+    assert "'wide' and 'thin' share bytes" in seen
+    assert "'kept' and 'wide' share bytes" in seen
+    assert "'wide' and 'none' share bytes" in seen
+    assert "'kept' and 'thin'" not in seen
+
+
 def test_arrays_of_one_memory_are_counted_together() -> None:
     wider = _moved(_with_lasting("state", True), "kept", 0)
     used = max(pool.used_bytes for pool in wider.pools)

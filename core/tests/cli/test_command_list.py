@@ -59,6 +59,14 @@ def test_help_and_listings_import_nothing_heavy(words: tuple[str, ...]) -> None:
     assert finished.stderr == "[]"
 
 
+def test_the_list_of_commands_brings_no_plugin_host() -> None:
+    host = ("packaging", "pluggy", "tilewright.plugins.catalogue")
+    finished = run(
+        "--help", before="import sys", after=f"sys.stderr.write(str([m for m in {host} if m in sys.modules]))"
+    )
+    assert finished.stderr == "[]"
+
+
 def test_the_version_is_the_package_s() -> None:
     assert run("--version").stdout == f"tilewright, version {__version__}\n"
 

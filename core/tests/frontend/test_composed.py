@@ -102,3 +102,10 @@ def test_powers_by_a_small_number(exponent: float) -> None:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
     found = run(load(model.SerializeToString(), operators=vocabulary()).graph, {"x": x}, vocabulary())["y"]
     np.testing.assert_allclose(found, x.astype(np.float64) ** exponent, rtol=1e-6)
+
+
+def test_an_expand_of_nothing_is_nothing(loads, model) -> None:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [0, 4])
+    shape = helper.make_tensor("shape", TensorProto.INT64, [3], [2, 1, 4])
+    graph = loads(model([helper.make_node("Expand", ["x", "shape"], ["y"])], inputs=[x], constants=[shape])).graph
+    assert graph.tensors["y"].shape == (2, 0, 4)

@@ -1,4 +1,4 @@
-"""Branches with a known condition are taken; loops and unknown conditions are refused."""
+"""Branches with a known condition are taken; unknown conditions and endless loops are refused."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_condition_computed_at_run_time(refuses, choosing):
     assert "run time" in refuses(made, "TW2101", 4)
 
 
-def test_loops(refuses, model):
+def test_loops_stay_within_the_limit_of_nodes(refuses, model):
     body = helper.make_graph(
         [helper.make_node("Identity", ["c"], ["c2"]), helper.make_node("Relu", ["v"], ["v2"])],
         "body",
@@ -73,8 +73,7 @@ def test_loops(refuses, model):
     )
     trips = numpy_helper.from_array(np.array(1 << 60), "trips")
     nodes = [helper.make_node("Loop", ["trips", "", "x"], ["y"], "forever", body=body)]
-    text = refuses(model(nodes, constants=[trips]), "TW2101", 4)
-    assert "Loop-17 'forever'" in text and "unrolled" in text
+    assert "unrolled" in refuses(model(nodes, constants=[trips]), "TW1203")
 
 
 def test_a_branch_that_is_missing(refuses, choosing):

@@ -39,6 +39,16 @@ def array(random: np.random.Generator, shape: list[int], dtype: str) -> np.ndarr
     return np.where(random.random(shape) < 0.3, ends, small)
 
 
+@pytest.mark.parametrize("name", ["Add", "Sub", "Mul", "Div"])
+def test_float64_is_exact(name: str, tmp_path: Path) -> None:
+    operator, kernel = BY_NAME[name]
+    random = np.random.default_rng(2)
+    inputs = [random.standard_normal((3, 4)), random.standard_normal((4,))]
+    site = site_of(operator, inputs)
+    assert kernel_errors(operator, kernel, site, inputs, random, tmp_path) == []
+    assert operator.tolerance is None or operator.tolerance(site, inputs) == (None,)
+
+
 @compiled
 @given(
     name=st.sampled_from(sorted(BY_NAME)),
@@ -111,7 +121,9 @@ def test_refusals() -> None:
     arrays = [np.ones(2, np.int32), np.array([1, 0], np.int32)]
     assert "holds a zero" in str(refusal(kernel, site_of(operator, arrays, constants=[1])))
     assert refusal(kernel, site_of(operator, arrays)) is None
-    assert "f64" in str(refusal(kernel, site_of(operator, [np.ones(2), np.ones(2)])))
+    assert refusal(kernel, site_of(operator, [np.ones(2), np.ones(2)])) is None
+    largest, portable = BY_NAME["Max"]
+    assert "f64" in str(refusal(portable, site_of(largest, [np.ones(2), np.ones(2)])))
     with pytest.raises(TilewrightError, match="TW1310"):
         site_of(operator, [np.ones(2, np.int32), np.ones(3, np.int32)])
     with pytest.raises(TilewrightError, match="one type"):

@@ -15,7 +15,7 @@ from tilewright.operators.clip import CLIP, CLIP_PORTABLE
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.operator_sites import refusal, site_of
 
-TYPES = ("float32", "int8", "uint8", "int16", "uint16", "int32", "uint32")
+TYPES = ("float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32")
 
 
 @settings(max_examples=25, deadline=None)
@@ -59,4 +59,4 @@ def test_limits_beyond_the_type_do_nothing() -> None:
 
 def test_wide_integers_are_refused_with_a_reason() -> None:
     site = site_of(CLIP, [np.zeros(3, np.int64)], {"min": 0.0, "max": 6.0})
-    assert refusal(CLIP_PORTABLE, site) == "X must be f32 or an integer of at most 32 bits, found i64"
+    assert refusal(CLIP_PORTABLE, site) == "X must be f32, f64 or an integer of at most 32 bits, found i64"

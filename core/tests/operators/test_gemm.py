@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -19,15 +21,20 @@ from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import points, position, refusal, result_errors, site_of, window_errors
 
-Floats = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.floating]
 Case = tuple[Operator, Kernel, Site, list[Floats | None]]
 few = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 compiled = settings(few, max_examples=20)
 
 
-def floats(draw: st.DrawFn, *shape: int) -> Floats:
+def floats(draw: st.DrawFn, real: type[np.floating], *shape: int) -> Floats:
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    return random.standard_normal(shape).astype(np.float32)
+    return random.standard_normal(shape).astype(real)
+
+
+def either_real(draw: st.DrawFn) -> type[np.floating]:
+    real: type[np.floating] = draw(st.sampled_from([np.float32, np.float64]))
+    return real
 
 
 @st.composite
@@ -35,10 +42,11 @@ def gemms(draw: st.DrawFn) -> Case:
     lead = draw(st.lists(st.integers(1, 3), min_size=0, max_size=2))
     rows, depth, columns = (draw(st.integers(1, 6)) for _ in range(3))
     trans_b, constant = draw(st.booleans()), draw(st.booleans())
-    a = floats(draw, *lead, rows, depth)
-    b = floats(draw, *((columns, depth) if trans_b else (depth, columns)))
+    real = either_real(draw)
+    a = floats(draw, real, *lead, rows, depth)
+    b = floats(draw, real, *((columns, depth) if trans_b else (depth, columns)))
     shape = draw(st.sampled_from([None, (), (1,), (columns,), (1, columns), (rows, 1), (rows, columns)]))
-    inputs: list[Floats | None] = [a, b] if shape is None else [a, b, floats(draw, *shape)]
+    inputs: list[Floats | None] = [a, b] if shape is None else [a, b, floats(draw, real, *shape)]
     attributes: dict[str, Attribute] = {"transB": int(trans_b)}
     if draw(st.booleans()):
         attributes |= {"alpha": 0.5, "beta": -1.25}
@@ -55,7 +63,8 @@ def matmuls(draw: st.DrawFn) -> Case:
     lead = draw(st.lists(st.integers(1, 3), min_size=0, max_size=3))
     lead_a = [draw(st.sampled_from([extent, extent, 1])) for extent in lead]
     lead_b = [draw(st.sampled_from([extent, extent, 1])) for extent in lead][draw(st.integers(0, len(lead))) :]
-    a, b = floats(draw, *lead_a, rows, depth), floats(draw, *lead_b, depth, columns)
+    real = either_real(draw)
+    a, b = floats(draw, real, *lead_a, rows, depth), floats(draw, real, *lead_b, depth, columns)
     constant = not lead_b and draw(st.booleans())
     attributes: dict[str, Attribute] = {"clip_low": -1.0} if draw(st.booleans()) else {}
     site = site_of(MATMUL, [a, b], attributes, (1,) if constant else ())
@@ -118,6 +127,22 @@ def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, d
     assert result_errors(operator, site, inputs, found) == []
     found = run_tiled(operator, kernel, site, inputs, cuts={**cuts, "k": 2}, folder=folder, layouts=layouts)
     assert result_errors(operator, site, inputs, found) == []
+
+
+def test_float64_is_held_to_its_own_error(tmp_path: Path) -> None:
+    """What float32 would lose is far outside."""
+    random = np.random.default_rng(3)
+    a, b = random.standard_normal((6, 40)), random.standard_normal((40, 5))
+    site = site_of(MATMUL, [a, b])
+    found = run_kernel(MATMUL, MATMUL_F32, site, [a, b], folder=tmp_path)
+    assert found[0].dtype == np.float64
+    assert result_errors(MATMUL, site, [a, b], found) == []
+    assert result_errors(MATMUL, site, [a, b], [found[0].astype(np.float32).astype(np.float64)])
+
+
+def test_types_are_not_mixed() -> None:
+    a, b = np.ones((2, 3)), np.ones((3, 4), np.float32)
+    assert refusal(MATMUL_F32, site_of(MATMUL, [a, b])) == "values must all be f32 or all f64, found f32, f64"
 
 
 def test_only_one_kernel_takes_a_site() -> None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.errors import TilewrightError
+from tilewright.ir.access import Access, whole
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute
+from tilewright.ir.kernel import Matched
 from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, Planner, ram_bytes
@@ -15,6 +20,7 @@ from tilewright.plan.remedies import with_memories
 from tilewright.plan.row_choice import BALANCED, order_of, row_notes, row_plans
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
+from tilewright.testing.sketch import Sketch
 from tilewright.tile.strategies import StepTiler
 
 SEED = 0  # layers 4,860 B or so, by rows much less
@@ -40,14 +46,44 @@ def by_rows(plan: Allocated) -> bool:
 
 def test_speed_has_no_rows_where_everything_fits() -> None:
     assert not by_rows(planned())
-    assert list(row_notes(planned())) == []
+    assert list(row_notes(planned(), vocabulary())) == []
 
 
 def test_ram_takes_less_and_says_what_it_costs() -> None:
     plan = planned("ram")
     assert by_rows(plan) and ram_bytes(plan) < ram_bytes(planned())
-    (note,) = row_notes(plan)
+    (note,) = row_notes(plan, vocabulary())
     assert note.code == "TW5036" and f"{ram_bytes(plan):,} B" in note.message
+
+
+def test_the_note_says_why_rows_end() -> None:
+    """Before a step whose kernel takes everything at once."""
+    sketch = Sketch(operators=vocabulary())
+    windows: dict[str, Attribute] = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1,) * 4}
+    y = sketch.input("x", DType.F32, (1, 2, 16, 16))
+    for _ in range(2):
+        weights = sketch.constant(np.ones((8, sketch.tensors[y].shape[1], 3, 3), np.float32))
+        y = sketch.node("Conv", (y, weights), {**windows, "ceil_mode": 0, "group": 1})
+    y = sketch.node("ReduceSum", (y,), {"axes": (2, 3), "keepdims": 0})
+    y = sketch.node("Softmax", (y,), {"axis": 1}, name="scores")
+    kernels = {
+        name: replace(kernel, access=_in_one_piece) if kernel.op == "Softmax" else kernel
+        for name, kernel in portable_kernels().items()
+    }
+    planner = Planner(
+        operators=vocabulary(),
+        kernels=kernels,
+        tiler=StepTiler(name="auto", summary=""),
+        allocator=BestFit(),
+        optimize="ram",
+    )
+    plan = Fitting(planner=planner).plan(planner.bind(sketch.finish(y), ONE_MEMORY))
+    (note,) = row_notes(plan, vocabulary())
+    assert note.details == ("they end before 'scores': its windows are no index map",)
+
+
+def _in_one_piece(site: Matched) -> Access:
+    return whole({"X": site.input(0).shape}, {"Y": site.output.shape})
 
 
 def test_balanced_is_no_more_than_a_tenth_slower() -> None:

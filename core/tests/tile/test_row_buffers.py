@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from tilewright.ir.platform import Engine
 from tilewright.ir.regions import Region
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.row_buffers import row_buffers, row_steps_of
 from tilewright.tile.row_programs import RowPrograms, row_programs
+from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.step_spaces import ScheduledMachine
 
 SEED = 0
 
@@ -40,6 +43,16 @@ def test_held_rows_take_what_they_are(programs: RowPrograms, region: Region) -> 
     for one in row_steps_of(programs.steps, region)[:-1]:
         held = region.held[one.output.value]
         assert held.leaves or sizes[f"{one.step.name}.{one.output.name}@ram#0"] == held.rows * one.row_bytes
+
+
+def test_several_cores_are_refused(programs: RowPrograms, region: Region) -> None:
+    bound = programs.machine.bound
+    team = replace(bound, platform=replace(bound.platform, engines=(Engine(name="cpu", cores=4),)))
+    machine = ScheduledMachine(
+        replace(programs.machine.scheduled, bound=team), vocabulary(), programs.machine.decisions
+    )
+    with pytest.raises(ValueError, match="one core"):
+        row_steps_of(RowSteps(machine), region)
 
 
 def test_other_loops_are_refused(programs: RowPrograms, region: Region) -> None:

@@ -11,6 +11,7 @@ from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.row_buffers import row_cycles
 from tilewright.tile.row_programs import row_programs
 from tilewright.tile.stage import tile
+from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
 
 SEEDS = range(30)
@@ -44,6 +45,17 @@ def test_every_division_is_sound_and_takes_what_it_says(seed: int) -> None:
                 region = regions[machine.scheduled.steps[segment.last].name]
                 assert region.rows is not None
                 assert row_cycles(machine, region, region.rows) == pytest.approx(segment.cycles)
+
+
+def test_a_value_that_is_pinned_to_a_memory_exists() -> None:
+    machine = on_one_memory(row_network(0, vocabulary()).graph)
+    programs = row_programs(machine)
+    held = [value for region in programs.regions(programs.front()[-1]).values() for value in region.inner]
+    decisions = Decisions(memories=dict.fromkeys(held, "ram"))
+    pinned = row_programs(ScheduledMachine(machine.scheduled, vocabulary(), decisions))
+    for division in pinned.front():
+        for region in pinned.regions(division).values():
+            assert set(held).isdisjoint(region.held)
 
 
 def test_a_step_that_nobody_reads_is_in_no_segment_but_as_its_last() -> None:

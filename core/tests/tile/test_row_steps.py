@@ -73,6 +73,12 @@ def test_a_product_over_everything_is_one_call() -> None:
     assert (one.reads[0].low, one.reads[0].high) == ((0, 0), (1,))
 
 
+def test_axes_that_counters_have_no_room_for_are_refused() -> None:
+    sketch = Sketch(operators=vocabulary())
+    x = sketch.input("x", DType.F32, (1, 70000))
+    assert "65535 positions" in last(sketch, sketch.node("Clip", (x,), {"min": 0.0, "max": 6.0})).cannot
+
+
 def test_trips_of_a_call_are_so_many_that_the_table_stays_short() -> None:
     sketch, x = image((1, 1, 4 * MOST_TRIPS, 2))
     one = last(sketch, sketch.node("Clip", (x,), {"min": 0.0, "max": 3.0}))

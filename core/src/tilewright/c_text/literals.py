@@ -15,6 +15,11 @@ def c_float(value: float) -> str:
     return f"{value.hex()}f"
 
 
+def c_double(value: float) -> str:
+    """A float64 as a hexadecimal literal, `INFINITY` or `NAN` (math.h)."""
+    return c_float(value).removesuffix("f")
+
+
 def c_int(value: int) -> str:
     """An int32, int64 or uint64; the most negative ones need care, because `-` is an operator in C."""
     if value == -(2**31):

@@ -1,9 +1,10 @@
-"""Knows where the bytes of a plan's buffers are: spans of regions, which are the arrays that the program will have.
-Does not know what the bytes hold, nor whether a span is allowed.
+"""Knows where the bytes of a plan's buffers are, spans of regions, which are the arrays that the program will have,
+and which buffers are alive at a step. Does not know what the bytes hold, nor whether a span is allowed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tilewright.ir.stages import Allocated, Buffer, Placement
@@ -21,6 +22,16 @@ class ByteSpan:
 
     def overlaps(self, other: ByteSpan) -> bool:
         return self.region == other.region and self.low < other.high and other.low < self.high
+
+
+def alive(buffers: Iterable[Buffer], *kinds: str) -> dict[int, list[Buffer]]:
+    """Step -> the buffers of these kinds that are alive then, in their order; nothing for steps that have none."""
+    found: dict[int, list[Buffer]] = {}
+    for buffer in buffers:
+        if buffer.kind in kinds:
+            for index in range(buffer.first, buffer.last + 1):
+                found.setdefault(index, []).append(buffer)
+    return found
 
 
 def region(buffer: Buffer, place: Placement) -> str:

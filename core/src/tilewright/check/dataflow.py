@@ -1,107 +1,21 @@
 """Knows whether a plan keeps every byte that somebody still reads, by playing the steps over the memories' bytes.
 Does not know lifetimes, schedulers or solvers, and believes nothing that they say about values.
 
-Every element of every value that a step computes gets a number of its own. Writing a value puts its numbers at the
-bytes where the plan stores it; reading one demands that exactly its numbers are there. What a view holds is worked
-out by the operator's own reference on the numbers of its inputs, so a view that is no view is seen too.
+Every byte of every value that a step computes has a number of its own. Writing a value puts its numbers where the plan
+stores it; reading one demands that exactly its numbers are there. A view that is no view is seen, too.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
-from tilewright.check.address_ranges import ByteSpan, byte_span_of
-from tilewright.ir.graph import Graph, Node
-from tilewright.ir.layout import Layout
+from tilewright.check.address_ranges import ByteSpan, alive, byte_span_of
+from tilewright.check.byte_runs import Contents, differences
+from tilewright.check.value_numbers import ValueNumbers
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated, Buffer, Step
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Numbers = npt.NDArray[np.int64]
-
-_WIDEST = 8  # bytes of the largest element: numbers are spaced so that each of an element's bytes has its own
-
-
-@dataclass(slots=True)
-class _Contents:
-    """The number at every byte of every region: 0 where nothing of use is."""
-
-    regions: dict[str, Numbers] = field(default_factory=dict)
-
-    def at(self, span: ByteSpan) -> Numbers:
-        import numpy as np
-
-        have = self.regions.get(span.region, np.zeros(0, np.int64))
-        if have.size < span.high:
-            have = np.concatenate([have, np.zeros(span.high - have.size, np.int64)])
-            self.regions[span.region] = have
-        return have[span.low : span.high]
-
-
-class _Numbers:
-    """A number for every element that is an input or computed; views have those of what they show."""
-
-    def __init__(self, graph: Graph, layouts: Mapping[str, Layout]) -> None:
-        self.graph, self.layouts = graph, layouts
-        self.first: dict[str, int] = {}  # value -> number of its first element; ascending
-        self.moved: dict[str, Numbers] = {}  # views
-        self.following = 1
-
-    def give(self, executed: set[str], operators: Mapping[str, Operator]) -> Iterator[str]:
-        """Number everything; a node that is not executed may only move elements."""
-        import numpy as np
-
-        for name in self.graph.inputs:
-            self._fresh(name)
-        for node in self.graph.nodes:
-            results = (None,) * len(node.outputs) if node.name in executed else self._view(node, operators)
-            for name, result in zip(node.outputs, results, strict=True):
-                if result is not None and result.dtype == np.int64 and result.shape == self.graph.tensors[name].shape:
-                    self.moved[name] = result
-                    continue
-                self._fresh(name)
-                if result is not None:
-                    yield f"node '{node.name}' is not executed, but does more than move elements"
-
-    def of(self, name: str) -> Numbers:
-        """The numbers of a value's elements, in its shape."""
-        import numpy as np
-
-        if name in self.moved:
-            return self.moved[name]
-        tensor, first = self.graph.tensors[name], self.first[name]
-        return np.arange(first, first + tensor.elements).reshape(tensor.shape)
-
-    def stored(self, name: str) -> Numbers:
-        """The number of each byte of a value, in its layout."""
-        import numpy as np
-
-        ordered = np.transpose(self.of(name), self.layouts[name]).reshape(-1, 1)
-        return (ordered * _WIDEST + np.arange(self.graph.tensors[name].dtype.size_bytes)).reshape(-1)
-
-    def owner(self, number: int) -> str:
-        """Whose byte it is."""
-        if number == 0:
-            return "nothing, or scratch"
-        last = bisect_right(list(self.first.values()), number // _WIDEST) - 1
-        return f"part of '{list(self.first)[last]}'"
-
-    def _fresh(self, name: str) -> None:
-        self.first[name] = self.following
-        self.following += self.graph.tensors[name].elements
-
-    def _view(self, node: Node, operators: Mapping[str, Operator]) -> tuple[Numbers, ...]:
-        site = self.graph.site(node)
-        known = {*self.first, *self.moved}
-        inputs = [self.of(name) if name in known else site.constants.get(name) for name in node.inputs]
-        return operators[node.op].reference(site, inputs)  # type: ignore[return-value]  # it moves what it gets
 
 
 class Replay:
@@ -113,9 +27,10 @@ class Replay:
         self.graph = self.scheduled.bound.graph
         self.nodes = {node.name: node for node in self.graph.nodes}
         self.buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
+        self.passing = alive(allocated.tiled.buffers, "scratch", "tile", "staged")
         self.readers = self.graph.consumers()
-        self.contents = _Contents()
-        self.numbers = _Numbers(self.graph, self.scheduled.bound.layouts)
+        self.contents = Contents()
+        self.numbers = ValueNumbers(self.graph, self.scheduled.bound.layouts)
 
     def faults(self) -> Iterator[str]:
         """What is wrong, in the order of the steps."""
@@ -142,13 +57,9 @@ class Replay:
         step = steps[-1]
         at = f"at step {index} '{step.name}'"
         reads, writes = self._touched([name for one in steps for name in one.nodes])
-        scratch = [
-            byte_span_of(buffer, self.allocated)
-            for buffer in self.buffers.values()
-            if buffer.kind in ("scratch", "tile", "staged") and buffer.first <= index <= buffer.last
-        ]
+        scratch = [byte_span_of(buffer, self.allocated) for buffer in self.passing.get(index, ())]
         for span in scratch:
-            self.contents.at(span)[:] = 0
+            self.contents.clear(span)
         for name in reads:
             yield from self._holds(name, at)
         for written in writes:
@@ -158,7 +69,7 @@ class Replay:
         for name in writes:
             self._write(name)
         for span in scratch:
-            self.contents.at(span)[:] = 0
+            self.contents.clear(span)
         for name in writes:
             yield from self._holds(name, f"{at}, having been written,")
 
@@ -178,7 +89,7 @@ class Replay:
         source = self.scheduled.in_place.get(written, "")
         if source not in reads or self._span(source) != self._span(written) or self._span(read) != self._span(written):
             return False
-        if read != source and (self.numbers.stored(read) != self.numbers.stored(source)).any():
+        if read != source and self.numbers.stored(read) != self.numbers.stored(source):
             return False
         node = self.nodes[step.name]
         site, operator = self.graph.site(node), self.operators[node.op]
@@ -198,15 +109,14 @@ class Replay:
         return replace(whole, low=whole.low + low, high=whole.low + low + self.graph.tensors[name].size_bytes)
 
     def _write(self, name: str) -> None:
-        self.contents.at(self._span(name))[:] = self.numbers.stored(name)
+        self.contents.write(self._span(name), self.numbers.stored(name))
 
     def _holds(self, name: str, when: str) -> Iterator[str]:
         if not self._is_stored(name):
             yield f"{when} '{name}' is read, but stored nowhere"
             return
-        found = self.contents.at(self._span(name))
-        wrong = (found != self.numbers.stored(name)).nonzero()[0]
-        if wrong.size:
-            first = int(wrong[0])
-            owner = self.numbers.owner(int(found[first]))
-            yield f"{when} {wrong.size} B of '{name}' are lost: byte {first} holds {owner}"
+        wrong = list(differences(self.contents.read(self._span(name)), self.numbers.stored(name)))
+        if wrong:
+            first, _, found = wrong[0]
+            lost = sum(size for _, size, _ in wrong)
+            yield f"{when} {lost} B of '{name}' are lost: byte {first} holds {self.numbers.owner(found)}"

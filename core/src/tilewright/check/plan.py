@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from tilewright.check.address_ranges import alive
 from tilewright.check.dataflow import Replay
 from tilewright.check.placement import placement_faults
 from tilewright.ir.layout import same_bytes
@@ -49,15 +50,14 @@ def _scratch_faults(allocated: Allocated) -> Iterator[str]:
     """Steps computed in one piece have the scratch that their kernel asks for."""
     tiled = allocated.tiled
     bound = tiled.scheduled.bound
+    scratch = alive(tiled.buffers, "scratch")
     whole = {name for group in tiled.groups if not group.region.together for name in group.steps}
     for index, step in enumerate(tiled.scheduled.steps):
         if step.name not in whole:
             continue
         layer = bound.layers[step.name]
         needed = layer.kernel.scratch_bytes(layer.whole)
-        given = max(
-            (b.size_bytes for b in tiled.buffers if b.kind == "scratch" and b.first <= index <= b.last), default=0
-        )
+        given = max((buffer.size_bytes for buffer in scratch.get(index, ())), default=0)
         if given < needed:
             yield f"step '{step.name}' needs {needed} B of scratch and has {given}"
 

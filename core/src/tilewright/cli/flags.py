@@ -64,6 +64,13 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "-n", "--name", default="", metavar="PREFIX", help="C prefix of every symbol. Default: the file's name."
         ),
+        click.option(
+            "--bind",
+            "bound",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="An input that is always the same: a number for every element, or FILE.npy.",
+        ),
         click.option("--dim", "dims", multiple=True, metavar="NAME=VALUE", help="Extent of a symbolic dimension."),
     )
     later = (
@@ -135,6 +142,14 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             default="",
             metavar="FREQUENCY",
             help="Clock of the processor, as 80MHz: estimated cycles are shown as milliseconds, too.",
+        ),
+        click.option(
+            "--limit",
+            "limits",
+            multiple=True,
+            metavar="NAME=AMOUNT",
+            help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, "
+            "initializers.",
         ),
         click.option("--allow-external", is_flag=True, help="Read external data files that the model refers to."),
         click.option("--strict", is_flag=True, help="Treat warnings as errors."),

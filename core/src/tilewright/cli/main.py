@@ -4,6 +4,7 @@ Does not know what any command does; its module is imported when it is called.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -33,6 +34,7 @@ COMMANDS = {
     "doctor": "Say what is installed, what is missing and what to install.",
 }
 COMPLETION = "_TILEWRIGHT_COMPLETE"  # what `tilewright completion` tells shells to set
+GARBAGE = 10_000  # objects between two looks for cycles: a compilation makes few, and Python's 700 is a look too often
 ALIASES = {"analyze": "check", "generate": "compile"}  # words that users of other tools type
 
 
@@ -55,7 +57,8 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if not args[0].startswith("-") and args[0] not in (*self.list_commands(ctx), *ALIASES):
+        known = args[0] in COMMANDS or args[0] in ALIASES or args[0].startswith("-")
+        if not known and args[0] not in self.list_commands(ctx):
             similar = "".join(f": {line}" for line in did_you_mean(args[0], self.list_commands(ctx)))
             raise click.UsageError(f"there is no command '{args[0]}'{similar}", ctx)
         return super().resolve_command(ctx, args)
@@ -71,6 +74,10 @@ class LazyGroup(click.Group):
 
 def _plugin_commands() -> dict[str, str]:
     """Names of commands that installed packages announce, and the package of each. Imports none of them."""
+    from tilewright.plugins.announced import announced
+
+    if COMMANDS.keys() >= set(announced("command")):
+        return {}
     from tilewright.plugins.catalogue import discover
 
     return {
@@ -110,6 +117,7 @@ def main() -> NoReturn:
         from click.shell_completion import shell_complete
 
         sys.exit(shell_complete(tilewright, {}, "tilewright", COMPLETION, asked))
+    gc.set_threshold(GARBAGE)
     sys.exit(_run(sys.argv[1:]))
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import click
 
+from tilewright.cli.against import against_flag, as_json, compared, demand_agreement, demand_same_ends, lines
 from tilewright.cli.completing import offered
 from tilewright.cli.flags import layout_flag, model_flags
 from tilewright.cli.memory_flags import io_flag
@@ -37,6 +38,7 @@ from tilewright.words import options_from
 @click.option("--sets", type=click.IntRange(min=1), default=2, show_default=True, help="How many random sets.")
 @click.option("--sanitize", is_flag=True, help="Run under AddressSanitizer and UndefinedBehaviorSanitizer.")
 @layout_flag
+@against_flag
 @trace_flag
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the verdict as JSON.")
 def command(
@@ -45,6 +47,7 @@ def command(
     sets: int,
     sanitize: bool,
     layout: Literal["single", "split"],
+    against: str | None,
     trace_file: Path | None,
     json_target: str | None,
     **flags: Any,
@@ -60,18 +63,24 @@ def command(
     if trace_file:
         demand_writable_file(trace_file)
     deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
+    demand_same_ends(deployment, against)
     runner = ready_runner(deployment, runner_name)
     given = vectors_of(deployment, vectors, sets)
     with working(PLANNING):
         deployment.compile()
     progress(f"running {len(given)} set(s) on {runner.name}")
     found = validate(deployment, runner, given, sanitize=sanitize, timeline=trace_file is not None)
+    agreement = compared(deployment, given, found.ran, against) if against else ()
     if trace_file:
         write_trace(deployment, found.ran, trace_file)
     show_diagnostics(deployment.diagnostics, flags["strict"])
+    result = {**found.data, "against": as_json(agreement, against)} if against else found.data
     if json_target:
-        send_json(found.data, json_target)
+        send_json(result, json_target)
     if json_target != "-":
-        say(str(found))
+        for line in (str(found), *(lines(agreement, against) if against else ())):
+            say(line)
     if fault := found.fault:
         raise fault
+    if against:
+        demand_agreement(agreement, against)

@@ -14,7 +14,9 @@ from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.ir.platform import Memory, Platform
 
 Access = Literal["rw", "ro", "none"]
-UNITS = {"": 1, "B": 1, "K": 1 << 10, "KB": 1 << 10, "KIB": 1 << 10, "M": 1 << 20, "MB": 1 << 20, "MIB": 1 << 20}
+UNITS = {"": 1, "B": 1} | {
+    f"{unit}{rest}": 1 << power for unit, power in (("K", 10), ("M", 20), ("G", 30)) for rest in ("", "B", "IB")
+}
 FORM = "--pool NAME:SIZE[,ro][,soft][,section=.NAME][,base=0x...][,align=N][,ENGINE=rw|ro|none]"
 SECTION = re.compile(r"[A-Za-z0-9_.$]+")
 RAM_OF_TVM = "c"  # what TVM calls the machine's own processor

@@ -19,6 +19,8 @@ class Options:
 
     name: str = ""  # C prefix; "" derives it from the model's file name
     dims: Mapping[str, int] = field(default_factory=dict)  # symbolic dimension -> extent
+    bind: Mapping[str, str] = field(default_factory=dict)  # input that is a constant -> a number, or a file .npy
+    limits: Mapping[str, int] = field(default_factory=dict)  # what a file may ask for at most, by the words of --limit
     allow_external: bool = False  # read external data files beside the model
     board: Board | None = None  # memories instead of the target's own
     memory_hierarchy: str = ""  # the same from an installed package, by name

@@ -25,7 +25,9 @@ class Keywords(TypedDict, total=False):
 
     name: str  # C prefix of every symbol; default: the file's name, or `model`
     dim: Mapping[str, int]  # extents of symbolic dimensions
+    bind: Mapping[str, Any]  # inputs that are constants
     board: str | Path  # a board file, or the name of an installed memory hierarchy
+    limit: Mapping[str, int | str]  # what the file may ask for, as {"tensor": "1G"}
     memory: Mapping[str, int | str]  # hard limits, as 65536 or "64K"
     pool: str | Sequence[str]  # memories instead of the target's, as "NAME:SIZE,..."
     pin: Texts  # pattern of tensors, layers or weights -> memory; or a file of decisions
@@ -38,7 +40,7 @@ class Keywords(TypedDict, total=False):
     tiler: str  # who cuts layers into tiles
     buffering: Literal["single", "double", "auto"]  # tile buffers of a tensor copied more than once
     groups: int  # longest chain of steps joined through the scratchpad
-    optimize: Literal["speed", "balanced", "ram"]  # with one memory: how readily layers are computed by rows
+    optimize: Literal["speed", "balanced", "ram"]  # whether steps are computed row by row, in less memory
     code_pass: str | Sequence[str]  # "NAME" or "NAME:KEY=VALUE,..."
     effort: int  # work units of the allocator
     seed: int  # of randomised strategies, and of random vectors
@@ -53,6 +55,8 @@ class Keywords(TypedDict, total=False):
 _SEVERAL = MappingProxyType(  # keyword -> what `options_from` calls the texts of that flag
     {
         "dim": "dims",
+        "bind": "bound",
+        "limit": "limits",
         "memory": "memory",
         "pool": "pools",
         "pin": "pins",

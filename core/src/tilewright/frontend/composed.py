@@ -91,7 +91,8 @@ def _expand(node: OnnxNode, graph: Conversion) -> None:
         raise graph.refuse(node, f"{list(x)} does not broadcast to {list(wanted)}") from None
     own = (*(1,) * (len(shape) - len(x)), *x)
     value = node.inputs[0] if own == x else graph.emit(node, "Reshape", node.inputs[:1], (), {"shape": own}, "axes")
-    graph.rename(node, _repeated(node, graph, value, [all_ // one for all_, one in zip(shape, own, strict=True)]))
+    repeats = [1 if all_ == one else all_ // one for all_, one in zip(shape, own, strict=True)]
+    graph.rename(node, _repeated(node, graph, value, repeats))
 
 
 def _repeated(node: OnnxNode, graph: Conversion, value: str, repeats: list[int]) -> str:

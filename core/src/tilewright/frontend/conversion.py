@@ -174,7 +174,8 @@ class NodeImporter:
         self._constant_bytes += array.nbytes
         if self._constant_bytes > self._limits.constant_bytes:
             limit = self._limits.constant_bytes
-            raise over_limit("the constants have", self._constant_bytes, "bytes or more", limit, where)
+            found = self._constant_bytes
+            raise over_limit("the constants have", found, "bytes or more", limit, where, word="constants")
         return array
 
     def _convert(self, node: OnnxNode, found: Import) -> None:

@@ -1,5 +1,4 @@
-"""Knows the shapes of graph inputs: symbols and the values a user gives them; and whether declared types hold.
-Does not know nodes."""
+"""Knows the shapes of graph inputs: symbols and the values a user gives them. Does not know nodes."""
 
 from __future__ import annotations
 
@@ -99,28 +98,3 @@ def declared_text(value: FileValue) -> str:
     """A declared type for messages: `f32 [N,3,32,32]`."""
     dims = "any shape" if value.dims is None else "[" + ",".join("?" if d is None else str(d) for d in value.dims) + "]"
     return f"{type_name(value.data_type)} {dims}"
-
-
-def check_declared(declared: FileValue, tensor: Tensor, dims: Mapping[str, int], where: str) -> None:
-    """TW1212 when the file declares another type or shape for a value than follows from the inputs."""
-    known = [dims.get(dim) if isinstance(dim, str) else dim for dim in declared.dims or ()]
-    same_type = declared.data_type in (0, _NUMBERS[tensor.dtype])
-    same_shape = declared.dims is None or (
-        len(known) == len(tensor.shape)
-        and all(dim is None or dim == extent for dim, extent in zip(known, tensor.shape, strict=True))
-    )
-    if declared.kind in ("", "tensor_type") and same_type and same_shape:
-        return
-    found = f"{tensor.dtype.value} [{','.join(map(str, tensor.shape))}]"
-    raise model_error(
-        "TW1212",
-        f"value {show(declared.name)} is declared {declared_text(declared)}, but it is {found}",
-        where=where,
-        fix=(
-            "remove stale declarations: onnx.load, `del model.graph.value_info[:]`, onnx.save",
-            "or check --dim and the input shapes of the export",
-        ),
-    )
-
-
-_NUMBERS = {dtype: number for number, dtype in ELEMENT_TYPES.items()}

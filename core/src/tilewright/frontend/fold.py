@@ -45,7 +45,7 @@ def _fits(elements: int, item_bytes: int, limit_bytes: int) -> None:
     if elements * item_bytes > limit_bytes:
         raise RefusedNode(
             f"its result of {elements * item_bytes:,} bytes is too large to compute during import "
-            f"(limit {limit_bytes:,})"
+            f"(limit {limit_bytes:,}, --limit folded=BYTES)"
         )
 
 

@@ -10,7 +10,7 @@ from tilewright.errors import TilewrightError, model_error
 from tilewright.frontend.file_model import FileAttribute, FileFunction, FileGraph, FileModel, FileNode, FunctionKey
 from tilewright.frontend.names import show, show_all
 from tilewright.frontend.options import Limits
-from tilewright.frontend.reader import over_limit
+from tilewright.frontend.reader import over_limit, too_many_nodes
 
 
 def function_key(node: FileNode) -> FunctionKey:
@@ -37,7 +37,7 @@ def _size(nodes: Iterable[FileNode], sizes: Mapping[FunctionKey, tuple[int, int]
         count += inner
         depth = max(depth, below + 1)
     if count > limits.nodes:
-        raise over_limit("with its functions inlined the model has", count, "nodes or more", limits.nodes)
+        raise too_many_nodes("with its functions inlined the model has", count, limits)
     if depth > limits.nesting:
         raise over_limit("functions call each other", depth, "deep", limits.nesting)
     return count, depth

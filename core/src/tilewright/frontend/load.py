@@ -6,30 +6,40 @@ Does not know targets; nothing here depends on where the network will run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
 from tilewright.frontend import composed, composed_masks, composed_rows, legacy, qoperator, structural
 from tilewright.frontend.border import with_quantization
+from tilewright.frontend.bound_values import bound_values
 from tilewright.frontend.builder import GraphBuilder
 from tilewright.frontend.conversion import ImportTable, NodeImporter
-from tilewright.frontend.dims import check_declared, input_tensors
+from tilewright.frontend.declarations import Declarations
+from tilewright.frontend.dims import input_tensors
 from tilewright.frontend.dims_of_weights import dims_of_weights
 from tilewright.frontend.external import ExternalFiles
-from tilewright.frontend.file_model import FileGraph, FileModel, FileValue
+from tilewright.frontend.file_model import FileGraph, FileModel
 from tilewright.frontend.functions import check_functions
 from tilewright.frontend.names import UniqueNames, show
 from tilewright.frontend.opsets import newer_form
 from tilewright.frontend.options import ImportOptions
 from tilewright.frontend.reader import read_bytes, read_model
 from tilewright.frontend.refusals import refusal_error
+from tilewright.frontend.scope import Scope
 from tilewright.frontend.sorting import check_unique
 from tilewright.frontend.values import not_finite
-from tilewright.frontend.walk import ModelWalk, Scope
+from tilewright.frontend.walk import ModelWalk
 from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.operator import Operator
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
 
 _CORE = (structural, composed, composed_masks, composed_rows, qoperator)  # signatures of no operator of their own
 
@@ -42,6 +52,7 @@ class Imported:
     diagnostics: tuple[Diagnostic, ...]
     opset: int  # of domain ai.onnx; 0 where the file does not use it
     onnx_nodes: int  # nodes of the file's graph
+    bound: Mapping[str, Array] = field(default_factory=dict)  # inputs of the file that are constants
 
 
 def load(
@@ -83,19 +94,20 @@ def _imported(
     table = import_table(operators)
     files = ExternalFiles(folder=folder, allowed=options.allow_external)
     importer = NodeImporter(table, builder, files, options.limits)
-    scope, inputs = _start(graph, builder, importer, options)
+    scope, inputs, bound = _start(graph, builder, importer, options)
     warnings = not_finite(builder.constants)
-    written = _declarations(graph, builder, options.dims)
-    walk = ModelWalk(model.functions, builder, importer, written, options.limits)
+    declarations = Declarations(graph, options.dims, builder.tensors)
+    walk = ModelWalk(model.functions, builder, importer, declarations.check, options.limits)
     walk.body(graph.nodes, scope, [value.name for value in graph.outputs])
     if walk.refused:
         raise refusal_error(walk.refused, walk.nodes)
     finished = builder.finish(graph.name, [tensor.name for tensor in inputs], _outputs(graph, scope))
     return Imported(
         graph=with_quantization(finished),
-        diagnostics=(*newer_form(model.ir_version), *warnings, *walk.diagnostics),
+        diagnostics=(*newer_form(model.ir_version), *warnings, *walk.diagnostics, *declarations.warnings()),
         opset=model.opsets.get("", 0),
         onnx_nodes=len(graph.nodes),
+        bound=bound,
     )
 
 
@@ -108,8 +120,8 @@ def _values(graph: FileGraph) -> Iterable[str]:
 
 def _start(
     graph: FileGraph, builder: GraphBuilder, importer: NodeImporter, options: ImportOptions
-) -> tuple[Scope, tuple[Tensor, ...]]:
-    """Inputs and constants. An input with an initialiser of its name is a constant, as in files before IR 4."""
+) -> tuple[Scope, tuple[Tensor, ...], dict[str, Array]]:
+    """Inputs, constants, and what was bound. An input with an initialiser of its name is a constant, as before IR 4."""
     check_unique((value.name for value in graph.inputs), "input")
     check_unique((value.name for value in graph.outputs), "output")
     check_unique((tensor.name for tensor in graph.initializers), "initialiser")
@@ -117,28 +129,18 @@ def _start(
     inputs = input_tensors(
         [value for value in graph.inputs if value.name not in constants], options.dims, options.limits.tensor_bytes
     )
+    bound = bound_values(inputs, options.bind)
+    inputs = tuple(tensor for tensor in inputs if tensor.name not in bound)
     for tensor in inputs:
         builder.add_input(tensor)
+    for name, array in bound.items():
+        builder.add_constant(name, array)
     for initializer in graph.initializers:
         importer.load(initializer, initializer.name)
-    names = (*(tensor.name for tensor in inputs), *sorted(constants))
+    names = (*(tensor.name for tensor in inputs), *bound, *sorted(constants))
     for name in names:
         builder.names.claim(name)
-    return Scope(values={name: name for name in names}), inputs
-
-
-def _declarations(graph: FileGraph, builder: GraphBuilder, dims: Mapping[str, int]) -> Callable[[str, str], None]:
-    declared: dict[str, list[FileValue]] = {}
-    for value in (*graph.values, *graph.outputs):
-        declared.setdefault(value.name, []).append(value)
-
-    def check(name: str, value: str) -> None:
-        tensor = builder.tensors.get(value)
-        for each in declared.get(name, ()):
-            if tensor is not None:
-                check_declared(each, tensor, dims, f"value {show(name)}")
-
-    return check
+    return Scope(values={name: name for name in names}), inputs, bound
 
 
 def _outputs(graph: FileGraph, scope: Scope) -> dict[str, str]:

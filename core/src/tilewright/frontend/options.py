@@ -1,33 +1,73 @@
-"""Knows what a user may choose about reading a model: values of symbolic dimensions and limits.
+"""Knows what a user may choose about reading a model: values of symbolic dimensions and limits (`--limit`).
 Does not know how a model is read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+
+from tilewright.errors import typed, usage_error
+from tilewright.errors.suggestions import did_you_mean
+
+_MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a file may ask for at most. Far above real networks for small machines, far below a hang."""
+    """What a file may ask for at most: what small machines can hold, so that no file takes 512 MiB here."""
 
-    file_bytes: int = (1 << 31) - 1  # protobuf itself stops here
+    file_bytes: int = 72 * _MIB
     nodes: int = 100_000  # after functions are inlined
     initializers: int = 100_000
     nesting: int = 32  # functions and control-flow bodies inside each other
     name_length: int = 4096  # characters
     rank: int = 32
-    tensor_bytes: int = (1 << 31) - 1  # of any value
-    constant_bytes: int = (1 << 31) - 1  # of all constants together
-    fold_bytes: int = 1 << 26  # of one value computed during import
-    fold_total_bytes: int = 1 << 28  # of all of them
+    tensor_bytes: int = 64 * _MIB  # of any value
+    constant_bytes: int = 64 * _MIB  # of all constants together
+    fold_bytes: int = 16 * _MIB  # of one value computed during import
+    fold_total_bytes: int = 16 * _MIB  # of all of them
+
+
+LIMITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "tensor": ("tensor_bytes",),
+        "constants": ("constant_bytes",),
+        "folded": ("fold_bytes", "fold_total_bytes"),
+        "file": ("file_bytes",),
+        "nodes": ("nodes",),
+        "initializers": ("initializers",),
+    }
+)  # word of `--limit` -> fields of Limits
+
+
+def limits_with(given: Mapping[str, int]) -> Limits:
+    """The limits with those that were given (`--limit`). TilewrightError TW1101 (exit 2) for a word that is none."""
+    for word in given:
+        if word not in LIMITS:
+            raise usage_error(
+                "TW1101",
+                f"there is no limit '{word}'",
+                details=(f"limits are {', '.join(LIMITS)}", *did_you_mean(word, LIMITS)),
+                fix=(typed("--limit", f"tensor={given[word]}"),),
+            )
+    return replace(Limits(), **{name: amount for word, amount in given.items() for name in LIMITS[word]})
+
+
+def raised(word: str, needed: int) -> str:
+    """What to type so that `needed` is inside a limit; bytes are rounded up to whole MiB."""
+    counted = word in ("nodes", "initializers")
+    amount = str(needed) if counted else f"{-(-needed // _MIB)}M"
+    return typed("--limit", f"{word}={amount}", gives="if you trust the file")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """`dims` gives values to symbolic dimensions (`--dim`); `allow_external` permits files beside the model."""
+    """`dims` gives values to symbolic dimensions (`--dim`), `bind` makes inputs constants (`--bind`); `allow_external`
+    permits files beside the model.
+    """
 
     dims: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    bind: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     allow_external: bool = False
     limits: Limits = field(default_factory=Limits)

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tilewright.errors import TilewrightError, model_error
+from tilewright.errors import TilewrightError, model_error, with_fix
 from tilewright.frontend.file_model import (
     FileAttribute,
     FileFunction,
@@ -23,7 +23,7 @@ from tilewright.frontend.file_model import (
 )
 from tilewright.frontend.names import show
 from tilewright.frontend.opsets import opsets_of, opsets_of_model, own_domain
-from tilewright.frontend.options import Limits
+from tilewright.frontend.options import Limits, raised
 from tilewright.frontend.wire import damage
 
 # ONNX attribute type number -> (name, protobuf field)
@@ -64,7 +64,7 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
             raise model_error("TW1201", f"cannot read the model: {reason}", fix=("check the path",))
         size = path.stat().st_size
         if size > limits.file_bytes:
-            raise over_limit("the file has", size, "bytes", limits.file_bytes)
+            raise over_limit("the file has", size, "bytes", limits.file_bytes, word="file")
         return path.read_bytes()
     except OSError as error:
         raise model_error(
@@ -75,7 +75,7 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
 def read_model(data: bytes, limits: Limits) -> FileModel:
     """Everything of a file that tilewright uses. Raises TW1202, TW1203, TW1204, TW1213 or TW1217."""
     if len(data) > limits.file_bytes:
-        raise over_limit("the file has", len(data), "bytes", limits.file_bytes)
+        raise over_limit("the file has", len(data), "bytes", limits.file_bytes, word="file")
     proto = _parse(data)
     return _Reader(limits).model(proto)
 
@@ -92,14 +92,20 @@ def read_attribute(proto: Any, limits: Limits) -> FileAttribute:
     return _Reader(limits).attribute(proto, "default", 1)
 
 
-def over_limit(what: str, found: int, unit: str, limit: int, where: str = "") -> TilewrightError:
-    """A file asks for more than `Limits` allows."""
+def over_limit(what: str, found: int, unit: str, limit: int, where: str = "", word: str = "") -> TilewrightError:
+    """A file asks for more than `Limits` allows; `word` is what `--limit` calls that, where it can be raised."""
     return model_error(
         "TW1203",
         f"{what} {found:,} {unit}, more than the limit of {limit:,}",
         where=where,
-        fix=("export a smaller model, or raise the limit if you trust the file (ImportOptions.limits)",),
+        fix=(*([raised(word, found)] if word else ()), "export a smaller model"),
     )
+
+
+def too_many_nodes(what: str, found: int, limits: Limits) -> TilewrightError:
+    """A file has more nodes than `Limits` allows. They are not counted to the end: twice as many may do."""
+    error = over_limit(what, found, "nodes or more", limits.nodes)
+    return with_fix(error, (raised("nodes", 2 * found), *error.fix))
 
 
 def corrupt(reason: str) -> TilewrightError:
@@ -176,7 +182,8 @@ class _Reader:
             raise over_limit("graphs are nested", depth, "deep", self.limits.nesting)
         self.initializers += len(proto.initializer)
         if self.initializers > self.limits.initializers:
-            raise over_limit("the file has", self.initializers, "initialisers", self.limits.initializers)
+            found, most = self.initializers, self.limits.initializers
+            raise over_limit("the file has", found, "initialisers", most, word="initializers")
         if proto.sparse_initializer:
             raise model_error(
                 "TW1217", "sparse initialisers are not supported", fix=("export the model with dense weights",)
@@ -193,7 +200,7 @@ class _Reader:
     def node(self, proto: Any, depth: int) -> FileNode:
         self.nodes += 1
         if self.nodes > self.limits.nodes:
-            raise over_limit("the file has", self.nodes, "nodes or more", self.limits.nodes)
+            raise too_many_nodes("the file has", self.nodes, self.limits)
         domain = own_domain(self.name(proto.domain))
         name, op_type = self.name(proto.name), self.name(proto.op_type)
         where = f"node {show(name or op_type)}"
@@ -257,7 +264,11 @@ class _Reader:
             raise bad_tensor(f"has its elements in {typed[0]}, not in {field}", place)
         import numpy as np
 
-        return replace(tensor, values=np.asarray(getattr(proto, field), numpy_type))
+        values, dtype = getattr(proto, field), np.dtype(numpy_type)
+        size, most = len(values) * dtype.itemsize, self.limits.constant_bytes
+        if size > most:  # an element of one byte takes four here
+            raise over_limit("a tensor takes", size, "bytes", most, place, word="constants")
+        return replace(tensor, values=np.fromiter(values, dtype, len(values)))
 
     def value(self, proto: Any) -> FileValue:
         name = self.name(proto.name)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tilewright.errors import Diagnostic, TilewrightError, model_error
 from tilewright.frontend.names import show, show_all
+from tilewright.frontend.options import raised
 from tilewright.ir.element_types import ELEMENT_TYPES, type_name
 
 if TYPE_CHECKING:
@@ -38,16 +39,17 @@ def checked_size(shape: tuple[int, ...], item_bytes: int, limit: int, where: str
         raise _absurd(f"a dimension is negative: {_shape_text(shape)}", where)
     size = math.prod(shape) * item_bytes
     if size > limit:
-        raise _absurd(f"shape {_shape_text(shape)} needs {size:,} bytes; the limit is {limit:,}", where)
+        reason = f"shape {_shape_text(shape)} needs {size:,} bytes; the limit is {limit:,}"
+        raise _absurd(reason, where, raised("tensor", size))
     return size
 
 
-def _absurd(reason: str, where: str) -> TilewrightError:
+def _absurd(reason: str, where: str, *further: str) -> TilewrightError:
     return model_error(
         "TW1206",
         reason,
         where=where,
-        fix=("check the exporter's input shape; a real network for a small machine is far below this",),
+        fix=("check the exporter's input shape; a real network for a small machine is far below this", *further),
     )
 
 

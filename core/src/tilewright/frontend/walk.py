@@ -1,4 +1,5 @@
-"""Knows the way through a model: bodies in order, calls of local functions, branches whose condition is known.
+"""Knows the way through a model: bodies in order, calls of local functions, branches whose condition is known;
+loops are unrolled (`loops`).
 Does not know how one node is imported (`conversion`).
 """
 
@@ -6,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.frontend.builder import GraphBuilder
@@ -14,37 +14,15 @@ from tilewright.frontend.conversion import NodeImporter
 from tilewright.frontend.definitions import definition, is_defined
 from tilewright.frontend.file_model import FileFunction, FileGraph, FileNode, FunctionKey, reads
 from tilewright.frontend.functions import body_of, function_key
+from tilewright.frontend.loops import Unroller
 from tilewright.frontend.names import show
 from tilewright.frontend.options import Limits
-from tilewright.frontend.reader import over_limit
+from tilewright.frontend.reader import too_many_nodes
 from tilewright.frontend.refusals import InvalidNode, RefusedAt, RefusedNode, invalid_node, shorten
+from tilewright.frontend.scope import Scope
 from tilewright.frontend.sorting import check_unique, label, sort_nodes
 
 _CONTROL_FLOW = ("If", "Loop", "Scan")
-
-
-@dataclass(slots=True, kw_only=True)
-class Scope:
-    """Values of one body: the file's name -> the graph's, or None where their node was refused."""
-
-    outer: Scope | None = None
-    prefix: str = ""  # of names of this body in the graph; "" is the main graph
-    values: dict[str, str | None] = field(default_factory=dict)
-
-    @property
-    def main(self) -> bool:
-        """Whether this is the model's own graph, whose names are kept."""
-        return not self.prefix
-
-    def has(self, name: str) -> bool:
-        """Whether the body or one around it has the value."""
-        return name in self.values or (self.outer is not None and self.outer.has(name))
-
-    def find(self, name: str) -> str | None:
-        """The graph's name of a value that is there."""
-        if name in self.values or self.outer is None:
-            return self.values[name]
-        return self.outer.find(name)
 
 
 class ModelWalk:
@@ -63,6 +41,7 @@ class ModelWalk:
         self._importer = importer
         self._limits = limits
         self._written = written  # called with each value of the main graph and what it is, as soon as that is known
+        self._unroller = Unroller(builder, importer, limits, self._results)
         self.refused: list[RefusedAt] = []
         self.diagnostics: list[Diagnostic] = []
         self.nodes = 0
@@ -105,9 +84,7 @@ class ModelWalk:
         index = self.nodes
         self.nodes += 1
         if self.nodes > self._limits.nodes:  # ONNX's own definitions are not counted before
-            raise over_limit(
-                "with its functions inlined the model has", self.nodes, "nodes or more", self._limits.nodes
-            )
+            raise too_many_nodes("inlined and unrolled the model has", self.nodes, self._limits)
         function = self._functions.get(function_key(node))
         defined = function is None and not self._importer.knows(node) and is_defined(node)
         if any(scope.find(name) is None for name in reads(node)):
@@ -124,7 +101,7 @@ class ModelWalk:
         if function is not None:
             return self._call(node, function, name, inputs)[: len(outputs)]
         if _is_control_flow(node):
-            return self._branch(node, scope, name, inputs)[: len(outputs)]
+            return self._control_flow(node, scope, name, inputs)[: len(outputs)]
         written = [self._name(scope, each, name) for each in outputs]
         unread = frozenset(own for own, each in zip(written, outputs, strict=True) if not (each and used[each]))
         return self._importer.run(node, name, inputs, written, unread)
@@ -138,27 +115,45 @@ class ModelWalk:
         scope.values.update(zip(function.inputs, inputs, strict=False))
         wanted = [own for own, name in zip(function.outputs, node.outputs, strict=False) if name]
         self.body(body_of(node, function), scope, wanted)
-        found = dict(zip(wanted, _results(scope, wanted), strict=True))
+        found = dict(zip(wanted, scope.results(wanted), strict=True))
         return [found.get(name) for name in function.outputs]
 
-    def _branch(self, node: FileNode, scope: Scope, name: str, inputs: Sequence[str]) -> list[str | None]:
-        if node.op_type != "If":
-            raise RefusedNode("loops are not supported; export the model with the loop unrolled")
+    def _control_flow(self, node: FileNode, scope: Scope, name: str, inputs: Sequence[str]) -> list[str | None]:
+        """The outputs of a node with bodies."""
+        which = self._branch(inputs) if node.op_type == "If" else "body"
+        body = next((each.value for each in node.attributes if each.name == which), None)
+        if not isinstance(body, FileGraph) or (node.op_type == "If" and body.inputs):
+            raise InvalidNode(f"its {which} is missing, or its inputs do not fit")
+        around = self._with_initializers(body, Scope(outer=scope, prefix=f"{name}/"))
+        if node.op_type == "If":
+            found = self._results(body, around)
+        elif node.op_type == "Loop":
+            found = self._unroller.loop(node, body, around, inputs)
+        else:
+            found = self._unroller.scan(node, body, around, inputs)
+        if len(found) < len(node.outputs):
+            raise InvalidNode(f"its {which} has fewer outputs than the node")
+        return found
+
+    def _branch(self, inputs: Sequence[str]) -> str:
+        """The attribute with the body that an If takes."""
         condition = self._importer.constant(inputs[0]) if inputs else None
         if condition is None or condition.size != 1:
             raise RefusedNode("its condition is computed at run time; only a condition known at compile time is taken")
-        wanted = "then_branch" if condition.any() else "else_branch"
-        body = next((each.value for each in node.attributes if each.name == wanted), None)
-        if not isinstance(body, FileGraph) or body.inputs or len(body.outputs) < len(node.outputs):
-            raise InvalidNode(f"its {wanted} is missing, or its inputs or outputs do not fit")
-        inner = Scope(outer=scope, prefix=f"{name}/")
+        return "then_branch" if condition.any() else "else_branch"
+
+    def _with_initializers(self, body: FileGraph, scope: Scope) -> Scope:
         check_unique((tensor.name for tensor in body.initializers), "initialiser")
         for tensor in body.initializers:
-            inner.values[tensor.name] = self._builder.names.take(inner.prefix + tensor.name)
-            self._importer.load(tensor, str(inner.values[tensor.name]))
+            scope.values[tensor.name] = self._builder.names.take(scope.prefix + tensor.name)
+            self._importer.load(tensor, str(scope.values[tensor.name]))
+        return scope
+
+    def _results(self, body: FileGraph, scope: Scope) -> list[str | None]:
+        """Import the nodes of a body and return what its outputs are."""
         results = [value.name for value in body.outputs]
-        self.body(body.nodes, inner, results)
-        return _results(inner, results)
+        self.body(body.nodes, scope, results)
+        return scope.results(results)
 
     def _name(self, scope: Scope, name: str, node: str) -> str:
         names = self._builder.names
@@ -192,13 +187,6 @@ def _used_outputs(node: FileNode, used: Mapping[str, int]) -> tuple[str, ...]:
     while len(outputs) > 1 and not (outputs[-1] and used[outputs[-1]]):
         outputs.pop()
     return tuple(outputs)
-
-
-def _results(scope: Scope, names: Iterable[str]) -> list[str | None]:
-    for name in names:
-        if not scope.has(name):
-            raise InvalidNode(f"the body never writes its output {show(name)}")
-    return [scope.find(name) for name in names]
 
 
 def _unsorted(node: FileNode) -> Diagnostic:

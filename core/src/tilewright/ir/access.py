@@ -127,7 +127,11 @@ class IndexMap:
         Operands that `shapes` leaves out are absent optional inputs and are dropped.
         Raises ValueError, with the map's text, when an extent cannot be derived or ranks differ.
         """
-        values = dict(attributes or {})
+        extents = ((name, tuple(shape)) for name, shape in shapes.items())
+        return _bound(self, tuple(extents), tuple((attributes or {}).items()))
+
+    def _worked_out(self, shapes: Mapping[str, Sequence[int]], values: Mapping[str, int]) -> MapAccess:
+        """The same, worked out anew."""
         operands = [
             (name, self._expand(indices, len(shapes[name]))) for name, indices in self.operands if name in shapes
         ]
@@ -189,6 +193,14 @@ class IndexMap:
             return "sequential"
         everywhere = all(any(mentions(axis.index, loop) for axis in axes[output]) for output in outputs)
         return "parallel" if everywhere else "reduce"
+
+
+@lru_cache(maxsize=1024)
+def _bound(
+    index_map: IndexMap, shapes: tuple[tuple[str, tuple[int, ...]], ...], values: tuple[tuple[str, int], ...]
+) -> MapAccess:
+    """Layers that differ in their weights alone, the whole of many a network, have one access."""
+    return index_map._worked_out(dict(shapes), dict(values))
 
 
 _OPERAND = re.compile(r"(\w+)\s*\[([^\]]*)\]")

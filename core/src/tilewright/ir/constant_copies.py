@@ -46,7 +46,8 @@ def path_to(platform: Platform, source: str, target: str) -> CopyPath | None:
 
 def copies_of(decisions: Decisions, constants: Mapping[str, object]) -> Iterator[tuple[str, Staging]]:
     """The constants that have copies, in the order of `constants`."""
-    return ((name, decisions.staged[name]) for name in constants if name in decisions.staged)
+    staged = decisions.staged
+    return ((name, staged[name]) for name in (constants if staged else ()) if name in staged)
 
 
 def copy_name(constant: str, staging: Staging, step: str) -> str:

@@ -15,7 +15,7 @@ class DType(Enum):
     """An element type. The value is the short name used in index maps, kernels and reports."""
 
     F32 = "f32"
-    F64 = "f64"  # folded at compile time only: no kernel computes in it
+    F64 = "f64"  # products, sums element by element and Clip; else folded at compile time
     I8 = "i8"
     U8 = "u8"
     I16 = "i16"

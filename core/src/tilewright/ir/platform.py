@@ -52,6 +52,7 @@ class Engine:
     operations_per_cycle: float = 0.5  # default cost model: multiply-accumulates per cycle, all cores together
     call_cycles: float = 0.0  # what every kernel call takes besides: barriers, arguments, loop set-up
     step_cycles: float = 0.0  # what every step takes besides, once: its code comes into caches, its loops begin
+    extra_mover: bool = False  # one more core starts copies and waits for them, and computes nothing; otherwise core 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +121,10 @@ class Platform:
 
     def memory(self, name: str) -> Memory:
         """The memory of that name. KeyError when there is none."""
-        return {memory.name: memory for memory in self.memories}[name]
+        for memory in self.memories:
+            if memory.name == name:
+                return memory
+        raise KeyError(name)
 
     def of_kind(self, kind: Literal["ram", "const"]) -> tuple[Memory, ...]:
         """The memories of one kind, in order of preference."""

@@ -57,6 +57,7 @@ class AddressBook:
     callers: Mapping[str, Parameter]  # by buffer in the caller's memory
     owners: Mapping[str, str]
     offsets: Mapping[str, str]  # by buffer in a memory: the name of the byte where it begins
+    bases: tuple[Parameter, ...]  # everything that a step may be given
 
     def of_buffer(self, name: str, offset_bytes: int = 0) -> Address:
         """The place `offset_bytes` into a buffer."""
@@ -88,13 +89,6 @@ class AddressBook:
             return self.alone.get(buffer)
         return {pool.memory: pool for pool in self.pools if not pool.holds}[placement.memory]
 
-    @property
-    def bases(self) -> tuple[Parameter, ...]:
-        """Everything that a step may be given."""
-        state = [STATE] if any(buffer.kind == "state" for buffer in self.buffers.values()) else []
-        alone = dict.fromkeys(map(_parameter, self.alone.values()))
-        return (*self.memories.values(), *alone, *self.callers.values(), *state)
-
 
 def members_of(graph: Graph, prefix: str) -> dict[str, str]:
     """`inputs.VALUE` and `outputs.VALUE` -> member of the struct; parameters of the simple API are named alike."""
@@ -117,7 +111,10 @@ def address_book(
     memories = {pool.memory: _parameter(pool) for pool in pools if not pool.holds}
     memories |= {pool.memory: Parameter(type="const uint8_t *", name=pool.base) for pool in constants}
     owners = _owners(allocated, buffers)
-    bases = [*(parameter.name for parameter in memories.values()), *(pool.base for pool in alone.values())]
+    bases = [*memories.values(), *dict.fromkeys(map(_parameter, alone.values()))]
+    graph = allocated.tiled.scheduled.bound.graph
+    callers = _callers(owners, graph, members, [parameter.name for parameter in bases])
+    state = [STATE] if any(buffer.kind == "state" for buffer in buffers.values()) else []
     return AddressBook(
         allocated=allocated,
         pools=pools,
@@ -125,9 +122,10 @@ def address_book(
         buffers=buffers,
         memories=memories,
         alone=alone,
-        callers=_callers(owners, allocated.tiled.scheduled.bound.graph, members, bases),
+        callers=callers,
         owners=owners,
         offsets=offsets,
+        bases=(*bases, *callers.values(), *state),
     )
 
 

@@ -97,8 +97,8 @@ def _access(site: Site) -> Access:
 
 def _match(site: Site) -> str | None:
     dtype = site.output.dtype
-    if dtype in (DType.F64, DType.BOOL):
-        return f"elements are {dtype.value}; the portable kernel computes in f32 and integers"
+    if dtype is DType.BOOL or (dtype is DType.F64 and site.node.op in _ORDERS):
+        return f"elements are {dtype.value}; the portable kernel computes {site.node.op} in other types"
     if _is_clipped(site) and dtype is not DType.F32:
         return f"clip_low and clip_high are for f32, found {dtype.value}"
     if site.node.op == "Div" and dtype.is_integer and _holds_zero(site.constant(1)):
@@ -128,7 +128,7 @@ def _float_expression(op: str) -> str:
 
 def _values(call: Call) -> Mapping[str, object]:
     op, dtype = call.site.node.op, call.operands["Y"].dtype
-    expression = _float_expression(op) if dtype is DType.F32 else _integer_expression(op, dtype)
+    expression = _float_expression(op) if dtype.is_float else _integer_expression(op, dtype)
     name, scalars = f"{op.lower()}_{dtype.value}", {}
     if _is_clipped(call.site):
         limits = clip_literals(call.site.node)

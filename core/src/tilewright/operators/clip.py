@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.c_text.literals import c_float, c_int
+from tilewright.c_text.literals import c_double, c_float, c_int
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site, Tensor
@@ -32,6 +32,8 @@ def _limits(site: Site) -> tuple[float, float]:
     """The limits as values of X's type; what no value of the type can exceed is the type's own limit."""
     low, high = site.node.number("min", -math.inf), site.node.number("max", math.inf)
     dtype = site.input(0).dtype
+    if dtype is DType.F64:
+        return low, high
     if dtype.is_float:
         return float(np.float32(low)), float(np.float32(high))
     smallest, largest = dtype.limits
@@ -50,19 +52,24 @@ def _access(site: Site) -> Access:
 
 
 def _match(site: Site) -> str | None:
-    """X may be f32, or an integer of at most 32 bits."""
+    """X may be a float, or an integer of at most 32 bits."""
     dtype = site.input(0).dtype
-    if dtype is DType.F32 or (dtype.is_integer and dtype.size_bytes <= 4):
+    if dtype.is_float or (dtype.is_integer and dtype.size_bytes <= 4):
         return None
-    return f"X must be f32 or an integer of at most 32 bits, found {dtype.value}"
+    return f"X must be f32, f64 or an integer of at most 32 bits, found {dtype.value}"
+
+
+def _literal(value: float, dtype: DType) -> str:
+    if dtype.is_float:
+        return c_double(value) if dtype is DType.F64 else c_float(value)
+    return c_int(int(value))
 
 
 def _values(call: Call) -> Mapping[str, object]:
     dtype = call.operands["X"].dtype
     low, high = _limits(call.site)
-    write = c_float if dtype.is_float else lambda value: c_int(int(value))
     # min(max(x, low), high) is high wherever low is above it; the C compares with low first.
-    scalars = {"low": (dtype.c_type, write(min(low, high))), "high": (dtype.c_type, write(high))}
+    scalars = {"low": (dtype.c_type, _literal(min(low, high), dtype)), "high": (dtype.c_type, _literal(high, dtype))}
     return elementwise_values(call, f"clip_{dtype.value}", "x < low ? low : (x > high ? high : x)", scalars=scalars)
 
 

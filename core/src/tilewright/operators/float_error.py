@@ -1,4 +1,4 @@
-"""Knows how far a float32 result may be from the exact one: the error model of the architecture, section 4.
+"""Knows how far a float32 or float64 result may be from the exact one: the error model of the architecture, section 4.
 Does not know which operator is checked."""
 
 from __future__ import annotations
@@ -11,19 +11,21 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    Doubles = npt.NDArray[np.float64]
+    Doubles = npt.NDArray[np.floating]  # float64, or longer for results that are float64
 
 UNIT = 2.0**-24  # largest relative rounding error of float32
 TINY = 2.0**-149  # spacing of float32 below its normal range
+UNIT_64, TINY_64 = 2.0**-53, 2.0**-1074  # the same of float64
 
 
-def dot_tolerance(terms: int, magnitude: Doubles, result: Doubles) -> Doubles:
+def dot_tolerance(terms: int, magnitude: Doubles, result: Doubles, *, double: bool = False) -> Doubles:
     """Largest |difference| of a sum of `terms` products: `8 sqrt(K) u sum|a b|`, and the rounding of the result.
 
-    `magnitude` is sum|a b| and `result` the exact sum, both float64, element by element. Every product may
-    also lose what lies below the smallest float32.
+    `magnitude` is sum|a b| and `result` the exact sum, element by element. Every product may also lose what lies below
+    the smallest number of the type: `double` says float64, otherwise float32.
     """
-    return 8 * math.sqrt(max(terms, 1)) * UNIT * magnitude + 2 * UNIT * np.abs(result) + (terms + 2) * TINY
+    unit, tiny = (UNIT_64, TINY_64) if double else (UNIT, TINY)
+    return 8 * math.sqrt(max(terms, 1)) * unit * magnitude + 2 * unit * np.abs(result) + (terms + 2) * tiny
 
 
 def ulp_tolerance(ulps: float, result: Doubles) -> Doubles:

@@ -4,19 +4,21 @@ Does not know which operators carry one, nor who fuses it."""
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from tilewright.c_text.literals import c_float
+from tilewright.c_text.literals import c_double, c_float
 from tilewright.ir.graph import Node
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+_Float = TypeVar("_Float", bound=np.floating)
+
 
 def clip_limits(node: Node) -> tuple[float, float]:
-    """The limits as float32 values; -inf and inf where nothing is fused."""
+    """The limits as float32 values, whatever the type; -inf and inf where nothing is fused."""
     low = np.float32(node.number("clip_low", -math.inf))
     high = np.float32(node.number("clip_high", math.inf))
     return float(min(low, high)), float(high)  # what lies above `high` ends there, `low` included
@@ -24,13 +26,19 @@ def clip_limits(node: Node) -> tuple[float, float]:
 
 def rounded_and_clipped(node: Node, exact: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
     """The one rounding of a float reference: float64 to float32, then the fused clip."""
-    low, high = clip_limits(node)
     with np.errstate(over="ignore"):
-        rounded = exact.astype(np.float32)
-    return np.minimum(np.maximum(rounded, np.float32(low)), np.float32(high))
+        return clipped(node, exact.astype(np.float32))
 
 
-def clip_literals(node: Node) -> dict[str, str]:
+def clipped(node: Node, values: npt.NDArray[_Float]) -> npt.NDArray[_Float]:
+    """The fused clip."""
+    low, high = (np.asarray(limit, values.dtype) for limit in clip_limits(node))
+    found: npt.NDArray[_Float] = np.minimum(np.maximum(values, low), high)
+    return found
+
+
+def clip_literals(node: Node, *, double: bool = False) -> dict[str, str]:
     """`low` and `high` as C."""
+    write = c_double if double else c_float
     low, high = clip_limits(node)
-    return {"low": c_float(low), "high": c_float(high)}
+    return {"low": write(low), "high": write(high)}

@@ -1,4 +1,4 @@
-"""Knows Gemm and MatMul on floats: matrix products with broadcasting, a bias and a fused clip.
+"""Knows Gemm and MatMul on float32 and float64: matrix products with broadcasting, a bias and a fused clip.
 Does not know integers (`qgemm`), nor which passes turn one into the other.
 
 Normal form: `Gemm(A[..., K], B, C?)` with B[K, N], or B[N, K] under `transB`; `alpha`, `beta`; C broadcasts to the
@@ -13,16 +13,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.c_text.literals import c_float
+from tilewright.c_text.literals import c_double, c_float
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel, PartialSums
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_section
+from tilewright.operators.c_source import c_template
 from tilewright.operators.float_error import dot_tolerance
-from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
+from tilewright.operators.fused_clip import clip_literals, clipped
 from tilewright.operators.import_checks import need_types
 from tilewright.operators.nest import NEST, innermost, nest
 from tilewright.operators.partial_sums import either_source, is_part, part_fields, sums_argument
@@ -30,14 +30,34 @@ from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import broadcast_steps, walk
 
 Array = npt.NDArray[np.generic]
-Doubles = npt.NDArray[np.float64]
+Wide = npt.NDArray[np.floating]  # float64, or longer where that is the type itself
 
 
-def _is_f32(site: Site) -> str | None:
-    for tensor in site.inputs:
-        if tensor is not None and tensor.dtype is not DType.F32:
-            return f"values must be f32, found {tensor.dtype.value}"
-    return None
+def _not_floats(site: Site) -> str | None:
+    found = sorted({tensor.dtype.value for tensor in site.inputs if tensor is not None})
+    return None if found in (["f32"], ["f64"]) else f"values must all be f32 or all f64, found {', '.join(found)}"
+
+
+def _is_double(site: Site) -> bool:
+    return site.input(0).dtype is DType.F64
+
+
+def _wide(site: Site, array: Array) -> Wide:
+    """For sums that are rounded once, at their end."""
+    return np.asarray(array, np.longdouble if _is_double(site) else np.float64)
+
+
+def _finished(site: Site, exact: Wide) -> Array:
+    with np.errstate(over="ignore"):
+        if _is_double(site):
+            return clipped(site.node, exact.astype(np.float64))
+        return clipped(site.node, exact.astype(np.float32))
+
+
+def _factors(site: Site) -> tuple[float, float]:
+    """`alpha` and `beta` as float32 values, which is how ONNX has attributes."""
+    alpha, beta = (float(np.float32(site.node.number(name, 1.0))) for name in ("alpha", "beta"))
+    return alpha, beta
 
 
 # --- Gemm
@@ -61,24 +81,25 @@ def _broadcasts(shape: Sequence[int], target: Sequence[int]) -> bool:
     return missing >= 0 and all(own in (1, wanted) for own, wanted in zip(shape, target[missing:], strict=True))
 
 
-def _gemm(site: Site, inputs: Sequence[Array | None], *, magnitude: bool = False) -> Doubles:
-    a, b, c = (None if array is None else np.asarray(array, np.float64) for array in (*inputs, None)[:3])
-    alpha, beta = (float(np.float32(site.node.number(name, 1.0))) for name in ("alpha", "beta"))
+def _gemm(site: Site, inputs: Sequence[Array | None], *, magnitude: bool = False) -> Wide:
+    a, b, c = (None if array is None else _wide(site, array) for array in (*inputs, None)[:3])
+    alpha, beta = _factors(site)
     if a is None or b is None:
         raise TypeError(f"{site.node.name}: A and B are needed")
     if magnitude:
         a, b, c, alpha, beta = np.abs(a), np.abs(b), None if c is None else np.abs(c), abs(alpha), abs(beta)
-    product: Doubles = alpha * (a @ (b.T if site.node.integer("transB") else b))
+    product: Wide = alpha * (a @ (b.T if site.node.integer("transB") else b))
     return product if c is None else product + beta * c
 
 
 def _gemm_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    return (rounded_and_clipped(site.node, _gemm(site, inputs)),)
+    return (_finished(site, _gemm(site, inputs)),)
 
 
 def _gemm_tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
     terms = site.input(0).shape[-1] + 1
-    return (dot_tolerance(terms, _gemm(site, inputs, magnitude=True), _gemm(site, inputs)),)
+    magnitude = _gemm(site, inputs, magnitude=True)
+    return (dot_tolerance(terms, magnitude, _gemm(site, inputs), double=_is_double(site)),)
 
 
 def _gemm_access(site: Site) -> Access:
@@ -108,10 +129,10 @@ def _pack_gemm(site: Site) -> Mapping[str, Array]:
     b, c = site.constant(1), site.constant(2)
     if b is None:
         return {}
-    alpha, beta = (np.float32(site.node.number(name, 1.0)) for name in ("alpha", "beta"))
-    matrix = np.asarray(b, np.float32) * alpha
+    alpha, beta = (np.asarray(factor, b.dtype) for factor in _factors(site))
+    matrix = np.multiply(b, alpha)
     packed: dict[str, Array] = {"B": np.ascontiguousarray(matrix if site.node.integer("transB") else matrix.T)}
-    return packed if c is None else {**packed, "C": np.asarray(c, np.float32) * beta}
+    return packed if c is None else {**packed, "C": np.multiply(c, beta)}
 
 
 def _gemm_values(call: Call) -> Mapping[str, object]:
@@ -121,7 +142,8 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
     rows = {"A": a.strides[:-1], "B": (0,) * (len(y.shape) - 1), "Y": y.strides[:-1]}
     alpha = 1.0 if packed else node.number("alpha", 1.0)
     beta = 1.0 if packed and call.site.constant(2) is not None else node.number("beta", 1.0)
-    return _values(call, rows, depth, column, {"alpha": c_float(alpha), "beta": c_float(beta)})
+    write = c_double if _is_double(call.site) else c_float
+    return _values(call, rows, depth, column, {"alpha": write(alpha), "beta": write(beta)})
 
 
 def _values(
@@ -145,27 +167,38 @@ def _values(
         "c_column": c_steps[-1],
         "y_column": y.strides[-1],
         **factors,
-        **clip_literals(call.site.node),
+        **clip_literals(call.site.node, double=_is_double(call.site)),
         **({"acc_column": acc.strides[-1]} if acc else {}),
         **part_fields(call),
     }
-    bias = f"{c}{outer.offsets['C']}" if c else "(const float *)0"
+    double, part = _is_double(call.site), is_part(call)
+    real = "double" if double else "float"
+    bias = f"{c}{outer.offsets['C']}" if c else f"(const {real} *)0"
     return {
+        "real": real,
+        "kind": call.site.input(0).dtype.value,
+        "record": f"tw_matmul{'_part' if part else ''}{'_doubles' if double else ''}",
+        "zero": "0.0" if double else "0.0f",
         "fields": fields,
         "bias": bias,
         "nest": outer.headers,
         "at": outer.offsets,
-        "part": is_part(call),
+        "part": part,
         "kept": sums_argument(call, outer.offsets),
     }
 
 
 def _accumulates(site: Site) -> PartialSums:
-    return PartialSums(loops=("k",), dtype=DType.F32)
+    return PartialSums(loops=("k",), dtype=site.output.dtype)
+
+
+def _need_one_type(node: OnnxNode, graph: Conversion) -> None:
+    need_types(node, graph, DType.F32, DType.F64)
+    need_types(node, graph, graph.tensor(node.inputs[0]).dtype)
 
 
 def _import_gemm(node: OnnxNode, graph: Conversion) -> None:
-    need_types(node, graph, DType.F32)
+    _need_one_type(node, graph)
     a, b, *rest = node.inputs
     if len(graph.tensor(a).shape) != 2 or len(graph.tensor(b).shape) != 2:
         raise graph.refuse(node, f"A{list(graph.tensor(a).shape)} and B{list(graph.tensor(b).shape)} must be matrices")
@@ -199,13 +232,13 @@ def _infer_matmul(site: Site) -> tuple[Tensor, ...]:
 
 
 def _matmul_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    a, b = (np.asarray(array, np.float64) for array in inputs)
-    return (rounded_and_clipped(site.node, a @ b),)
+    a, b = (_wide(site, np.asarray(array)) for array in inputs)
+    return (_finished(site, a @ b),)
 
 
 def _matmul_tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
-    a, b = (np.asarray(array, np.float64) for array in inputs)
-    return (dot_tolerance(a.shape[-1], np.abs(a) @ np.abs(b), a @ b),)
+    a, b = (_wide(site, np.asarray(array)) for array in inputs)
+    return (dot_tolerance(a.shape[-1], np.abs(a) @ np.abs(b), a @ b, double=_is_double(site)),)
 
 
 def _matmul_access(site: Site) -> Access:
@@ -223,12 +256,12 @@ def _weights_are_constant(site: Site) -> bool:
 
 
 def _match_weights(site: Site) -> str | None:
-    return _is_f32(site) or (None if _weights_are_constant(site) else "B is not a constant matrix")
+    return _not_floats(site) or (None if _weights_are_constant(site) else "B is not a constant matrix")
 
 
 def _match_no_weights(site: Site) -> str | None:
     packed = "B is a constant matrix; portable.matmul_weights_f32 packs it"
-    return _is_f32(site) or (packed if _weights_are_constant(site) else None)
+    return _not_floats(site) or (packed if _weights_are_constant(site) else None)
 
 
 def _pack_matmul(site: Site) -> Mapping[str, Array]:
@@ -236,21 +269,26 @@ def _pack_matmul(site: Site) -> Mapping[str, Array]:
     return {} if b is None else {"B": np.ascontiguousarray(b.T)}
 
 
+def _no_factors(call: Call) -> Mapping[str, str]:
+    one = (c_double if _is_double(call.site) else c_float)(1.0)
+    return {"alpha": one, "beta": one}
+
+
 def _matmul_values(call: Call) -> Mapping[str, object]:
     a, b, y = call.operands["A"], call.operands["B"], call.operands["Y"]
     rows = {"A": broadcast_steps(a, y)[:-1], "B": (*broadcast_steps(b, y)[:-2], 0), "Y": y.strides[:-1]}
-    return _values(call, rows, b.strides[-2], b.strides[-1], _NO_FACTORS)
+    return _values(call, rows, b.strides[-2], b.strides[-1], _no_factors(call))
 
 
 def _matmul_weights_values(call: Call) -> Mapping[str, object]:
     a, b, y = call.operands["A"], call.operands["B"], call.operands["Y"]
     rows = {"A": a.strides[:-1], "B": (0,) * (len(y.shape) - 1), "Y": y.strides[:-1]}
-    return _values(call, rows, b.strides[1], b.strides[0], _NO_FACTORS)
+    return _values(call, rows, b.strides[1], b.strides[0], _no_factors(call))
 
 
 def _import_matmul(node: OnnxNode, graph: Conversion) -> None:
     """A vector on either side becomes a matrix of one row or column, which the result loses again."""
-    need_types(node, graph, DType.F32)
+    _need_one_type(node, graph)
     a, b = node.inputs
     a_shape, b_shape = graph.tensor(a).shape, graph.tensor(b).shape
     if not a_shape or not b_shape:
@@ -268,12 +306,13 @@ def _import_matmul(node: OnnxNode, graph: Conversion) -> None:
     graph.emit(node, "Reshape", (product,), node.outputs, {"shape": shape})
 
 
-_NO_FACTORS = {"alpha": c_float(1.0), "beta": c_float(1.0)}
-_SOURCE = either_source(c_section("matmul_part.c"), c_section("matmul.c"))
+_SOURCE = either_source(
+    c_template("tw_matmul_part_${kind}", "matmul_part.c.mako"), c_template("tw_matmul_${kind}", "matmul.c.mako")
+)
 _CALL = (
     NEST
     + """\
-tw_matmul${"_part" if part else ""}_f32((tw_matmul${"_part" if part else ""}){
+tw_matmul${"_part" if part else ""}_${kind}((${record}){
 % for name, value in fields.items():
         .${name} = ${value},
 % endfor
@@ -319,7 +358,7 @@ MATMUL = Operator(
 GEMM_WEIGHTS_F32 = Kernel(
     name="portable.gemm_weights_f32",
     op="Gemm",
-    match=lambda site: _is_f32(site) or (None if site.constant(1) is not None else "B is not a constant"),
+    match=lambda site: _not_floats(site) or (None if site.constant(1) is not None else "B is not a constant"),
     access=_packed_access,
     pack=_pack_gemm,
     parallel=("n",),
@@ -334,7 +373,8 @@ GEMM_F32 = Kernel(
     name="portable.gemm_f32",
     op="Gemm",
     match=lambda site: (
-        _is_f32(site) or (None if site.constant(1) is None else "B is a constant; portable.gemm_weights_f32 packs it")
+        _not_floats(site)
+        or (None if site.constant(1) is None else "B is a constant; portable.gemm_weights_f32 packs it")
     ),
     parallel=("n",),
     accumulates=_accumulates,

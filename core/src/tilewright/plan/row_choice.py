@@ -22,6 +22,7 @@ from tilewright.plan.shortage import Misfit
 from tilewright.schedule import schedule
 from tilewright.schedule.order import given_order
 from tilewright.tile.row_programs import Division, RowPrograms, row_programs
+from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
 BALANCED = 1.1  # times the cycles of layer by layer, at most
@@ -192,8 +193,8 @@ def slowdown(allocated: Allocated) -> float:
     return sum(group.cycles for group in allocated.tiled.groups) / before - 1 if before else 0.0
 
 
-def row_notes(allocated: Allocated) -> Iterator[Diagnostic]:
-    """The note TW5036 of a plan with steps that are computed by rows: how many, and what that costs."""
+def row_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
+    """The note TW5036 of a plan with steps that are computed by rows: how many, what that costs, and why they end."""
     tiled = allocated.tiled
     groups = [group for group in tiled.groups if group.region.rows is not None]
     if not groups:
@@ -204,4 +205,15 @@ def row_notes(allocated: Allocated) -> Iterator[Diagnostic]:
         code="TW5036",
         severity="note",
         message=f"{steps} steps are computed row by row: {ram_bytes(allocated):,} B of memory{longer}",
+        details=tuple(_ends(allocated, operators)),
     )
+
+
+def _ends(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[str]:
+    """For each region by rows, why the step after it is in none."""
+    tiled = allocated.tiled
+    steps = RowSteps(ScheduledMachine(tiled.scheduled, operators, allocated.decisions))
+    last = (steps.machine.numbers[region.name] for region in tiled.regions if region.rows is not None)
+    for number in (after + 1 for after in last if after + 1 < len(tiled.scheduled.steps)):
+        if steps.at(number).cannot:
+            yield f"they end before '{steps.at(number).step.name}': {steps.at(number).cannot}"

@@ -148,9 +148,9 @@ def discover(environment: Mapping[str, str] | None = None) -> Catalogue:
     blocked = {canonicalize_name(name.strip()): name.strip() for name in environment.get(BLOCK, "").split(",")}
     blocked.pop(canonicalize_name(""), None)
     by_package: dict[str, list[importlib_metadata.EntryPoint]] = {}
-    for entry in importlib_metadata.entry_points(group=GROUP):
-        if entry.dist is not None:
-            by_package.setdefault(canonicalize_name(entry.dist.name), []).append(entry)
+    for dist, entries in groupby(importlib_metadata.entry_points(group=GROUP), key=lambda entry: entry.dist):
+        if dist is not None:  # its name is read from a file each time
+            by_package.setdefault(canonicalize_name(dist.name), []).extend(entries)
     packages = tuple(_package(name, entries, name in blocked) for name, entries in sorted(by_package.items()))
     unknown = sorted(said for name, said in blocked.items() if name not in by_package)
     return Catalogue(packages=packages, unknown_blocks=tuple(unknown))

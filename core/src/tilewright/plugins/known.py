@@ -16,9 +16,10 @@ PACKAGE_OF: Mapping[tuple[str, str], str] = MappingProxyType(
         ("platform", "cortex-m33"): "tilewright-cortexm",
         ("platform", "cortex-m55"): "tilewright-cortexm",
         ("platform", "siracusa"): "tilewright-siracusa",
-        ("runner", "gvsoc"): "tilewright-siracusa",
+        ("platform", "snitch"): "tilewright-snitch",
+        ("runner", "gvsoc"): "tilewright-riscv",
         ("runner", "qemu-cortex-m"): "tilewright-cortexm",
-        ("runner", "qemu-riscv32"): "tilewright-siracusa",
+        ("runner", "qemu-riscv32"): "tilewright-riscv",
         ("allocator", "minimalloc"): "tilewright-minimalloc",
         ("tiler", "cpsat"): "tilewright-cpsat",
     }

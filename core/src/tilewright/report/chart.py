@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from tilewright.ir.rounding import ceil_div
-from tilewright.report.labels import CHARACTER, label
+from tilewright.report.labels import CHARACTER, label, plain, quoted
 from tilewright.report.panels import Box, Panel, panels_of_report
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP = 900, 340, 84, 150, 34
@@ -48,7 +47,7 @@ def plan_svg(panels: Sequence[Panel], title: str = "") -> str:
     """All panels under each other, for a document. Nothing is loaded from anywhere; text is in the reader's font."""
     parts, top = [], 0
     if title:
-        parts.append(f'<text x="{LEFT}" y="24" class="title">{escape(title)}</text>{_legend(panels)}')
+        parts.append(f'<text x="{LEFT}" y="24" class="title">{plain(title)}</text>{_legend(panels)}')
         top = 32
     for panel in panels:
         drawing, height = strip_svg(panel) if panel.constant else chart_svg(panel)
@@ -68,7 +67,7 @@ def chart_svg(panel: Panel) -> tuple[str, int]:
     scale = HEIGHT / (max(panel.used, panel.limit or 0 if shown else 0, 1) * 1.04)
     wide = WIDTH / len(panel.times)
     base = TOP + HEIGHT
-    parts = [f'<text x="{LEFT}" y="18" class="head">{escape(_title(panel))}</text>']
+    parts = [f'<text x="{LEFT}" y="18" class="head">{plain(_title(panel))}</text>']
     parts += _axes(panel, base, scale, wide)
     for number, box in enumerate(panel.boxes):
         x, y = LEFT + box.first * wide, base - box.high * scale
@@ -93,7 +92,7 @@ def _named(panel: Panel) -> bool:
 def strip_svg(panel: Panel) -> tuple[str, int]:
     """A pool whose content never changes: addresses from left to right; and how high the drawing is."""
     scale = WIDTH / max(panel.used, 1)
-    parts = [f'<text x="{LEFT}" y="18" class="head">{escape(_title(panel))}</text>']
+    parts = [f'<text x="{LEFT}" y="18" class="head">{plain(_title(panel))}</text>']
     for number, box in enumerate(panel.boxes):
         parts.append(_box(box, number, (LEFT + box.low * scale, TOP, box.size * scale, STRIP)))
     for share in (0, 0.25, 0.5, 0.75, 1):
@@ -118,7 +117,7 @@ def _legend(panels: Sequence[Panel]) -> str:
     for kind, fill in reversed(kinds(panels)):
         x -= len(kind) * CHARACTER + 28
         parts.append(f'<rect x="{x:.1f}" y="14" width="12" height="12" rx="2" fill="{fill}"/>')
-        parts.append(f'<text x="{x + 17:.1f}" y="24">{escape(kind)}</text>')
+        parts.append(f'<text x="{x + 17:.1f}" y="24">{plain(kind)}</text>')
     return "".join(parts)
 
 
@@ -161,7 +160,7 @@ def _step_names(panel: Panel, base: int, wide: float) -> list[str]:
         x, y = LEFT + (number + 0.5) * wide, base + 14
         turn = f'transform="rotate(-45 {x:.1f} {y})"'
         parts.append(
-            f'<text x="{x:.1f}" y="{y}" class="quiet" text-anchor="end" {turn}>{escape(f"{time}  {operator}")}</text>'
+            f'<text x="{x:.1f}" y="{y}" class="quiet" text-anchor="end" {turn}>{plain(f"{time}  {operator}")}</text>'
         )
     return parts
 
@@ -173,7 +172,7 @@ def _step_numbers(panel: Panel, base: int, wide: float) -> list[str]:
         every *= 2
     for number in range(0, len(panel.times), every):
         x = LEFT + (number + 0.5) * wide
-        time = escape(panel.times[number])
+        time = plain(panel.times[number])
         parts.append(f'<text x="{x:.1f}" y="{base + 16}" class="quiet" text-anchor="middle">{time}</text>')
     parts.append(f'<text x="{LEFT + WIDTH}" y="{base + 32}" class="quiet" text-anchor="end">step</text>')
     return parts
@@ -190,11 +189,11 @@ def _round_step(most: int) -> int:
 def _box(box: Box, number: int, place: tuple[float, float, float, float]) -> str:
     x, y, width, height = place
     told = f"{box.kind} {box.name}: {box.size:,} B at {box.low:,}, {box.life}"
-    note = f" data-note={quoteattr(box.note)}" if box.note else ""
+    note = f" data-note={quoted(box.note)}" if box.note else ""
     rectangle = (
-        f'<rect class="box" data-name={quoteattr(box.name)} data-kind="{escape(box.kind)}" data-size="{box.size}" '
-        f'data-low="{box.low}" data-life={quoteattr(box.life)}{note} x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" '
-        f'height="{height:.2f}" fill="{colour(box, number)}"><title>{escape(told)}</title></rect>'
+        f'<rect class="box" data-name={quoted(box.name)} data-kind="{plain(box.kind)}" data-size="{box.size}" '
+        f'data-low="{box.low}" data-life={quoted(box.life)}{note} x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" '
+        f'height="{height:.2f}" fill="{colour(box, number)}"><title>{plain(told)}</title></rect>'
     )
     return rectangle + "".join(label(box.short or box.name, box.size, place))
 

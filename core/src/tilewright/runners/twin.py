@@ -58,7 +58,7 @@ class TwinRunner:
     summary: str = "a twin of the target on this machine: guarded memories, late copies, cores in every order, a clock"
     seeds: tuple[int, ...] = (0, 1, 2)
     modes: tuple[str, ...] = ("lazy", "eager")
-    extra_mover: bool = False  # data is moved by one more core; otherwise by core 0
+    extra_mover: bool = False  # data is moved by one more core, whatever the platform says
     race: bool = False  # cores run all at once under ThreadSanitizer
     compile_seconds: float = 600.0
     run_seconds: float = 600.0

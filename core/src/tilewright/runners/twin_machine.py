@@ -70,7 +70,7 @@ class TwinMachine:
 
 
 def machine_of(job: Job, *, extra_mover: bool = False) -> TwinMachine:
-    """The machine for one job. Programs that are not made for a team run on one core."""
+    """The machine for one job; `extra_mover` where the platform has none. Programs for no team run on one core."""
     tiled = job.plan.tiled
     graph, platform = tiled.scheduled.bound.graph, tiled.scheduled.bound.platform
     members = members_of(graph, job.prefix)
@@ -87,7 +87,7 @@ def machine_of(job: Job, *, extra_mover: bool = False) -> TwinMachine:
         engines=engines,
         steps=tuple(comment_text(step.name).replace('"', "'").replace("\\", "/") for step in tiled.scheduled.steps),
         cores=platform.engines[0].cores if team else 1,
-        extra_mover=extra_mover and team,
+        extra_mover=(extra_mover or platform.engines[0].extra_mover) and team,
     )
 
 

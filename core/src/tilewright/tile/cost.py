@@ -43,13 +43,15 @@ class HopCost:
 def region_costs(analysis: RegionAnalysis, region: Region) -> tuple[HopCost, ...]:
     """Of every hop, outermost first; what a hop takes is computation to the one before it."""
     boxes = boxes_of(analysis, region.hops, {value: held.form for value, held in region.held.items()})
-    return hop_costs(boxes, traffic_of(boxes), region) if region.hops else ()
+    return hop_costs(boxes, traffic_of(boxes), region, compute_cycles(boxes)) if region.hops else ()
 
 
-def hop_costs(boxes: Boxes, traffic: Sequence[Sequence[Traffic]], region: Region) -> tuple[HopCost, ...]:
-    """The same, boxes and transfers being known."""
+def hop_costs(
+    boxes: Boxes, traffic: Sequence[Sequence[Traffic]], region: Region, computes: Numbers
+) -> tuple[HopCost, ...]:
+    """The same, boxes, transfers and what `compute_cycles` says being known."""
     begin = sum(member.space.engine.step_cycles for member in boxes.analysis.members)
-    play = _Play(boxes, traffic)
+    play = _Play(boxes, traffic, computes)
     total, spent = play.visit(0, ()) + begin, play.spent
     last = len(boxes.hops) - 1
     return tuple(
@@ -141,9 +143,8 @@ class _Operand:
 class _Play:
     """A region's program on two clocks for each hop: the cores', and that of the copies, one after the other."""
 
-    def __init__(self, boxes: Boxes, traffic: Sequence[Sequence[Traffic]]) -> None:
-        self.boxes, self.traffic = boxes, traffic
-        self.computes = compute_cycles(boxes)
+    def __init__(self, boxes: Boxes, traffic: Sequence[Sequence[Traffic]], computes: Numbers) -> None:
+        self.boxes, self.traffic, self.computes = boxes, traffic, computes
         self.spent = [0.0] * len(boxes.hops)  # cycles of all tiles of a hop
         self._known: dict[tuple[int, bytes], tuple[float, tuple[float, ...]]] = {}
 

@@ -129,7 +129,8 @@ class _GroupSearch:
         if boxes.faults or _held_bytes(boxes) > room or not _multiples(analysis, boxes):
             return False
         worst = max((score(one.cost, weight) for weight, one in self.best.items()), default=self.most_cycles)
-        if compute_cycles(boxes).sum() >= worst:
+        computes = compute_cycles(boxes)
+        if computes.sum() >= worst:
             return True
         boxes = _copied(boxes)
         crossings = crossings_of(boxes)
@@ -141,7 +142,7 @@ class _GroupSearch:
         if self.buffering != "single":
             boxes, traffic = _doubled(boxes, traffic, room)
         region = region_of(boxes, forms)
-        found = GroupTiling(region=region, cost=altogether(hop_costs(boxes, traffic, region)))
+        found = GroupTiling(region=region, cost=altogether(hop_costs(boxes, traffic, region, computes)))
         for weight in self.weights:
             if weight not in self.best or score(found.cost, weight) < score(self.best[weight].cost, weight):
                 self.best[weight] = found

@@ -19,7 +19,9 @@ COUNTERS = "rows"  # the operand of the last step that has the counters of all
 
 def row_steps_of(steps: RowSteps, region: Region) -> tuple[RowStep, ...]:
     """The steps of a region by rows. ValueError where it says more or other of them than they are."""
-    rows, numbers = region.rows, steps.machine.numbers
+    rows, numbers, platform = region.rows, steps.machine.numbers, steps.machine.platform
+    if platform.near or any(engine.cores > 1 for engine in platform.engines):
+        raise ValueError(f"region '{region.name}' is computed by rows, which takes one memory and one core")
     found = tuple(steps.at(numbers[name]) for name in region.steps)
     if rows is None or [one.loop for one in found] != list(rows.loops) or any(one.cannot for one in found):
         raise ValueError(f"region '{region.name}' is not computed by rows along these loops")

@@ -8,7 +8,7 @@ many bytes, for fewer and fewer bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tilewright.ir.regions import HeldValue, Region, Rows
@@ -50,7 +50,6 @@ class RowPrograms:
     machine: ScheduledMachine
     steps: RowSteps
     segments: tuple[tuple[Segment, ...], ...]  # by last step
-    refusals: Mapping[str, str] = field(default_factory=dict)  # step -> why it ends a segment
 
     def front(self) -> tuple[Division, ...]:
         """From the fastest, which is layer by layer, to the least memory; each takes less of it than the one before."""
@@ -89,8 +88,7 @@ def row_programs(machine: ScheduledMachine) -> RowPrograms:
     endings = [_Ending(steps, last) for last in range(len(machine.scheduled.steps))]
     largest = max((one.alone().size_bytes for one in endings), default=0)
     segments = tuple((one.alone(), *one.segments(largest)) for one in endings)
-    refusals = {one.step.name: one.cannot for one in map(steps.at, range(len(endings))) if one.cannot}
-    return RowPrograms(machine=machine, steps=steps, segments=segments, refusals=refusals)
+    return RowPrograms(machine=machine, steps=steps, segments=segments)
 
 
 def leaves(machine: ScheduledMachine, value: str, inside: Sequence[str]) -> bool:
@@ -191,9 +189,14 @@ class _Ending:
         first = self.last + 1
         while first > 0 and self.last - first + 1 < MOST_STEPS and not self.steps.at(first - 1).cannot:
             first -= 1
-            if first < self.last and not self._read(first):
+            if first < self.last and (self._pinned(first) or not self._read(first)):
                 return first + 1
         return first
+
+    def _pinned(self, index: int) -> bool:
+        """Whether what a step writes is wanted in a memory: then it is to exist."""
+        value, machine = self.steps.at(index).output.value, self.steps.machine
+        return not machine.decisions.memories.keys().isdisjoint((value, machine.scheduled.storage[value].buffer))
 
     def _read(self, index: int) -> bool:
         """Whether a later step of the segment reads what a step writes."""

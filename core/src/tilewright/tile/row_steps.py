@@ -21,6 +21,7 @@ from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.step_spaces import ScheduledMachine, StepOperand
 
 MOST_TRIPS = 128  # calls of one step, as far as rows per call can see to it: the order is a table
+MOST_ROWS = 0xFFFF  # of a value: counters have 16 bits
 CALL_CYCLES = 60  # that a call takes beside its kernel: the table, the counters, the windows; an estimate
 
 Place = tuple[str, int]  # a value and one of its axes
@@ -164,6 +165,8 @@ def _cannot(machine: ScheduledMachine, step: Step, operands: Sequence[StepOperan
         return "it is more than one node, or has more than one output"
     if any(0 in operand.shape for operand in operands):
         return "it computes nothing"
+    if any(max(operand.shape, default=0) > MOST_ROWS for operand in operands if not operand.constant):
+        return f"an axis has more than {MOST_ROWS} positions, which the counters of rows have no room for"
     if any(operand.constant and _copied_before(machine, operand.value) for operand in operands):
         return "its constants are copied to another memory before it uses them"
     kernel = machine.bound.bindings[step.name].kernel

@@ -4,7 +4,7 @@ Does not know how tiles are chosen.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -73,6 +73,7 @@ class ScheduledMachine:
         self.platform: Platform = scheduled.bound.platform
         self.nodes: dict[str, Node] = {node.name: node for node in self.bound.graph.nodes}
         self.numbers = {step.name: number for number, step in enumerate(scheduled.steps)}
+        self._decided: dict[str, tuple[StepOperand, ...]] = {}  # by step
 
     @cached_property
     def consumers(self) -> Mapping[str, Sequence[Node]]:
@@ -107,22 +108,25 @@ class ScheduledMachine:
 
     def operands(self, step: Step, resident: Mapping[str, str] = NOTHING) -> tuple[StepOperand, ...]:
         """Inputs, packed constants, outputs. `resident` has buffers that are not where decided, and their memory."""
-        site, binding, layer = self.site(step), self.bound.bindings[step.name], self.bound.layers[step.name]
-        operator = self.operators[site.node.op]
-        found = []
-        for source in layer.sources(site):
-            if source.operand in binding.constants:
-                found.append(self._constant(source.operand, binding.constants[source.operand]))
-            else:
-                found.append(self._value(source.operand, source.tensor, resident, written=False))
-        outputs = zip(operator.outputs, site.node.outputs, strict=False)
-        found.extend(self._value(operand, value, resident, written=True) for operand, value in outputs if value)
-        return tuple(
-            replace(one, stays=True) if one.name in layer.stays and self._reached(one) else one for one in found
-        )
+        if step.name not in self._decided:
+            self._decided[step.name] = tuple(self._as_decided(step))
+        found, stays = self._decided[step.name], self.bound.layers[step.name].stays
+        if not stays and resident.keys().isdisjoint(one.buffer for one in found):
+            return found
+        moved = (replace(one, memory=resident.get(one.buffer) or one.memory) for one in found)
+        near = ((one, one.name in stays and reachable(self.platform, one.memory)) for one in moved)
+        return tuple(replace(one, stays=True) if read_there else one for one, read_there in near)
 
-    def _reached(self, operand: StepOperand) -> bool:
-        return reachable(self.platform, operand.memory)
+    def _as_decided(self, step: Step) -> Iterator[StepOperand]:
+        """Operands where decisions have them, as if none stayed there."""
+        site, binding = self.site(step), self.bound.bindings[step.name]
+        for source in self.bound.layers[step.name].sources(site):
+            if source.operand in binding.constants:
+                yield self._constant(source.operand, binding.constants[source.operand])
+            else:
+                yield self._value(source.operand, source.tensor, written=False)
+        outputs = zip(self.operators[site.node.op].outputs, site.node.outputs, strict=False)
+        yield from (self._value(operand, value, written=True) for operand, value in outputs if value)
 
     def _constant(self, operand: str, name: str) -> StepOperand:
         array, staging = self.bound.constants[name], self.decisions.staged.get(name)
@@ -138,7 +142,7 @@ class ScheduledMachine:
             constant=True,
         )
 
-    def _value(self, operand: str, name: str, resident: Mapping[str, str], *, written: bool) -> StepOperand:
+    def _value(self, operand: str, name: str, *, written: bool) -> StepOperand:
         tensor, storage = self.bound.graph.tensors[name], self.scheduled.storage[name]
         pinned = [self.decisions.memories[key] for key in (name, storage.buffer) if key in self.decisions.memories]
         return StepOperand(
@@ -147,7 +151,7 @@ class ScheduledMachine:
             shape=tensor.shape,
             layout=self.bound.layouts[name],
             item_bytes=tensor.dtype.size_bytes,
-            memory=resident.get(storage.buffer) or (pinned or [self.platform.home_memory().name])[0],
+            memory=(pinned or [self.platform.home_memory().name])[0],
             buffer=storage.buffer,
             offset_bytes=storage.offset_bytes,
             written=written,
@@ -159,11 +163,9 @@ class ScheduledMachine:
         limit = self.platform.memory(memory).size_bytes
         if limit is None:
             return None
-        taken = self.platform.runtime_bytes.get(memory, 0)
-        for buffer in self.pinned.get(memory, ()):
-            if buffer.first <= index <= buffer.last:
-                taken += self.taken_bytes(buffer, memory)
-        return limit - taken
+        here = (buffer for buffer in self.pinned.get(memory, ()) if buffer.first <= index <= buffer.last)
+        taken = sum(self.taken_bytes(buffer, memory) for buffer in here)
+        return limit - self.platform.runtime_bytes.get(memory, 0) - taken
 
     def taken_bytes(self, buffer: Buffer, memory: str) -> int:
         """What a buffer takes of a memory: its size, up to where the next may begin."""

@@ -116,7 +116,14 @@ def judge_outputs(
     graph: Graph, got: Sequence[Mapping[str, Array]], expected: Sequence[Mapping[str, Array]]
 ) -> tuple[OutputVerdict, ...]:
     """Compare final outputs with expected ones; those without expectation, or kept as state, are left out."""
-    names = [name for name in graph.outputs if all(name in values for values in (*got, *expected))]
+    return judge_values(graph, graph.outputs, got, expected)
+
+
+def judge_values(
+    graph: Graph, among: Sequence[str], got: Sequence[Mapping[str, Array]], expected: Sequence[Mapping[str, Array]]
+) -> tuple[OutputVerdict, ...]:
+    """The same for any values of the graph."""
+    names = [name for name in among if all(name in values for values in (*got, *expected))]
     return tuple(_judge_output(name, got, expected, graph.tensors[name].dtype.is_float) for name in names)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tilewright.ir.graph import Graph
-from tilewright.validate.comparison import LARGEST, Drift, OutputVerdict, judge_outputs
+from tilewright.validate.comparison import LARGEST, Drift, OutputVerdict, judge_values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,12 @@ _ROUNDING = frozenset(("QuantizeLinear", "Round"))
 def drifts(imported: Graph, before: Values, after: Values) -> tuple[Drift, ...]:
     """The drift of every output of `imported`. Sums in another order, folded or fused, may round otherwise."""
     rounds = any(node.op in _ROUNDING for node in imported.nodes)
-    return tuple(_drift(verdict, rounds, before, after) for verdict in judge_outputs(imported, after, before))
+    return drifts_of(imported, imported.outputs, before, after, rounds=rounds)
+
+
+def drifts_of(graph: Graph, names: Sequence[str], before: Values, after: Values, *, rounds: bool) -> tuple[Drift, ...]:
+    """The drift of some values of `graph`; with `rounds` roundings that fall otherwise are allowed."""
+    return tuple(_drift(verdict, rounds, before, after) for verdict in judge_values(graph, names, after, before))
 
 
 def guilty_pass(

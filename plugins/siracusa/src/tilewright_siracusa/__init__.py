@@ -1,4 +1,4 @@
-"""Knows which targets, kernels and runners this package offers tilewright. Does not know what they are made of."""
+"""Knows which targets, kernels and exporters this package offers tilewright. Does not know what they are made of."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from tilewright.api.exporter import Exporter
     from tilewright.api.kernel import Kernel
     from tilewright.api.platform import Platform
-    from tilewright.api.runner import Runner
 
 
 @hookimpl
@@ -20,14 +19,6 @@ def tilewright_platforms() -> Iterable[Platform]:
     from tilewright_siracusa.platform import SIRACUSA
 
     return (SIRACUSA,)
-
-
-@hookimpl
-def tilewright_runners() -> Iterable[Runner]:
-    """QEMU, and GVSoC where it is installed."""
-    from tilewright_siracusa.runners import RUNNERS
-
-    return RUNNERS
 
 
 @hookimpl

@@ -10,6 +10,7 @@ from typing import Literal
 
 from tilewright.api import usage_error
 from tilewright.api.platform import CopyPath, Engine, Memory, Option, Platform
+from tilewright_riscv.stacks import Stacks
 from tilewright_siracusa.machine import (
     CALL_CYCLES,
     CHANNELS,
@@ -36,7 +37,7 @@ from tilewright_siracusa.portable import portable_cycles
 
 FLAGS = ("-march=rv32imfc", "-mabi=ilp32f", "-mno-relax")
 ENGINE = "cluster"
-LEAST_STACK_BYTES = 128
+STACKS = Stacks(far="l2", each_bytes=STACK_BYTES, small_bytes=SMALL_L1_BYTES)
 UNREACHABLE: Mapping[str, Literal["rw", "ro", "none"]] = {ENGINE: "none"}
 
 
@@ -105,38 +106,9 @@ def _prelude(isa: str) -> str:
     )
 
 
-def _demand_stack(text: str) -> None:
-    size = int(text) if text.isdecimal() else 0
-    if text != "auto" and (size < LEAST_STACK_BYTES or size % 16):
-        raise usage_error(
-            "TW1102",
-            f"setting 'stack' of target 'siracusa' cannot be '{text}'",
-            details=(f"it is the bytes of each core's stack: a multiple of 16, {LEAST_STACK_BYTES} or more",),
-            fix=(f"--set stack={STACK_BYTES}",),
-        )
-
-
-def _with_stacks(platform: Platform) -> Platform:
-    """Stacks that are in L1 are the runtime's part of it; in L2 they are in the share of the code."""
-    return replace(platform, runtime_bytes={"l1": stacks_bytes(platform) if stacks_memory(platform) == "l1" else 0})
-
-
-def stacks_bytes(platform: Platform) -> int:
-    """Of all cores."""
-    wanted = platform.settings.get("stack", "auto")
-    return platform.engines[0].cores * (STACK_BYTES if wanted == "auto" else int(wanted))
-
-
-def stacks_memory(platform: Platform) -> str:
-    """Where they are: L1, unless that is small and nobody asked for it."""
-    wanted = platform.settings.get("stacks", "auto")
-    small = (platform.memory("l1").size_bytes or 0) < SMALL_L1_BYTES
-    return wanted if wanted != "auto" else "l2" if small and platform.settings["stack"] == "auto" else "l1"
-
-
 def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
     home, cores = settings["home"], int(settings["cores"])
-    _demand_stack(settings["stack"])
+    STACKS.demand(platform)
     weights = home if settings["weights"] == "home" else settings["weights"]
     if (home, weights) == ("l2", "l3"):
         raise usage_error(
@@ -163,7 +135,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         prelude=_prelude(settings["isa"]),
         roomier=({"home": "l3"},) if home == "l2" else ({"weights": "l3"},) if weights == "l2" else (),
     )
-    return _with_stacks(configured)
+    return STACKS.settled(configured)
 
 
 _OPTIONS = (
@@ -181,17 +153,7 @@ _OPTIONS = (
         default="xpulp",
         choices=("xpulp", "portable"),
     ),
-    Option(
-        name="stack",
-        help=f"bytes of each core's stack; auto: {STACK_BYTES}",
-        default="auto",
-    ),
-    Option(
-        name="stacks",
-        help=f"where stacks are; auto: l1, or l2, which is slower, where l1 has less than {SMALL_L1_BYTES >> 10} KiB",
-        default="auto",
-        choices=("auto", "l1", "l2"),
-    ),
+    *STACKS.options("l1"),
 )
 
 SIRACUSA = _configured(
@@ -203,7 +165,7 @@ SIRACUSA = _configured(
         compile_flags=FLAGS,
         options=_OPTIONS,
         configure_with=_configured,
-        settle=_with_stacks,
+        settle=STACKS.settled,
         portable_cycles=portable_cycles,
     ),
     {option.name: option.default for option in _OPTIONS},

@@ -1,5 +1,5 @@
 /* Copies of every form through the runtime's copy.c, external.c and memory.c, each against bytes moved one by one. */
-#include "siracusa.h"
+#include "metal.h"
 #include "tw_rt.h"
 
 #include <string.h>

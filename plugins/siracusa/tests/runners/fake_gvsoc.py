@@ -1,5 +1,5 @@
 """Knows as much of Siracusa as start-up, event unit, copies and semihosting take, on Unicorn's RISC-V cores.
-Does not know time, Xpulp, or what GVSoC does elsewhere: `cycles` only say how often counters were read.
+Does not know time, Xpulp, or what GVSoC does elsewhere: `cycles` only say how often the timer was read.
 
 Used as `gvsoc --target=siracusa --work-dir=W --binary=X.elf run`. Copies arrive when their status is asked for the
 second time, never earlier. A fault ends with status 70 and a line on stderr. With `--shared-registers` floats that come
@@ -31,7 +31,8 @@ GAPS_ON_BUS, GAPS_IN_L2 = HYPER + 0x28, HYPER + 0x34
 RAM_BYTES = 8 << 20
 CONTROLLER = 31 << 5
 SHARED, SHARED_BYTES = "tw_team", 20  # what cores poll: a core that reads the same again lets others go on
-MHARTID, PCER, PCMR, PCCR = 0xF14, 0xCC0, 0xCC1, 0x780
+MHARTID = 0xF14
+TIMER_START, TIMER_VALUE = 0x1020_0400, 0x1020_0408
 HOST_CALL = 0x0000000B  # stands for the ebreak of a call of the host
 FMV_W_X = 0xF0000053
 SEMIHOSTING = struct.pack("<3I", 0x01F01013, 0x00100073, 0x40705013)
@@ -194,7 +195,7 @@ class Core:
     """One core, from its entry on."""
 
     def __init__(self, machine: Machine, hart: int) -> None:
-        self.machine, self.hart, self.pc, self.waits, self.counter, self.polled = machine, hart, 0, False, 0, 0
+        self.machine, self.hart, self.pc, self.waits, self.polled = machine, hart, 0, False, 0
         self.uc = Uc(UC_ARCH_RISCV, UC_MODE_RISCV32)
         for base, memory in machine.memories.items():
             self.uc.mem_map_ptr(base, ctypes.sizeof(memory), 7, ctypes.addressof(memory))
@@ -270,13 +271,8 @@ class Core:
             raise FaultError(f"core {self.hart} has no instruction {word:#010x} (at {pc:#x})")
 
     def _control(self, number: int, rd: int, *, writes: bool) -> None:
-        if number == MHARTID & 0x7FF:  # as `loaded` puts it
-            self._register(rd, self.hart)
-            return
-        demand(number in (PCER, PCMR, PCCR) and self.hart != CONTROLLER, f"control register {number:#x}")
-        if not writes:
-            self.counter += 100
-            self._register(rd, self.counter)
+        demand(number == MHARTID & 0x7FF and not writes, f"control register {number:#x}")  # as `loaded` puts it
+        self._register(rd, self.hart)
 
     def _register(self, number: int, value: int | None = None) -> int:
         name = riscv.UC_RISCV_REG_X0 + number
@@ -303,7 +299,8 @@ class Machine:
         self.entries: dict[int, int] = {}
         self.barrier: dict[int, int] = {}
         self.unmasked: set[int] = set()
-        self.cached = False
+        self.cached = self.timed = False
+        self.time = 0  # of the cluster's timer: how often it was read, times 100
         self.cores: list[Core] = []
         self.engine, self.external = Engine(self), External(self)
 
@@ -320,6 +317,10 @@ class Machine:
             return self.engine.take()
         if address == 0x1020_4404:
             return self.engine.status()
+        if address == TIMER_VALUE:
+            demand(self.timed, "the cluster's timer does not run")
+            self.time += 100
+            return self.time
         if UDMA <= address < UDMA + UDMA_BYTES:
             return self.external.read(address - UDMA)
         raise FaultError(f"core {core.hart} reads {address:#x}")
@@ -338,6 +339,8 @@ class Machine:
             self.barrier[address & 0xF] = value
         elif 0x1020_0040 <= address < 0x1020_0080:
             self.entries[(address - 0x1020_0040) // 4] = value
+        elif address == TIMER_START:
+            self.timed = value == 1
         elif address == 0x1020_1400:
             self.cached = value == 0xFFFFFFFF
         elif address == 0x1020_0008:

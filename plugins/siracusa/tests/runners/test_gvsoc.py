@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 import subprocess
 import sys
@@ -27,9 +28,11 @@ from tilewright.ir.stages import Artifact
 from tilewright.validate.comparison import StepVerdict, judge_steps
 from tilewright.validate.reference import run as run_reference
 from tilewright.validate.vectors import random_vectors
-from tilewright_siracusa import baremetal
+from tilewright_riscv import programs, toolchains
+from tilewright_riscv.machine import BareMachine
+from tilewright_riscv.runners.gvsoc import GvsocRunner, simulator
+from tilewright_siracusa.metal import MACHINE
 from tilewright_siracusa.platform import SIRACUSA
-from tilewright_siracusa.runners.gvsoc import GvsocRunner, simulator
 
 DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"
 STAND_IN = Path(__file__).with_name("fake_gvsoc.py")
@@ -97,7 +100,7 @@ CASES: dict[str, dict[str, Any]] = {
     ("case", "compiler"), [*((case, "gcc") for case in CASES), ("small", "zig"), ("floats cut twice", "zig")]
 )
 def test_every_step_is_right(case: str, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(baremetal.CHOICE, compiler)
+    monkeypatch.setenv(toolchains.CHOICE, compiler)
     plan = deployment(**CASES[case])
     job = job_for(plan, sets=2, trace=True)
     demand_right(plan, job, RUNNER.run(job, tmp_path / "work"))
@@ -135,18 +138,28 @@ def test_counts(tmp_path: Path) -> None:
         np.testing.assert_array_equal(got, values[name])
 
 
+def replaced(monkeypatch: pytest.MonkeyPatch, files: Mapping[str, bytes]) -> None:
+    """Another runtime."""
+
+    def those(machine: BareMachine) -> Mapping[str, bytes]:
+        return files
+
+    monkeypatch.setattr(programs, "runtime_files", those)
+
+
 def broken(monkeypatch: pytest.MonkeyPatch, file: str, old: str, new: str) -> None:
     """The runtime with a mistake in it."""
-    files = baremetal.runtime_files()
+    files = programs.runtime_files(MACHINE)
     assert old.encode() in files[file]
     files[file] = files[file].replace(old.encode(), new.encode())
-    monkeypatch.setattr(baremetal, "runtime_files", lambda: files)
+    replaced(monkeypatch, files)
 
 
 FAULTS: dict[str, tuple[str, str, str, str]] = {
     "no cache of instructions": ("boot.c", "    CLUSTER_CACHE = 0xFFFFFFFFu;\n", "", "cache is off"),
     "counters never freed": ("copy.c", "MCHAN_STATUS = counter;", "", "seventeenth copy"),
     "freed while busy": ("copy.c", "while (MCHAN_STATUS & counter) {\n        }", "", "freed while in use"),
+    "timer never started": ("team.c", "        TIMER_START = 1u;\n", "", "timer does not run"),
     "event masked": ("team.c", "    EVENT_MASK_SET = BARRIER_EVENT;\n", "", "masked event"),
     "wrong barrier": ("team.c", "BARRIER_WOKEN = EVERY_CORE", "BARRIER_WOKEN = 1u", "not those who are woken"),
     "L1 beyond its end": (
@@ -173,11 +186,11 @@ def test_faults_of_the_runtime_are_caught(fault: str, monkeypatch: pytest.Monkey
 
 def test_a_copy_that_nobody_waits_for_gives_other_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     broken(monkeypatch, "external.c", "while ((int32_t)(issued - waiting() - last) < 0) {", "while (0) {")
-    broken_again = baremetal.runtime_files()
+    broken_again = programs.runtime_files(MACHINE)
     broken_again["external.c"] = broken_again["external.c"].replace(
         b"while (last == issued", b"while (0 && last == issued"
     )
-    monkeypatch.setattr(baremetal, "runtime_files", lambda: broken_again)
+    replaced(monkeypatch, broken_again)
     plan = deployment(**CASES["cut twice"])
     job = job_for(plan, trace=True)
     try:
@@ -212,7 +225,7 @@ def run_copies(folder: Path) -> str:
     (folder / "gvsoc").mkdir()
     (folder / "tw_rt.h").write_text(emitted_text("tw_rt.h"), encoding="ascii")
     (folder / "copies.c").write_bytes(Path(__file__).with_name("copies.c").read_bytes())
-    elf = baremetal.build(baremetal.demand_toolchain(), SIRACUSA, folder, ["copies.c"])
+    elf = programs.build(MACHINE, toolchains.demand_toolchain(MACHINE), SIRACUSA, folder, ["copies.c"])
     command = [simulator() or "", "--target=siracusa", f"--work-dir={folder / 'gvsoc'}", f"--binary={elf}", "run"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     return done.stdout + done.stderr
@@ -220,7 +233,7 @@ def run_copies(folder: Path) -> str:
 
 @pytest.mark.parametrize("compiler", ["gcc", "zig"])
 def test_copies_of_every_form(compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(baremetal.CHOICE, compiler)
+    monkeypatch.setenv(toolchains.CHOICE, compiler)
     assert run_copies(tmp_path / "work") == "copies: right\n"
 
 
@@ -267,6 +280,30 @@ def test_it_is_found_on_the_path_too(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.delenv("GVSOC_INSTALL_DIR")
     monkeypatch.setenv("PATH", f"{tmp_path}/install/bin", prepend=":")
     assert simulator() == str(tmp_path / "install" / "bin" / "gvsoc")
+
+
+def deep_in(plan: Deployment, then: str) -> Artifact:
+    """Core 1 needs more than its stack in the first step, and goes on in the second one as `then` says."""
+    deep = (
+        "static int tw_deep(int n)\n{\n    volatile char b[64];\n    b[0] = (char)n;\n"
+        "    return n ? tw_deep(n - 1) + b[0] : 0;\n}\n"
+    )
+    name = f"{plan.prefix}.c"
+    source = plan.artifact.files[name].decode("ascii")
+    first, second = re.findall(r"^TW_STEP void \w+\([^)]*\)\n\{\n", source, re.MULTILINE)[:2]
+    call = "    if (tw_rt_core() == 1u) {\n        (void)tw_deep(100);\n    }\n    tw_rt_barrier();\n"
+    source = source.replace(first, f"{deep}{first}{call}", 1).replace(second, second + then, 1)
+    return Artifact(files={**plan.artifact.files, name: source.encode("ascii")})
+
+
+def test_a_stack_that_is_too_small_does_not_hang(tmp_path: Path) -> None:
+    """What was overwritten might be what a loop ends by."""
+    plan = deployment(stack="1024")
+    job = job_for(plan, artifact=deep_in(plan, "    for (;;) {\n    }\n"))
+    with pytest.raises(TilewrightError) as caught:
+        GvsocRunner(run_seconds=60.0).run(job, tmp_path / "work")
+    assert caught.value.code == "TW7003"
+    assert "compile with a larger --set stack=BYTES" in " ".join(str(caught.value).split())
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
  * MCHAN has 16 counters. Reading its command register takes one; commands written after that belong to it, until the
  * next is taken; its bit of the status is set until all of them are done. On the cluster's side bytes lie without gaps.
  */
-#include "siracusa.h"
+#include "metal.h"
 #include "external.h"
 #include "tw_rt.h"
 

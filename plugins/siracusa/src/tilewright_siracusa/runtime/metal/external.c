@@ -5,7 +5,7 @@
  * Each access to a register takes a core some twenty cycles.
  */
 #include "external.h"
-#include "siracusa.h"
+#include "metal.h"
 
 #include <string.h>
 

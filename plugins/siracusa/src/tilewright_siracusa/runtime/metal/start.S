@@ -25,6 +25,7 @@ _start:
     mul t1, t0, a0
     add t1, sp, t1 /* this core's stack: t1 .. sp */
     add sp, t1, t0
+    mv tp, t1 /* team.h: whether it is whole */
     li t0, 0x57AC57AC
 paint:
     sw t0, 0(t1)

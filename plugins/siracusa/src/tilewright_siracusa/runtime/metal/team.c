@@ -1,5 +1,5 @@
 /* tw_rt on the cluster, copies excepted: cores, barriers through the event unit, and nothing for lifetimes and clocks. */
-#include "siracusa.h"
+#include "metal.h"
 #include "team.h"
 #include "tw_rt.h"
 
@@ -12,6 +12,7 @@
 #define BARRIER_WAIT (BARRIER + 0x1Cu)
 #define BARRIER_EVENT (1u << 16)
 #define EVERY_CORE ((1u << TW_CORES) - 1u)
+#define TIMER_START TW_REGISTER(0x10200400u) /* of the cluster; machine.h reads it */
 
 void tw_core_main(uint32_t core, uint32_t shared_registers);
 
@@ -32,10 +33,23 @@ int tw_rt_is_mover(void)
     return tw_rt_core() == 0u;
 }
 
+/* The controller goes on, this core never: others may be running wild already. */
+static void give_up(int status)
+{
+    tw_team.status = status;
+    TW_ORDER();
+    tw_team.finished = tw_team.calls;
+    while (tw_team.finished) {
+    }
+}
+
 /* p.elw rd, 0(rs1): reports to the barrier and sleeps until the event unit answers. */
 void tw_rt_barrier(void)
 {
     uint32_t event;
+    if (!tw_stack_whole()) {
+        give_up(TW_STACK_OVERFLOW);
+    }
     __asm__ volatile(".insn i 0x03, 6, %0, %1, 0" : "=r"(event) : "r"(BARRIER_WAIT) : "memory");
     (void)event;
 }
@@ -62,15 +76,12 @@ static void open_team(uint32_t core)
     if (core == 0u) {
         BARRIER_CORES = EVERY_CORE;
         BARRIER_WOKEN = EVERY_CORE;
+        TIMER_START = 1u;
         tw_team.ready = 1u;
     }
     while (!tw_team.ready) {
     }
     EVENT_MASK_SET = BARRIER_EVENT;
-    /* Counters of performance: PCER, which events; PCMR, that they run. */
-    __asm__ volatile(".option push\n\t.option arch, +zicsr\n\tcsrw 0xCC0, %0\n\tcsrw 0xCC1, %1\n\t.option pop"
-                     :
-                     : "r"(1u), "r"(1u));
 }
 
 void tw_core_main(uint32_t core, uint32_t shared_registers)
@@ -78,9 +89,7 @@ void tw_core_main(uint32_t core, uint32_t shared_registers)
     uint32_t call = 0u;
     if (shared_registers) {
         if (core == 0u) {
-            tw_team.status = TW_SHARED_REGISTERS;
-            TW_ORDER();
-            tw_team.finished = 1u;
+            give_up(TW_SHARED_REGISTERS);
         }
         return;
     }

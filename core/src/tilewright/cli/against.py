@@ -1,0 +1,150 @@
+"""Knows `validate --against`: the flag, what is compared with another runtime, and how that is said.
+Does not know how runtimes are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tilewright.errors import Exit, TilewrightError, typed, usage_error
+from tilewright.report.labels import shortened
+from tilewright.report.text import align
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from tilewright.deployment import Deployment
+    from tilewright.ir.runner import RunResult
+    from tilewright.validate.agreement import NodeAgreement
+    from tilewright.validate.vectors import VectorSet
+
+    Array = npt.NDArray[np.generic]
+
+_SHOWN = 12  # nodes that differ
+_ROUNDING = ("QuantizeLinear", "Round")
+
+
+def against_flag(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--against`: whom to compare with, beside the reference."""
+    from tilewright.validate.other_runtime import RUNTIMES
+
+    return click.option(
+        "--against",
+        type=click.Choice(RUNTIMES),
+        default=None,
+        help="Also compare with another runtime, node by node where the graph still has a value.",
+    )(command)
+
+
+def demand_same_ends(deployment: Deployment, runtime: str | None) -> None:
+    """TW1101 where inputs and outputs are handed over as other types than the model's, which nobody else knows."""
+    options = deployment.options
+    if runtime and (options.io_type != "float" or options.io_type_of):
+        raise usage_error(
+            "TW1101",
+            "--against and --io-type exclude each other: the other runtime has the inputs and outputs of the file",
+            fix=(typed("--against", runtime, gives="without --io-type"),),
+        )
+
+
+def compared(
+    deployment: Deployment, given: Sequence[VectorSet], ran: RunResult, runtime: str
+) -> tuple[NodeAgreement, ...]:
+    """What was run, against what `runtime` computes from the same inputs and the same state."""
+    from tilewright.validate.agreement import agreements
+    from tilewright.validate.other_runtime import values_from
+
+    ours = [{**values, **outputs} for values, outputs in zip(ran.values, ran.outputs, strict=True)]
+    names = {name for values in ours for name in values}
+    theirs = values_from(runtime, deployment.model, names, _frames(deployment, given, ours))
+    rounds = any(node.op in _ROUNDING for node in deployment.imported.graph.nodes)
+    return agreements(deployment.scheduled.bound.graph, ours, theirs, rounds=rounds)
+
+
+def _frames(
+    deployment: Deployment, given: Sequence[VectorSet], ours: Sequence[Mapping[str, Array]]
+) -> list[dict[str, Array]]:
+    """The inputs of each set; state is what the run before has left."""
+    from tilewright.config.recurrent_state import beginnings
+
+    frames = [{**deployment.imported.bound, **beginnings(deployment.states), **item.inputs} for item in given]
+    for frame, before in zip(frames[1:], ours, strict=False):
+        frame.update({one.input: before[one.output] for one in deployment.states if one.output in before})
+    return frames
+
+
+def lines(found: Sequence[NodeAgreement], runtime: str) -> Iterator[str]:
+    """What is shown: the nodes that differ, and the first one that is suspicious."""
+    from tilewright.validate.agreement import first_suspicious
+
+    different = [one for one in found if one.drift.verdict.different]
+    yield f"against {runtime}: {len(found) - len(different)} of {len(found)} values that both have are equal"
+    rows = [("node", "elements", "different", "largest difference", "apart")]
+    for one in different[:_SHOWN]:
+        verdict = one.drift.verdict
+        numbers = (f"{verdict.elements:,}", f"{verdict.different:,}", f"{verdict.max_difference:g}")
+        rows.append((shortened(one.node, 36), *numbers, f"{one.distance:,} {one.unit}"))
+    if different:
+        yield from align(rows, right=(1, 2, 3, 4))
+    if len(different) > _SHOWN:
+        yield f"and {len(different) - _SHOWN} more (--json has all)"
+    suspect = first_suspicious(found)
+    if suspect:
+        yield f"the first suspicious node is '{suspect.node}' ({suspect.op})"
+
+
+def as_json(found: Sequence[NodeAgreement], runtime: str) -> dict[str, Any]:
+    """The same with every number."""
+    from tilewright.validate.agreement import first_suspicious
+
+    suspect = first_suspicious(found)
+    nodes = [
+        {
+            "node": one.node,
+            "op": one.op,
+            "value": asdict(one.drift.verdict),
+            "distance": one.distance,
+            "unit": one.unit,
+            "share_of_spread": one.drift.share,
+            "within": one.drift.within,
+        }
+        for one in found
+    ]
+    return {
+        "runtime": runtime,
+        "agrees": not _wrong(found),
+        "first_suspicious": suspect.node if suspect else "",
+        "nodes": nodes,
+    }
+
+
+def _wrong(found: Sequence[NodeAgreement]) -> list[NodeAgreement]:
+    """The outputs of the model that are too far away."""
+    return [one for one in found if one.output and not one.drift.within]
+
+
+def demand_agreement(found: Sequence[NodeAgreement], runtime: str) -> None:
+    """TW6004 (exit 6) where an output of the model is further from the other's than roundings may take it."""
+    from tilewright.validate.agreement import first_suspicious
+
+    wrong = _wrong(found)
+    suspect = first_suspicious(found)
+    if not wrong or not suspect:
+        return
+    verdict = wrong[0].drift.verdict
+    raise TilewrightError(
+        "TW6004",
+        f"{runtime} computes something else",
+        where=f"node '{suspect.node}' ({suspect.op})",
+        details=(
+            f"output '{verdict.name}': {verdict.different:,} of {verdict.elements:,} elements differ, by "
+            f"{verdict.max_difference:g} at most; the node above is the first that is suspicious",
+        ),
+        fix=("report it, with the model: one of the two is wrong",),
+        exit_code=Exit.MISMATCH,
+    )

@@ -1,0 +1,54 @@
+<%doc>
+Needs real ("float", "double"), kind ("f32", "f64"), record (the struct's name), zero (a constant of the type).
+</%doc>\
+#include "prelude.h"
+#include <stdint.h>
+
+/* y = clip(alpha * (a . b) + beta * c): one matrix product, four columns at a time share the reads of a; NaN kept. */
+typedef struct {
+    int32_t rows, columns, depth;
+    int32_t a_row, b_row, c_row, y_row; /* elements between neighbours; b_row where every row has its own matrix */
+    int32_t a_depth, b_depth, b_column, c_column, y_column;
+    ${real} alpha, beta, low, high;
+} ${record};
+
+TW_KERNEL ${real} ${record}_finish(const ${record} *p, ${real} sum, const ${real} *c, int32_t at)
+{
+    const ${real} value = c ? p->alpha * sum + p->beta * c[at] : p->alpha * sum;
+    return value < p->low ? p->low : (value > p->high ? p->high : value);
+}
+
+TW_KERNEL void tw_matmul_${kind}(const ${record} p, const ${real} *a, const ${real} *b, const ${real} *c, ${real} *y)
+{
+    for (int32_t m = 0; m < p.rows; ++m) {
+        const ${real} *const am = a + m * p.a_row;
+        ${real} *const ym = y + m * p.y_row;
+        const ${real} *const bm = b + m * p.b_row;
+        const int32_t cm = m * p.c_row;
+        int32_t n = 0;
+        for (; n + 4 <= p.columns; n += 4) {
+            const ${real} *const b0 = bm + n * p.b_column, *const b1 = b0 + p.b_column;
+            const ${real} *const b2 = b1 + p.b_column, *const b3 = b2 + p.b_column;
+            ${real} s0 = ${zero}, s1 = ${zero}, s2 = ${zero}, s3 = ${zero};
+            for (int32_t k = 0; k < p.depth; ++k) {
+                const ${real} v = am[k * p.a_depth];
+                s0 += v * b0[k * p.b_depth];
+                s1 += v * b1[k * p.b_depth];
+                s2 += v * b2[k * p.b_depth];
+                s3 += v * b3[k * p.b_depth];
+            }
+            ym[n * p.y_column] = ${record}_finish(&p, s0, c, cm + n * p.c_column);
+            ym[(n + 1) * p.y_column] = ${record}_finish(&p, s1, c, cm + (n + 1) * p.c_column);
+            ym[(n + 2) * p.y_column] = ${record}_finish(&p, s2, c, cm + (n + 2) * p.c_column);
+            ym[(n + 3) * p.y_column] = ${record}_finish(&p, s3, c, cm + (n + 3) * p.c_column);
+        }
+        for (; n < p.columns; ++n) {
+            const ${real} *const bn = bm + n * p.b_column;
+            ${real} sum = ${zero};
+            for (int32_t k = 0; k < p.depth; ++k) {
+                sum += am[k * p.a_depth] * bn[k * p.b_depth];
+            }
+            ym[n * p.y_column] = ${record}_finish(&p, sum, c, cm + n * p.c_column);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+<%doc>
+Needs real ("float", "double"), kind ("f32", "f64"), record (the struct's name), zero (a constant of the type).
+</%doc>\
+#include "prelude.h"
+#include <stdint.h>
+
+/* The same for a part of the depth: sums are kept in `acc` from part to part, y is written after the last one. */
+typedef struct {
+    int32_t rows, columns, depth;
+    int32_t a_row, b_row, c_row, y_row, acc_row; /* elements between neighbours; b_row as in tw_matmul */
+    int32_t a_depth, b_depth, b_column, c_column, y_column, acc_column;
+    ${real} alpha, beta, low, high;
+    int32_t first, last; /* whether this is the first part, the last part */
+} ${record};
+
+TW_KERNEL void tw_matmul_part_${kind}(const ${record} p, const ${real} *a, const ${real} *b, const ${real} *c, ${real} *acc,
+                                  ${real} *y)
+{
+    for (int32_t m = 0; m < p.rows; ++m) {
+        const ${real} *const am = a + m * p.a_row;
+        for (int32_t n = 0; n < p.columns; ++n) {
+            const ${real} *const bn = b + m * p.b_row + n * p.b_column;
+            ${real} *const kept = acc + m * p.acc_row + n * p.acc_column;
+            ${real} sum = p.first ? ${zero} : *kept;
+            for (int32_t k = 0; k < p.depth; ++k) {
+                sum += am[k * p.a_depth] * bn[k * p.b_depth];
+            }
+            if (p.last) {
+                const ${real} bias = c ? p.beta * c[m * p.c_row + n * p.c_column] : ${zero};
+                const ${real} value = p.alpha * sum + bias;
+                y[m * p.y_row + n * p.y_column] = value < p.low ? p.low : (value > p.high ? p.high : value);
+            } else {
+                *kept = sum;
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+"""Knows what a bare machine says of itself to the parts that all of them share, and how the one of a target is found.
+Does not know any machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from importlib.resources import files
+
+from tilewright.api.platform import Platform
+
+GROUP = "tilewright_riscv.v1"  # of entry points: NAME of a target -> its BareMachine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BareMachine:
+    """A cluster without an operating system.
+
+    Of its runtime, `start.S` leads every core from the entry point to C, and `machine.h` has `tw_cycles` and
+    `tw_is_far`; `tw_cluster_run`, tw_rt and the memories are its own too. `runtime/metal` of this package has the rest.
+    """
+
+    target: str  # GVSoC's target has the same name
+    package: str  # its `runtime/metal` has `sources` and `headers`
+    sources: tuple[str, ...]
+    headers: tuple[str, ...]
+    gcc_isa: str  # "-march=...", what the machine's own instructions excepted
+    zig_isa: str  # "-mcpu=..."
+    abi: str  # "ilp32f"
+    instructions: str  # macro that says whether kernels may use the machine's own instructions
+    macros: Callable[[Platform], tuple[str, ...]]  # what the runtime's files are told on the command line
+    linker_script: Callable[[Platform], str]  # memories as the platform limits them: what exceeds one does not link
+    clock: str  # what counts cycles, for reports
+
+    @property
+    def script(self) -> str:
+        """The linker script's file."""
+        return f"{self.target}.ld"
+
+    def runtime(self) -> dict[str, bytes]:
+        """The sources and headers of its own by their names."""
+        home = files(self.package) / "runtime" / "metal"
+        return {name: (home / name).read_bytes() for name in (*self.sources, *self.headers)}
+
+
+def machine_of(platform: Platform) -> BareMachine | None:
+    """The machine of a target, as the installed packages name them; None for targets without one."""
+    for found in entry_points(group=GROUP):
+        if platform.runs(found.name):
+            machine: BareMachine = found.load()
+            return machine
+    return None

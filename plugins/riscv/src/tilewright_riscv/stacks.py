@@ -1,0 +1,100 @@
+"""Knows where the stacks of a cluster's cores are, how large, and what of the scratchpad that takes.
+Does not know any machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tilewright.api import usage_error
+from tilewright.api.platform import Option, Platform
+
+LEAST_BYTES = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stacks:
+    """The settings `stack` and `stacks` of a target, and what follows from them."""
+
+    far: str  # memory where stacks are when the scratchpad is small
+    each_bytes: int  # by default
+    small_bytes: int  # a scratchpad with less has no room for stacks
+    movers: int = 0  # cores with a stack that compute nothing
+
+    def options(self, near: str) -> tuple[Option, ...]:
+        """For `Platform.options`."""
+        small = f"{near}, or {self.far}, which is slower, where {near} has less than {self.small_bytes >> 10} KiB"
+        return (
+            Option(name="stack", help=f"bytes of each core's stack; auto: {self.each_bytes}", default="auto"),
+            Option(
+                name="stacks",
+                help=f"where stacks are; auto: {small}",
+                default="auto",
+                choices=("auto", near, self.far),
+            ),
+        )
+
+    def demand(self, platform: Platform) -> None:
+        """TilewrightError TW1102 (exit 2) for a stack that cannot be."""
+        wanted = platform.settings.get("stack", "auto")
+        size = int(wanted) if wanted.isdecimal() else 0
+        if wanted != "auto" and (size < LEAST_BYTES or size % 16):
+            raise usage_error(
+                "TW1102",
+                f"setting 'stack' of target '{platform.name}' cannot be '{wanted}'",
+                details=(f"it is the bytes of each core's stack: a multiple of 16, {LEAST_BYTES} or more",),
+                fix=(f"--set stack={self.each_bytes}",),
+            )
+
+    def one_bytes(self, platform: Platform) -> int:
+        """Of one core."""
+        wanted = platform.settings.get("stack", "auto")
+        return self.each_bytes if wanted == "auto" else int(wanted)
+
+    def team(self, platform: Platform) -> int:
+        """How many there are."""
+        return platform.engines[0].cores + self.movers
+
+    def all_bytes(self, platform: Platform) -> int:
+        """Of all cores."""
+        return self.team(platform) * self.one_bytes(platform)
+
+    def memory(self, platform: Platform) -> str:
+        """Where they are: in the scratchpad, unless that is small and nobody asked for it."""
+        wanted = platform.settings.get("stacks", "auto")
+        small = (platform.memory(platform.near).size_bytes or 0) < self.small_bytes
+        if wanted != "auto":
+            return wanted
+        return self.far if small and platform.settings.get("stack", "auto") == "auto" else platform.near
+
+    def settled(self, platform: Platform) -> Platform:
+        """With what stacks take of the scratchpad as the runtime's part of it."""
+        near = platform.near
+        taken = self.all_bytes(platform) if self.memory(platform) == near else 0
+        return replace(platform, runtime_bytes={near: taken})
+
+    def macros(self, platform: Platform) -> tuple[str, ...]:
+        """What the runtime's files are told: cores that compute, stacks, bytes of each."""
+        return (
+            f"-DTW_CORES={platform.engines[0].cores}",
+            f"-DTW_TEAM={self.team(platform)}",
+            f"-DTW_STACK_BYTES={self.one_bytes(platform)}",
+        )
+
+    def near_section(self, platform: Platform, base: int) -> str:
+        """The linker's section of stacks at the end of the scratchpad, which is at `base`; "" where they are far."""
+        if self.memory(platform) != platform.near:
+            return ""
+        size = platform.memory(platform.near).size_bytes or 0
+        start = base + size - platform.runtime_bytes[platform.near]
+        return self._section(platform, f"{start:#x} (NOLOAD) :", platform.near)
+
+    def far_section(self, platform: Platform) -> str:
+        """The linker's section of stacks in the far memory; "" where they are near."""
+        if self.memory(platform) == platform.near:
+            return ""
+        return self._section(platform, "(NOLOAD) : ALIGN(16)", self.far)
+
+    def _section(self, platform: Platform, place: str, memory: str) -> str:
+        contents = f"{{ tw_stacks = .; . += {self.all_bytes(platform):#x}; }}"
+        return f".stacks {place} {contents} > {memory.upper()} :NONE"

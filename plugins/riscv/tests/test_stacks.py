@@ -1,0 +1,56 @@
+"""Stacks of a cluster: how large, where, what they take of the scratchpad."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tilewright.api.platform import Platform
+from tilewright.api.testing import CLUSTER
+from tilewright.errors import TilewrightError
+from tilewright_riscv.stacks import Stacks
+
+STACKS = Stacks(far="l2", each_bytes=1024, small_bytes=32 << 10, movers=1)
+
+
+def cluster(l1_bytes: int = 64 << 10, **settings: str) -> Platform:
+    chosen = replace(CLUSTER, settings={"stack": "auto", "stacks": "auto", **settings}, settle=STACKS.settled)
+    return chosen.resized({"l1": l1_bytes})
+
+
+@pytest.mark.parametrize(
+    ("l1", "settings", "memory", "taken"),
+    [
+        (64 << 10, {}, "l1", 9 * 1024),
+        (16 << 10, {}, "l2", 0),
+        (16 << 10, {"stacks": "l1"}, "l1", 9 * 1024),
+        (16 << 10, {"stack": "512"}, "l1", 9 * 512),
+        (64 << 10, {"stacks": "l2"}, "l2", 0),
+    ],
+)
+def test_where_they_are_and_what_they_take(l1: int, settings: dict[str, str], memory: str, taken: int) -> None:
+    platform = cluster(l1, **settings)
+    assert STACKS.memory(platform) == memory
+    assert platform.runtime_bytes == {"l1": taken}
+    near, far = STACKS.near_section(platform, 0x1000), STACKS.far_section(platform)
+    assert (near == "", far == "") == (memory != "l1", memory == "l1")
+    assert f"{l1 + 0x1000 - taken:#x} (NOLOAD)" in near or not near
+
+
+def test_what_the_runtime_is_told() -> None:
+    assert STACKS.macros(cluster(stack="512")) == ("-DTW_CORES=8", "-DTW_TEAM=9", "-DTW_STACK_BYTES=512")
+
+
+@pytest.mark.parametrize("size", ["0", "100", "1000", "much"])
+def test_a_stack_that_cannot_be(size: str) -> None:
+    with pytest.raises(TilewrightError) as refused:
+        STACKS.demand(replace(CLUSTER, settings={"stack": size}))
+    assert refused.value.code == "TW1102"
+    assert refused.value.fix == ("--set stack=1024",)
+
+
+def test_the_settings() -> None:
+    stack, stacks = STACKS.options("l1")
+    assert "1024" in stack.help
+    assert stacks.choices == ("auto", "l1", "l2")

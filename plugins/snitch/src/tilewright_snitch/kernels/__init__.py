@@ -1,0 +1,8 @@
+"""Knows which kernels the cluster has beside portable C. Does not know what is in them."""
+
+from __future__ import annotations
+
+from tilewright.api.kernel import Kernel
+from tilewright_snitch.kernels import columns, conv, elements, products
+
+KERNELS: tuple[Kernel, ...] = (*products.KERNELS, *conv.KERNELS, *columns.KERNELS, *elements.KERNELS)

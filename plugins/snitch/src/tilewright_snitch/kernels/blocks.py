@@ -1,0 +1,85 @@
+"""Knows the instructions of a block of products: what streams bring is multiplied and added, then results are finished.
+Does not know where streams lead.
+
+A block computes `width` outputs of one row. Of float32 a register holds two sums, over every second product each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+WIDTHS = (8, 4, 2, 1)  # outputs of a block, the widest first; four instructions cover what one waits for
+SUMS = ("ft3", "ft4", "ft5", "ft6", "ft7", "fa0", "fa1", "fa2")
+OTHERS = ("fa3", "fa4", "fa5", "fa6", "fa7", "ft8", "ft9", "fs2")
+MARKS = ("fs4", "fs5", "fs6", "fs7")  # 0 as long as nothing infinite, and no NaN, was clipped
+LIMITS = ("ft10", "ft11")
+ZERO = "fs3"
+CLOBBERED = ("ft0", "ft1", "ft2", *SUMS, *OTHERS)
+
+
+def product_lines(width: int, *, double: bool) -> tuple[str, ...]:
+    """C strings: the first product of each sum, then all others, `times` + 1 of each."""
+    registers = SUMS[:width]
+    if double:
+        first = [f'"fmul.d {sum_}, ft0, ft1\\n\\t"' for sum_ in registers]
+        again = [f'"fmadd.d {sum_}, ft0, ft1, {sum_}\\n\\t"' for sum_ in registers]
+    else:
+        first = [f"TW_SN_VFMUL({sum_}, ft0, ft1)" for sum_ in registers]
+        again = [f"TW_SN_VFMAC({sum_}, ft0, ft1)" for sum_ in registers]
+    return (*first, f'TW_SN_REPEAT("%[times]", {width})', *again)
+
+
+def finish_lines(width: int, *, double: bool, bias: bool, clip: str, dense: bool) -> tuple[str, ...]:
+    """C strings: sums of two lanes joined, a bias added, clipped, and stored; `dense`: outputs are neighbours."""
+    return tuple(f'"{line}\\n\\t"' for line in _finish(width, "d" if double else "s", bias, clip, dense))
+
+
+def _finish(width: int, kind: str, bias: bool, clip: str, dense: bool) -> Iterator[str]:
+    sums, others = SUMS[:width], OTHERS[:width]
+    load, store, size = ("fld", "fsd", 8) if kind == "d" else ("flw", "fsw", 4)
+    if kind == "s":
+        yield from (f"fsd {one}, {8 * at}(%[lanes])" for at, one in enumerate(sums))
+        for at, (one, other) in enumerate(zip(sums, others, strict=True)):
+            yield f"flw {one}, {8 * at}(%[lanes])"
+            yield f"flw {other}, {8 * at + 4}(%[lanes])"
+        yield from (f"fadd.s {one}, {one}, {other}" for one, other in zip(sums, others, strict=True))
+    if bias:
+        for at, other in enumerate(others):
+            yield f"{load} {other}, {size * at if dense else 0}(%[c])"
+            if not dense:
+                yield "add %[c], %[c], %[c_step]"
+        yield from (f"fadd.{kind} {one}, {one}, {other}" for one, other in zip(sums, others, strict=True))
+    if clip != "none":
+        yield from (f"fmadd.{kind} {MARKS[at % 4]}, {one}, {ZERO}, {MARKS[at % 4]}" for at, one in enumerate(sums))
+        yield from (f"fmax.{kind} {one}, {one}, {LIMITS[0]}" for one in sums)
+    if clip == "both":
+        yield from (f"fmin.{kind} {one}, {one}, {LIMITS[1]}" for one in sums)
+    for at, one in enumerate(sums):
+        yield f"{store} {one}, {size * at if dense else 0}(%[y])"
+        if not dense:
+            yield "add %[y], %[y], %[y_step]"
+
+
+def element_lines(instruction: str, clip: str, *, double: bool) -> tuple[str, ...]:
+    """C strings of a repetition: one element of each stream without a clip, four at a time with one.
+
+    `instruction`: "add", "sub" or "mul".
+    """
+    if clip == "none":
+        return (_line(instruction, "ft2", "ft0", "ft1", double=double),)
+    registers = SUMS[:4]
+    lines = [_line(instruction, one, "ft0", "ft1", double=double) for one in registers]
+    for one, mark in zip(registers, MARKS, strict=True):
+        lines.append(
+            f'"fmadd.d {mark}, {one}, {ZERO}, {mark}\\n\\t"' if double else f"TW_SN_VFMAC({mark}, {one}, {ZERO})"
+        )
+    if clip == "both":
+        lines += [_line("max", one, one, LIMITS[0], double=double) for one in registers]
+        return (*lines, *(_line("min", "ft2", one, LIMITS[1], double=double) for one in registers))
+    return (*lines, *(_line("max", "ft2", one, LIMITS[0], double=double) for one in registers))
+
+
+def _line(name: str, *registers: str, double: bool) -> str:
+    if double:
+        return f'"f{name}.d {", ".join(registers)}\\n\\t"'
+    return f"TW_SN_VF{name.upper()}({', '.join(registers)})"

@@ -1,0 +1,126 @@
+"""Knows how the cluster computes convolutions whose taps streams cannot bring from the image: windows are copied first.
+Does not know the instructions of a block.
+
+Those are layers of three channels or one, mostly the first of a network, and taps of a row that are apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api import align_up
+from tilewright.api.graph import DType, Layout, Site, channels_last
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows
+from tilewright.api.operator import Access, parse_map
+from tilewright_snitch.kernels.conv import CONV_FIELDS, conv_values, conv_windows, two_axes
+from tilewright_snitch.kernels.costs import products_cycles
+from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, trips
+from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, short_of_streams
+from tilewright_snitch.kernels.sources import c_section, c_template
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+AT_ONCE = 8  # pixels
+COPY_CYCLES = 6.0  # of an element
+TAP_CYCLES = 12.0  # of a run of channels, beside its elements
+PIXEL_CYCLES = 40.0
+
+
+def column_elements(site: Site) -> int:
+    """Of a window and what fills it: of f32 a stream brings two at a time."""
+    return align_up(prod(site.input(1).shape[1:]), 1 if site.output.dtype is DType.F64 else 2)
+
+
+def _match(site: Site) -> Windows | str:
+    windows = conv_windows(site)
+    if isinstance(windows, str):
+        return windows
+    return short_of_streams(column_elements(site), site.output.dtype) or windows
+
+
+def _pack(site: Matched) -> Mapping[str, Array]:
+    """W as [outputs, elements of a column]."""
+    weights, bias = site.constant(1), site.constant(2)
+    if weights is None:
+        return {}
+    rows = np.moveaxis(weights, 1, -1).reshape(len(weights), -1)
+    filled = np.zeros((len(weights), column_elements(site)), weights.dtype)
+    filled[:, : rows.shape[1]] = rows
+    return {"W": filled} if bias is None else {"W": filled, "B": bias}
+
+
+def _access(site: Matched) -> Access:
+    """Columns are whole: taps and channels are never cut."""
+    windows: Windows = site.analysis
+    outs = windows.output_loops
+    taps = [f"{loop}<{extent}" for loop, extent in zip(windows.tap_loops, windows.kernel, strict=True)]
+    shapes = {"X": site.input(0).shape, "W": (site.input(1).shape[0], column_elements(site)), "Y": site.output.shape}
+    if site.has_input(2):
+        shapes["B"] = (site.input(1).shape[0],)
+    text = (
+        f"n o {' '.join(outs)} {' '.join(taps)} : X[n,:,{','.join(windows.map_indices())}] "
+        f"W[o,:] B[o] -> Y[n,o,{','.join(outs)}]"
+    )
+    return parse_map(text).bind(shapes, windows.map_values())
+
+
+def _requires(site: Site) -> Mapping[str, Layout]:
+    return {"Y": channels_last(len(site.output.shape))}
+
+
+def _columns_bytes(site: Site) -> int:
+    return AT_ONCE * column_elements(site) * site.output.dtype.size_bytes
+
+
+def _cycles(tile: TileShape) -> float:
+    site, windows = tile.site, two_axes(tile.site.analysis)
+    pixels, outputs, width = trips(tile, "n", "h", "w"), trips(tile, "o"), trips(tile, "w")
+    taps, depth = windows.kernel[0] * windows.kernel[1], column_elements(site)
+    clip = ("none", "low", "both").index(activation(site)[0])
+    double = site.output.dtype is DType.F64
+    some = min(AT_ONCE, width)
+    block = products_cycles(some, outputs, depth, double=double, bias=site.has_input(2), clip=clip)
+    return pixels * (PIXEL_CYCLES + TAP_CYCLES * taps + COPY_CYCLES * depth + block / some)
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    site, x = call.site, call.operands["X"]
+    windows, values = two_axes(site.analysis), conv_values(call, two_axes(site.analysis))
+    real = site.output.dtype.c_type
+    return {
+        **values,
+        "function": f"{values['name']}_columns",
+        "at_once": AT_ONCE,
+        "x_channel": x.strides[1],
+        "column_dilation": windows.dilations[1],
+        "columns": f"({real} *)(void *)((uint8_t *){call.operands['scratch']} + {LANES_BYTES})",
+    }
+
+
+COLUMNS = Kernel(
+    name="snitch.conv_columns",
+    op="Conv",
+    target="snitch",
+    match=_match,
+    access=_access,
+    requires=_requires,
+    pack=_pack,
+    scratch_bytes=lambda tile: LANES_BYTES + _columns_bytes(tile.site),
+    memories={"W": NEAR},
+    parallel=("h", "w", "o", "n"),
+    cycles=_cycles,
+    values=_values,
+    source=lambda values: (c_template("${function}", "columns.c.mako", c_section("windows.h"), PRODUCTS),),
+    call=f"${{function}}({CONV_FIELDS}, ${{x_channel}}, ${{column_dilation}}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, "
+    "${bias_pointer}, ${Y}, ${columns}, ${scratch});",
+    includes=INCLUDES,
+)
+
+KERNELS = (COLUMNS,)

@@ -1,0 +1,178 @@
+"""Knows how the cluster computes convolutions of floats by streams: rows of pixels times outputs, channels last.
+Does not know the instructions of a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api.graph import DType, Layout, Site, channels_last
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, windows_of
+from tilewright.api.operator import Access, parse_map
+from tilewright_snitch.kernels.costs import CALL_CYCLES, products_cycles
+from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, not_floats, trips
+from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, products_values, short_of_streams
+from tilewright_snitch.kernels.sources import c_section, c_template
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+ROW_CYCLES = 60.0  # of a row of pixels, beside its products
+
+
+def two_axes(windows: Windows) -> Windows:
+    """The same windows with one row, where there is only one axis."""
+    if windows.rank == 2:
+        return windows
+    return Windows(
+        kernel=(1, *windows.kernel), strides=(1, *windows.strides), dilations=(1, *windows.dilations),
+        before=(0, *windows.before), after=(0, *windows.after),
+    )  # fmt: skip
+
+
+def conv_windows(site: Site) -> Windows | str:
+    """The windows of a convolution that streams can compute, or why they cannot."""
+    if site.node.integer("group", 1) != 1:
+        return "has more than one group"
+    if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
+        return "weights and bias must be constants"
+    if len(site.input(0).shape) not in (3, 4):
+        return f"has {len(site.input(0).shape) - 2} spatial axes; 1 and 2 are supported"
+    return not_floats(site) or windows_of(site.node)
+
+
+def _match(site: Site) -> Windows | str:
+    windows = conv_windows(site)
+    if isinstance(windows, str):
+        return windows
+    if windows.kernel[-1] > 1 and windows.dilations[-1] > 1:
+        return "taps of a row are no neighbours"
+    return short_of_streams(site.input(1).shape[1], site.output.dtype) or windows
+
+
+def _pack(site: Matched) -> Mapping[str, Array]:
+    weights, bias = site.constant(1), site.constant(2)
+    if weights is None:
+        return {}
+    packed: dict[str, Array] = {"W": np.ascontiguousarray(np.moveaxis(weights, 1, -1))}
+    return packed if bias is None else {**packed, "B": bias}
+
+
+def _access(site: Matched) -> Access:
+    windows: Windows = site.analysis
+    outs, taps = windows.output_loops, windows.tap_loops
+    outputs, inputs, *kernel = site.input(1).shape
+    shapes = {"X": site.input(0).shape, "W": (outputs, *kernel, inputs), "Y": site.output.shape}
+    if site.has_input(2):
+        shapes["B"] = (outputs,)
+    text = (
+        f"n o {' '.join(outs)} c {' '.join(taps)} : X[n,c,{','.join(windows.map_indices())}] "
+        f"W[o,{','.join(taps)},c] B[o] -> Y[n,o,{','.join(outs)}]"
+    )
+    return parse_map(text).bind(shapes, windows.map_values())
+
+
+def _requires(site: Site) -> Mapping[str, Layout]:
+    layout = channels_last(len(site.output.shape))
+    return {"X": layout, "Y": layout}
+
+
+def _edge_columns(site: Matched) -> float:
+    """The share of output columns whose windows reach outside."""
+    windows, columns, extent = two_axes(site.analysis), site.output.shape[-1], site.input(0).shape[-1]
+    starts = (column * windows.strides[1] - windows.before[1] for column in range(columns))
+    return sum(start < 0 or start + windows.kernel[1] > extent for start in starts) / columns
+
+
+def _cycles(tile: TileShape) -> float:
+    site, windows = tile.site, two_axes(tile.site.analysis)
+    rows, columns, outputs = trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o")
+    depth = site.input(1).shape[1] * windows.kernel[0] * windows.kernel[1]
+    clip = ("none", "low", "both").index(activation(site)[0])
+    double, bias = site.output.dtype is DType.F64, site.has_input(2)
+    edges = round(_edge_columns(site) * columns)
+    inside = products_cycles(columns - edges, outputs, depth, double=double, bias=bias, clip=clip)
+    less = depth * (windows.kernel[1] - 1) // windows.kernel[1] or depth
+    edge = products_cycles(1, outputs, less, double=double, bias=bias, clip=clip)
+    return CALL_CYCLES + rows * (ROW_CYCLES + (inside if columns > edges else 0.0) + edges * edge)
+
+
+def image_fields(call: Call, windows: Windows) -> dict[str, object]:
+    """The fields of tw_sn_windows, see windows.h."""
+    x, y, w = call.operands["X"], call.operands["Y"], call.operands["W"]
+    flat = len(y.shape) == 3
+    return {
+        "batches": y.extents[0],
+        "rows": "1" if flat else y.extents[2],
+        "columns": y.extents[-1],
+        "in_rows": "1" if flat else x.extents[2],
+        "in_columns": x.extents[-1],
+        "row_taps": windows.kernel[0],
+        "column_taps": windows.kernel[1],
+        "row_stride": windows.strides[0],
+        "column_stride": windows.strides[1],
+        "row_dilation": windows.dilations[0],
+        "top": "0" if flat else x.before[2],
+        "left": x.before[-1],
+        "channels": x.shape[1],
+        "w_output": w.strides[0],
+        "x_batch": x.strides[0],
+        "x_row": 0 if flat else x.strides[2],
+        "x_column": x.strides[-1],
+        "y_batch": y.strides[0],
+        "y_row": 0 if flat else y.strides[2],
+        "y_column": y.strides[-1],
+    }
+
+
+def conv_values(call: Call, windows: Windows) -> dict[str, object]:
+    """What calls of convolutions need, streams from the image or from columns."""
+    y, bias = call.operands["Y"], "B" in call.operands
+    return {
+        **products_values(call.site, bias=bias, dense=y.strides[1] == 1),
+        "fields": image_fields(call, windows),
+        "products": {"rows": 1, "outputs": y.extents[1], "c_row": 0, "c_output": 1, "y_output": y.strides[1]},
+        "bias_pointer": call.operands["B"] if bias else f"(const {y.dtype.c_type} *)0",
+    }
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    windows, x = two_axes(call.site.analysis), call.operands["X"]
+    values, joined = conv_values(call, windows), x.strides[-1] == x.shape[1] or windows.kernel[1] == 1
+    return {**values, "function": f"{values['name']}_conv{'' if joined else '_apart'}", "joined": joined}
+
+
+CONV_FIELDS = """(tw_sn_windows){
+% for field, value in fields.items():
+    .${field} = ${value},
+% endfor
+}, (tw_sn_products){
+% for field, value in products.items():
+    .${field} = ${value},
+% endfor
+}"""
+
+CONV = Kernel(
+    name="snitch.conv",
+    op="Conv",
+    target="snitch",
+    match=_match,
+    access=_access,
+    requires=_requires,
+    pack=_pack,
+    scratch_bytes=lambda tile: LANES_BYTES,
+    memories={"X": NEAR, "W": NEAR},
+    parallel=("h", "w", "o", "n"),
+    cycles=_cycles,
+    values=_values,
+    source=lambda values: (c_template("${function}", "conv.c.mako", c_section("windows.h"), PRODUCTS),),
+    call=f"${{function}}({CONV_FIELDS}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, ${{bias_pointer}}, ${{Y}}, ${{scratch}});",
+    includes=INCLUDES,
+)
+
+KERNELS = (CONV,)

@@ -1,0 +1,54 @@
+"""Knows what layers of floats share on the cluster: refusals, the fused activation, C for floats, extents of tiles.
+Does not know instructions, nor how weights are stored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import TileShape
+
+FLOATS = (DType.F32, DType.F64)
+NEAR = ("tcdm",)  # streams are read from there only
+LANES_BYTES = 64  # of scratch: two sums of eight outputs
+
+
+def not_floats(site: Site) -> str | None:
+    """Why these are not all f32, or all f64; None where they are."""
+    tensors = [tensor for tensor in (*site.inputs, *site.outputs) if tensor is not None]
+    wanted = site.output.dtype
+    if wanted not in FLOATS or any(tensor.dtype is not wanted for tensor in tensors):
+        found = ", ".join(sorted({tensor.dtype.value for tensor in tensors}))
+        return f"values must all be f32 or all f64, found {found}"
+    return "has no elements" if any(0 in tensor.shape for tensor in tensors) else None
+
+
+def c_float(value: float, dtype: DType) -> str:
+    """A C constant with exactly the value's rounding to `dtype`."""
+    if not math.isfinite(value):
+        return "NAN" if math.isnan(value) else ("-INFINITY" if value < 0 else "INFINITY")
+    return float(value).hex() if dtype is DType.F64 else f"{float(np.float32(value)).hex()}f"
+
+
+def activation(site: Site) -> tuple[str, Mapping[str, str]]:
+    """`clip` of products.c and the limits as C; the lower limit gives way to the upper one."""
+    dtype = site.output.dtype
+    high = float(dtype.numpy.type(site.node.number("clip_high", math.inf)))
+    low = min(float(dtype.numpy.type(site.node.number("clip_low", -math.inf))), high)
+    limits = {"low": c_float(low, dtype), "high": c_float(high, dtype)}
+    if math.isinf(high) and high > 0:
+        return ("none" if math.isinf(low) and low < 0 else "low"), limits
+    return "both", limits
+
+
+def trips(tile: TileShape, *loops: str) -> int:
+    """The product of these loops' extents; those that the tile does not have count as 1."""
+    count = 1
+    for loop in loops:
+        low, high = tile.box.get(loop, (0, 1))
+        count *= high - low
+    return count

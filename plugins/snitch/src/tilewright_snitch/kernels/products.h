@@ -1,0 +1,11 @@
+#pragma once
+#include <stdint.h>
+
+/* Rows of outputs, each the product of a window of `a` and a row of weights: `runs` of `run` elements that are neighbours.
+ * Steps are in elements. */
+typedef struct {
+    int32_t rows, outputs, run, runs;
+    int32_t a_row, a_run;              /* from window to window, from run to run */
+    int32_t b_output, b_run, b_element; /* from output to output, from run to run, from product to product */
+    int32_t c_row, c_output, y_row, y_output;
+} tw_sn_products;

@@ -1,0 +1,17 @@
+"""Knows where this package's C is kept. Does not know what is in it."""
+
+from __future__ import annotations
+
+from tilewright.api.kernel import Section, SectionTemplate, section_file, template_file
+
+_PACKAGE = "tilewright_snitch.kernels"
+
+
+def c_section(name: str) -> Section:
+    """The C in a file beside this module."""
+    return section_file(_PACKAGE, name)
+
+
+def c_template(name: str, file: str, *needs: Section | SectionTemplate) -> SectionTemplate:
+    """The section that the Mako in a file beside this module makes; `name` (Mako) is what it defines."""
+    return template_file(_PACKAGE, file, name, needs)

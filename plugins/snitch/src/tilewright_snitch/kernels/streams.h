@@ -1,0 +1,84 @@
+#pragma once
+#include "prelude.h"
+#include <stdint.h>
+
+/* Snitch's stream registers and hardware repetition. Define TW_SNITCH for cores that have them; assemblers need not know
+ * them. While streams are on, ft0, ft1 and ft2 are theirs: no C that computes with floats stands there. */
+#if defined(__GNUC__) /* what is large stands once */
+#  define TW_SN_APART static __attribute__((noinline, unused))
+#else
+#  define TW_SN_APART static
+#endif
+#if defined(TW_SNITCH) && TW_SNITCH && defined(__riscv)
+#  define TW_SN_STREAMS 1
+/* scfgwi: a register of a stream. Repetition is register 1; bounds begin at 2, strides at 6, both for four dimensions;
+ * a pointer for the first 1 to 4 dimensions, written last, begins at 24 to read, at 28 to write. */
+#  define TW_SN_SET(stream, index, value) \
+    __asm__ volatile(".insn i 0x2b, 2, x0, %0, %1" ::"r"(value), "i"((stream) | (index) << 5) : "memory")
+/* frep.o: the `count` instructions that follow, once more than the register says. */
+#  define TW_SN_REPEAT(times, count) ".insn i 0x0b, 0, x1, " times ", " #count " - 1\n\t"
+/* Packed float32: vfadd.s, vfsub.s, vfmul.s, vfmac.s, vfmin.s, vfmax.s. */
+#  define TW_SN_VFADD(rd, rs1, rs2) ".insn r 0x33, 0, 0x41, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_SN_VFSUB(rd, rs1, rs2) ".insn r 0x33, 0, 0x42, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_SN_VFMUL(rd, rs1, rs2) ".insn r 0x33, 0, 0x43, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_SN_VFMAC(rd, rs1, rs2) ".insn r 0x33, 0, 0x48, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_SN_VFMIN(rd, rs1, rs2) ".insn r 0x33, 0, 0x45, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_SN_VFMAX(rd, rs1, rs2) ".insn r 0x33, 0, 0x46, " #rd ", " #rs1 ", " #rs2 "\n\t"
+
+/* Streams are read from TCDM only, eight bytes at a time. */
+TW_KERNEL int tw_sn_near(const void *pointer)
+{
+    const uint32_t address = (uint32_t)(uintptr_t)pointer;
+    return address - 0x10000000u < 0x20000u && address % 8u == 0u;
+}
+
+/* Until the float unit has done all that it was given. */
+TW_KERNEL void tw_sn_settle(void)
+{
+    uint32_t last;
+    __asm__ volatile("fmv.x.w %0, fa0\n\tmv %0, %0" : "=r"(last)::"memory");
+    (void)last;
+}
+
+/* An element of a stream: bounds (elements less one) and strides (bytes) from inside out. The machine adds what leads from
+ * the last element inside to the next one outside. */
+typedef struct {
+    uint32_t bound[4];
+    int32_t stride[4];
+} tw_sn_walk;
+
+TW_KERNEL int32_t tw_sn_step(const tw_sn_walk *walk, int32_t dimension)
+{
+    int32_t step = walk->stride[dimension];
+    for (int32_t inside = 0; inside < dimension; ++inside) {
+        step -= (int32_t)walk->bound[inside] * walk->stride[inside];
+    }
+    return step;
+}
+
+TW_KERNEL void tw_sn_on(void)
+{
+    __asm__ volatile(".option push\n\t.option arch, +zicsr\n\tcsrsi 0x7C0, 1\n\t.option pop" ::: "memory");
+}
+
+TW_KERNEL void tw_sn_off(void)
+{
+    tw_sn_settle();
+    __asm__ volatile(".option push\n\t.option arch, +zicsr\n\tcsrci 0x7C0, 1\n\t.option pop" ::: "memory");
+}
+
+/* All four dimensions of a stream that is read; each element is given `repeat` times more. */
+#  define TW_SN_READ(stream, walk, repeat, pointer) \
+    do { \
+        TW_SN_SET(stream, 1, repeat); \
+        TW_SN_SET(stream, 2, (walk).bound[0]); \
+        TW_SN_SET(stream, 3, (walk).bound[1]); \
+        TW_SN_SET(stream, 4, (walk).bound[2]); \
+        TW_SN_SET(stream, 5, (walk).bound[3]); \
+        TW_SN_SET(stream, 6, (walk).stride[0]); \
+        TW_SN_SET(stream, 7, tw_sn_step(&(walk), 1)); \
+        TW_SN_SET(stream, 8, tw_sn_step(&(walk), 2)); \
+        TW_SN_SET(stream, 9, tw_sn_step(&(walk), 3)); \
+        TW_SN_SET(stream, 27, pointer); \
+    } while (0)
+#endif

@@ -1,0 +1,111 @@
+"""Knows the target `snitch`: memories, the cluster, the copy paths between them, and the settings.
+Does not know kernels, nor how anything is executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tilewright.api.platform import CopyPath, Engine, Memory, Option, Platform
+from tilewright_riscv.stacks import Stacks
+from tilewright_snitch.machine import (
+    CALL_CYCLES,
+    CHANNELS,
+    CODE_BYTES,
+    CONSTANT_BYTES,
+    CORES,
+    L3_BASE,
+    L3_BYTES,
+    MAX_COPY_BYTES,
+    PLAIN_MACS_PER_CYCLE,
+    SMALL_TCDM_BYTES,
+    STACK_BYTES,
+    STEP_CYCLES,
+    TCDM_BASE,
+    TCDM_BYTES,
+    copy_cycles,
+)
+
+FLAGS = ("-march=rv32imafd", "-mabi=ilp32d", "-mno-relax")
+ENGINE = "cluster"
+STACKS = Stacks(far="l3", each_bytes=STACK_BYTES, small_bytes=SMALL_TCDM_BYTES, movers=1)
+
+
+def _path(source: str, target: str) -> CopyPath:
+    return CopyPath(
+        source=source,
+        target=target,
+        max_bytes=MAX_COPY_BYTES,
+        dimensions=2,
+        channels=CHANNELS,
+        cycles=copy_cycles,
+    )
+
+
+def _memories() -> tuple[Memory, ...]:
+    """Values and constants share the main memory with the code."""
+    room = L3_BYTES - CODE_BYTES
+    l3 = Memory(
+        name="l3",
+        size_bytes=room - CONSTANT_BYTES,
+        machine_bytes=room,
+        base=L3_BASE,
+        bytes_per_cycle=4.0,
+        latency_cycles=100.0,
+    )
+    tcdm = Memory(name="tcdm", size_bytes=TCDM_BYTES, machine_bytes=TCDM_BYTES, base=TCDM_BASE, bytes_per_cycle=64.0)
+    weights = replace(l3, name="weights", kind="const", size_bytes=CONSTANT_BYTES, base=None)
+    return (l3, tcdm, weights)
+
+
+def _prelude(isa: str) -> str:
+    return (
+        "#ifndef TW_SNITCH /* whether kernels may use streams and what goes with them; -DTW_SNITCH=0 elsewhere */\n"
+        f"#  define TW_SNITCH {int(isa == 'streams')}\n"
+        "#endif\n"
+    )
+
+
+def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
+    cores = int(settings["cores"])
+    STACKS.demand(platform)
+    engine = Engine(
+        name=ENGINE,
+        cores=cores,
+        operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores,
+        call_cycles=CALL_CYCLES,
+        step_cycles=STEP_CYCLES,
+        extra_mover=True,
+    )
+    return STACKS.settled(replace(platform, engines=(engine,), prelude=_prelude(settings["isa"])))
+
+
+_OPTIONS = (
+    Option(name="cores", help="cores of the cluster that compute", default=str(CORES), choices=("1", "2", "4", "8")),
+    Option(
+        name="isa",
+        help="streams: kernels use stream registers, hardware repetition and packed floats",
+        default="streams",
+        choices=("streams", "portable"),
+    ),
+    *STACKS.options("tcdm"),
+)
+
+SNITCH = _configured(
+    Platform(
+        name="snitch",
+        summary="eight RISC-V cores with stream registers around 128 KiB of TCDM, one more that moves data",
+        memories=_memories(),
+        copies=(_path("l3", "tcdm"), _path("tcdm", "l3"), _path("weights", "tcdm")),
+        home="l3",
+        near="tcdm",
+        buffer_align=8,
+        runners=("twin", "qemu-riscv32", "gvsoc"),
+        compile_flags=FLAGS,
+        options=_OPTIONS,
+        configure_with=_configured,
+        settle=STACKS.settled,
+    ),
+    {option.name: option.default for option in _OPTIONS},
+)

@@ -1,0 +1,62 @@
+/* tw_rt over the Snitch cluster's runtime: cores, its barrier, its copies. */
+#include "tw_rt_snrt.h"
+
+/* Those that compute come first; the one that moves data is the last. */
+uint32_t tw_rt_core(void)
+{
+    return snrt_cluster_core_idx();
+}
+
+uint32_t tw_rt_cores(void)
+{
+    return snrt_cluster_compute_core_num();
+}
+
+int tw_rt_is_mover(void)
+{
+    return snrt_is_dm_core();
+}
+
+/* The runtime's barrier does not wait for the float unit, whose stores have a path of their own. */
+void tw_rt_barrier(void)
+{
+    snrt_fpu_fence();
+    snrt_cluster_hw_barrier();
+}
+
+/* Transfers of the runtime are numbered from 0, here 0 is none: a transfer of nothing would never end. */
+uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t dst_stride, uint32_t src_stride)
+{
+    void *const source = (void *)(uintptr_t)src;
+    if (bytes == 0u || rows == 0u) {
+        return 0u;
+    }
+    if (rows == 1u || (dst_stride == bytes && src_stride == bytes)) {
+        return 1u + (uint32_t)snrt_dma_start_1d(dst, source, (size_t)bytes * rows);
+    }
+    return 1u + (uint32_t)snrt_dma_start_2d(dst, source, bytes, dst_stride, src_stride, rows);
+}
+
+void tw_rt_wait(uint32_t transfer)
+{
+    if (transfer) {
+        snrt_dma_wait((snrt_dma_txid_t)(transfer - 1u));
+    }
+}
+
+void tw_rt_live(void *bytes, uint32_t size)
+{
+    (void)bytes;
+    (void)size;
+}
+
+void tw_rt_dead(void *bytes, uint32_t size)
+{
+    (void)bytes;
+    (void)size;
+}
+
+void tw_rt_charge(uint32_t cycles)
+{
+    (void)cycles;
+}

@@ -1,0 +1,221 @@
+"""Knows how to build a kernel for a core of the cluster and execute it on the simulator, over whole operands.
+Does not know instructions."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+from cluster import TCDM, TCDM_BYTES
+from snitch_iss import Core
+from streams import FaultError
+
+from tilewright.api import align_up
+from tilewright.c_text.rendering import render_call, render_source
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Site
+from tilewright.ir.kernel import Call, Kernel, Operand
+from tilewright.ir.layer import Layer, layer_of
+from tilewright.ir.layout import row_major, strides
+from tilewright.ir.operator import Operator
+from tilewright.ir.sections import ordered
+from tilewright.operators.c_source import c_section
+
+Array = npt.NDArray[np.generic]
+CODE, CODE_BYTES, DATA = 0x8000_0000, 0x40000, TCDM
+MACHINE = ("-march=rv32imafd", "-mabi=ilp32d", "-DTW_SNITCH=1")
+STACK = 0x8008_0000
+STOP = 0x8000_0000 + CODE_BYTES - 8
+GCC = (
+    *MACHINE, "-O3", "-std=c11", "-ffreestanding", "-nostdlib", "-ffp-contract=off", "-mno-relax",
+    "-fno-tree-loop-distribute-patterns", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror",
+    f"-Wl,-Ttext={CODE:#x}", "-Wl,--no-warn-rwx-segments", "-Wl,-e,tw_test", "-Wl,--build-id=none",
+)  # fmt: skip
+LIBRARY = """
+void *memcpy(void *to, const void *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; ++i) {
+        ((uint8_t *)to)[i] = ((const uint8_t *)from)[i];
+    }
+    return to;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What a kernel gave, and what it took."""
+
+    outputs: tuple[Array, ...]
+    instructions: int
+    cycles: int
+    counts: Mapping[str, int]  # of the float unit, and products
+    stalls: int
+
+
+def kernel_text(kernel: Kernel, call: Call) -> str:
+    """A file with the kernel, and `tw_test` that calls it."""
+    return "\n".join(
+        (
+            "#include <stdint.h>\n#include <stddef.h>\nvoid *memcpy(void *, const void *, size_t);",
+            '#define INFINITY __builtin_inff()\n#define NAN __builtin_nanf("")',
+            *(section.text for section in ordered((c_section("prelude.h"), *render_source(kernel, call)))),
+            "void tw_test(void *const *tw_p);\nvoid tw_test(void *const *tw_p)\n{",
+            str(render_call(kernel, call)),
+            "}",
+            LIBRARY,
+        )
+    )
+
+
+def image_of(text: str, folder: Path, flags: Sequence[str] = GCC) -> tuple[bytes, int]:
+    """The program's bytes from `CODE` on, and the address of `tw_test`."""
+    source, program, image = folder / "kernel.c", folder / "kernel.elf", folder / "kernel.bin"
+    source.write_text(text, encoding="ascii")
+    subprocess.run(["riscv64-unknown-elf-gcc", *flags, "-o", program, source], check=True)
+    subprocess.run(["riscv64-unknown-elf-objcopy", "-O", "binary", program, image], check=True)
+    names = subprocess.run(["riscv64-unknown-elf-nm", program], check=True, capture_output=True, text=True).stdout
+    entry = next(int(line.split()[0], 16) for line in names.splitlines() if line.endswith(" tw_test"))
+    return image.read_bytes(), entry
+
+
+def run_on_iss(
+    operator: Operator,
+    kernel: Kernel,
+    site: Site,
+    inputs: Sequence[Array | None],
+    folder: Path,
+    box: Mapping[str, tuple[int, int]] | None = None,
+    *,
+    layouts: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
+    flags: Sequence[str] = GCC,
+) -> Executed:
+    """Execute `kernel` once, over everything or over a box of its loops, and return the windows that it writes.
+
+    Operands are tiles of their own, as if copied, in TCDM.
+    """
+    layer = layer_of(operator, kernel, site)
+    access, trips = layer.access, {**layer.whole.box, **(box or {})}
+    arrays = _stored(layer, inputs, layouts)
+    operands, places, at = {}, [], DATA
+    windows = {name: access.window(name, trips) for name in arrays}
+    arrays = {
+        name: (array[tuple(slice(at.low, at.low + at.extent) for at in windows[name])], layout)
+        for name, (array, layout) in arrays.items()
+    }
+    for name, (array, layout) in arrays.items():
+        operand = _operand(name, array, layout, len(places), writable=name in operator.outputs)
+        operands[name] = replace(
+            operand,
+            extents=tuple(str(span.extent) for span in windows[name]),
+            origin=tuple(str(span.low) for span in windows[name]),
+            before=tuple(str(span.before) for span in windows[name]),
+            after=tuple(str(span.after) for span in windows[name]),
+        )
+        places.append(at)
+        at += align_up(array.nbytes, 16) + 16
+    scratch = kernel.scratch_bytes(layer.tile(trips))
+    empty = np.zeros(max(scratch, 1), np.uint8)
+    operands["scratch"] = _operand("scratch", empty, (0,), len(places), writable=True)
+    places.append(at)
+    extents = {name: str(high - low) for name, (low, high) in trips.items()}
+    text = kernel_text(kernel, Call(site=layer.site, operands=operands, extents=extents, name="step"))
+    image, entry = image_of(text, folder, flags)
+    memory = Memory(image)
+    for (name, (array, layout)), place in zip(arrays.items(), places, strict=False):
+        if name not in operator.outputs:
+            memory.write(place, np.ascontiguousarray(array.transpose(layout)).tobytes())
+    table = np.asarray(places, np.uint32).tobytes()
+    memory.write(STACK, table)
+    core = called(memory, entry, STACK)
+    outputs = tuple(
+        _read(memory, place, array, layout)
+        for (name, (array, layout)), place in zip(arrays.items(), places, strict=False)
+        if name in operator.outputs
+    )
+    floats = core.floats
+    return Executed(outputs, core.instructions, core.finish(), floats.counts, floats.stalls)
+
+
+class Memory:
+    """TCDM, and a main memory with the code and the stack."""
+
+    def __init__(self, image: bytes) -> None:
+        self.near, self.main = bytearray(TCDM_BYTES), bytearray(0x10_0000)
+        self.write(CODE, image)
+
+    def _place(self, address: int, size: int) -> tuple[bytearray, int]:
+        near = TCDM <= address <= TCDM + TCDM_BYTES - size
+        memory, at = (self.near, address - TCDM) if near else (self.main, address - CODE)
+        if not 0 <= at <= len(memory) - size:
+            raise FaultError(f"nothing is at {address:#x}")
+        return memory, at
+
+    def load(self, address: int, size: int) -> int:
+        memory, at = self._place(address, size)
+        if at % size:
+            raise FaultError(f"{size} bytes at {address:#x}")
+        return int.from_bytes(memory[at : at + size], "little")
+
+    def store(self, address: int, size: int, value: int) -> None:
+        memory, at = self._place(address, size)
+        if at % size:
+            raise FaultError(f"{size} bytes at {address:#x}")
+        memory[at : at + size] = (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+
+    def read(self, address: int, size: int) -> bytes:
+        memory, at = self._place(address, size)
+        return bytes(memory[at : at + size])
+
+    def write(self, address: int, data: bytes) -> None:
+        memory, at = self._place(address, len(data))
+        memory[at : at + len(data)] = data
+
+
+def called(memory: Memory, entry: int, argument: int, most: int = 50_000_000) -> Core:
+    """A core that has called the function at `entry` and returned."""
+    core = Core(0, memory.load, memory.store)
+    core.pc, core.x[1], core.x[2], core.x[10] = entry, STOP, STACK - 64, argument
+    memory.store(STOP, 4, 0x0000006F)  # jumps to itself
+    while core.pc != STOP:
+        core.run(1)
+        if core.instructions > most:
+            raise FaultError(f"more than {most} instructions, at {core.pc:#x}")
+    return core
+
+
+def _stored(
+    layer: Layer, inputs: Sequence[Array | None], chosen: Mapping[str, tuple[int, ...]]
+) -> dict[str, tuple[Array, tuple[int, ...]]]:
+    """Every operand by its tensor's axes, and the order in which it is stored."""
+    site, layouts = layer.site, {**layer.preferred, **layer.required, **chosen}
+    values = {tensor.name: array for tensor, array in zip(site.inputs, inputs, strict=True) if tensor is not None}
+    arrays: dict[str, Array] = {
+        source.operand: np.asarray(values[source.tensor] if source.tensor else layer.packed[source.operand])
+        for source in layer.sources(site)
+    }
+    for name, tensor in zip(layer.operator.outputs, site.outputs, strict=False):
+        arrays[name] = np.zeros(tensor.shape, tensor.dtype.numpy)
+    return {name: (array, tuple(layouts.get(name, row_major(array.ndim)))) for name, array in arrays.items()}
+
+
+def _operand(name: str, array: Array, layout: Sequence[int], index: int, *, writable: bool) -> Operand:
+    dtype = DType.from_numpy(array.dtype)
+    nothing = ("0",) * array.ndim
+    return Operand(
+        name=name, pointer=f"(({'' if writable else 'const '}{dtype.c_type} *)tw_p[{index}])", dtype=dtype,
+        shape=array.shape, strides=strides(array.shape, tuple(layout)), extents=tuple(map(str, array.shape)),
+        origin=nothing, before=nothing, after=nothing,
+    )  # fmt: skip
+
+
+def _read(memory: Memory, place: int, array: Array, layout: Sequence[int]) -> Array:
+    data = memory.read(place, array.nbytes)
+    stored = np.frombuffer(data, array.dtype).reshape([array.shape[axis] for axis in layout])
+    result: Array = stored.transpose(np.argsort(layout))
+    return result

@@ -1,0 +1,127 @@
+"""Programs for the bare machine on the simulated cluster: every step right, faults of the runtime caught."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tilewright.api.runner import elf_symbols
+from tilewright.config.options import Options
+from tilewright.deployment import Deployment
+from tilewright.errors import TilewrightError
+from tilewright.ir.runner import Job, RunResult
+from tilewright.ir.stages import Artifact
+from tilewright.validate.comparison import StepVerdict, judge_steps
+from tilewright.validate.vectors import random_vectors
+from tilewright_riscv import programs
+from tilewright_riscv.machine import BareMachine
+from tilewright_riscv.runners.gvsoc import GvsocRunner
+from tilewright_riscv.toolchains import CHOICE
+from tilewright_snitch.metal import MACHINE, linker_script
+from tilewright_snitch.platform import SNITCH
+
+DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits"
+RUNNER = GvsocRunner(run_seconds=240.0)
+
+
+@pytest.fixture(autouse=True)
+def _simulated(simulator: Path) -> None:
+    assert simulator.exists()
+
+
+@cache
+def deployment(model: str = "digits_int8", tcdm: int = 32 << 10, **settings: str) -> Deployment:
+    return Deployment(DIGITS / f"{model}.onnx", "snitch", Options(settings=settings, memory={"tcdm": tcdm}, groups=1))
+
+
+def job_for(plan: Deployment, artifact: Artifact | None = None, *, trace: bool = True) -> Job:
+    inputs = tuple(one.inputs for one in random_vectors(plan.inputs, 1, seed=5))
+    return Job(
+        artifact=artifact or plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=inputs, trace=trace
+    )
+
+
+def judged(plan: Deployment, job: Job, result: RunResult) -> tuple[StepVerdict, ...]:
+    executed = [step.name for step in plan.scheduled.steps]
+    return judge_steps(plan.scheduled.bound.graph, executed, plan.registry.operators, job.input_sets, result.values)
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "integers": {},
+    "floats": {"model": "digits_f32"},
+    "small": {"tcdm": 9 * 1280 + 1536, "stacks": "tcdm"},
+    "stacks far": {"model": "digits_f32", "tcdm": 6 << 10},
+    "four cores": {"model": "digits_f32", "cores": "4"},
+    "alone": {"cores": "1"},
+    "portable": {"model": "digits_f32", "isa": "portable"},
+}
+
+
+@pytest.mark.parametrize(("case", "compiler"), [*((case, "gcc") for case in CASES), ("floats", "zig")])
+def test_every_step_is_right(case: str, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CHOICE, compiler)
+    plan = deployment(**CASES[case])
+    job = job_for(plan)
+    verdicts = judged(plan, job, RUNNER.run(job, tmp_path / "work"))
+    assert len(verdicts) == len(plan.scheduled.steps)
+    assert [verdict for verdict in verdicts if not verdict.exact] == []
+
+
+def test_counts_and_places(tmp_path: Path) -> None:
+    plan = deployment("digits_f32")
+    result = RUNNER.run(job_for(plan, trace=False), tmp_path / "work")
+    assert result.kind == "measured"
+    assert all(counts["cycles"] > 0 for counts in result.step_counts.values())
+    assert 200 < result.counts["stack_bytes"] < 1280
+    names = {symbol.name: symbol.address for symbol in elf_symbols((tmp_path / "work" / programs.ELF).read_bytes())}
+    assert names["_start"] == 0x8000_0000
+    assert names["tw_stacks"] == 0x1000_0000 + (32 << 10) - 9 * 1280
+
+
+def replaced(monkeypatch: pytest.MonkeyPatch, file: str, old: str, new: str) -> None:
+    """The runtime with a mistake in it."""
+    files = programs.runtime_files(MACHINE)
+    assert old.encode() in files[file]
+    files[file] = files[file].replace(old.encode(), new.encode())
+
+    def those(machine: BareMachine) -> Mapping[str, bytes]:
+        return files
+
+    monkeypatch.setattr(programs, "runtime_files", those)
+
+
+FAULTS: dict[str, tuple[str, str, str, str]] = {
+    "a stack nowhere": ("start.S", "    la sp, tw_stacks\n", "    li sp, 0\n", "nothing is at 0x0"),
+    "an instruction nobody has": ("start.S", "    csrr x0, 0x7C2\n", "    csrr x0, 0x7C3\n", "no control register"),
+    "a copy of nothing": ("copy.c", "return 1u + start_row(bytes * rows);", "return 1u + start_row(0u);", "of nothing"),
+    "copies without a wait": ("copy.c", "while (transfer && ", "while (0 && transfer && ", "never waited for"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_of_the_runtime_are_caught(fault: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    replaced(monkeypatch, *FAULTS[fault][:3])
+    plan = deployment("digits_f32", cores="4")
+    with pytest.raises(TilewrightError) as caught:
+        RUNNER.run(job_for(plan), tmp_path / "work")
+    assert caught.value.code == "TW7003"
+    assert re.search(FAULTS[fault][3], str(caught.value))
+
+
+def test_a_stack_that_is_too_small_is_named(tmp_path: Path) -> None:
+    plan = deployment(stack="256")
+    with pytest.raises(TilewrightError) as caught:
+        RUNNER.run(job_for(plan), tmp_path / "work")
+    assert caught.value.code == "TW7003"
+    assert "--set stack=BYTES" in " ".join(str(caught.value).split())
+
+
+def test_what_the_tools_are_told() -> None:
+    assert "LENGTH = 0x20000\n" in linker_script(SNITCH)
+    assert ".stacks (NOLOAD)" in linker_script(SNITCH.configure({"stacks": "l3"}))
+    assert MACHINE.macros(SNITCH) == ("-DTW_CORES=8", "-DTW_TEAM=9", "-DTW_STACK_BYTES=1280")

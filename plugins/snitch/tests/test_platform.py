@@ -1,0 +1,44 @@
+"""The target `snitch`: memories, cores, stacks, the core that only moves data."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilewright.errors import TilewrightError
+from tilewright_snitch.platform import SNITCH
+
+
+def test_as_it_comes() -> None:
+    (engine,) = SNITCH.engines
+    assert (engine.cores, engine.extra_mover) == (8, True)
+    assert (SNITCH.home, SNITCH.near) == ("l3", "tcdm")
+    assert SNITCH.memory("tcdm").size_bytes == 128 << 10
+    assert SNITCH.runtime_bytes == {"tcdm": 9 * 1280}
+    assert {(path.source, path.target) for path in SNITCH.copies} == {
+        ("l3", "tcdm"), ("tcdm", "l3"), ("weights", "tcdm"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("cores", [1, 2, 4])
+def test_fewer_cores(cores: int) -> None:
+    small = SNITCH.configure({"cores": str(cores)})
+    assert small.engines[0].cores == cores
+    assert small.runtime_bytes == {"tcdm": (cores + 1) * 1280}
+    assert small.engines[0].operations_per_cycle < SNITCH.engines[0].operations_per_cycle
+
+
+def test_stacks_are_far_where_the_scratchpad_is_small() -> None:
+    assert SNITCH.configure({}).resized({"tcdm": 16 << 10}).runtime_bytes == {"tcdm": 0}
+    assert SNITCH.configure({"stacks": "tcdm"}).resized({"tcdm": 16 << 10}).runtime_bytes == {"tcdm": 9 * 1280}
+
+
+def test_the_instruction_set_is_a_macro() -> None:
+    assert "#  define TW_SNITCH 1" in SNITCH.configure({}).prelude
+    assert "#  define TW_SNITCH 0" in SNITCH.configure({"isa": "portable"}).prelude
+
+
+def test_what_cannot_be() -> None:
+    for settings in ({"cores": "3"}, {"stack": "100"}):
+        with pytest.raises(TilewrightError) as refused:
+            SNITCH.configure(settings)
+        assert refused.value.code == "TW1102"

@@ -1,0 +1,88 @@
+"""Networks computed row by row: in a part of the memory, with what is written whole bit-equal to its reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from networks import network_file, vectors_file
+from tilewright.config.options import Options
+from tilewright.deployment import Deployment
+from tilewright.ir.runner import Job, RunResult
+from tilewright.plan.planner import ram_bytes
+from tilewright.plugins import load_named
+from tilewright.validate.comparison import judge_steps
+
+BYTES = (  # network, target, the most that rows take of what layers do
+    ("resnet8_int8", "generic", 0.33),
+    ("kws_int8", "generic", 0.40),
+    ("vww_int8", "generic", 0.95),
+    ("resnet8_int8", "cortex-m4", 0.40),
+    ("kws_int8", "cortex-m4", 0.42),
+    ("resnet8_int8", "cortex-m55", 0.35),
+)
+INSTRUCTIONS = (
+    ("resnet8_int8", "cortex-m4", 1.10),
+    ("resnet8_int8", "cortex-m55", 1.08),
+    ("kws_int8", "cortex-m4", 1.32),
+)
+
+
+@cache
+def deployment(name: str, target: str, optimize: str) -> Deployment:
+    return Deployment(network_file(name), target, Options(optimize="ram" if optimize == "ram" else "speed"))
+
+
+def run(name: str, target: str, optimize: str, folder: Path, *, trace: bool) -> RunResult:
+    plan = deployment(name, target, optimize)
+    runner = plan.platform.runners[0]
+    with np.load(vectors_file(name)) as archive:
+        inputs = {key.removeprefix("set0/in/"): archive[key] for key in archive.files if key.startswith("set0/in/")}
+    job = Job(
+        artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=(inputs,), trace=trace,
+        sanitize=trace and runner == "host",
+    )  # fmt: skip
+    result = load_named(("runner", runner)).runners[runner].run(job, folder)
+    if trace:
+        graph, steps = plan.scheduled.bound.graph, [step.name for step in plan.scheduled.steps]
+        verdicts = judge_steps(graph, steps, plan.registry.operators, (inputs,), result.values)
+        assert verdicts and [verdict.name for verdict in verdicts if not verdict.exact] == []
+    return result
+
+
+@pytest.mark.parametrize(("name", "target", "most"), BYTES)
+def test_rows_take_a_part_of_the_memory(name: str, target: str, most: float) -> None:
+    plans = [deployment(name, target, optimize).allocated for optimize in ("ram", "speed")]
+    assert ram_bytes(plans[0]) <= most * ram_bytes(plans[1])
+
+
+@pytest.mark.parametrize("name", ["resnet8_int8", "kws_int8", "vww_int8"])
+@pytest.mark.parametrize("target", ["generic", "cortex-m4", "cortex-m55"])
+def test_what_rows_become_is_exact(name: str, target: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
+    for one in ("arm-none-eabi-gcc", "qemu-system-arm") if target != "generic" else ():
+        tool(one)
+    run(name, target, "ram", tmp_path, trace=True)
+
+
+@pytest.mark.parametrize(("name", "target", "most"), INSTRUCTIONS)
+def test_rows_take_little_more_instructions(
+    name: str, target: str, most: float, tmp_path: Path, tool: Callable[[str], str]
+) -> None:
+    for one in ("arm-none-eabi-gcc", "qemu-system-arm"):
+        tool(one)
+    counts = [
+        run(name, target, optimize, tmp_path / optimize, trace=False).counts["instructions"]
+        for optimize in ("ram", "speed")
+    ]
+    assert counts[0] <= most * counts[1]
+
+
+@pytest.mark.parametrize("share", [0.9, 0.6, 0.45])
+def test_a_limit_alone_is_kept(share: float) -> None:
+    limit = int(share * ram_bytes(deployment("resnet8_int8", "generic", "speed").allocated))
+    plan = Deployment(network_file("resnet8_int8"), "generic", Options(memory={"ram": limit}))
+    assert ram_bytes(plan.allocated) <= limit
