@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tilewright.errors import TilewrightError
+from tilewright.front_door.keywords import options_of
 from tilewright.words import decisions_from, exporters_from, io_from, memory_pins_from
 
 
@@ -23,6 +26,15 @@ def test_pins_are_patterns_or_files() -> None:
         decisions_from(("a=dtcm", "nowhere.json"))
     with pytest.raises(TilewrightError, match="TW1106"):
         decisions_from(("nowhere",))
+
+
+def test_a_clock_that_is_typed_comes_before_the_boards(tmp_path: Path) -> None:
+    (tmp_path / "board.toml").write_text('clock = "216MHz"\n', encoding="utf-8")
+    board = tmp_path / "board.toml"
+    assert [options_of({"board": board, **typed}).clock_hz for typed in ({}, {"clock": "80MHz"})] == [
+        216_000_000,
+        80_000_000,
+    ]
 
 
 def test_build_systems_are_names_and_commas_each_once() -> None:

@@ -90,7 +90,9 @@ class Reader:
                 self._type(block)
             else:
                 self._run([sys.executable, "-"] if block.language == "python" else ["sh", "-eu", "-s"], block.text)
-        self._talk("\n".join(block.text for block in blocks(page) if block.language == "pycon"))
+        session = [block.text for block in blocks(page) if block.language == "pycon"]
+        if session:
+            self._talk("\n".join(session))
         return count
 
     def _write(self, block: Block) -> None:

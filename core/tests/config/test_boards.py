@@ -69,6 +69,13 @@ def test_a_whole_file_is_read() -> None:
     )
 
 
+def test_a_clock_is_a_number_or_a_text() -> None:
+    assert [board(f"clock = {text}").clock_hz for text in ("80000000", '"80MHz"')] == [80_000_000] * 2
+    assert board("").clock_hz is None
+    with pytest.raises(TilewrightError, match="key 'clock'"):
+        board('clock = "fast"')
+
+
 def test_its_memories_replace_those_of_the_target() -> None:
     changed = parse_board(WHOLE, "my.toml").on(TOY)
     assert [item.name for item in changed.memories] == ["dtcm", "flash"]

@@ -36,6 +36,15 @@ def test_steps_of_a_group_have_their_figures_with_the_last_and_a_line_says_so() 
     assert said == "run as one, tile by tile (figures with the last): steps 1, 2 and 3"
 
 
+def test_time_is_a_column_where_a_clock_is_known() -> None:
+    time = {"clock_hz": 1_000_000, "milliseconds": 0.02, "kind": "estimate"}
+    head, first, inner, *_ = layer_table(
+        {"steps": [_step(0, "a"), _step(1, "b"), _step(2, "b")], "time": time}
+    ).splitlines()
+    assert head.split()[-5:-2] == ["est.", "ms", "share"]
+    assert (first.split()[7], inner.split()[7]) == ("0.010", "-")
+
+
 def test_without_groups_there_is_no_such_line() -> None:
     assert "run as one" not in layer_table({"steps": [_step(0, "a"), _step(1, "b")]})
 

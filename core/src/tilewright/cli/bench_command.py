@@ -11,7 +11,7 @@ import click
 from tilewright.cli.completing import offered
 from tilewright.cli.flags import model_flags
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import progress, say, send_json
+from tilewright.cli.output import PLANNING, progress, say, send_json, working
 from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import typed, unsupported_error
 from tilewright.report.text import align
@@ -48,6 +48,8 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
 
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     runner = ready_runner(deployment, runner_name)
+    with working(PLANNING):
+        deployment.compile()
     progress(f"running one inference on {runner.name}")
     result = measure(deployment, runner, timeline=trace_file is not None)
     if result.kind == "none":

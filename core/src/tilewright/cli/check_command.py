@@ -8,7 +8,7 @@ import click
 
 from tilewright.cli.flags import model_flags, typed_again
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import say, send_json, show_diagnostics
+from tilewright.cli.output import PLANNING, say, send_json, show_diagnostics, working
 from tilewright.words import options_from
 
 
@@ -25,7 +25,8 @@ def command(json_target: str | None, layers: bool, **flags: Any) -> None:
     from tilewright.report.text import layer_table, summary
 
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
-    deployment.compile()  # what cannot be lowered or written must not pass
+    with working(PLANNING):
+        deployment.compile()  # what cannot be lowered or written must not pass
     report = build_report(deployment, artifacts=False)
     show_diagnostics(deployment.diagnostics, flags["strict"])
     if json_target:

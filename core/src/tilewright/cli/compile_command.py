@@ -10,7 +10,7 @@ import click
 
 from tilewright.cli.flags import layout_flag, model_or_group_flags
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import progress, say, send_json, show_diagnostics
+from tilewright.cli.output import PLANNING, progress, say, send_json, show_diagnostics, working
 from tilewright.errors import usage_error
 from tilewright.words import exporters_from, options_from
 
@@ -98,7 +98,8 @@ def command(
     deployment = Deployment(flags["model"], flags["target"], options)
     if state is not None:
         deployment = deployment.import_state(state)
-    report = build_report(deployment)
+    with working("" if quiet else PLANNING):
+        report = build_report(deployment)
     files = {**deployment.files, **report_files(report)}
     _dump(deployment, dump_after)
     stale = _write(folder, files, deployment.diagnostics, strict=flags["strict"])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import click
@@ -11,6 +14,9 @@ import click
 from tilewright.errors import Diagnostic, usage_error
 from tilewright.report.files import json_text
 from tilewright.snapshot.atomic_folder import write_file
+
+PLANNING = "planning: choosing kernels, cutting layers into tiles, placing buffers"
+PATIENCE_SECONDS = 2.0  # nobody wonders before
 
 
 def say(text: str = "") -> None:
@@ -21,6 +27,19 @@ def say(text: str = "") -> None:
 def progress(text: str) -> None:
     """A line about what is being done."""
     click.echo(text, err=True)
+
+
+@contextmanager
+def working(text: str) -> Iterator[None]:
+    """Say what takes so long, once it does, to somebody who waits: only where stderr is a terminal. "" says nothing."""
+    timer = Timer(PATIENCE_SECONDS, progress, (text,))
+    timer.daemon = True
+    if text and sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def show_diagnostics(diagnostics: Iterable[Diagnostic], strict: bool) -> None:

@@ -12,7 +12,7 @@ from tilewright.cli.against import against_flag, as_json, compared, demand_agree
 from tilewright.cli.completing import offered
 from tilewright.cli.flags import layout_flag, model_flags
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import progress, say, send_json, show_diagnostics
+from tilewright.cli.output import PLANNING, progress, say, send_json, show_diagnostics, working
 from tilewright.cli.running import trace_flag, write_trace
 from tilewright.words import options_from
 
@@ -66,6 +66,8 @@ def command(
     demand_same_ends(deployment, against)
     runner = ready_runner(deployment, runner_name)
     given = vectors_of(deployment, vectors, sets)
+    with working(PLANNING):
+        deployment.compile()
     progress(f"running {len(given)} set(s) on {runner.name}")
     found = validate(deployment, runner, given, sanitize=sanitize, timeline=trace_file is not None)
     agreement = compared(deployment, given, found.ran, against) if against else ()
