@@ -29,7 +29,7 @@ import onnx
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from conformance.cases import all_cases  # type: ignore[import-not-found]  # noqa: E402  # found only now
+from conformance.cases import all_cases  # noqa: E402  # found only now
 from tilewright.config.options import Options  # noqa: E402
 from tilewright.deployment import Deployment  # noqa: E402
 from tilewright.errors import Exit, TilewrightError  # noqa: E402

@@ -39,6 +39,7 @@ CODE_OF = {
     "misfit.py": "TW5102",
     "faults.py": "TW8002",
     "catalogue.py": "TW8001",
+    "options.py": "TW1203",
 }
 ONLY_WHEN_BROKEN = {"TW7112": "plugins and kernels that race: core/tests/runners/test_twin.py"}
 
@@ -76,6 +77,15 @@ def unknown_operator() -> TilewrightError:
     return raised(lambda: run_site(Site(node=node, inputs=(), outputs=(), constants={}), (), {}))
 
 
+def moved_too_far() -> TilewrightError:
+    from tilewright.validate.comparison import Drift, OutputVerdict, Verdict
+    from tilewright.verification.wording import mismatch
+
+    output = OutputVerdict(name="y", elements=9, different=9, max_difference=9, argmax_equal=True, within=True)
+    verdict = Verdict(steps=(), outputs=(output,), drift=(Drift(verdict=output, share=0.5, within=False),))
+    return mismatch(verdict, lambda: "a-pass")
+
+
 # code -> lines that fail with it, or errors that only programs meet; what is typed is added to the line, or replaces
 # what the line has of that flag and name
 CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
@@ -100,9 +110,11 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW1115": (f"{RIGHT} --pool sram:64K --pool sram:32K",),
     "TW1116": (f"{RIGHT} --pin w=ram",),
     "TW1130": ("check net.onnx -t generic",),
+    "TW1203": (f"{RIGHT} --limit nodes=1",),
     "TW1205": ("check dyn.onnx -t generic", "check names.onnx -t generic"),
     "TW1210": ("check external.onnx -t generic",),
     "TW1219": (negative_dim,),
+    "TW1226": (f"{RIGHT} --bind x=many",),
     "TW1403": (f"{RIGHT} --board b.toml",),
     "TW2001": ("check doubles.onnx -t generic",),
     "TW2101": ("check strange.onnx -t generic",),
@@ -112,6 +124,7 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW5034": ("check net.onnx -t siracusa --memory l1=1M",),
     "TW5101": ("check wide.onnx -t siracusa --memory l1=2K --set stacks=l2",),
     "TW5102": ("check wide.onnx -t siracusa --tiler cpsat --memory l1=2K --set stacks=l2",),
+    "TW6003": (moved_too_far,),
     "TW7001": ("validate net.onnx -t generic",),
     "TW7006": ("validate net.onnx -t siracusa --on host --sets 1",),
     "TW7011": ("bench net.onnx -t generic",),
@@ -139,7 +152,7 @@ def _here(desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(here)
     node, floats = helper.make_node, TensorProto.FLOAT
     _save("names.onnx", [node("Relu", ["x"], ["y"])], {"x": ("batch size", "x;rm -rf")})
-    _save("doubles.onnx", [node("Relu", ["x"], ["y"])], {"x": (1, 4)}, TensorProto.DOUBLE)
+    _save("doubles.onnx", [node("Exp", ["x"], ["y"])], {"x": (1, 4)}, TensorProto.DOUBLE)
     _save("wide.onnx", [node("Softmax", ["x"], ["y"])], {"x": (1, 1000)})
     _save("strange.onnx", [node("Frobnicate", ["x"], ["y"])], {"x": (1, 4)})
     _save(

@@ -76,7 +76,7 @@ def test_a_soft_limit_that_is_exceeded_is_in_report_page_and_warnings(bench: Any
     assert "300 B soft" in summary(report)
     assert "does not fit" not in report_page(report)
     bench.demand_exact(deployment, 1)
-    hard = bench.deployment(pools=(parse_pool("dtcm:300"), parse_pool("sram:200")))
+    hard = bench.deployment(pools=(parse_pool("dtcm:160"), parse_pool("sram:140")))
     with pytest.raises(TilewrightError, match="TW5001"):
         _ = hard.allocated
 

@@ -30,7 +30,6 @@ from tilewright.ir.layer import Layers
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 from tilewright.plan.remedies import settings_that_fit
-from tilewright.plan.row_choice import row_notes, with_rows
 from tilewright.plan.slowdown import exchanged
 from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
@@ -178,11 +177,10 @@ class Deployment:
     @cached_property
     def smallest(self) -> Allocated:
         """The plan in the least memory: with steps computed row by row where that takes less."""
-        if self._given:
-            return self.allocated
+        from tilewright.plan.row_choice import smallest_plan
+
         planner = replace(self.planner, pins=self._decided, optimize="ram")
-        answer = with_rows(planner, self.allocated, self._bound_with)
-        return answer if isinstance(answer, Allocated) else self.allocated
+        return self.allocated if self._given else smallest_plan(planner, self.allocated, self._bound_with)
 
     @cached_property
     def program(self) -> Program:
@@ -264,6 +262,8 @@ class Deployment:
         """What the user should know: about plugins left out, the model, and whatever stage has run so far."""
         planned: tuple[Diagnostic, ...] = ()
         if "allocated" in self.__dict__:
+            from tilewright.plan.row_choice import row_notes
+
             planned = (*soft_limit_warnings(self.allocated), *row_notes(self.allocated, self.registry.operators))
         bound = self._settled
         beyond = beyond_machine_warnings(bound.platform)

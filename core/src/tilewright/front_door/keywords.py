@@ -40,7 +40,7 @@ class Keywords(TypedDict, total=False):
     tiler: str  # who cuts layers into tiles
     buffering: Literal["single", "double", "auto"]  # tile buffers of a tensor copied more than once
     groups: int  # longest chain of steps joined through the scratchpad
-    optimize: Literal["speed", "balanced", "ram"]  # whether steps are computed row by row, in less memory
+    optimize: Literal["speed", "balanced", "ram"]  # with one memory: how readily layers are computed by rows
     code_pass: str | Sequence[str]  # "NAME" or "NAME:KEY=VALUE,..."
     effort: int  # work units of the allocator
     seed: int  # of randomised strategies, and of random vectors

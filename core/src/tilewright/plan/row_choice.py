@@ -60,9 +60,7 @@ def with_rows(
     `rebind`: kernels may be others than those of the answer, where these take a layer in one piece only.
     """
     if isinstance(answer, Allocated):
-        if planner.optimize == "speed" or not _possible(planner, answer.tiled.scheduled.bound.platform):
-            return answer
-        return _smallest(planner, answer, rebind)
+        return answer if planner.optimize == "speed" else smallest_plan(planner, answer, rebind)
     return _fitting(planner, answer, rebind)
 
 
@@ -135,8 +133,10 @@ def order_of(scheduled: Scheduled) -> tuple[str, ...]:
     return tuple(order)
 
 
-def _smallest(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated:
-    """Of the ways that are fast enough the one that takes least."""
+def smallest_plan(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated:
+    """Of the plan and the ways that are fast enough the one that takes least."""
+    if not _possible(planner, plan.tiled.scheduled.bound.platform):
+        return plan
     most = BALANCED if planner.optimize == "balanced" else float("inf")
     ways = [one for one in _plans(planner, plan.tiled.scheduled, rebind) if one.slowdown <= most]
     best, left = plan, _MOST_PLANNED

@@ -51,7 +51,7 @@ def _onnxruntime(proto: Any) -> Run:
         raise toolchain_error(
             "TW7031",
             "--against onnxruntime needs onnxruntime, which is not installed",
-            fix=("pip install onnxruntime", "--against onnx-reference     is always there"),
+            fix=("pip install onnxruntime", "or compare with onnx-reference, which is always there"),
         ) from None
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4

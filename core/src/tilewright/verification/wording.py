@@ -88,6 +88,6 @@ def _too_far(drift: Drift, graph_pass: str) -> TilewrightError:
             f"output '{verdict.name}': {verdict.different:,} of {verdict.elements:,} elements differ, by "
             f"{verdict.max_difference:g} at most, {100 * drift.share:.3g} % of its spread",
         ),
-        fix=("tilewright plugins     says whose pass that is: report it there, with the model",),
+        fix=("tilewright plugins list     says whose pass that is: report it there, with the model",),
         exit_code=Exit.MISMATCH,
     )
