@@ -37,6 +37,7 @@ from tilewright.api.passes import (
     Statement,
     StepCall,
     StepCode,
+    Switch,
     replaced,
     statements_in,
     touched,
@@ -108,7 +109,7 @@ assert StateInitialiser(offset=Number(0), size_bytes=64, pool="flash", source=Nu
 run: tuple[Statement, ...] = (Hook(step=0, phase="begin"), StepCall(step=0), Hook(step=0, phase="end"))
 assert [one.step for one in program.body if isinstance(one, StepCall)] == [*range(len(program.steps))]
 
-# %% For, If, Declare, Comment, Raw
+# %% For, If, Switch, Declare, Comment, Raw
 # Structure is a tree, and so are expressions; only what authors of kernels, platforms and passes write is text.
 loop = For(variable="i", start=Number(0), stop=Name("n"), step=Number(1), body=(Raw(text="sum += x[i];"),))
 sums = (
@@ -116,6 +117,9 @@ sums = (
     Declare(type="int32_t", name="sum", value=Number(0)),
     If(condition=operation(">", Name("n"), 0), body=(loop,), otherwise=(Raw(text="sum = -1;"),)),
 )
+
+by_kind = Switch(value=Name("kind"), bodies=(sums, (Raw(text="sum = 0;"),)))
+assert len(by_kind.bodies) == 2
 
 # %% statements_in
 # All statements, those inside loops and branches included, in the order of the text.

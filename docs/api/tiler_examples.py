@@ -14,6 +14,8 @@ from tilewright.api.tiler import (
     Hop,
     Needs,
     Region,
+    Repeated,
+    Rows,
     SplitReduction,
     TileChoices,
     Tiler,
@@ -80,6 +82,12 @@ assert Region(steps=("add",), hops=(by_rows,)).name == "add"
 # How a value between two steps is held: here tiles of it exist in the scratchpad only, and are computed once.
 together = Region(steps=("conv", "add"), hops=(by_rows,), held={"conv_out": HeldValue(memory="l1", form="rolling")})
 assert together.inner == ("conv_out",)
+
+# %% Rows, Repeated
+# The order of a region on one memory: step 0 computes two of its rows, then step 1 one of its own, seven times.
+rows = Rows(loops=("h", "h"), trips=(1, 1), word=(Repeated(steps=(0, 0, 1), times=7),))
+assert rows.calls[:4] == (0, 0, 1, 0)
+assert Region(steps=("conv", "pool"), order=rows).rows == rows
 
 # %% SplitReduction
 # A reduction that is cut, and the type of the sums that are kept from one part of it to the next.

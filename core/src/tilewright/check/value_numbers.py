@@ -17,6 +17,7 @@ from tilewright.check.byte_runs import Run, Runs, joined
 from tilewright.ir.graph import Graph, Node, Tensor
 from tilewright.ir.layout import Layout
 from tilewright.ir.operator import Operator
+from tilewright.ir.rounding import align_up
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,7 +71,7 @@ class ValueNumbers:
         self._names.append(name)
         self._firsts.append(self._following)
         self._stored[name] = joined([(size, self._following)])
-        self._following += -(-size // _WIDEST) * _WIDEST
+        self._following += align_up(size, _WIDEST)
 
     def _moved(self, node: Node, operators: Mapping[str, Operator]) -> list[Runs | None]:
         """What each output is made of; None where the node does more than move elements."""

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from tilewright.errors import typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
+from tilewright.ir.rounding import ceil_div
 
 _MIB = 1 << 20
 
@@ -57,7 +58,7 @@ def limits_with(given: Mapping[str, int]) -> Limits:
 def raised(word: str, needed: int) -> str:
     """What to type so that `needed` is inside a limit; bytes are rounded up to whole MiB."""
     counted = word in ("nodes", "initializers")
-    amount = str(needed) if counted else f"{-(-needed // _MIB)}M"
+    amount = str(needed) if counted else f"{ceil_div(needed, _MIB)}M"
     return typed("--limit", f"{word}={amount}", gives="if you trust the file")
 
 

@@ -9,7 +9,7 @@
     }
     types = {name: "const int32_t *" if name == "S" else "float *" if name in ("HN", "CN", "Y") else "const float *"
              for name in names}
-    parameters = [f"const {function}_shape p", *(f"{types[name]}{'peep' if name == 'P' else name.lower()}" for name in names), "float *next"]
+    parameters = [f"const {function}_shape p", *(f"{types[name]}{'peep' if name == 'P' else name.lower()}" for name in names), "void *scratch"]
     def row(gate):
         return {0: "j", 1: "p.hidden + j"}.get(gate, f"{gate} * p.hidden + j")
     def given(gate):
@@ -59,9 +59,10 @@ TW_KERNEL float ${function}_sum(const ${function}_shape *p, const float *g, cons
     return g[unit * p->g_unit] + ${function}_dot(p, r, unit, h, p->hn_unit);
 }
 
-/* Step after step for each sequence; `next` has room for a hidden state${" and what the reset gate leaves of one" if cell == "gru" and not before_reset else ""}. */
+/* Step after step for each sequence; `scratch` has room for a hidden state${" and what the reset gate leaves of one" if cell == "gru" and not before_reset else ""}. */
 TW_KERNEL void ${function}(${",\n                   ".join(", ".join(parameters[at : at + 4]) for at in range(0, len(parameters), 4))})
 {
+    float *const next = scratch;
     for (int32_t b = 0; b < p.batches; ++b) {
         float *const h = hn + b * p.hn_batch;
 % if cell == "lstm":

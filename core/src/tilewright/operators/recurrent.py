@@ -314,7 +314,7 @@ ${function}((${function}_shape){
 % for name, value in fields.items():
         .${name} = ${value},
 % endfor
-    }, ${pointers}, (float *)(void *)${scratch});""",
+    }, ${pointers}, ${scratch});""",
         includes=("<stdint.h>", "<math.h>"),
     )
 

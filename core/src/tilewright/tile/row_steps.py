@@ -16,6 +16,7 @@ from tilewright.bind.work import operations
 from tilewright.ir.access import Access, Loop, MapAccess
 from tilewright.ir.index import Axis, bare_loop, mentions
 from tilewright.ir.regions import SplitReduction
+from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.stages import Step
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.step_spaces import ScheduledMachine, StepOperand
@@ -68,8 +69,8 @@ class RowStep:
 
     def trips(self, rows: int) -> int:
         """Of one call: about `rows`, and so many that there are not too many calls."""
-        least = max(rows, -(-self.extent // MOST_TRIPS))
-        return min(self.extent, -(-least // self.grain) * self.grain)
+        least = max(rows, ceil_div(self.extent, MOST_TRIPS))
+        return min(self.extent, align_up(least, self.grain))
 
 
 class RowSteps:

@@ -128,10 +128,11 @@ TW_KERNEL float tw_lstm_29a07aee_sum(const tw_lstm_29a07aee_shape *p, const floa
     return g[unit * p->g_unit] + tw_lstm_29a07aee_dot(p, r, unit, h, p->hn_unit);
 }
 
-/* Step after step for each sequence; `next` has room for a hidden state. */
+/* Step after step for each sequence; `scratch` has room for a hidden state. */
 TW_KERNEL void tw_lstm_29a07aee(const tw_lstm_29a07aee_shape p, const float *g, const float *r, float *hn,
-                   float *cn, float *y, float *next)
+                   float *cn, float *y, void *scratch)
 {
+    float *const next = scratch;
     for (int32_t b = 0; b < p.batches; ++b) {
         float *const h = hn + b * p.hn_batch;
         float *const c = cn + b * p.cn_batch;
@@ -198,5 +199,5 @@ TW_STEP void net_0_lstmsteps(const uint8_t *flash, uint8_t *ram)
         .y_step = 55,
         .y_batch = 5,
         .y_unit = 1,
-    }, g, r, hn, cn, y, (float *)(void *)scratch);
+    }, g, r, hn, cn, y, scratch);
 }
