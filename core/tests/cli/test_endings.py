@@ -20,6 +20,7 @@ class Finder:
     def find_spec(name, path=None, target=None):
         if name == os.environ["INTERRUPTED_AT"]:
             os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started this in the background
 sys.meta_path.insert(0, Finder)
 """
 FULL = Path("/dev/full")

@@ -30,9 +30,6 @@ REFUSED = {
     "test_batchnorm_example_training_mode": "training is not supported",
     "test_maxpool_with_argmax_2d_precomputed_pads": "output Indices",
     "test_maxpool_with_argmax_2d_precomputed_strides": "output Indices",
-    "test_reduce_max_bool_inputs": "is bool",
-    "test_reduce_max_empty_set_bool": "is bool",
-    "test_reduce_min_bool_inputs": "is bool",
 }
 
 Cases = Mapping[str, Mapping[str, Any]]  # operator, name of a case

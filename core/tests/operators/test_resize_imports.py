@@ -86,7 +86,7 @@ def test_a_crop_has_a_value_outside() -> None:
         ({"scales": [1, 1, 2]}, "3 scales or sizes for 4 axes"),
         ({"scales": [1, 1, 2, 2], "mode": "sinc"}, "'sinc' is none of"),
         ({"scales": [1, 1, 0.1, 1]}, "it makes"),
-        ({"scales": [1, 1, float("inf"), 1]}, "it makes"),
+        ({"scales": [1, 1, float("inf"), 1]}, "holds inf"),
         ({"scales": [2], "axes": [4]}, "are not axes"),
         ({"sizes": [2, 2], "axes": [2, 2]}, "for 2 axes"),
         ({"scales": [1, 1, 2, 2], "coordinate_transformation_mode": "polar"}, "'polar'"),

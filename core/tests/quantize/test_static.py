@@ -13,6 +13,8 @@ from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.quantize.samples import NetworkInput, read_samples
 from tilewright.quantize.static import Reader, Recipe, inputs_of, numpy_name, prepare, quantise, session
+from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.registry import registry_for
 
 
 def made(network: Path, samples: Path, recipe: Recipe) -> Path:
@@ -30,7 +32,7 @@ def test_inputs_are_those_of_the_file(network: Path) -> None:
 @pytest.mark.parametrize("activations", ["int8", "uint8"])
 def test_what_comes_out_runs_on_integers(network: Path, samples: Path, activations: Any) -> None:
     quantised = made(network, samples, Recipe(activations=activations))
-    graph = Deployment(quantised, "generic").graph
+    graph = Deployment(quantised, CLUSTER.name, registry=registry_for(CLUSTER)).graph
     by_op = {node.op: node for node in graph.nodes}
     assert {"QuantizeLinear", "QConv", "QGemm", "DequantizeLinear"} <= by_op.keys()
     assert by_op.keys().isdisjoint({"Conv", "Relu", "Gemm"})

@@ -167,7 +167,7 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
         ),
         "Sign": Function(
             exact=lambda x, n: np.sign(x),
-            c="x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x)",
+            c="x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x + 0.0f)",  # 0 of -0
             summary="-1, 0 or 1",
             since=(9,),
         ),
