@@ -36,6 +36,11 @@ def test_steps_of_a_group_have_their_figures_with_the_last_and_a_line_says_so() 
     assert said == "run as one, tile by tile (figures with the last): steps 1, 2 and 3"
 
 
+def test_on_one_memory_steps_run_as_one_row_by_row() -> None:
+    steps = [{**_step(number, "b"), "hops": []} for number in range(2)]
+    assert layer_table({"steps": steps}).splitlines()[-1].startswith("run as one, row by row (figures with the last)")
+
+
 def test_time_is_a_column_where_a_clock_is_known() -> None:
     time = {"clock_hz": 1_000_000, "milliseconds": 0.02, "kind": "estimate"}
     head, first, inner, *_ = layer_table(

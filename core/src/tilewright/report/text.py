@@ -98,7 +98,8 @@ def _groups(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         members.setdefault(step["group"], []).append(str(step["id"]))
     joined = [f"{', '.join(ids[:-1])} and {ids[-1]}" for ids in members.values() if len(ids) > 1]
     if joined:
-        yield f"run as one, tile by tile (figures with the last): steps {'; '.join(joined)}"
+        by = "tile by tile" if any(step["hops"] for step in steps) else "row by row"  # that is how one memory does it
+        yield f"run as one, {by} (figures with the last): steps {'; '.join(joined)}"
 
 
 def align(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: int = 0) -> list[str]:
