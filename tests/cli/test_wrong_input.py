@@ -387,7 +387,9 @@ def test_an_interrupted_run_writes_nothing(script: str, graph: Graph, tmp_path: 
     constants = {"from": np.array([0]), "to": np.array([64]), "axis": np.array([1])}
     onnx.save(graph(nodes, inputs={"x": (1, 64)}, constants=constants), tmp_path / "big.onnx")
     command = [script, "compile", "big.onnx", "-t", "generic", "-o", "new/out", "--effort", "2000000000"]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # where a shell ignores it for what it starts
     run = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    signal.signal(signal.SIGINT, before)
     time.sleep(2.5)
     assert run.poll() is None, run.communicate()
     run.send_signal(signal.SIGINT)
