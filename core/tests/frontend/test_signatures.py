@@ -67,3 +67,12 @@ def test_a_type_that_came_later_is_none_of_an_older_version(refuses, loads, mode
     node = helper.make_node("Relu", ["x"], ["y"])
     assert "is int32" in refuses(model([node], inputs=[value], outputs=ends, opset=13), "TW1218")
     assert loads(model([node], inputs=[value], outputs=ends, opset=14))
+
+
+@pytest.mark.parametrize("op", ["Squeeze", "Unsqueeze"])
+def test_one_axis_may_be_a_scalar(loads, refuses, model, op):
+    """As ONNX's own definition of AffineGrid has it."""
+    axes = [numpy_helper.from_array(np.array(value, np.int64), "a") for value in (0, [[0]])]
+    node = helper.make_node(op, ["x", "a"], ["y"])
+    assert loads(model([node], constants=axes[:1])).graph.tensors["y"].shape in ((4,), (1, 1, 4))
+    assert "axes is of shape [1, 1]" in refuses(model([node], constants=axes[1:]), "TW1218")

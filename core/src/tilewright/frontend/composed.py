@@ -29,7 +29,7 @@ def _prelu(node: OnnxNode, graph: Conversion) -> None:
 
 def _mean(node: OnnxNode, graph: Conversion) -> None:
     total = graph.apply(node, "Sum", 13, node.inputs, hint="sum")
-    share = graph.add_constant(np.full((1,), 1 / len(node.inputs), np.float32), "share")
+    share = graph.add_constant(np.full((1,), 1 / len(node.inputs), graph.tensor(total).dtype.numpy), "share")
     graph.emit(node, "Mul", (total, share), node.outputs)
 
 

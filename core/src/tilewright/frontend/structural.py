@@ -11,6 +11,7 @@ import numpy as np
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 
 _MANY = 1 << 16  # inputs of a variadic operator
+_BOOL_MASK = 10  # the operator set from which Dropout's mask is bool
 
 
 def _identity(node: OnnxNode, graph: Conversion) -> None:
@@ -18,11 +19,13 @@ def _identity(node: OnnxNode, graph: Conversion) -> None:
 
 
 def _dropout(node: OnnxNode, graph: Conversion) -> None:
-    """At inference Dropout is the identity. Its mask is all true; nothing reads it in a real network."""
+    """At inference Dropout is the identity, and its mask all true (before version 10: ones of the input's type)."""
     if len(node.inputs) > 2 and node.inputs[2] and graph.need_constant(node, 2).any():
         raise graph.refuse(node, "training_mode is on; export the model for inference (model.eval())")
-    if len(node.outputs) > 1:
-        raise graph.refuse(node, "its mask is used; export the model for inference (model.eval())")
+    if len(node.outputs) > 1 and node.outputs[1] not in node.unread:
+        x = graph.tensor(node.inputs[0])
+        mask_type = np.dtype(np.bool_) if node.version >= _BOOL_MASK else x.dtype.numpy
+        graph.add_constant(np.ones(x.shape, mask_type), node.outputs[1])
     graph.rename(node, node.inputs[0])
 
 

@@ -110,12 +110,19 @@ def _windows(numbers: np.random.Generator) -> Iterator[Sample]:
     weights = (image, _floats(numbers, 12, 8, 3, 3))
     yield Sample(op="Conv", kind="computed weights", inputs=weights, attributes=same)
     yield from _transposed(numbers)
+    yield from _places(numbers)
     ceil = _window((3, 2), strides=(2, 2), pads=(1, 0, 1, 1), ceil_mode=1)
     for op in ("MaxPool", "AveragePool"):
         counted = {} if op == "MaxPool" else {"count_include_pad": 0}
         yield Sample(op=op, inputs=(image,), attributes={**uneven, **counted, "pads": (2, 1, 2, 0)})
         yield Sample(op=op, kind="ceil", inputs=(image,), attributes={**ceil, **counted})
         yield Sample(op=op, kind="global", inputs=(image,), attributes={**_window((19, 23)), **counted})
+
+
+def _places(numbers: np.random.Generator) -> Iterator[Sample]:
+    uneven = _window((3, 2), strides=(2, 3), dilations=(2, 1), pads=(2, 1, 2, 0))
+    image = _floats(numbers, 1, 8, 19, 23)
+    yield Sample(op="MaxPoolIndices", inputs=(image,), attributes={**uneven, "column_major": 0})
 
 
 def _transposed(numbers: np.random.Generator) -> Iterator[Sample]:
@@ -232,6 +239,8 @@ def _quantised(numbers: np.random.Generator) -> Iterator[Sample]:
     per_column = {**sums, "requant": _requant(1.0e6, 53)}
     yield Sample(op="QGemm", inputs=(_bytes(numbers, 37, 101), *weights), attributes=per_column, constants=(1, 2))
     batches = (_bytes(numbers, 3, 29, 47), _bytes(numbers, 3, 47, 31))
+    zeros = (_bytes(numbers, 1), _bytes(numbers, 35))
+    yield Sample(op="MatMulInteger", inputs=(_bytes(numbers, 2, 27, 61), _bytes(numbers, 61, 35), *zeros))
     yield Sample(op="QMatMul", inputs=batches, attributes={**sums, "requant": _requant(5.0e5)})
 
 
@@ -250,6 +259,9 @@ def _integer_windows(numbers: np.random.Generator) -> Iterator[Sample]:
         attributes = {**window, **zero, "requant": _requant(4.0e5, shape[0])}
         inputs = (image, _bytes(numbers, *shape), bias)
         yield Sample(op="QConv", kind=kind, inputs=inputs, attributes=attributes, constants=(1, 2))
+    zeros = (_bytes(numbers, 1), _bytes(numbers, 18))
+    computed = (image, _bytes(numbers, 18, 4, 3, 3), *zeros)
+    yield Sample(op="ConvInteger", inputs=computed, attributes={**same, "group": 3}, constants=(1,))
     ceil = {**_window((3, 2), strides=(2, 2), pads=(1, 0, 1, 1)), "ceil_mode": 1}
     counts = tuple(float(np.float32(0.9 / count)) for count in range(1, 7))
     by_count = Requant(scale=counts, zero_point=1, low=-128, high=127)
