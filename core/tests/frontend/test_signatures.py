@@ -46,6 +46,7 @@ def text_of(
         ("Relu", (np.ones(1, np.float32),), {}, "it has 2 inputs"),
         ("Gather", (np.zeros(1, np.float32),), {}, "input indices ('c0') is float"),
         ("Where", (None, np.zeros(1, np.float32)), {}, "it has 2 inputs, Where needs 3"),
+        ("Concat", (None, np.zeros(1, np.float32)), {"axis": 0}, "input inputs must be there"),
     ],
 )  # fmt: skip
 def test_what_the_definition_forbids(refuses, model, op, constants, attributes, words):

@@ -72,9 +72,9 @@ def _check_counts(node: OnnxNode, schema: Schema, outputs: int) -> None:
         raise InvalidNode(f"it has {len(node.inputs)} inputs; {_span(schema.least_inputs, schema.most_inputs)}")
     if outputs > schema.most_outputs:
         raise InvalidNode(f"it has {outputs} outputs; at most {schema.most_outputs} are defined")
-    for parameter, name in zip(schema.inputs, node.inputs, strict=False):
-        if not name and not parameter.optional:
-            raise InvalidNode(f"input {parameter.name} must be there")
+    for index, name in enumerate(node.inputs):
+        if not name and not schema.parameter(index).optional:
+            raise InvalidNode(f"input {schema.parameter(index).name} must be there")
     missing = schema.required - node.attributes.keys()
     if missing:
         raise InvalidNode(f"attribute {min(missing)} is missing")

@@ -42,9 +42,10 @@ def _axis(site: Site) -> int:
 def _check_parameters(site: Site) -> None:
     """Scale and zero point are scalars, or have one element per index of the axis."""
     x, scale = site.input(0), site.input(1)
-    if scale.elements != 1 and (len(scale.shape) != 1 or scale.shape != x.shape[_axis(site) :][:1]):
+    fits = scale.elements == 1 or scale.shape == x.shape[_axis(site) :][:1]
+    if not fits or len(scale.shape) > 1:
         raise shape_error(site, f"a scale of shape {list(scale.shape)} does not fit axis {_axis(site)} of X")
-    if site.has_input(2) and site.input(2).elements != scale.elements:
+    if site.has_input(2) and (site.input(2).elements != scale.elements or len(site.input(2).shape) > 1):
         raise shape_error(site, "scale and zero point must have one shape")
 
 
