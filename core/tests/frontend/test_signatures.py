@@ -77,3 +77,10 @@ def test_one_axis_may_be_a_scalar(loads, refuses, model, op):
     node = helper.make_node(op, ["x", "a"], ["y"])
     assert loads(model([node], constants=axes[:1])).graph.tensors["y"].shape in ((4,), (1, 1, 4))
     assert "axes is of shape [1, 1]" in refuses(model([node], constants=axes[1:]), "TW1218")
+
+
+def test_a_resize_may_leave_its_region_out(loads, model):
+    """Exporters did before ONNX allowed it."""
+    scales = numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), "s")
+    made = model([helper.make_node("Resize", ["x", "", "s"], ["y"])], inputs=[IMAGE], constants=[scales], opset=11)
+    assert loads(made).graph.tensors["y"].shape == (1, 2, 10, 10)

@@ -49,6 +49,12 @@ def _size(node: OnnxNode, graph: Conversion) -> None:
     graph.rename(node, graph.add_constant(count, node.outputs[0]))
 
 
+def _has_element(node: OnnxNode, graph: Conversion) -> None:
+    """An optional is a tensor here, or absent."""
+    there = bool(node.inputs and node.inputs[0])
+    graph.rename(node, graph.add_constant(np.array(there), node.outputs[0]))
+
+
 def _constant_only(node: OnnxNode, graph: Conversion) -> None:
     raise graph.refuse(node, "it is supported only where all its inputs are known at compile time")
 
@@ -70,6 +76,8 @@ _REDUCE_INPUT = {"keepdims": "INT", "noop_with_empty_axes": "INT"}
 
 IMPORTS = (
     Import(op_type="Identity", since=1, attributes={}, convert=_identity),
+    Import(op_type="OptionalGetElement", since=15, attributes={}, convert=_identity),
+    Import(op_type="OptionalHasElement", since=15, attributes={}, convert=_has_element, min_inputs=0),
     Import(op_type="Dropout", since=7, attributes={"ratio": "FLOAT"}, convert=_dropout),
     Import(op_type="Dropout", since=12, attributes={"seed": "INT"}, convert=_dropout, max_inputs=3),
     Import(op_type="Constant", since=1, attributes={"value": "TENSOR"}, convert=_constant, min_inputs=0, max_inputs=0),

@@ -70,6 +70,7 @@ def _elementwise(numbers: np.random.Generator) -> Iterator[Sample]:
     yield Sample(op="Add", kind="outer", inputs=(_floats(numbers, 67, 1), _floats(numbers, 1, 71)))
     yield Sample(op="Clip", inputs=(image,), attributes={"min": -0.5, "max": 1.5})
     yield Sample(op="Cast", inputs=(image * 50,), attributes={"to": "i8"})
+    yield Sample(op="BitCast", inputs=(image,), attributes={"to": "i32"})
     channels = tuple(np.abs(_floats(numbers, 21)) + np.float32(0.1) for _ in range(4))
     yield Sample(op="BatchNormalization", inputs=(image, *channels), constants=(1, 2, 3, 4))
 
@@ -203,6 +204,9 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     image = _floats(numbers, 9, 10, 22)
     yield Sample(op="Resample", inputs=(image, first, weights), attributes={"axis": 1}, constants=(1, 2))
     yield Sample(op="Upsample", inputs=(_floats(numbers, 3, 9, 11),), attributes={"factors": (1, 3, 2)})
+    grid = numbers.uniform(-1.3, 1.3, (2, 13, 17, 2)).astype(np.float32)
+    sampling: dict[str, Attribute] = {"mode": "linear", "padding": "zeros", "align_corners": 0}
+    yield Sample(op="GridSample", inputs=(_floats(numbers, 2, 5, 4, 6), grid), attributes=sampling)
 
 
 def _requant(reach: float, channels: int = 1) -> Requant:
