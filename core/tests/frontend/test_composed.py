@@ -116,3 +116,10 @@ def test_a_mean_of_doubles(loads, model) -> None:
     graph = loads(model([helper.make_node("Mean", ["a", "b"], ["y"])], inputs=ends[:2], outputs=ends[2:])).graph
     given = {"a": np.array([1.0, 2.0, 4.0]), "b": np.array([2.0, 2.0, 5.0])}
     assert run(graph, given, vocabulary())["y"].tolist() == [1.5, 2.0, 4.5]
+
+
+@pytest.mark.parametrize("op", ["Mean", "PRelu"])
+def test_scalars_stay_scalars(loads, model, op: str) -> None:
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, []) for name in "ab"]
+    graph = loads(model([helper.make_node(op, ["a", "b"], ["y"])], inputs=ends)).graph
+    assert graph.tensors["y"].shape == ()

@@ -74,7 +74,13 @@ def test_a_condition_computed_at_run_time_chooses_between_results(loads, choosin
 
 def test_branches_of_other_shapes_cannot_be_chosen_at_run_time(refuses, choosing):
     text = refuses(at_run_time(choosing(True)), "TW2101", 4)
-    assert "computed at run time, and its branches make f32[1, 4] and f32[4, 1]" in " ".join(text.split())
+    assert "both branches are computed, and its branches make f32[1, 4] and f32[4, 1]" in " ".join(text.split())
+
+
+def test_a_branch_that_cannot_be_imported_says_how_to_make_the_condition_known(refuses, choosing):
+    odd = branch([helper.make_node("Rleu", ["h"], ["t"], "odd")], "t")
+    text = " ".join(refuses(at_run_time(choosing(True, then_branch=odd)), "TW2101", 4).split())
+    assert "Rleu" in text and "--bind makes an input known" in text
 
 
 def test_loops_stay_within_the_limit_of_nodes(refuses, model):

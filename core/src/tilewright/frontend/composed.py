@@ -21,7 +21,7 @@ _MOST_COPIES = 64  # of a tensor, side by side
 def _prelu(node: OnnxNode, graph: Conversion) -> None:
     """max(x, 0) + slope * min(x, 0)."""
     x, slope = node.inputs
-    zero = graph.add_constant(np.zeros((1,), np.float32), "zero")
+    zero = graph.add_constant(np.zeros((), np.float32), "zero")
     above = graph.emit(node, "Max", (x, zero), hint="above")
     below = graph.emit(node, "Min", (x, zero), hint="below")
     graph.emit(node, "Add", (above, graph.emit(node, "Mul", (below, slope), hint="scaled")), node.outputs)
@@ -29,7 +29,7 @@ def _prelu(node: OnnxNode, graph: Conversion) -> None:
 
 def _mean(node: OnnxNode, graph: Conversion) -> None:
     total = graph.apply(node, "Sum", 13, node.inputs, hint="sum")
-    share = graph.add_constant(np.full((1,), 1 / len(node.inputs), graph.tensor(total).dtype.numpy), "share")
+    share = graph.add_constant(np.asarray(1 / len(node.inputs), graph.tensor(total).dtype.numpy), "share")
     graph.emit(node, "Mul", (total, share), node.outputs)
 
 

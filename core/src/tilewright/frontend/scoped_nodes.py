@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tilewright.frontend.builder import GraphBuilder
-from tilewright.frontend.names import show
 from tilewright.frontend.refusals import RefusedNode
 from tilewright.frontend.scope import Scope
 from tilewright.ir.graph import Attribute, Node
+
+AT_RUN_TIME = "its condition is computed at run time (--bind makes an input known), so both branches are computed"
 
 
 def emit_in(
@@ -49,7 +50,7 @@ def _chosen(scope: Scope, builder: GraphBuilder, condition: str, one: str | None
     mine, theirs = builder.tensor(one), builder.tensor(other)
     if (mine.dtype, mine.shape) != (theirs.dtype, theirs.shape):
         raise RefusedNode(
-            f"its condition is computed at run time, and its branches make {mine.dtype.value}{list(mine.shape)} and "
-            f"{theirs.dtype.value}{list(theirs.shape)} ({show(one)}); only branches of one shape can be computed both"
+            f"{AT_RUN_TIME}, and its branches make {mine.dtype.value}{list(mine.shape)} and "
+            f"{theirs.dtype.value}{list(theirs.shape)}"
         )
     return emit_in(scope, builder, "Where", [condition, one, other], {})

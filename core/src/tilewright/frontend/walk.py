@@ -19,7 +19,7 @@ from tilewright.frontend.options import Limits
 from tilewright.frontend.reader import too_many_nodes
 from tilewright.frontend.refusals import InvalidNode, RefusedAt, RefusedNode, invalid_node, shorten
 from tilewright.frontend.scope import Scope
-from tilewright.frontend.scoped_nodes import chosen_in
+from tilewright.frontend.scoped_nodes import AT_RUN_TIME, chosen_in
 from tilewright.frontend.sorting import check_unique, label, sort_nodes
 
 _CONTROL_FLOW = ("If", "Loop", "Scan")
@@ -137,14 +137,17 @@ class ModelWalk:
             raise InvalidNode("its condition must have one element")
         both = ("then_branch", "else_branch")
         taken = both if condition is None else both[:1] if condition.any() else both[1:]
-        results = []
+        results, refused = [], len(self.refused)
         for which in taken:
             body, around = self._body_of(node, which, scope, f"{name}/{which}" if condition is None else name)
             if body.inputs or len(body.outputs) < len(node.outputs):
                 raise InvalidNode(f"its {which} has inputs, or fewer outputs than the node")
             results.append(self._results(body, around)[: len(node.outputs)])
-        outside = Scope(outer=scope, prefix=f"{name}/")
-        return results[0] if condition is not None else chosen_in(outside, self._builder, inputs[0], results)
+        if condition is not None:
+            return results[0]
+        if len(self.refused) > refused:
+            raise RefusedNode(f"{AT_RUN_TIME}, and one of its branches cannot be imported")
+        return chosen_in(Scope(outer=scope, prefix=f"{name}/"), self._builder, inputs[0], results)
 
     def _body_of(self, node: FileNode, which: str, scope: Scope, name: str) -> tuple[FileGraph, Scope]:
         """The body that is an attribute of the node, and the scope for its nodes."""
