@@ -486,6 +486,7 @@ DRAWS: Mapping[str, Draw] = {
     "InstanceNormalization": _instance_norm, "LayerNormalization": _layer_norm, "LRN": _lrn,
     "LpNormalization": _lp_normalization, "Trilu": _trilu,
 }  # fmt: skip
+ONE_AXIS = {"Softmax", "LogSoftmax"}  # as onnx's reference has them in every version; before 13 they are over more
 MOVES = {"Transpose", "Reshape", "Flatten", "Unsqueeze", "Squeeze", "Slice", "Concat", "Split", "Gather", "Tile"}
 
 
@@ -551,6 +552,8 @@ def case_of(seed: int) -> tuple[Case, bool] | None:
     values = computed(d)
     expected = [values[name] for name in ends]
     theirs = by_onnxruntime(made, d.inputs)
+    if theirs is None and d.opset < 13 and any(node.op_type in ONE_AXIS for node in d.nodes):
+        return None
     if any(np.abs(array[np.isfinite(array)]).max(initial=0) > LARGE for array in expected):
         return None
     if theirs is not None and not all(map(near, expected, theirs)):

@@ -118,8 +118,9 @@ def test_a_mean_of_doubles(loads, model) -> None:
     assert run(graph, given, vocabulary())["y"].tolist() == [1.5, 2.0, 4.5]
 
 
-@pytest.mark.parametrize("op", ["Mean", "PRelu"])
-def test_scalars_stay_scalars(loads, model, op: str) -> None:
+@pytest.mark.parametrize(("op", "inputs"), [("Mean", "ab"), ("PRelu", "ab"), ("Celu", "a"), ("IsInf", "a")])
+def test_scalars_stay_scalars(loads, model, op: str, inputs: str) -> None:
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, []) for name in "ab"]
-    graph = loads(model([helper.make_node(op, ["a", "b"], ["y"])], inputs=ends)).graph
+    outputs = [helper.make_tensor_value_info("y", TensorProto.UNDEFINED, None)]
+    graph = loads(model([helper.make_node(op, list(inputs), ["y"])], inputs=ends, outputs=outputs)).graph
     assert graph.tensors["y"].shape == ()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
 from tilewright.frontend import (
     composed,
+    composed_einsum,
     composed_masks,
     composed_places,
     composed_rows,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 _CORE = (  # signatures of no operator of their own
     structural,
     composed,
+    composed_einsum,
     composed_masks,
     composed_places,
     composed_rows,
