@@ -61,3 +61,19 @@ def test_determinants(beside_onnx: Both, shape: tuple[int, ...]) -> None:
 def test_a_determinant_of_four_rows(beside_onnx: Both) -> None:
     with pytest.raises(TilewrightError, match="up to 3 rows"):
         beside_onnx(helper.make_node("Det", ["x"], ["y"]), {"x": numbers(4, 4)}, opset=22)
+
+
+@pytest.mark.parametrize("align", [0, 1])
+@pytest.mark.parametrize("size", [(1, 1, 4, 5), (3, 2, 2, 3), (2, 1, 3, 4, 2)])
+def test_grids_by_a_matrix(beside_onnx: Both, size: tuple[int, ...], align: int) -> None:
+    rank = len(size) - 2
+    node = helper.make_node("AffineGrid", ["t", "s"], ["y"], align_corners=align)
+    given, constants = {"t": numbers(size[0], rank, rank + 1)}, {"s": np.array(size)}
+    (found,), (expected,) = beside_onnx(node, given, constants, opset=20)
+    assert found.shape == expected.shape and np.allclose(found, expected, atol=1e-5)
+
+
+def test_a_matrix_of_another_rank(beside_onnx: Both) -> None:
+    node = helper.make_node("AffineGrid", ["t", "s"], ["y"])
+    with pytest.raises(TilewrightError, match="theta is"):
+        beside_onnx(node, {"t": numbers(1, 3, 4)}, {"s": np.array([1, 1, 4, 5])}, opset=20)

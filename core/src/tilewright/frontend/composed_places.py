@@ -1,5 +1,5 @@
-"""Knows operators that move elements to places that the program computes: ReverseSequence, TensorScatter; and Det.
-Does not know how elements are moved (`Gather`, `Scatter`).
+"""Knows operators about places that the program computes: ReverseSequence, TensorScatter, AffineGrid; and Det.
+Does not know how elements are moved (`Gather`, `Scatter`) or read between places (`GridSample`).
 
 Source: the definitions in ONNX's operator documentation; versions are those that changed a signature.
 """
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import permutations
 
 import numpy as np
+import numpy.typing as npt
 
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
@@ -90,6 +91,28 @@ def _tensor_scatter(node: OnnxNode, graph: Conversion) -> None:
     graph.emit(node, "Scatter", (node.inputs[0], flat, node.inputs[1]), node.outputs, put)
 
 
+def _affine_grid(node: OnnxNode, graph: Conversion) -> None:
+    """Every position of an image as (x, y, 1), times the matrix of each image. ONNX's own body fails for one image."""
+    theta, size = graph.tensor(node.inputs[0]), [int(extent) for extent in graph.need_constant(node, 1).reshape(-1)]
+    rank = len(size) - 2
+    if theta.dtype is not DType.F32 or rank not in (2, 3) or min(size) < 1 or theta.shape != (size[0], rank, rank + 1):
+        raise graph.refuse(node, f"theta is {theta.dtype.value}{list(theta.shape)}, size {size}")
+    axes = [_coordinates(extent, align=bool(node.integer("align_corners"))) for extent in size[2:]]
+    grid = np.meshgrid(*axes, indexing="ij")
+    positions = np.stack([*reversed(grid), np.ones_like(grid[0])], axis=-1).reshape(-1, rank + 1)
+    turned = graph.emit(node, "Transpose", node.inputs[:1], (), {"perm": (0, 2, 1)}, "turned")
+    known = graph.add_constant(positions.astype(np.float32), "positions")
+    product = graph.apply(node, "MatMul", 13, (known, turned), hint="product")
+    graph.emit(node, "Reshape", (product,), node.outputs, {"shape": (size[0], *size[2:], rank)})
+
+
+def _coordinates(extent: int, *, align: bool) -> npt.NDArray[np.float64]:
+    """Of elements along an axis from -1 to 1: of their middles, or with `align` from first to last."""
+    if align:
+        return np.linspace(-1, 1, extent) if extent > 1 else np.zeros(1)
+    return (2 * np.arange(extent) + 1) / extent - 1
+
+
 def _det(node: OnnxNode, graph: Conversion) -> None:
     """Products of one element of each row and column, added or subtracted by the order of the columns."""
     x = graph.tensor(node.inputs[0])
@@ -143,6 +166,14 @@ IMPORTS = (
         convert=_tensor_scatter,
         min_inputs=2,
         max_inputs=3,
+    ),
+    Import(
+        op_type="AffineGrid",
+        since=20,
+        attributes={"align_corners": "INT"},
+        convert=_affine_grid,
+        min_inputs=2,
+        max_inputs=2,
     ),
     Import(op_type="Det", since=11, attributes={}, convert=_det),
 )
