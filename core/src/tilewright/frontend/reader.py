@@ -127,7 +127,7 @@ def _parse(data: bytes, limits: Limits) -> Any:
 
     if len(data) > _SMALL_BYTES:
         _check_size(data, onnx.ModelProto.DESCRIPTOR, limits)
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+    from google.protobuf.message import DecodeError
 
     try:
         proto = onnx.ModelProto.FromString(data)

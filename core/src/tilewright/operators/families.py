@@ -23,6 +23,7 @@ FAMILIES = (
     "tilewright.operators.interpolate",
     "tilewright.operators.layernorm",
     "tilewright.operators.logic",
+    "tilewright.operators.matmul",
     "tilewright.operators.max_pool_indices",
     "tilewright.operators.modulo",
     "tilewright.operators.pad",
