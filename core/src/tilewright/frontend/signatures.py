@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-_LEFT_OUT = frozenset({("Resize", "roi")})  # by exporters, and later by ONNX too
+_LEFT_OUT = frozenset({("Resize", "roi"), ("Resize", "scales")})  # by exporters, and later by ONNX too
 _NAMES = {"float32": "float", "float64": "double"}  # numpy's names where ONNX has others
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     "=": lambda value, limit: value == limit,
