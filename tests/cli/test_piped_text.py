@@ -24,7 +24,7 @@ LINES = (
     "compile net.onnx -t generic -o out",
     "compile net.onnx -t generic -o out --pool a:300,soft",
     "compile net.onnx -t generic -o out --pool a:300,soft --strict",
-    "compile --group two.toml -o both",
+    "compile --group pair.toml -o both",
     "report net.json",
     "report net.json --format md",
     "diff net.json net.json",
@@ -40,7 +40,7 @@ def everything(typed: Callable[[str], Any], desk: Path, folder: Path) -> str:
     """Every command with what it wrote and its exit code."""
     shutil.copytree(desk, folder, dirs_exist_ok=True)
     (folder / "blocks.csv").write_text(BLOCKS)
-    (folder / "two.toml").write_text(GROUP)
+    (folder / "pair.toml").write_text(GROUP)
     told = []
     with contextlib.chdir(folder):
         for line in LINES:
