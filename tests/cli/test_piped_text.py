@@ -25,6 +25,7 @@ LINES = (
     "compile net.onnx -t generic -o out --pool a:300,soft",
     "compile net.onnx -t generic -o out --pool a:300,soft --strict",
     "compile --group pair.toml -o both",
+    "compile --group pair.toml -o both --clock 80MHz",
     "report net.json",
     "report net.json --format md",
     "diff net.json net.json",

@@ -145,6 +145,7 @@ def _compile_group(
     from tilewright.multi_model.shared_pools import soft_warnings
     from tilewright.report.files import json_text
     from tilewright.report.table import Table
+    from tilewright.report.time import time_text
 
     group = read_group(file)
     members = deployments(group, options, file.parent)
@@ -164,6 +165,9 @@ def _compile_group(
             for pool in report["pools"]
         ]
         progress(Table(rows=rows, right=range(1, 2 + len(members))))
+        for name, one in report["models"].items():
+            if said := time_text(one):
+                progress(f"{name}: {said}")
         progress(f"wrote {len(files)} files{stale}")
     if json_target != "-":
         hand_over(str(folder))

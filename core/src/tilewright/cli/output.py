@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 import click
 
-from tilewright.errors import Diagnostic, usage_error
+from tilewright.errors import Diagnostic, demand_no_warnings
 from tilewright.report.files import json_text
 from tilewright.report.table import Part, plain
 from tilewright.snapshot.atomic_folder import write_file
@@ -71,16 +71,7 @@ def show_diagnostics(diagnostics: Iterable[Diagnostic], strict: bool) -> None:
     for item in found:
         complain(item.render())
     if strict:
-        demand_no_warnings(found)
-
-
-def demand_no_warnings(diagnostics: Iterable[Diagnostic]) -> None:
-    """TilewrightError TW1108 (exit 2) where there is a warning: what `--strict` asks for."""
-    warnings = sum(item.severity == "warning" for item in diagnostics)
-    if warnings:
-        raise usage_error(
-            "TW1108", f"{warnings} warning(s), and --strict was given", fix=("solve them, or leave --strict out",)
-        )
+        demand_no_warnings(found, told=True)
 
 
 def send_json(value: Any, target: str) -> None:

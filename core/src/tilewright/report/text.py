@@ -103,6 +103,11 @@ def layer_parts(report: Report) -> tuple[Part, ...]:
     return (Table(rows=rows, right=(0, *range(3, len(rows[0]) - 1))), *_groups(steps))
 
 
+def piece_by_piece(steps: Sequence[Mapping[str, Any]]) -> str:
+    """How steps of a report that run as one are computed: by tiles where these are copied, by rows on one memory."""
+    return "tile by tile" if any(step.get("hops") for step in steps) else "row by row"
+
+
 def _groups(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Which steps run as one, if any do."""
     members: dict[str, list[str]] = {}
@@ -110,8 +115,7 @@ def _groups(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         members.setdefault(step["group"], []).append(str(step["id"]))
     joined = [f"{', '.join(ids[:-1])} and {ids[-1]}" for ids in members.values() if len(ids) > 1]
     if joined:
-        by = "tile by tile" if any(step["hops"] for step in steps) else "row by row"  # that is how one memory does it
-        yield f"run as one, {by} (figures with the last): steps {'; '.join(joined)}"
+        yield f"run as one, {piece_by_piece(steps)} (figures with the last): steps {'; '.join(joined)}"
 
 
 def _pool_row(pool: Mapping[str, Any], report: Report) -> tuple[str, str, str, str, str]:
