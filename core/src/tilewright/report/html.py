@@ -14,7 +14,7 @@ from tilewright.report.names import nodes_of, shown_names
 from tilewright.report.network import network_svg, place_colours
 from tilewright.report.panels import Panel, panels_of_report
 from tilewright.report.text import meaning, piece_by_piece
-from tilewright.report.time import step_time, time_text
+from tilewright.report.time import cost_text, step_time
 
 
 def report_page(report: Mapping[str, Any]) -> str:
@@ -27,7 +27,7 @@ def report_page(report: Mapping[str, Any]) -> str:
         subtitle=(
             f"{len(report['steps'])} steps · {report['macs']:,} multiply-accumulates · "
             f"{report['constants_bytes']:,} B of constants · target {target['name']}"
-            + (f" · {said}" if (said := time_text(report)) else "")
+            + (f" · {said}" if (said := cost_text(report)) else "")
         ),
         verdict="fits" if fits and not worst else "does not fit",
         panels=panels_of_report(report),

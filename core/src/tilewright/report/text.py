@@ -7,7 +7,7 @@ from typing import Any
 
 from tilewright.report.names import nodes_of, shown_names
 from tilewright.report.table import Part, Table, plain
-from tilewright.report.time import step_time, time_text
+from tilewright.report.time import cost_text, step_time
 
 Report = Mapping[str, Any]
 LASTING = {"state": "state", "resident": "copies of constants"}  # what lasts from run to run, by kind of pool
@@ -29,8 +29,8 @@ def summary_parts(report: Report) -> tuple[Part, ...]:
     rows = [("pool", "used", "of", "free", "what")]
     rows += [_pool_row(pool, report) for pool in report["pools"]]
     pools = Table(rows=rows, right=(1, 2, 3), indent=2)
-    time = [f"  {said}"] if (said := time_text(report)) else []
-    return (head, pools, *time, *_other_orders(report["order"]), *_away(report["away"]), *_quantised(model))
+    cost = [f"  {said}"] if (said := cost_text(report)) else []
+    return (head, pools, *cost, *_other_orders(report["order"]), *_away(report["away"]), *_quantised(model))
 
 
 def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:
@@ -72,29 +72,32 @@ def layer_table(report: Report) -> str:
 
 
 def layer_parts(report: Report) -> tuple[Part, ...]:
-    """One line for each step: operator, kernel, work, live bytes, and the ONNX nodes it stands for; with tiles and
-    cycles (an estimate) where tiles are copied, and estimated time where a clock is known. What a group takes stands
-    with its last step; a last line says so.
+    """One line for each step: operator, kernel, work, live bytes, cycles (an estimate), and the ONNX nodes it stands for;
+    with tiles where they are copied, and estimated time where a clock is known. What a group takes stands with its last
+    step; a last line says so.
     """
     steps = report["steps"]
     tiled = any(step["hops"] for step in steps)
     timed = "time" in report
-    more = (*(("tiles", "cycles") if tiled else ()), *(("est. ms",) if timed else ()))
-    rows: list[tuple[str, ...]] = [("step", "operator", "kernel", "MACs", "live bytes", *more, "share", "ONNX nodes")]
+    figures = (*(("tiles",) if tiled else ()), "cycles", "of all", *(("est. ms",) if timed else ()))
+    head = ("step", "operator", "kernel", "MACs", "of all", "live bytes", *figures, "ONNX nodes")
+    rows: list[tuple[str, ...]] = [head]
     total = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
+    macs = max(sum(step["macs"] for step in steps), 1)
     last = {step["group"]: step["id"] for step in steps}
     shorts = shown_names(report)
     for step in steps:
         cycles, inner = step["cycles"]["total"], step["id"] != last[step["group"]]
-        counts = (f"{step['tiles']:,}", f"{cycles:,.0f}") if tiled else ()
+        tiles = (f"{step['tiles']:,}",) if tiled else ()
         times = (step_time(step, report),) if timed else ()
-        figures = (*counts, *times, f"{100 * cycles / total:.1f} %")
+        figures = (*tiles, f"{cycles:,.0f}", f"{100 * cycles / total:.1f} %", *times)
         rows.append(
             (
                 str(step["id"]),
                 step["op"],
                 step["kernel"],
                 f"{step['macs']:,}",
+                f"{100 * step['macs'] / macs:.1f} %",
                 f"{step['peak_bytes']:,}",
                 *("-" if inner else figure for figure in figures),
                 nodes_of(step, shorts),
