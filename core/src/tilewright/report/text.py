@@ -72,9 +72,9 @@ def layer_table(report: Report) -> str:
 
 
 def layer_parts(report: Report) -> tuple[Part, ...]:
-    """One line for each step: operator, kernel, work, live bytes, cycles (an estimate), and the ONNX nodes it stands for;
-    with tiles where they are copied, and estimated time where a clock is known. What a group takes stands with its last
-    step; a last line says so.
+    """One line for each step: operator, kernel, work, live bytes, cycles (an estimate), and the ONNX nodes it stands
+    for; with tiles where they are copied, and estimated time where a clock is known. What a group takes stands with its
+    last step; a last line says so.
     """
     steps = report["steps"]
     tiled = any(step["hops"] for step in steps)
