@@ -17,6 +17,7 @@ from tilewright.ir.graph import Tensor
 from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.program import Port
 from tilewright.ir.runner import Job
+from tilewright.runners.write_guard import guard_text, writable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,6 +71,7 @@ class Harness:
 
     main: str
     inputs: bytes
+    areas: tuple[Area, ...]
     outputs: tuple[Port, ...]
     records: tuple[Record, ...]
     sets: int
@@ -90,6 +92,8 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
     inputs, outputs = (ports_of(job.plan, book, members, struct) for struct in ("inputs", "outputs"))
     areas = areas_of(job, book, inputs, outputs)
     records = _records(book, areas, members) if job.trace else ()
+    numbers = {area.assign or area.role: index for index, area in enumerate(areas)}
+    guard = guard_text(writable(book, numbers, members), areas) if job.trace else ""
     state = next((index for index, area in enumerate(areas) if area.role == "state"), None)
     main = template(text or _text()).render(
         p=job.prefix,
@@ -98,6 +102,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         blobs=_blobs(job, book),
         constants=book.constants,
         records=records,
+        guard=guard,
         sets=len(job.input_sets),
         stream=any(area.lasting for area in areas),
         state="NULL" if state is None else f"areas[{state}].base",
@@ -107,6 +112,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
     return Harness(
         main=str(main),
         inputs=content,
+        areas=areas,
         outputs=outputs,
         records=records,
         sets=len(job.input_sets),
