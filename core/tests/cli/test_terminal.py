@@ -100,8 +100,27 @@ def test_in_a_narrow_terminal_words_go_on_below_and_numbers_stay_whole() -> None
     assert "".join(re.sub(r"[\d, ]", "", row) for row in rows) == "a.kernel.with.a.long.name"
 
 
+def test_layers_of_a_large_network_fit_eighty_columns() -> None:
+    head = ("step", "operator", "kernel", "MACs", "of all", "live bytes", "cycles", "of all", "ONNX nodes")
+    row = (
+        "57",
+        "QConv",
+        "cortex-m.dsp.qconv",
+        "12,345,678",
+        "77.8 %",
+        "123,456",
+        "12,345,678",
+        "55.6 %",
+        "a/b (+4)",
+    )
+    lines = _plain(drawn([Table(rows=[head, row], right=(0, *range(3, 8)))], 80)).splitlines()
+    assert set(lines[1]) == {"─"}
+    assert max(map(len, lines)) <= 80
+    assert all(number in lines[2] for number in row[3:8])
+
+
 def test_where_not_even_numbers_have_room_the_text_is_that_of_a_pipe() -> None:
-    assert _plain(drawn([NAMES], 20)) == str(NAMES)
+    assert _plain(drawn([NAMES], 18)) == str(NAMES)
 
 
 def test_a_table_without_a_head_has_no_rule() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from itertools import repeat
 from typing import ClassVar
 
 from rich import box
@@ -18,8 +19,7 @@ from rich.theme import Theme
 
 from tilewright.report.table import Part, Table
 
-GAP = 2  # characters between columns
-NARROW = 10  # characters that a column of words keeps, whatever it takes
+LOOSE, TIGHT = (2, 10), (1, 7)  # characters between columns, and those that a column of words keeps at least
 COLOURS = Theme(
     {
         "tw.bad": "bold red",
@@ -73,34 +73,54 @@ def drawn(parts: Sequence[Part], columns: int) -> str:
     canvas = io.StringIO()
     console = Console(file=canvas, force_terminal=True, width=columns, theme=COLOURS, highlight=False)
     for part in parts:
-        if isinstance(part, Table) and _room_for(part, columns):
-            console.print(_drawing(part))
+        room = _room(part, columns) if isinstance(part, Table) else None
+        if isinstance(part, Table) and room:
+            console.print(_drawing(part, *room))
         else:
             console.print(Sentences()(Text(str(part))), soft_wrap=True)
     return canvas.getvalue().removesuffix("\n")
 
 
-def _room_for(table: Table, columns: int) -> bool:
-    """Whether numbers stay whole, and words readable."""
-    widths = [width if number in table.right else min(width, NARROW) for number, width in enumerate(table.widths)]
-    return table.indent + sum(widths) + GAP * (len(widths) - 1) <= columns
+def _room(table: Table, columns: int) -> tuple[int, list[int]] | None:
+    """Characters between columns and of each, with which numbers and the head stay whole and words readable. None where
+    there is no room for that.
+    """
+    heads = map(len, table.rows[0]) if table.headed else repeat(0)
+    wanted = list(zip(table.widths, heads, strict=False))
+    for gap, narrow in (LOOSE, TIGHT):
+        least = [
+            width if number in table.right else max(min(width, narrow), head)
+            for number, (width, head) in enumerate(wanted)
+        ]
+        room = columns - table.indent - gap * (len(least) - 1)
+        if sum(least) <= room:
+            return gap, _shrunk(table.widths, least, room)
+    return None
 
 
-def _drawing(table: Table) -> RenderableType:
+def _shrunk(widths: list[int], least: list[int], room: int) -> list[int]:
+    """`widths`, the largest made smaller first, until all of them have room."""
+    while sum(widths) > room:
+        largest = max(width for width, bound in zip(widths, least, strict=True) if width > bound)
+        at = next(number for number, pair in enumerate(zip(widths, least, strict=True)) if pair[0] == largest > pair[1])
+        widths = [*widths[:at], largest - 1, *widths[at + 1 :]]
+    return widths
+
+
+def _drawing(table: Table, gap: int, widths: list[int]) -> RenderableType:
     """Words that are too long for their column go on in its next line."""
     drawing = Drawing(
         box=box.SIMPLE_HEAD if table.headed else None,
         show_header=table.headed,
         show_edge=False,
         pad_edge=False,
-        padding=(0, GAP - 1 if table.headed else GAP, 0, 0),
+        padding=(0, gap - 1 if table.headed else gap, 0, 0),
         header_style="bold",
         border_style="dim",
     )
-    for number, title in enumerate(table.rows[0]):
+    for number, (title, width) in enumerate(zip(table.rows[0], widths, strict=True)):
         right = number in table.right
-        drawing.add_column(Text(title if table.headed else ""), justify="right" if right else "left",
-                           no_wrap=right, overflow="fold")  # fmt: skip
+        drawing.add_column(Text(title), justify="right" if right else "left", width=width, overflow="fold")
     for row in table.rows[table.headed :]:
         drawing.add_row(*(Cells()(Text(cell)) for cell in row))
     return Padding(drawing, (0, 0, 0, table.indent), expand=False)
