@@ -19,10 +19,10 @@ from tilewright.c_text.rendering import template
 from tilewright.errors import TilewrightError, toolchain_error
 from tilewright.ir.runner import Job
 from tilewright.ir.stages import Buffer, Tiled
+from tilewright.runners.areas import STATE, Area
 
 if TYPE_CHECKING:
     from tilewright.lower.addresses import AddressBook
-    from tilewright.runners.harness import Area
 
 FOUND = "trespass.txt"  # that the program leaves: step, area, first and last byte
 _WHOLE = ("scratch", "tile", "staged", "resident")  # kinds that a step may fill as it likes while they live
@@ -104,7 +104,7 @@ def _area(book: AddressBook, members: Mapping[str, str], buffer: str) -> str:
         struct = "outputs" if f"outputs.{owner}" in members else "inputs"
         return f"{struct}.{members[f'{struct}.{owner}']}"
     base = book.of_buffer(buffer).parameter.name
-    return base if base == "state" else f"pools.{base}"
+    return base if base == STATE else f"pools.{base}"
 
 
 def _start(book: AddressBook, buffer: str) -> int:
