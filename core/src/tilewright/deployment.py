@@ -21,6 +21,7 @@ from tilewright.config.memory_pools import with_pools
 from tilewright.config.name_patterns import KnownNames, names_of
 from tilewright.config.options import Options
 from tilewright.config.pins import demand_ends, demand_groups, pinned_memories
+from tilewright.config.pushed_input import demand_one_memory, ends_of, pushed_input
 from tilewright.config.recurrent_state import RecurrentState, beginnings, initial_constants, states_of, states_of_plan
 from tilewright.errors import Diagnostic, Exit, TilewrightError, with_fix
 from tilewright.ir.allocation import Budget
@@ -28,7 +29,7 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.layer import Layers
 from tilewright.ir.platform import Platform
-from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
+from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled, bound_of
 from tilewright.plan.remedies import settings_that_fit
 from tilewright.plan.slowdown import exchanged
 from tilewright.plugins.loading import load_for
@@ -210,11 +211,18 @@ class Deployment:
         exporters = [self.registry.exporters[name] for name in self.options.emit]
         return export(exporters, self.allocated, self.artifact)
 
-    @property
+    @cached_property
     def graph(self) -> Graph:
-        """The graph that is compiled: imported and rewritten."""
-        given = self._given.get(Graph)
-        return given if isinstance(given, Graph) else self.rewritten.graph
+        """The graph that is compiled: imported, rewritten, and with an input that arrives in rows."""
+        if isinstance(given := self._given.get(Graph), Graph):
+            return given
+        from tilewright.rewrite.arrivals import with_arrival
+
+        pushed = pushed_input(self.options, self.rewritten.graph)
+        if not pushed:
+            return self.rewritten.graph
+        demand_one_memory(self.platform)
+        return with_arrival(self.rewritten.graph, pushed)
 
     @property
     def tiled(self) -> Tiled:
@@ -333,10 +341,9 @@ class Deployment:
     @property
     def _pins(self) -> Decisions:
         """What was asked for before the graph is bound."""
-        ends = (*self.inputs, *self.outputs)
-        demand_ends(self.options.io_of, ends)
+        demand_ends(self.options.io_of, (*self.inputs, *self.outputs))
         flags = Decisions(
-            io={**dict.fromkeys(ends, self.options.io), **self.options.io_of},
+            io=ends_of(self.options, self.inputs, self.outputs),
             state={state.input: state.output for state in self.states},
         )
         return flags.pinned_by(self.options.pins)
@@ -390,12 +397,3 @@ class Deployment:
         """Tell the observers, and hand `value` on."""
         self._from_observers.extend(self.registry.stage_finished(StageEvent(stage=stage, value=value)))
         return value
-
-
-def bound_of(value: Bound | Scheduled | Tiled | Allocated) -> Bound:
-    """The Bound that a later value came from."""
-    if isinstance(value, Allocated):
-        value = value.tiled
-    if isinstance(value, Tiled):
-        value = value.scheduled
-    return value.bound if isinstance(value, Scheduled) else value

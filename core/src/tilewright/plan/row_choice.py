@@ -59,9 +59,11 @@ def with_rows(
 
     `rebind`: kernels may be others than those of the answer, where these take a layer in one piece only.
     """
-    if isinstance(answer, Allocated):
-        return answer if planner.optimize == "speed" else smallest_plan(planner, answer, rebind)
-    return _fitting(planner, answer, rebind)
+    if not isinstance(answer, Allocated):
+        return _fitting(planner, answer, rebind)
+    if "push" in planner.pins.io.values():
+        return _arriving(planner, answer, rebind)
+    return answer if planner.optimize == "speed" else smallest_plan(planner, answer, rebind)
 
 
 def row_plans(
@@ -74,7 +76,8 @@ def row_plans(
         programs = row_programs(ScheduledMachine(chosen[0], operators, chosen[1]))
         found.extend(
             RowPlan(programs=programs, division=one, slowdown=one.cycles / max(before, 1.0))
-            for one in programs.front()[1:]
+            for one in programs.front()
+            if any(segment.rows for segment in one.segments)
         )
     return tuple(sorted(found, key=lambda one: (one.division.cycles, one.size_bytes)))
 
@@ -148,6 +151,27 @@ def smallest_plan(planner: Planner, plan: Allocated, rebind: Rebind | None) -> A
         if isinstance(answer, Allocated) and ram_bytes(answer) < ram_bytes(best):
             best = answer
     return best
+
+
+def _arriving(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
+    """The plan where an input arrives in rows. `plan` has it whole, which is an answer only where tiles are pinned."""
+    if not _possible(planner, plan.tiled.scheduled.bound.platform):
+        return plan
+    ways = list(_plans(planner, plan.tiled.scheduled, rebind))
+    if planner.optimize != "speed":
+        most = BALANCED if planner.optimize == "balanced" else float("inf")
+        enough = [one for one in ways if one.slowdown <= most] or ways[:1]
+        ways = sorted(enough, key=lambda one: (one.size_bytes, one.slowdown))
+    plans, misfits = list[Allocated](), list[Misfit]()
+    for way in ways[:_MOST_PLANNED]:
+        answer = _planned(planner, way)
+        if isinstance(answer, Misfit):
+            misfits.append(answer)
+            continue
+        plans.append(answer)
+        if planner.optimize == "speed":
+            break
+    return min(plans, key=ram_bytes) if plans else tuple(misfits)
 
 
 def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:

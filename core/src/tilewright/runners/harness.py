@@ -90,6 +90,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
     inputs, outputs = (ports_of(job.plan, book, members, struct) for struct in ("inputs", "outputs"))
     areas = areas_of(job, book, inputs, outputs)
     records = _records(book, areas, members) if job.trace else ()
+    pushed = [port.member for port in inputs if job.plan.decisions.io.get(port.value) == "push"]
     state = next((index for index, area in enumerate(areas) if area.role == "state"), None)
     main = template(text or _text()).render(
         p=job.prefix,
@@ -99,6 +100,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         constants=book.constants,
         records=records,
         sets=len(job.input_sets),
+        pushed=pushed[0] if pushed else "",
         stream=any(area.lasting for area in areas),
         state="NULL" if state is None else f"areas[{state}].base",
         **names,

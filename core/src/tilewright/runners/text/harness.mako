@@ -138,13 +138,37 @@ static int on_step(void *user, uint32_t step, tw_phase phase)
 }
 % endif
 
+static ${p}_ctx ctx;
+static ${p}_inputs inputs;
+static ${p}_outputs outputs;
+% if pushed:
+
+<% macro = f"{p.upper()}_IN_{pushed.upper()}" %>\
+/* Every other set in rows: one, two, three, and again; where their pieces are apart, whole as the others. */
+static tw_status run(unsigned set)
+{
+#if ${macro}_ROW_PIECES == 1u
+    if (set % 2u == 0u) {
+        tw_status status = ${p}_begin(&ctx, &inputs, &outputs);
+        uint32_t at = 0u;
+        for (uint32_t turn = 0u; status >= TW_OK && at < ${macro}_ROWS; ++turn) {
+            const uint32_t left = ${macro}_ROWS - at, count = turn % 3u + 1u < left ? turn % 3u + 1u : left;
+            status = ${p}_push_${pushed}(&ctx, inputs.${pushed} + (size_t)at * ${macro}_ROW_ELEMENTS, count);
+            at += count;
+        }
+        return status;
+    }
+#else
+    (void)set;
+#endif
+    return ${p}_run(&ctx, &inputs, &outputs);
+}
+% endif
+
 int main(void)
 {
-    ${p}_ctx ctx;
     ${p}_pools pools;
     ${p}_constants constants;
-    ${p}_inputs inputs;
-    ${p}_outputs outputs;
     tw_hooks hooks = {NULL, NULL};
     FILE *source = open_file("inputs.bin", "rb");
     FILE *target = open_file("outputs.bin", "wb");
@@ -198,7 +222,7 @@ int main(void)
 % endif
 % endfor
         if (status == TW_OK) {
-            status = ${p}_run(&ctx, &inputs, &outputs);
+            status = ${"run(set)" if pushed else f"{p}_run(&ctx, &inputs, &outputs)"};
         }
         if (status != TW_OK) {
             fprintf(stderr, "status %d\n", (int)status);
