@@ -13,7 +13,7 @@ from tilewright.ir.layout import same_bytes
 from tilewright.ir.program import ARRIVAL, Part, Port, PortRows
 from tilewright.ir.regions import Region
 from tilewright.ir.statements import Declare, If, KernelCall, Statement, Switch, While
-from tilewright.lower.row_calls import ROWS, RowCall, blocks_of, room_for
+from tilewright.lower.row_calls import ROWS, RowCall, blocks_of, room_for, told_rows
 from tilewright.lower.scope import used
 from tilewright.tile.arrivals import arrivals
 from tilewright.tile.row_steps import RowSteps
@@ -43,6 +43,7 @@ def arrival_part(call: RowCall) -> Part:
         Declare(type="const int32_t", name=_END.text, value=ending),
         *room_for(call, _END),
         taken,
+        *told_rows(call),
     )
     return Part(
         role="compute",

@@ -130,7 +130,7 @@ def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
     done = KernelCall(
         kernel="tw_made", code=FunctionCall("tw_made", (Reference(call.counter), end)), reads=(), writes=()
     )
-    core: tuple[Statement, ...] = (*declared(operands.declared, (compute,)), compute, done)
+    core: tuple[Statement, ...] = (*declared(operands.declared, (compute,)), compute, done, *told_rows(call))
     core = (*room_for(call, end), *spans_declared(operands.spans, core), *core)
     body = (*declared(_trips(call), core), *core)
     part = Part(
@@ -162,6 +162,17 @@ def room_for(call: RowCall, end: Expression) -> Iterator[Statement]:
         reads=(held.region,),
         writes=(held.region,),
     )
+
+
+def told_rows(call: RowCall) -> Iterator[Statement]:
+    """Those who compare rows as they are made learn where they are; of a value that is held, and nowhere whole."""
+    held = call.held.get(call.one.output.value)
+    if held is None:
+        return
+    one, arguments = call.one, (Number(call.one.index, unsigned=True), Reference(call.counter), held.place.address)
+    whole = (Number(1), Number(1), Number(one.row_bytes * one.rows))  # at once, with the last trip
+    code = FunctionCall("TW_ROWS", (*arguments, *(blocks_of(one, held.rows) if one.axis is not None else whole)))
+    yield KernelCall(kernel="TW_ROWS", code=code, reads=(held.region,), writes=())
 
 
 def blocks_of(one: RowStep, rows: int) -> tuple[Expression, Expression, Expression]:
