@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tilewright.frontend.load import Imported
     from tilewright.ir.program import Program
     from tilewright.plan.planner import Planner
+    from tilewright.plan.row_front import FrontPoint
     from tilewright.plugins.registry import Registry
     from tilewright.rewrite import Rewritten
 
@@ -176,12 +177,13 @@ class Deployment:
         return self._finished("allocate", plan)
 
     @cached_property
-    def smallest(self) -> Allocated:
-        """The plan in the least memory: with steps computed row by row where that takes less."""
-        from tilewright.plan.row_choice import smallest_plan
+    def front(self) -> tuple[FrontPoint, ...]:
+        """Bytes against cycles: this plan, and others that flags lead to. Of a state that was imported, this one."""
+        from tilewright.plan.row_front import row_front
 
-        planner = replace(self.planner, pins=self._decided, optimize="ram")
-        return self.allocated if self._given else smallest_plan(planner, self.allocated, self._bound_with)
+        planner = replace(self.planner, pins=self._decided)
+        rebind = None if self._given else self._bound_with
+        return row_front(planner, self.allocated, self.bound, rebind)
 
     @cached_property
     def program(self) -> Program:

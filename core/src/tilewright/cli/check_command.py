@@ -21,7 +21,7 @@ def command(json_target: str | None, layers: bool, **flags: Any) -> None:
     """Will MODEL compile for the target, will it fit, and what will it cost? Writes nothing; needs no toolchain."""
     from tilewright.deployment import Deployment
     from tilewright.report.build import build_report
-    from tilewright.report.smallest import less_memory
+    from tilewright.report.front import less_memory
     from tilewright.report.text import layer_table, summary
 
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
@@ -37,7 +37,8 @@ def command(json_target: str | None, layers: bool, **flags: Any) -> None:
     if layers:
         say()
         say(layer_table(report))
-    for line in less_memory(deployment):
+    context = click.get_current_context()
+    for line in less_memory(deployment.front, typed_again(context, leave_out=("json_target", "layers", "optimize"))):
         say(line)
-    again = typed_again(click.get_current_context(), leave_out=("json_target", "layers"))
+    again = typed_again(context, leave_out=("json_target", "layers"))
     say(f"FITS.   Next: tilewright compile {again} -o {deployment.prefix}")

@@ -31,10 +31,12 @@ def command(file: Path, form: str) -> None:
 
 
 def _show(report: dict[str, Any], form: str) -> None:
+    from tilewright.report.front import front_table
     from tilewright.report.text import layer_table, summary
 
     if form == "text":
-        say(f"{summary(report)}\n\n{layer_table(report)}")
+        front = front_table(report)
+        say("\n".join((summary(report), "", *front, *([""] if front else []), layer_table(report))))
     elif form == "md":
         say(_markdown(report))
     elif form == "csv":

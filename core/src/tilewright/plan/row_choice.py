@@ -96,13 +96,13 @@ def _schedules(
         yield schedule(scheduled.bound, operators, other), other
 
 
-def _possible(planner: Planner, platform: Platform) -> bool:
+def rows_possible(planner: Planner, platform: Platform) -> bool:
     """Whether there is one memory, one core, and no pin about groups or tiles."""
     alone = not platform.near and all(engine.cores == 1 for engine in platform.engines)
     return alone and not planner.pins.tiles and not planner.pins.groups
 
 
-def _plans(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> tuple[RowPlan, ...]:
+def row_ways(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> tuple[RowPlan, ...]:
     """The ways with the kernels that are there, and, where it makes a difference, with such as take rows."""
     apart = not planner.pins.in_place
     decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
@@ -138,15 +138,15 @@ def order_of(scheduled: Scheduled) -> tuple[str, ...]:
 
 def smallest_plan(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated:
     """Of the plan and the ways that are fast enough the one that takes least."""
-    if not _possible(planner, plan.tiled.scheduled.bound.platform):
+    if not rows_possible(planner, plan.tiled.scheduled.bound.platform):
         return plan
     most = BALANCED if planner.optimize == "balanced" else float("inf")
-    ways = [one for one in _plans(planner, plan.tiled.scheduled, rebind) if one.slowdown <= most]
+    ways = [one for one in row_ways(planner, plan.tiled.scheduled, rebind) if one.slowdown <= most]
     best, left = plan, _MOST_PLANNED
     for way in sorted(ways, key=lambda one: (one.size_bytes, one.slowdown)):
         if way.size_bytes >= ram_bytes(best) or not left:
             break
-        answer = _planned(planner, way)
+        answer = planned_way(planner, way)
         left -= 1
         if isinstance(answer, Allocated) and ram_bytes(answer) < ram_bytes(best):
             best = answer
@@ -155,16 +155,16 @@ def smallest_plan(planner: Planner, plan: Allocated, rebind: Rebind | None) -> A
 
 def _arriving(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
     """The plan where an input arrives in rows. `plan` has it whole, which is an answer only where tiles are pinned."""
-    if not _possible(planner, plan.tiled.scheduled.bound.platform):
+    if not rows_possible(planner, plan.tiled.scheduled.bound.platform):
         return plan
-    ways = list(_plans(planner, plan.tiled.scheduled, rebind))
+    ways = list(row_ways(planner, plan.tiled.scheduled, rebind))
     if planner.optimize != "speed":
         most = BALANCED if planner.optimize == "balanced" else float("inf")
         enough = [one for one in ways if one.slowdown <= most] or ways[:1]
         ways = sorted(enough, key=lambda one: (one.size_bytes, one.slowdown))
     plans, misfits = list[Allocated](), list[Misfit]()
     for way in ways[:_MOST_PLANNED]:
-        answer = _planned(planner, way)
+        answer = planned_way(planner, way)
         if isinstance(answer, Misfit):
             misfits.append(answer)
             continue
@@ -180,13 +180,13 @@ def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | Non
     """
     found = list(misfits)
     for scheduled in _crowded(planner, misfits):
-        room, ways = _room(scheduled.bound.platform), _plans(planner, scheduled, rebind)
+        room, ways = _room(scheduled.bound.platform), row_ways(planner, scheduled, rebind)
         least = min(ways, key=lambda one: one.size_bytes, default=None)
         fitting = [one for one in ways if one.size_bytes <= room]
         if planner.optimize == "ram":
             fitting.sort(key=lambda one: one.size_bytes)
         for way in fitting[:_MOST_PLANNED] or ([least] if least else []):
-            answer = _planned(planner, way)
+            answer = planned_way(planner, way)
             if isinstance(answer, Allocated):
                 return answer
             found.append(answer)
@@ -198,7 +198,7 @@ def _crowded(planner: Planner, misfits: Sequence[Misfit]) -> list[Scheduled]:
     crowded = [misfit for misfit in misfits if misfit.overflow is not None and not misfit.of_constants]
     tiled = [misfit.tiled for misfit in crowded if misfit.tiled is not None]
     ends = [one.scheduled for one in (*tiled[:1], *tiled[1:][-1:])]
-    return [one for one in ends if _possible(planner, one.bound.platform)]
+    return [one for one in ends if rows_possible(planner, one.bound.platform)]
 
 
 def _room(platform: Platform) -> float:
@@ -207,7 +207,8 @@ def _room(platform: Platform) -> float:
     return sum(float("inf") if size is None else size for size in sizes)
 
 
-def _planned(planner: Planner, way: RowPlan) -> Allocated | Misfit:
+def planned_way(planner: Planner, way: RowPlan) -> Allocated | Misfit:
+    """With its regions."""
     return planner.attempt(way.programs.machine.bound, way.decisions().pinned_by(planner.pins))
 
 
