@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes, soft_limit_warnings
-from tilewright.config.continued import demand_same_border, demand_same_target
+from tilewright.config.continued import bound_of, demand_same_border, demand_same_target
 from tilewright.config.copied_constants import copied_constants
 from tilewright.config.io_types import border_types
 from tilewright.config.memory_pools import with_pools
@@ -29,7 +29,7 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.layer import Layers
 from tilewright.ir.platform import Platform
-from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled, bound_of
+from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 from tilewright.plan.remedies import settings_that_fit
 from tilewright.plan.slowdown import exchanged
 from tilewright.plugins.loading import load_for
@@ -182,8 +182,7 @@ class Deployment:
         from tilewright.plan.row_front import row_front
 
         planner = replace(self.planner, pins=self._decided)
-        rebind = None if self._given else self._bound_with
-        return row_front(planner, self.allocated, self.bound, rebind)
+        return row_front(planner, self.allocated, self.bound, None if self._given else self._bound_with)
 
     @cached_property
     def program(self) -> Program:

@@ -192,15 +192,6 @@ class Allocated:
     order_bound_bytes: int | None = None  # of all written memories together, in any order of the steps; None: unknown
 
 
-def bound_of(value: Bound | Scheduled | Tiled | Allocated) -> Bound:
-    """The Bound that a later value came from."""
-    if isinstance(value, Allocated):
-        value = value.tiled
-    if isinstance(value, Tiled):
-        value = value.scheduled
-    return value.bound if isinstance(value, Scheduled) else value
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
     """What is written: relative path -> bytes."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from tilewright.c_text.rendering import template
 from tilewright.errors import toolchain_error, usage_error
@@ -18,6 +18,7 @@ from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.program import Port
 from tilewright.ir.runner import Job
 from tilewright.runners.traced_rows import FLAG, HEADER, HEADER_NAME, TracedRows, decode_rows, traced_rows
+from tilewright.runners.write_guard import Area, guard_text, writable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,19 +30,6 @@ if TYPE_CHECKING:
 
 
 STATE = "state"  # role of an area, and the name that steps have for it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Area:
-    """Guarded memory of the harness: a pool, the state, or a tensor. `assign`: the member that points to it."""
-
-    name: str
-    role: Literal["pool", "state", "input", "output"]
-    size_bytes: int
-    assign: str
-    type: str
-    memory: str = ""  # that it is in, where it is a part of the plan; the caller's memory otherwise
-    lasting: bool = False  # its bytes are kept from run to run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +59,7 @@ class Harness:
 
     main: str
     inputs: bytes
+    areas: tuple[Area, ...]
     outputs: tuple[Port, ...]
     records: tuple[Record, ...]
     traced: tuple[TracedRows, ...]
@@ -104,6 +93,8 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
     records = _records(book, areas, members) if job.trace else ()
     traced = traced_rows(job.plan) if job.trace else ()
     pushed = [port.member for port in inputs if job.plan.decisions.io.get(port.value) == "push"]
+    numbers = {area.assign or area.role: index for index, area in enumerate(areas)}
+    guard = guard_text(writable(book, numbers, members), areas) if job.trace else ""
     state = next((index for index, area in enumerate(areas) if area.role == "state"), None)
     main = template(text or _text()).render(
         p=job.prefix,
@@ -113,6 +104,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         constants=book.constants,
         records=records,
         traced=traced,
+        guard=guard,
         sets=len(job.input_sets),
         pushed=pushed[0] if pushed else "",
         stream=any(area.lasting for area in areas),
@@ -123,6 +115,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
     return Harness(
         main=str(main),
         inputs=content,
+        areas=areas,
         outputs=outputs,
         records=records,
         traced=traced,
