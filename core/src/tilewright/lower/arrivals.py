@@ -62,12 +62,12 @@ def _cannot(step: str, reason: str) -> TilewrightError:
 def with_arriving(ports: tuple[Port, ...], machine: ScheduledMachine, regions: Sequence[Region]) -> tuple[Port, ...]:
     """The inputs, and of the one that arrives in rows these. It may begin at any byte.
 
-    TilewrightError TW4041 (exit 3) where the step that takes them is not computed by rows, because others were pinned.
+    TilewrightError TW4041 (exit 3) where the step that takes them is not computed by rows, because of pins, or of a state that was imported.
     """
     by_rows = {step for region in regions if region.rows for step in region.steps}
     for step in arrivals(machine.scheduled, machine.decisions.io):
         if step not in by_rows:
-            raise _cannot(step, "it is pinned to be computed in one piece")
+            raise _cannot(step, "what was pinned, or the state that was imported, has it in one piece")
     rows = dict(_rows(machine))
     return tuple(replace(port, rows=rows[port.value], align=1) if port.value in rows else port for port in ports)
 

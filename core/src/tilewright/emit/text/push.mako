@@ -10,6 +10,9 @@
 % for pool in program.pools:
 % if names_in(text, pool.base):
     uint8_t *const ${pool.base} = (uint8_t *)ctx->pools.${pool.base};
+% if lifetimes:
+    (void)${pool.base}; /* marks alone may name it */
+% endif
 % endif
 % endfor
 % for pool in program.constants:
