@@ -62,7 +62,8 @@ def _cannot(step: str, reason: str) -> TilewrightError:
 def with_arriving(ports: tuple[Port, ...], machine: ScheduledMachine, regions: Sequence[Region]) -> tuple[Port, ...]:
     """The inputs, and of the one that arrives in rows these. It may begin at any byte.
 
-    TilewrightError TW4041 (exit 3) where the step that takes them is not computed by rows, because of pins, or of a state that was imported.
+    TilewrightError TW4041 (exit 3) where the step that takes them is not computed by rows, because of pins, or of a
+    state that was imported.
     """
     by_rows = {step for region in regions if region.rows for step in region.steps}
     for step in arrivals(machine.scheduled, machine.decisions.io):
