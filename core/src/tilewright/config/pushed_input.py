@@ -25,13 +25,14 @@ def pushed_input(options: Options, graph: Graph) -> str:
     demand_ends(options.io_of, (*graph.inputs, *graph.outputs))
     kept = kept_ends(options.states, graph)
     for name in asked:
-        if name not in graph.inputs or name in kept:
-            word = "state, which the application never sees" if name in kept else "no input"
-            raise _cannot(f"'{name}' is {word}", typed("--io", "INPUT=push"))
+        if name in kept:
+            raise _cannot(f"'{name}' is state, which the application never sees", "leave that --io out")
+        if name not in graph.inputs:
+            raise _cannot(f"'{name}' is no input", typed("--io", f"{name}=pool", gives="leaves it in the plan"))
     pushed = [name for name in graph.inputs if options.io_of.get(name, options.io) == "push" and name not in kept]
     if len(pushed) > 1:
         others = f"the model has {len(pushed)} inputs, and rows of one can arrive"
-        raise _cannot(others, typed("--io", f"{pushed[0]}=push", gives="leaves the others in the plan"))
+        raise _cannot(others, typed("--io", "pool", "--io", f"{pushed[0]}=push"))
     if not pushed:
         return ""
     if pushed[0] in graph.outputs or not any(pushed[0] in node.inputs for node in graph.nodes):

@@ -12,7 +12,7 @@ from tilewright import __version__
 from tilewright.report.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds, strip_svg
 from tilewright.report.front import told
 from tilewright.report.names import nodes_of, shown_names
-from tilewright.report.network import network_svg, place_colours
+from tilewright.report.network import network_svg, place_colours, together
 from tilewright.report.panels import Panel, panels_of_report
 from tilewright.report.text import meaning
 from tilewright.report.time import step_time, time_text
@@ -63,7 +63,7 @@ def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], r
             ends=[] if report is None else _ends(report["model"]),
             network="" if report is None else network_svg(report),
             places=[] if report is None else place_colours(report).items(),
-            framed=report is not None and _framed(report),
+            framed=together(report) if report is not None and _framed(report) else "",
             steps=[] if report is None else _rows(report),
             diagnostics=[] if report is None else report["diagnostics"],
             facts=_facts(report),

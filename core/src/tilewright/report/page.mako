@@ -94,7 +94,7 @@ of ${'{:,}'.format(panel.limit)} B\
 <span><i style="background:${colour}"></i>${place}</span>
 % endfor
 % if framed:
-<span><i class="frame"></i>run as one, tile by tile</span>
+<span><i class="frame"></i>run as one, ${framed}</span>
 % endif
 </p>
 <div class="wide drawing">${network | n}</div>

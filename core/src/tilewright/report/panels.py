@@ -148,7 +148,8 @@ def _buffer_box(buffer: Mapping[str, Any], makers: Mapping[str, Mapping[str, Any
     values = [rows["value"]] if rows else buffer["values"]
     nodes = _nodes(makers[value] for value in values if value in makers)
     if rows:
-        nodes, short = f"{rows['held']} of {rows['of']} rows of {nodes}", f"{rows['held']}/{rows['of']} {short}"
+        short = f"{rows['held']} of {rows['of']} rows"
+        nodes = f"{short} of {nodes}"
     return Box(
         name=buffer["name"],
         kind="rows held" if rows else buffer["kind"],
