@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from tilewright.c_text.rendering import template
 from tilewright.errors import toolchain_error, usage_error
-from tilewright.ir.addressable import caller_memory
 from tilewright.ir.graph import Tensor
 from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.program import Port
 from tilewright.ir.runner import Job
+from tilewright.runners.areas import STATE, Area, areas_of
 from tilewright.runners.traced_rows import FLAG, HEADER, HEADER_NAME, TracedRows, decode_rows, traced_rows
-from tilewright.runners.write_guard import Area, guard_text, writable
+from tilewright.runners.write_guard import guard_text, writable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from tilewright.lower.addresses import AddressBook
 
     Array = npt.NDArray[np.generic]
-
-
-STATE = "state"  # role of an area, and the name that steps have for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,50 +160,6 @@ def _decoded(
             values[name] = ordered.transpose(np.argsort(layout)) if layout else ordered
         found.append(values)
     return tuple(found)
-
-
-def areas_of(job: Job, book: AddressBook, inputs: Sequence[Port], outputs: Sequence[Port]) -> tuple[Area, ...]:
-    """Every area, in the order in which the harness numbers them."""
-    states = [use for use in job.plan.pools if use.kind == "state"]
-    state = sum(use.used_bytes for use in states)
-    platform = job.plan.tiled.scheduled.bound.platform
-    areas = [
-        Area(
-            name=pool.base,
-            role="pool",
-            size_bytes=pool.size_bytes,
-            assign=f"pools.{pool.base}",
-            type="void",
-            memory=pool.memory,
-            lasting=bool(pool.copies),
-        )
-        for pool in book.pools
-    ]
-    if state:
-        areas.append(
-            Area(
-                name=STATE,
-                role="state",
-                size_bytes=state,
-                assign="",
-                type="void",
-                memory=states[0].memory,
-                lasting=True,
-            )
-        )
-    for role, ports in (("input", inputs), ("output", outputs)):
-        areas.extend(
-            Area(
-                name=f"{role} {port.member}",
-                role=role,  # type: ignore[arg-type]  # one of the two words above
-                size_bytes=port.tensor.size_bytes,
-                assign=f"{role}s.{port.member}",
-                type=("const " if role == "input" else "") + port.tensor.dtype.c_type,
-                memory=(caller_memory(platform) if port.pool else platform.home_memory()).name,
-            )
-            for port in ports
-        )
-    return tuple(areas)
 
 
 def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str]) -> tuple[Record, ...]:

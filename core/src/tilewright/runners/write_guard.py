@@ -13,31 +13,19 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from tilewright.c_text.rendering import template
 from tilewright.errors import TilewrightError, toolchain_error
 from tilewright.ir.runner import Job
 from tilewright.ir.stages import Buffer, Tiled
+from tilewright.runners.areas import STATE, Area
 
 if TYPE_CHECKING:
     from tilewright.lower.addresses import AddressBook
 
 FOUND = "trespass.txt"  # that the program leaves: step, area, first and last byte
 _WHOLE = ("scratch", "tile", "staged", "resident")  # kinds that a step may fill as it likes while they live
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Area:
-    """Guarded memory of the harness: a pool, the state, or a tensor. `assign`: the member that points to it."""
-
-    name: str
-    role: Literal["pool", "state", "input", "output"]
-    size_bytes: int
-    assign: str
-    type: str
-    memory: str = ""  # that it is in, where it is a part of the plan; the caller's memory otherwise
-    lasting: bool = False  # its bytes are kept from run to run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -116,7 +104,7 @@ def _area(book: AddressBook, members: Mapping[str, str], buffer: str) -> str:
         struct = "outputs" if f"outputs.{owner}" in members else "inputs"
         return f"{struct}.{members[f'{struct}.{owner}']}"
     base = book.of_buffer(buffer).parameter.name
-    return base if base == "state" else f"pools.{base}"
+    return base if base == STATE else f"pools.{base}"
 
 
 def _start(book: AddressBook, buffer: str) -> int:
