@@ -9,6 +9,7 @@ import numpy as np
 
 from tilewright.api.deployment import Deployment
 from tilewright.api.runner import (
+    Area,
     Compiler,
     ElfSymbol,
     Harness,
@@ -38,10 +39,12 @@ image = {name: np.zeros(tensor.shape, tensor.dtype.numpy) for name, tensor in pl
 # What is to be run: the generated files, the plan behind them, and sets of inputs.
 job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=(image,), trace=True)
 
-# %% make_harness, Harness, Record, TracedRows
+# %% make_harness, Harness, Area, Record, TracedRows
 # The program around the network: its `main`, the inputs as bytes, and where each step's values will be.
 harness: Harness = make_harness(job)
 record: Record = harness.records[0]
+area: Area = harness.areas[record.area]
+assert record.offset_bytes + record.size_bytes <= area.size_bytes
 assert "int main(" in harness.main
 assert len(harness.inputs) == sum(array.nbytes for array in image.values())
 assert record.size_bytes == harness.tensors[record.value].size_bytes
