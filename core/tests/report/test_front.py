@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 from tilewright.plan.row_front import FrontPoint
+from tilewright.report.build import MOST_STEPS, _front
 from tilewright.report.front import front_of, front_table, less_memory
 
 PLAN = FrontPoint(ram_bytes=50_064, slowdown=0.0, chosen=True)
@@ -40,3 +44,12 @@ def test_a_table_has_every_point() -> None:
 
 def test_one_point_is_no_table() -> None:
     assert front_table({"front": front_of((PLAN,))}) == front_table({}) == []
+
+
+def test_every_report_of_a_short_network_has_it_and_a_check_has_it_always() -> None:
+    steps = SimpleNamespace(steps=[None] * MOST_STEPS)
+    longer = SimpleNamespace(steps=[None] * (MOST_STEPS + 1))
+    short: Any = SimpleNamespace(scheduled=steps, front=FRONT)
+    long: Any = SimpleNamespace(scheduled=longer, front=FRONT)
+    assert _front(short, asked=False) == _front(short, asked=True) == _front(long, asked=True)
+    assert _front(long, asked=False) == {}

@@ -24,6 +24,7 @@ from tilewright.report.tiles import level, traffic_ratio, work
 from tilewright.report.time import milliseconds
 from tilewright.tile.measure import step_costs
 
+MOST_STEPS = 64  # of a network whose front is in every report: that takes less than half a second
 SCHEMA = "https://tilewright.dev/schema/report-1.json"
 
 
@@ -51,7 +52,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
         "traffic_ratio": traffic_ratio(steps),
         "allocation": _allocation(deployment, allocated),
-        "front": front_of(deployment.front),
+        **_front(deployment, asked=not artifacts),
         "order": _order(allocated),
         "away": {"used_bytes": bytes_away(allocated), "lower_bound_bytes": least_bytes_away(allocated)},
         "staged": _staged(allocated),
@@ -63,6 +64,12 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "diagnostics": [_diagnostic(item) for item in deployment.diagnostics],
         "artifacts": _artifacts(deployment) if artifacts else [],
     }
+
+
+def _front(deployment: Deployment, *, asked: bool) -> dict[str, Any]:
+    """Memory against cycles: of a long network, where that takes seconds, only for a check, which is asked for it."""
+    short = len(deployment.scheduled.steps) <= MOST_STEPS
+    return {"front": front_of(deployment.front)} if short or asked else {}
 
 
 def _time(cycles: int, clock_hz: int | None) -> dict[str, Any]:
