@@ -155,9 +155,11 @@ def smallest_plan(planner: Planner, plan: Allocated, rebind: Rebind | None) -> A
 
 def _arriving(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
     """The plan where an input arrives in rows. `plan` has it whole, which is an answer only where tiles are pinned."""
-    if not rows_possible(planner, plan.tiled.scheduled.bound.platform):
+    platform = plan.tiled.scheduled.bound.platform
+    if not rows_possible(planner, platform):
         return plan
-    ways = list(row_ways(planner, plan.tiled.scheduled, rebind))
+    every = row_ways(planner, plan.tiled.scheduled, rebind)
+    ways = [one for one in every if one.size_bytes <= _room(platform)] or list(every)
     if planner.optimize != "speed":
         most = BALANCED if planner.optimize == "balanced" else float("inf")
         enough = [one for one in ways if one.slowdown <= most] or ways[:1]
