@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tilewright.plan.row_front import FrontPoint
-from tilewright.report.text import align
+from tilewright.report.table import Part, Table
 
 _WORTH_SAYING = 0.9  # of the plan's bytes, at most
 
@@ -26,14 +26,14 @@ def front_of(points: Sequence[FrontPoint]) -> list[dict[str, Any]]:
     ]
 
 
-def front_table(report: Mapping[str, Any]) -> list[str]:
-    """Lines for a terminal; none where there is nothing to choose."""
+def front_table(report: Mapping[str, Any]) -> tuple[Part, ...]:
+    """For a terminal; none where there is nothing to choose."""
     points = report.get("front", ())
     if len(points) < 2:
-        return []
+        return ()
     rows = [("RAM", "cycles", "with")]
     rows += [(f"{one['ram_bytes']:,} B", f"{one['more_cycles_percent']:+.1f} %", told(one)) for one in points]
-    return ["memory against cycles (estimates)", *align(rows, right=(0, 1), indent=2)]
+    return "memory against cycles (estimates)", Table(rows=rows, right=(0, 1), indent=2)
 
 
 def told(point: Mapping[str, Any]) -> str:
