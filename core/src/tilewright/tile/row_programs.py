@@ -9,10 +9,12 @@ many bytes, for fewer and fewer bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from tilewright.ir.decisions import OUTSIDE
 from tilewright.ir.regions import HeldValue, Region, Rows
 from tilewright.ir.rounding import align_up
+from tilewright.tile.arrivals import arrivals
 from tilewright.tile.row_order import Member, Play, folded, play
 from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
@@ -84,11 +86,22 @@ class RowPrograms:
 
 def row_programs(machine: ScheduledMachine) -> RowPrograms:
     """Look at every segment of the schedule."""
-    steps = RowSteps(machine)
+    steps, arriving = RowSteps(machine), arrivals(machine.scheduled, machine.decisions.io)
     endings = [_Ending(steps, last) for last in range(len(machine.scheduled.steps))]
     largest = max((one.alone().size_bytes for one in endings), default=0)
-    segments = tuple((one.alone(), *one.segments(largest)) for one in endings)
-    return RowPrograms(machine=machine, steps=steps, segments=segments)
+    segments = [(one.alone(), *one.segments(largest)) for one in endings]
+    for number in (machine.numbers[name] for name in arriving):
+        segments[number] = _taking(segments, number)
+    return RowPrograms(machine=machine, steps=steps, segments=tuple(segments))
+
+
+def _taking(segments: Sequence[Sequence[Segment]], number: int) -> tuple[Segment, ...]:
+    """Those that end with the step that takes the rows of an input: it is alone, and the input whole, only where no
+    later step can be with it; and it is computed by rows even then, because that is how they come.
+    """
+    together = any(one.first <= number for ending in segments[number + 1 :] for one in ending)
+    alone, *others = segments[number]
+    return tuple(others) if together else (replace(alone, rows=1), *others)
 
 
 def leaves(machine: ScheduledMachine, value: str, inside: Sequence[str]) -> bool:
@@ -156,7 +169,7 @@ class _Whole:
 
 def _placed_bytes(machine: ScheduledMachine, size_bytes: int, values: Sequence[str]) -> int:
     """What a buffer takes of the plan; nothing in the caller's memory."""
-    theirs = any(machine.decisions.io.get(value) == "user" for value in values)
+    theirs = any(machine.decisions.io.get(value) in OUTSIDE for value in values)
     return 0 if theirs else align_up(size_bytes, machine.platform.buffer_align)
 
 
