@@ -1,4 +1,4 @@
-"""Knows the instructions of a block of products: what streams bring is multiplied and added, then results are finished.
+"""Knows the instructions of blocks: what streams bring is multiplied, added or compared, then results are finished.
 Does not know where streams lead.
 
 A block computes `width` outputs of one row. Of float32 a register holds two sums, over every second product each.
@@ -14,6 +14,7 @@ OTHERS = ("fa3", "fa4", "fa5", "fa6", "fa7", "ft8", "ft9", "fs2")
 MARKS = ("fs4", "fs5", "fs6", "fs7")  # 0 as long as nothing infinite, and no NaN, was clipped
 LIMITS = ("ft10", "ft11")
 ZERO = "fs3"
+FACTOR = LOWEST = "fs8"  # what sums are multiplied by; what maxima begin with
 CLOBBERED = ("ft0", "ft1", "ft2", *SUMS, *OTHERS)
 
 
@@ -83,3 +84,49 @@ def _line(name: str, *registers: str, double: bool) -> str:
     if double:
         return f'"f{name}.d {", ".join(registers)}\\n\\t"'
     return f"TW_SN_VF{name.upper()}({', '.join(registers)})"
+
+
+def tap_lines(width: int, kind: str, clip: str) -> tuple[str, ...]:
+    """C strings of a window of `width` pairs of channels: `times` + 1 taps, each pair by itself.
+
+    `kind`: "products" (begin with a bias), "sum" (of elements, times a factor) or "max" (each element comes twice).
+    """
+    sums = SUMS[:width]
+    begin = {
+        "products": [f'"fld {one}, {8 * at}(%[b])\\n\\t"' for at, one in enumerate(sums)],
+        "sum": [f'"fcvt.d.w {one}, x0\\n\\t"' for one in sums],
+        "max": [f'"fmv.d {one}, {LOWEST}\\n\\t"' for one in sums],
+    }
+    return (
+        *begin[kind],
+        *_repeated(_tap_lines(sums, kind)),
+        *([_line("mul", one, one, FACTOR, double=False) for one in sums] if kind == "sum" else []),
+        *_clip_lines(sums, clip),
+        *(f'"fsd {one}, {8 * at}(%[y])\\n\\t"' for at, one in enumerate(sums)),
+    )
+
+
+def _repeated(lines: list[str]) -> tuple[str, ...]:
+    return (f'TW_SN_REPEAT("%[times]", {len(lines)})', *lines)
+
+
+def _tap_lines(sums: tuple[str, ...], kind: str) -> list[str]:
+    if kind == "products":
+        return [f"TW_SN_VFMAC({one}, ft0, ft1)" for one in sums]
+    if kind == "sum":
+        return [_line("add", one, one, "ft0", double=False) for one in sums]
+    marks = (MARKS * 2)[: len(sums)]
+    pairs = zip(marks, sums, strict=True)
+    return [
+        line
+        for mark, one in pairs
+        for line in (_line("add", mark, mark, "ft0", double=False), _line("max", one, one, "ft0", double=False))
+    ]
+
+
+def _clip_lines(sums: tuple[str, ...], clip: str) -> list[str]:
+    if clip == "none":
+        return []
+    lines = [f"TW_SN_VFMAC({MARKS[at % 4]}, {one}, {ZERO})" for at, one in enumerate(sums)]
+    lines += [_line("max", one, one, LIMITS[0], double=False) for one in sums]
+    return lines + ([_line("min", one, one, LIMITS[1], double=False) for one in sums] if clip == "both" else [])

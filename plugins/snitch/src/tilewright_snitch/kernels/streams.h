@@ -32,6 +32,26 @@ TW_KERNEL int tw_sn_near(const void *pointer)
     return address - 0x10000000u < 0x20000u && address % 8u == 0u;
 }
 
+/* Twice the same float32, in the two halves of a register (vfcpka.s.s). */
+TW_KERNEL double tw_sn_pair(float value)
+{
+    double both;
+    __asm__ volatile(".insn r 0x33, 0, 0x58, %0, %1, %1" : "=f"(both) : "f"(value));
+    return both;
+}
+
+/* The sum of two halves. It goes through memory: only loads and stores take a register apart. */
+TW_KERNEL float tw_sn_halves(double both)
+{
+    double room;
+    float low, high;
+    __asm__ volatile("fsd %2, 0(%3)\n\tflw %0, 0(%3)\n\tflw %1, 4(%3)"
+                     : "=&f"(low), "=&f"(high)
+                     : "f"(both), "r"(&room)
+                     : "memory");
+    return low + high;
+}
+
 /* Until the float unit has done all that it was given. */
 TW_KERNEL void tw_sn_settle(void)
 {
@@ -67,8 +87,8 @@ TW_KERNEL void tw_sn_off(void)
     __asm__ volatile(".option push\n\t.option arch, +zicsr\n\tcsrci 0x7C0, 1\n\t.option pop" ::: "memory");
 }
 
-/* All four dimensions of a stream that is read; each element is given `repeat` times more. */
-#  define TW_SN_READ(stream, walk, repeat, pointer) \
+/* All four dimensions of a stream; each element is given `repeat` times more. They stay as they are from start to start. */
+#  define TW_SN_WALK(stream, walk, repeat) \
     do { \
         TW_SN_SET(stream, 1, repeat); \
         TW_SN_SET(stream, 2, (walk).bound[0]); \
@@ -79,6 +99,7 @@ TW_KERNEL void tw_sn_off(void)
         TW_SN_SET(stream, 7, tw_sn_step(&(walk), 1)); \
         TW_SN_SET(stream, 8, tw_sn_step(&(walk), 2)); \
         TW_SN_SET(stream, 9, tw_sn_step(&(walk), 3)); \
-        TW_SN_SET(stream, 27, pointer); \
     } while (0)
+#  define TW_SN_READ(stream, pointer) TW_SN_SET(stream, 27, pointer)
+#  define TW_SN_WRITE(stream, pointer) TW_SN_SET(stream, 31, pointer)
 #endif
