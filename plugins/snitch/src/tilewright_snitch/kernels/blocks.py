@@ -14,7 +14,7 @@ OTHERS = ("fa3", "fa4", "fa5", "fa6", "fa7", "ft8", "ft9", "fs2")
 MARKS = ("fs4", "fs5", "fs6", "fs7")  # 0 as long as nothing infinite, and no NaN, was clipped
 LIMITS = ("ft10", "ft11")
 ZERO = "fs3"
-FACTOR = LOWEST = "fs8"  # what sums are multiplied by; what maxima begin with
+VALUE = FACTOR = LOWEST = "fs8"  # one value for all; what sums are multiplied by; what maxima begin with
 CLOBBERED = ("ft0", "ft1", "ft2", *SUMS, *OTHERS)
 
 
@@ -61,23 +61,40 @@ def _finish(width: int, kind: str, bias: bool, clip: str, dense: bool) -> Iterat
             yield "add %[y], %[y], %[y_step]"
 
 
-def element_lines(instruction: str, clip: str, *, double: bool) -> tuple[str, ...]:
+def element_lines(op: str, clip: str, register: str, *, double: bool) -> tuple[str, ...]:
     """C strings of a repetition: one element of each stream without a clip, four at a time with one.
 
-    `instruction`: "add", "sub" or "mul".
+    `op`: "add", "sub", "mul", or "clip" (of one stream, which gives each element twice).
+    `register`: "a" or "b" where that is one value, in `VALUE`.
     """
+    if op == "clip":
+        return _limit_lines(clip, double=double)
+    streams = [one for one in "ab" if one != register]
+    a, b = (VALUE if one == register else f"ft{streams.index(one)}" for one in "ab")
     if clip == "none":
-        return (_line(instruction, "ft2", "ft0", "ft1", double=double),)
-    registers = SUMS[:4]
-    lines = [_line(instruction, one, "ft0", "ft1", double=double) for one in registers]
-    for one, mark in zip(registers, MARKS, strict=True):
-        lines.append(
-            f'"fmadd.d {mark}, {one}, {ZERO}, {mark}\\n\\t"' if double else f"TW_SN_VFMAC({mark}, {one}, {ZERO})"
-        )
+        return (_line(op, "ft2", a, b, double=double),)
+    registers = SUMS[: len(MARKS)]
+    lines = [_line(op, one, a, b, double=double) for one in registers]
+    lines += [_marked(mark, one, double=double) for one, mark in zip(registers, MARKS, strict=True)]
     if clip == "both":
         lines += [_line("max", one, one, LIMITS[0], double=double) for one in registers]
-        return (*lines, *(_line("min", "ft2", one, LIMITS[1], double=double) for one in registers))
-    return (*lines, *(_line("max", "ft2", one, LIMITS[0], double=double) for one in registers))
+    last = ("max", LIMITS[0]) if clip == "low" else ("min", LIMITS[1])
+    return (*lines, *(_line(last[0], "ft2", one, last[1], double=double) for one in registers))
+
+
+def _limit_lines(clip: str, *, double: bool) -> tuple[str, ...]:
+    lines = []
+    for one, mark in zip(SUMS, MARKS, strict=False):
+        lines.append(_line("add", mark, mark, "ft0", double=double))
+        lines.append(_line("max", "ft2" if clip == "low" else one, "ft0", LIMITS[0], double=double))
+    if clip == "both":
+        lines += [_line("min", "ft2", one, LIMITS[1], double=double) for one in SUMS[: len(MARKS)]]
+    return tuple(lines)
+
+
+def _marked(mark: str, one: str, *, double: bool) -> str:
+    """`mark` becomes NaN where `one` is infinite or NaN."""
+    return f'"fmadd.d {mark}, {one}, {ZERO}, {mark}\\n\\t"' if double else f"TW_SN_VFMAC({mark}, {one}, {ZERO})"
 
 
 def _line(name: str, *registers: str, double: bool) -> str:
@@ -127,6 +144,6 @@ def _tap_lines(sums: tuple[str, ...], kind: str) -> list[str]:
 def _clip_lines(sums: tuple[str, ...], clip: str) -> list[str]:
     if clip == "none":
         return []
-    lines = [f"TW_SN_VFMAC({MARKS[at % 4]}, {one}, {ZERO})" for at, one in enumerate(sums)]
+    lines = [_marked(MARKS[at % 4], one, double=False) for at, one in enumerate(sums)]
     lines += [_line("max", one, one, LIMITS[0], double=False) for one in sums]
     return lines + ([_line("min", one, one, LIMITS[1], double=False) for one in sums] if clip == "both" else [])
