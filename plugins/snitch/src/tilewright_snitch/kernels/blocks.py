@@ -147,3 +147,60 @@ def _clip_lines(sums: tuple[str, ...], clip: str) -> list[str]:
     lines = [_marked(MARKS[at % 4], one, double=False) for at, one in enumerate(sums)]
     lines += [_line("max", one, one, LIMITS[0], double=False) for one in sums]
     return lines + ([_line("min", one, one, LIMITS[1], double=False) for one in sums] if clip == "both" else [])
+
+
+A_REGISTERS = ("fs4", "fs5", "fs6", "fs7", "fs8", "fs9", "fs10", "fs11")
+LANES_MARK = ZERO  # what has a clip marks in one register: zeros for the others are made when sums are done
+
+
+def lane_lines(height: int, width: int, clip: str, *, dense: bool) -> tuple[str, ...]:
+    """C strings of `height` rows of `width` pairs of outputs: each element of A times pairs that a stream brings.
+
+    Four elements of a row at a time from %[a0] to %[whole], then one by one to %[end].
+    """
+    rows = [(SUMS, OTHERS)[row][:width] for row in range(height)]
+    sums = [one for row in rows for one in row]
+    lines = [f"fcvt.d.w {one}, x0" for one in sums]
+    four, one = _lane_step(rows, 4, dense=dense), _lane_step(rows, 1, dense=dense)
+    return (
+        *_texts(lines),
+        *_texts(["beq %[a0], %[whole], 2f", "1:"]),
+        *four,
+        *_texts(["bne %[a0], %[whole], 1b", "2:", "beq %[a0], %[end], 4f", "3:"]),
+        *one,
+        *_texts(["bne %[a0], %[end], 3b", "4:"]),
+        *_lane_clip(sums, clip),
+        *_texts([f"fsd {one}, {8 * at}(%[y{row}])" for row, own in enumerate(rows) for at, one in enumerate(own)]),
+    )
+
+
+def _texts(lines: list[str]) -> tuple[str, ...]:
+    return tuple(f'"{line}\\n\\t"' for line in lines)
+
+
+def _lane_step(rows: list[tuple[str, ...]], times: int, *, dense: bool) -> tuple[str, ...]:
+    """`times` elements of each row: loaded all, then multiplied."""
+    loads, products, registers = [], [], iter(A_REGISTERS)
+    named = [[next(registers) for _ in rows] for _ in range(times)]
+    for at, own in enumerate(named):
+        for row, register in enumerate(own):
+            loads.append(f"flw {register}, {4 * at if dense else 0}(%[a{row}])")
+            if not dense:
+                loads.append(f"add %[a{row}], %[a{row}], %[step]")
+    if dense:
+        loads += [f"addi %[a{row}], %[a{row}], {4 * times}" for row in range(len(rows))]
+    for own in named:
+        for pair in zip(*rows, strict=True):
+            products += [f"TW_SN_VFMAC_R({sum_}, ft0, {one})" for sum_, one in zip(pair, own, strict=True)]
+    return (*_texts(loads), *products)
+
+
+def _lane_clip(sums: list[str], clip: str) -> tuple[str, ...]:
+    if clip == "none":
+        return ()
+    zero, *marks = A_REGISTERS[:5]
+    lines = list(_texts([f"fcvt.d.w {one}, x0" for one in (zero, *marks)]))
+    lines += [f"TW_SN_VFMAC({marks[at % 4]}, {one}, {zero})" for at, one in enumerate(sums)]
+    lines += [_line("max", one, one, LIMITS[0], double=False) for one in sums]
+    lines += [_line("min", one, one, LIMITS[1], double=False) for one in sums if clip == "both"]
+    return (*lines, *(_line("add", LANES_MARK, LANES_MARK, mark, double=False) for mark in marks))

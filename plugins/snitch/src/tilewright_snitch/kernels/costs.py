@@ -18,6 +18,7 @@ BLOCK_CYCLES = 4.0
 TAPS_RUN_CYCLES, TAPS_CYCLES = 170.0, 100.0  # of a run of pixels, of its blocks of a width
 TAPS_BLOCK_CYCLES, PIXEL_CYCLES = 25.0, 5.0
 TAPS_CALL_CYCLES = 160.0
+LANES_CYCLES = 12.0  # of a block of rows and pairs, beside its instructions
 
 
 def widths(outputs: int) -> Iterator[tuple[int, int]]:
@@ -48,4 +49,17 @@ def taps_cycles(rows: int, runs: Sequence[tuple[int, int]], channels: int, *, ki
             tap = 2 * width if kind == "max" else max(width, LATENCY)
             block = TAPS_BLOCK_CYCLES + pixels * (taps * tap + finish * width + PIXEL_CYCLES)
             total += rows * (TAPS_CYCLES + blocks * block)
+    return total
+
+
+def lanes_cycles(rows: int, outputs: int, depth: int, *, clip: int) -> float:
+    """A product of two computed matrices of float32, two rows at a time."""
+    total = CALL_CYCLES
+    for width, count in widths(outputs // 2):
+        for height, blocks in ((2, rows // 2), (1, rows % 2)):
+            sums = width * height
+            four = max(4 * sums, LATENCY * 4) + 4 * height + height + 1
+            finish = 2 * sums + LANES_CYCLES + (sums * (clip + 1) + 4 * LATENCY + 5 if clip else 0)
+            block = depth // 4 * four + depth % 4 * (four / 4 + 2) + finish
+            total += count * (SETUP_CYCLES + blocks * block) if blocks else 0.0
     return total
