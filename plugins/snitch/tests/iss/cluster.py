@@ -42,13 +42,14 @@ class Transfer:
 
 
 class Mover:
-    """The copy engine: transfers one after the other, numbered from 0."""
+    """The copy engine: transfers one after the other, numbered from 2, as on GVSoC."""
 
     def __init__(self, machine: Cluster) -> None:
         self.machine = machine
         self.registers = Transfer(0, 0, 0, 1, 0, 0)
         self.pending: deque[Transfer] = deque()
-        self.started = self.over = self.free = 0
+        self.started = self.over = 1
+        self.free = 0
 
     def execute(self, core: Core, word: int) -> bool:
         """An instruction of the copy engine; False where it is none."""
@@ -81,7 +82,7 @@ class Mover:
         strides = (one.source_stride, one.target_stride)
         self.pending.append(Transfer(one.source, one.target, size, rows, *strides, self.free))
         self.started += 1
-        return self.started - 1
+        return self.started
 
     def _look(self, core: Core) -> int:
         if self.pending:

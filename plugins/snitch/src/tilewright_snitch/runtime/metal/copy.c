@@ -1,6 +1,6 @@
 /* Copies of tw_rt: the engine of the core that moves data, by its own instructions.
  *
- * The engine takes transfers in turn and numbers them from 0; its status 0 is the number of those that are over.
+ * The engine takes transfers in turn and numbers them from 2; its status 0 is the number of the last one that is over.
  */
 #include "metal.h"
 #include "tw_rt.h"
@@ -35,7 +35,7 @@ static inline uint32_t start_rows(uint32_t bytes, uint32_t rows, uint32_t source
     return number;
 }
 
-/* A transfer of nothing would never end: it has the number of the one before, or none. */
+/* A transfer of nothing has no number: 0. */
 uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t dst_stride, uint32_t src_stride)
 {
     ORDER_COPIES();
@@ -44,21 +44,21 @@ uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, u
     }
     between(src, dst);
     if (rows == 1u || (dst_stride == bytes && src_stride == bytes)) {
-        return 1u + start_row(bytes * rows);
+        return start_row(bytes * rows);
     }
-    return 1u + start_rows(bytes, rows, src_stride, dst_stride);
+    return start_rows(bytes, rows, src_stride, dst_stride);
 }
 
-static inline uint32_t transfers_over(void)
+static inline uint32_t last_over(void)
 {
-    uint32_t count;
-    __asm__ volatile(".insn r 0x2b, 0, 4, %0, x0, x0" : "=r"(count)::"memory"); /* dmstati, 0 */
-    return count;
+    uint32_t number;
+    __asm__ volatile(".insn r 0x2b, 0, 4, %0, x0, x0" : "=r"(number)::"memory"); /* dmstati, 0 */
+    return number;
 }
 
 void tw_rt_wait(uint32_t transfer)
 {
-    while (transfer && (int32_t)(transfers_over() - transfer) < 0) {
+    while (transfer && (int32_t)(last_over() - transfer) < 0) {
     }
     ORDER_COPIES();
 }
