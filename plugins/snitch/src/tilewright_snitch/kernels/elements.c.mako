@@ -75,6 +75,7 @@ TW_SN_APART ${type} ${function}_streams(const ${function}_rows *p, uint32_t word
         : [again] "r"(again)${', "f"(given)' if register else ""}\
 ${f', "f"({zero}), "f"(lowest)' if clip != "none" else ""}${', "f"(highest)' if clip == "both" else ""}
         : ${", ".join(f'"{one}"' for one in clobbered)}, "memory");
+    tw_sn_written();
     tw_sn_off();
 % if clip == "none":
     return 0;

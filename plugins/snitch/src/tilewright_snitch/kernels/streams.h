@@ -88,6 +88,16 @@ TW_KERNEL void tw_sn_off(void)
     __asm__ volatile(".option push\n\t.option arch, +zicsr\n\tcsrci 0x7C0, 1\n\t.option pop" ::: "memory");
 }
 
+/* Until a stream that writes has written everything (scfgri: a stream's status, negative when it has). What has not left for
+ * memory when streams are switched off is lost. */
+TW_KERNEL void tw_sn_written(void)
+{
+    int32_t status;
+    do {
+        __asm__ volatile(".insn i 0x2b, 1, %0, x0, 2" : "=r"(status)::"memory");
+    } while (status >= 0);
+}
+
 /* All four dimensions of a stream; each element is given `repeat` times more. They stay as they are from start to start. */
 #  define TW_SN_WALK(stream, walk, repeat) \
     do { \
