@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import struct
 import sys
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,12 +41,12 @@ class Transfer:
 
 
 class Mover:
-    """The copy engine: transfers one after the other, numbered from 2, as on GVSoC."""
+    """The copy engine: numbers from 2, as on GVSoC. What leaves TCDM overtakes what comes into it, as it does there."""
 
     def __init__(self, machine: Cluster) -> None:
         self.machine = machine
         self.registers = Transfer(0, 0, 0, 1, 0, 0)
-        self.pending: deque[Transfer] = deque()
+        self.pending: list[Transfer] = []
         self.started = self.over = 1
         self.free = 0
 
@@ -86,7 +85,8 @@ class Mover:
 
     def _look(self, core: Core) -> int:
         if self.pending:
-            one = self.pending.popleft()
+            one = next((one for one in self.pending if one.target >= L3), self.pending[0])
+            self.pending.remove(one)
             core.cycles = max(core.cycles, one.ends)
             for row in range(one.rows):
                 source = one.source + row * signed(one.source_stride)
