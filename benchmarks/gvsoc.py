@@ -42,8 +42,8 @@ DIGITS = HERE.parents[1] / "examples" / "digits"
 NEAR = {"siracusa": "l1", "snitch": "tcdm"}  # the memory that kernels read
 HOMES = {"siracusa": "l2", "snitch": "l3"}
 HEAD = (
-    "| network | home | near, KiB | buffers | steps | MACs | estimate | steps, measured | run, measured | run / estimate "
-    "| MAC/cycle |\n|---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|"
+    "| network | home | near, KiB | buffers | steps | MACs | estimate | steps, measured | run, measured "
+    "| run / estimate | MAC/cycle |\n|---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|"
 )
 STEPS_HEAD = (
     "| step | kernel | MACs | tiles | compute | copies | estimate | measured | measured / estimate | MAC/cycle |\n"

@@ -22,7 +22,8 @@ TCDM, TCDM_BYTES = 0x1000_0000, 128 << 10
 L3, L3_BYTES = 0x8000_0000, 64 << 20
 MOVER, HARTS = 8, 9
 EBREAK, EXIT_FINE = 0x0010_0073, 0x20026
-BURST_BYTES, BURST_CYCLES = 512, 120
+FETCH_CYCLES, FETCH_BYTES = 115, 4  # of a copy into TCDM at least, and in a cycle
+STORE_CYCLES, STORE_BYTES = 15, 256  # out of it
 TURN = 200_000  # instructions of a core before others go on
 MOST = 400_000_000
 
@@ -76,8 +77,9 @@ class Mover:
         one = self.registers
         if size == 0 or rows == 0:
             raise FaultError("a copy of nothing never ends")
-        bursts = rows * -(-size // BURST_BYTES)
-        self.free = max(self.free, core.cycles) + bursts * BURST_CYCLES
+        stored = STORE_CYCLES + rows + size * rows // STORE_BYTES
+        takes = stored if one.target >= L3 else max(FETCH_CYCLES, size * rows // FETCH_BYTES)
+        self.free = max(self.free, core.cycles) + takes
         strides = (one.source_stride, one.target_stride)
         self.pending.append(Transfer(one.source, one.target, size, rows, *strides, self.free))
         self.started += 1
