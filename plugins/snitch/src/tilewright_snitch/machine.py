@@ -19,8 +19,8 @@ SMALL_TCDM_BYTES = 32 << 10  # a TCDM smaller than this has no room for stacks
 MAX_COPY_BYTES = (1 << 24) - 1
 CHANNELS = 8  # transfers in flight: the engine queues them, and does one after the other
 PLAIN_MACS_PER_CYCLE = 0.87 / CORES  # of one core, compiled C: a product of 48 x 48 x 48 doubles took 127,576 cycles
-STEP_CYCLES = 500.0  # of a step, once: its instructions come from main memory; not measured
-CALL_CYCLES = 450.0  # of a tile: its place, arguments, two barriers; as the simulated cluster of tests/iss takes
+STEP_CYCLES = 5000.0  # of a step, once: its instructions come from main memory; small steps on GVSoC
+CALL_CYCLES = 3000.0  # of a tile: its place, arguments, two barriers, and code that has left the cache; sums on GVSoC
 FETCH_CYCLES = 115.0  # of the smallest copy out of the main memory, which answers after 100
 STORE_CYCLES = 15.0  # of the smallest copy into it: nobody waits for the memory
 
