@@ -29,9 +29,10 @@ from tilewright.ir.graph import Attribute  # noqa: E402
 from tilewright.ir.kernel import Kernel  # noqa: E402
 from tilewright.ir.layer import layer_of  # noqa: E402
 from tilewright.ir.operator import Operator  # noqa: E402
-from tilewright.operators import binary, clip, gemm, pool  # noqa: E402
+from tilewright.operators import binary, clip, gemm, matmul, pool  # noqa: E402
 from tilewright.operators.conv import CONV, CONV_F32  # noqa: E402
-from tilewright.operators.gemm import GEMM, MATMUL  # noqa: E402
+from tilewright.operators.gemm import GEMM  # noqa: E402
+from tilewright.operators.matmul import MATMUL  # noqa: E402
 from tilewright_snitch.kernels import conv, elements, lanes, products, taps  # noqa: E402
 
 Array = npt.NDArray[np.generic]
@@ -88,14 +89,14 @@ def layers() -> Iterator[Layer]:
     """Common shapes."""
     for size in (48, 64):
         pair: list[Array | None] = [real(size // 8, size).astype(np.float64), real(size, size).astype(np.float64)]
-        yield Layer(f"float64 product {size}^3", MATMUL, products.MATMUL, pair, {}, gemm.MATMUL_F32, constants=())
+        yield Layer(f"float64 product {size}^3", MATMUL, products.MATMUL, pair, {}, matmul.MATMUL_F32, constants=())
     for size in (48, 64):
         yield product(f"float32 product {size}^3, weights", size, {})
     yield product("float32 product 64^3, weights, bias and Relu", 64, RELU, bias=True)
     for size in (48, 64):
         both: list[Array | None] = [real(size // 8, size), real(size, size)]
         yield Layer(
-            f"float32 product {size}^3, computed", MATMUL, lanes.MATMUL_F32, both, {}, gemm.MATMUL_F32, constants=()
+            f"float32 product {size}^3, computed", MATMUL, lanes.MATMUL_F32, both, {}, matmul.MATMUL_F32, constants=()
         )
     yield convolution("float32 3x3, 16 to 32 at 16x16, Relu", (16, 32, 16, 3), {"h": (4, 6)})
     yield convolution("float32 3x3, 64 to 64 at 8x8, Relu", (64, 64, 8, 3), {"o": (0, 8)})

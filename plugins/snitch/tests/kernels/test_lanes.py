@@ -13,7 +13,7 @@ from snitch_run import run_on_iss
 from tilewright.api.testing import STRICT, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.layer import layer_of
-from tilewright.operators.gemm import MATMUL, MATMUL_F32
+from tilewright.operators.matmul import MATMUL, MATMUL_F32
 from tilewright_snitch.kernels import lanes
 
 Array = npt.NDArray[np.generic]
