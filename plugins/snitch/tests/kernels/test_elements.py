@@ -15,6 +15,7 @@ from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.layer import layer_of
 from tilewright.operators import binary
 from tilewright.operators import clip as clips
+from tilewright.tile.share import share
 from tilewright_snitch.kernels.elements import KERNELS
 
 Array = npt.NDArray[np.generic]
@@ -118,6 +119,16 @@ def test_as_fast_as_estimated(
     cycles = OWN[op].cycles
     assert cycles is not None
     assert cycles(layer_of(OPERATORS[op], OWN[op], site).whole) == pytest.approx(found.cycles, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("shape", "loop"), [((1, 64, 8, 8), "_lead1"), ((64, 32), "_lead1"), ((8, 12, 2, 5), "_lead3")]
+)
+def test_cores_share_what_leaves_long_runs(shape: tuple[int, ...], loop: str) -> None:
+    site, _ = made("Add", np.float32, {}, shape)
+    layer = layer_of(OPERATORS["Add"], OWN["Add"], site)
+    extents = {name: high for name, (_, high) in layer.whole.box.items()}
+    assert share(OWN["Add"], layer.access, extents, 8).loop == loop
 
 
 def test_refusals_say_why() -> None:

@@ -17,6 +17,7 @@ from tilewright_snitch.kernels.sources import c_section, c_template
 
 _EXPRESSIONS: Mapping[str, str] = MappingProxyType({"Add": "a + b", "Sub": "a - b", "Mul": "a * b", "Clip": "a"})
 CALL_CYCLES, SETUP_CYCLES, ROW_CYCLES = 60.0, 110.0, 200.0
+SHARED = ("_lead1", "_lead3", "_lead0", "*")  # among cores: channels last of all, whose neighbours a stream brings
 STREAMED = 4  # words of a stream in a repetition with a clip
 
 
@@ -113,7 +114,7 @@ def _kernel(op: str) -> Kernel:
         match=_match,
         in_place=_in_place,
         memories=dict.fromkeys(("X", "Y") if op == "Clip" else ("A", "B", "Y"), NEAR),
-        parallel=("*",),
+        parallel=SHARED,
         cycles=_cycles,
         values=_values,
         source=lambda values: (c_template("${function}", "elements.c.mako", c_section("streams.h")),),
