@@ -1,6 +1,8 @@
-"""The networks it is given on GVSoC's model of Siracusa: what the estimates said, and what the simulated cores counted.
+"""The networks it is given on GVSoC's models of Siracusa and Snitch: what the estimates said, and what the simulated
+cores counted.
 
-    python benchmarks/gvsoc.py [MODEL ...] [--sizes 64,16] [--homes l2,l3] [--groups 1] [--set NAME=VALUE] [--steps]
+    python benchmarks/gvsoc.py [MODEL ...] [--target siracusa] [--sizes 64,16] [--homes l2,l3] [--groups 1]
+                               [--set NAME=VALUE] [--steps]
     python benchmarks/gvsoc.py --kernels [--only conv]
 
 Needs GVSoC, in GVSOC_INSTALL_DIR or on PATH, and a compiler for the cluster. Without models: the trained ones beside
@@ -37,10 +39,11 @@ from tilewright_riscv.runners.gvsoc import GvsocRunner
 HERE = Path(__file__).resolve()
 TRAINED = HERE.parents[2] / "shared" / "models"
 DIGITS = HERE.parents[1] / "examples" / "digits"
-TARGET = "siracusa"
+NEAR = {"siracusa": "l1", "snitch": "tcdm"}  # the memory that kernels read
+HOMES = {"siracusa": "l2", "snitch": "l3"}
 HEAD = (
-    "| network | home | L1, KiB | buffers | steps | MACs | estimate | steps, measured | run, measured | run / estimate "
-    "| MAC/cycle |\n|---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|"
+    "| network | home | near, KiB | buffers | steps | MACs | estimate | steps, measured | run, measured "
+    "| run / estimate | MAC/cycle |\n|---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|"
 )
 STEPS_HEAD = (
     "| step | kernel | MACs | tiles | compute | copies | estimate | measured | measured / estimate | MAC/cycle |\n"
@@ -79,10 +82,11 @@ def main() -> int:
         return kernels(asked)
     failed = 0
     print(HEAD, flush=True)
-    for model, home, size in product(asked.models or models(), asked.homes.split(","), asked.sizes.split(",")):
+    homes = (asked.homes or HOMES[asked.target]).split(",")
+    for model, home, size in product(asked.models or models(), homes, asked.sizes.split(",")):
         begun = f"| {model.stem} | {home} | {size} | {asked.buffering}"
         try:
-            plan = Deployment(model, TARGET, options(asked, home=home, near_kib=float(size)))
+            plan = Deployment(model, asked.target, options(asked, home=home, near_kib=float(size)))
             result = run(plan)
         except TilewrightError as error:
             failed += 1
@@ -99,8 +103,9 @@ def parsed() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", type=Path)
-    parser.add_argument("--sizes", default="64", help="of L1, KiB")
-    parser.add_argument("--homes", default="l2")
+    parser.add_argument("--target", default="siracusa", choices=tuple(NEAR))
+    parser.add_argument("--sizes", default="64", help="of the near memory, KiB")
+    parser.add_argument("--homes", default="")
     parser.add_argument("--buffering", default="auto", choices=("auto", "single", "double"))
     parser.add_argument("--groups", type=int, help="longest chain of steps joined in L1; 1: layer by layer")
     parser.add_argument("--set", dest="settings", action="append", default=[], metavar="NAME=VALUE")
@@ -117,8 +122,9 @@ def models() -> list[Path]:
 
 def options(asked: argparse.Namespace, *, home: str, near_kib: float) -> Options:
     """One point of the table."""
-    settings = {"home": home, **dict(setting.split("=", 1) for setting in asked.settings)}
-    memory = {"l1": round(near_kib * 1024)}
+    chosen = {"home": home} if asked.target == "siracusa" else {}
+    settings = {**chosen, **dict(setting.split("=", 1) for setting in asked.settings)}
+    memory = {NEAR[asked.target]: round(near_kib * 1024)}
     return Options(memory=memory, buffering=asked.buffering, groups=asked.groups, settings=settings)
 
 
@@ -161,10 +167,11 @@ def summary(found: Sequence[Line], steps: int, result: RunResult) -> str:
 
 def kernels(asked: argparse.Namespace) -> int:
     """Single layers: every one is exact to its reference, or this ends with 1."""
-    chosen = [one for one in layers() if asked.only in one.name]
+    chosen = [one for one in (layers() if asked.target == "siracusa" else float_layers()) if asked.only in one.name]
     many = side_by_side([(one.site, one.inputs) for one in chosen])
     asked.groups = 1
-    plan = many.deployment(TARGET, options(asked, home="l2", near_kib=256))
+    near_kib = float(asked.sizes) if asked.target == "snitch" else 256
+    plan = many.deployment(asked.target, options(asked, home=HOMES[asked.target], near_kib=near_kib))
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
         traced = many.run(plan, GvsocRunner(), Path(folder) / "traced", trace=True)
         counted = many.run(plan, GvsocRunner(), Path(folder) / "counted", trace=False)

@@ -3,7 +3,8 @@
     python benchmarks/snitch_streams.py
 
 Needs riscv64-unknown-elf-gcc. A layer's box is the share of one of eight cores; what eight cores wait for is not
-counted. Set-up, edges, biases and activations are. The most is two products a cycle of float32, one of float64.
+counted. Set-up, edges, biases and activations are. The most is two products a cycle of float32, one of float64. Layers
+without products are counted in elements that they read. The last column is what portable C takes over what this takes.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ from tilewright.ir.graph import Attribute  # noqa: E402
 from tilewright.ir.kernel import Kernel  # noqa: E402
 from tilewright.ir.layer import layer_of  # noqa: E402
 from tilewright.ir.operator import Operator  # noqa: E402
-from tilewright.operators.conv import CONV  # noqa: E402
+from tilewright.operators import binary, clip, gemm, matmul, pool  # noqa: E402
+from tilewright.operators.conv import CONV, CONV_F32  # noqa: E402
 from tilewright.operators.gemm import GEMM  # noqa: E402
 from tilewright.operators.matmul import MATMUL  # noqa: E402
-from tilewright_snitch.kernels import conv, products  # noqa: E402
+from tilewright_snitch.kernels import conv, elements, lanes, products, taps  # noqa: E402
 
 Array = npt.NDArray[np.generic]
 RELU: dict[str, Attribute] = {"clip_low": 0.0}
@@ -46,6 +48,7 @@ class Layer:
     kernel: Kernel
     inputs: list[Array | None]
     attributes: dict[str, Attribute]
+    portable: Kernel
     box: dict[str, tuple[int, int]] = field(default_factory=dict)
     constants: tuple[int, ...] = (1, 2)
 
@@ -56,25 +59,28 @@ class Layer:
         box = {**layer.whole.box, **self.box}
         with tempfile.TemporaryDirectory() as folder:
             found = run_on_iss(self.operator, self.kernel, site, self.inputs, Path(folder), self.box)
+            plain = run_on_iss(self.operator, self.portable, site, self.inputs, Path(folder), self.box)
         share = 1.0
         for loop, (low, high) in self.box.items():
             whole = layer.whole.box[loop]
             share *= (high - low) / (whole[1] - whole[0])
-        packed = 2 * (found.counts["vfmul.s"] + found.counts["vfmac.s"])  # none for taps outside
-        macs = packed or self.operator.macs(site) * share
+        work = self.operator.macs(site) or sum(one.elements for one in site.inputs if one is not None)
         most = 1 if site.output.dtype is DType.F64 else 2
         assert self.kernel.cycles is not None
-        estimate, used = self.kernel.cycles(layer.tile(box)), 100 * macs / found.cycles / most
+        count, estimate = work * share, self.kernel.cycles(layer.tile(box))
+        if self.kernel is conv.CONV:  # taps outside are none
+            count = 2 * (found.counts["vfmul.s"] + found.counts["vfmac.s"])
+        used = f"{100 * count / found.cycles / most:.0f} %" if self.operator.macs(site) else "-"
         return (
-            f"| {self.name} | {macs:,.0f} | {found.cycles:,} | {macs / found.cycles:.2f} | {used:.0f} % "
-            f"| {found.stalls:,} | {estimate:,.0f} |"
+            f"| {self.name} | `{self.kernel.name}` | {count:,.0f} | {found.cycles:,} | {count / found.cycles:.2f} "
+            f"| {used} | {estimate:,.0f} | {plain.cycles / found.cycles:.1f} |"
         )
 
 
 def main() -> None:
     """Print the table."""
-    print("| layer, one core's share | products | cycles | a cycle | of the most | float unit waits | estimate |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print("| layer, one core's share | kernel | work | cycles | a cycle | of the most | estimate | portable C |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for layer in layers():
         print(layer.row(), flush=True)
 
@@ -83,30 +89,73 @@ def layers() -> Iterator[Layer]:
     """Common shapes."""
     for size in (48, 64):
         pair: list[Array | None] = [real(size // 8, size).astype(np.float64), real(size, size).astype(np.float64)]
-        yield Layer(f"float64 product {size}^3", MATMUL, products.MATMUL, pair, {}, constants=())
+        yield Layer(f"float64 product {size}^3", MATMUL, products.MATMUL, pair, {}, matmul.MATMUL_F32, constants=())
     for size in (48, 64):
-        yield product(f"float32 product {size}^3", size, {})
-    yield product("float32 product 64^3, bias and Relu", 64, RELU, bias=True)
+        yield product(f"float32 product {size}^3, weights", size, {})
+    yield product("float32 product 64^3, weights, bias and Relu", 64, RELU, bias=True)
+    for size in (48, 64):
+        both: list[Array | None] = [real(size // 8, size), real(size, size)]
+        yield Layer(
+            f"float32 product {size}^3, computed", MATMUL, lanes.MATMUL_F32, both, {}, matmul.MATMUL_F32, constants=()
+        )
     yield convolution("float32 3x3, 16 to 32 at 16x16, Relu", (16, 32, 16, 3), {"h": (4, 6)})
     yield convolution("float32 3x3, 64 to 64 at 8x8, Relu", (64, 64, 8, 3), {"o": (0, 8)})
     yield convolution("float32 1x1, 64 to 64 at 16x16, Relu", (64, 64, 16, 1), {"h": (4, 6)})
+    yield from channels()
+    yield from elementwise()
+
+
+def channels() -> Iterator[Layer]:
+    """Windows of which every channel is by itself."""
+    own = {kernel.op: kernel for kernel in taps.KERNELS}
+    wide = window(3, 1) | {"group": 64} | RELU
+    values: list[Array | None] = [real(1, 64, 16, 16), real(64, 1, 3, 3), real(64)]
+    yield Layer("depthwise 3x3, 64 at 16x16, Relu", CONV, own["Conv"], values, wide, CONV_F32, {"h": (4, 6)})
+    image: list[Array | None] = [real(1, 64, 8, 8)]
+    whole = window(8, 0) | {"count_include_pad": 0}
+    share = {"c": (0, 8)}
+    operator, portable = pool.AVERAGE_POOL, pool.AVERAGE_POOL_F32
+    yield Layer("average of 8x8, 64 channels", operator, own["AveragePool"], image, whole, portable, share, ())
+    image = [real(1, 32, 16, 16)]
+    halves = window(2, 0) | {"strides": (2, 2)}
+    operator, portable = pool.MAX_POOL, pool.MAX_POOL_PORTABLE
+    yield Layer("maxima of 2x2, 32 at 16x16", operator, own["MaxPool"], image, halves, portable, {"h": (0, 1)}, ())
+
+
+def elementwise() -> Iterator[Layer]:
+    """One element at a time."""
+    own = {kernel.op: kernel for kernel in elements.KERNELS}
+    portable = {kernel.op: kernel for kernel in (*binary.KERNELS, *clip.KERNELS)}
+    operators = {operator.name: operator for operator in (*binary.OPERATORS, *clip.OPERATORS)}
+    for name, op, shapes, attributes in (
+        ("sum", "Add", ((32, 64), (32, 64)), {}),
+        ("sum, Relu", "Add", ((32, 64), (32, 64)), RELU),
+        ("product with a row", "Mul", ((32, 64), (64,)), {}),
+        ("product with one value of each row", "Mul", ((8, 256), (8, 1)), {}),
+        ("Relu", "Clip", ((32, 64),), {"min": 0.0}),
+    ):
+        inputs: list[Array | None] = [real(*shape) for shape in shapes]
+        yield Layer(f"{name}, 2,048", operators[op], own[op], inputs, dict(attributes), portable[op], constants=())
 
 
 def product(name: str, size: int, attributes: dict[str, Attribute], *, bias: bool = False) -> Layer:
     """An eighth of the rows of a product with constant weights."""
     inputs: list[Array | None] = [real(size // 8, size), real(size, size), real(size) if bias else None]
-    return Layer(name, GEMM, products.GEMM, inputs, attributes)
+    return Layer(name, GEMM, products.GEMM, inputs, attributes, gemm.GEMM_WEIGHTS_F32)
 
 
 def convolution(name: str, shape: tuple[int, int, int, int], box: dict[str, tuple[int, int]]) -> Layer:
     """Some rows of an image, so padded that it keeps its size."""
-    inputs, outputs, size, taps = shape
-    values: list[Array | None] = [real(1, inputs, size, size), real(outputs, inputs, taps, taps), real(outputs)]
-    attributes: dict[str, Attribute] = {
-        "kernel_shape": (taps, taps), "strides": (1, 1), "dilations": (1, 1), "pads": (taps // 2,) * 4, "group": 1,
-        "ceil_mode": 0, **RELU,
+    inputs, outputs, size, side = shape
+    values: list[Array | None] = [real(1, inputs, size, size), real(outputs, inputs, side, side), real(outputs)]
+    return Layer(name, CONV, conv.CONV, values, window(side, side // 2) | {"group": 1} | RELU, CONV_F32, box)
+
+
+def window(side: int, pad: int) -> dict[str, Attribute]:
+    """Attributes of square windows."""
+    return {
+        "kernel_shape": (side, side), "strides": (1, 1), "dilations": (1, 1), "pads": (pad,) * 4, "ceil_mode": 0,
     }  # fmt: skip
-    return Layer(name, CONV, conv.CONV, values, attributes, box)
 
 
 def real(*shape: int) -> Array:

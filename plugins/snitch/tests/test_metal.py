@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -20,8 +21,8 @@ from tilewright.validate.comparison import StepVerdict, judge_steps
 from tilewright.validate.vectors import random_vectors
 from tilewright_riscv import programs
 from tilewright_riscv.machine import BareMachine
-from tilewright_riscv.runners.gvsoc import GvsocRunner
-from tilewright_riscv.toolchains import CHOICE
+from tilewright_riscv.runners.gvsoc import GvsocRunner, command, write_program
+from tilewright_riscv.toolchains import CHOICE, demand_toolchain
 from tilewright_snitch.metal import MACHINE, linker_script
 from tilewright_snitch.platform import SNITCH
 
@@ -98,7 +99,7 @@ def replaced(monkeypatch: pytest.MonkeyPatch, file: str, old: str, new: str) -> 
 FAULTS: dict[str, tuple[str, str, str, str]] = {
     "a stack nowhere": ("start.S", "    la sp, tw_stacks\n", "    li sp, 0\n", "nothing is at 0x0"),
     "an instruction nobody has": ("start.S", "    csrr x0, 0x7C2\n", "    csrr x0, 0x7C3\n", "no control register"),
-    "a copy of nothing": ("copy.c", "return 1u + start_row(bytes * rows);", "return 1u + start_row(0u);", "of nothing"),
+    "a copy of nothing": ("copy.c", "start_row(bytes * rows);", "start_row(0u);", "of nothing"),
     "copies without a wait": ("copy.c", "while (transfer && ", "while (0 && transfer && ", "never waited for"),
 }
 
@@ -111,6 +112,43 @@ def test_faults_of_the_runtime_are_caught(fault: str, monkeypatch: pytest.Monkey
         RUNNER.run(job_for(plan), tmp_path / "work")
     assert caught.value.code == "TW7003"
     assert re.search(FAULTS[fault][3], str(caught.value))
+
+
+OVERTAKEN = """
+#include "metal.h"
+#include "tw_rt.h"
+#include "tw_runtime.h"
+enum { WORDS = 4096 };
+static TW_SECTION(".bss.tw.tcdm") TW_ALIGNED(8) uint32_t near[WORDS], other[2];
+static uint32_t far[WORDS], back[2];
+int main(void)
+{
+    int status = 0;
+    for (uint32_t i = 0; i < WORDS; ++i) {
+        far[i] = i + 1u;
+    }
+    for (uint32_t turn = 0; turn < 3u; ++turn) {
+        near[WORDS - 1] = 0u;
+        other[0] = turn + 1u;
+        const uint32_t in = tw_rt_copy(near, far, sizeof near, 1u, sizeof near, sizeof near);
+        const uint32_t out = tw_rt_copy(back, other, sizeof other, 1u, sizeof other, sizeof other);
+        tw_rt_wait(in);
+        status |= near[WORDS - 1] != WORDS;
+        tw_rt_wait(out);
+        status |= back[0] != turn + 1u;
+        status |= tw_rt_copy(back, other, 0u, 1u, 0u, 0u) != 0u;
+    }
+    return status;
+}
+"""
+
+
+def test_a_copy_that_is_overtaken_is_waited_for(simulator: Path, tmp_path: Path) -> None:
+    plan = deployment()
+    write_program(job_for(plan), tmp_path)
+    (tmp_path / "main.c").write_text(OVERTAKEN, encoding="ascii")
+    elf = programs.build(MACHINE, demand_toolchain(MACHINE), SNITCH, tmp_path, ["main.c"], [])
+    subprocess.run(command(str(simulator), MACHINE, elf, tmp_path), check=True)
 
 
 def test_a_stack_that_is_too_small_is_named(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ Does not know kernels, nor how anything is executed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tilewright.api.platform import CopyPath, Engine, Memory, Option, Platform
@@ -24,7 +24,8 @@ from tilewright_snitch.machine import (
     STEP_CYCLES,
     TCDM_BASE,
     TCDM_BYTES,
-    copy_cycles,
+    fetch_cycles,
+    store_cycles,
 )
 
 FLAGS = ("-march=rv32imafd", "-mabi=ilp32d", "-mno-relax")
@@ -32,14 +33,14 @@ ENGINE = "cluster"
 STACKS = Stacks(far="l3", each_bytes=STACK_BYTES, small_bytes=SMALL_TCDM_BYTES, movers=1)
 
 
-def _path(source: str, target: str) -> CopyPath:
+def _path(source: str, target: str, cycles: Callable[[int, int], float]) -> CopyPath:
     return CopyPath(
         source=source,
         target=target,
         max_bytes=MAX_COPY_BYTES,
         dimensions=2,
         channels=CHANNELS,
-        cycles=copy_cycles,
+        cycles=cycles,
     )
 
 
@@ -97,7 +98,11 @@ SNITCH = _configured(
         name="snitch",
         summary="eight RISC-V cores with stream registers around 128 KiB of TCDM, one more that moves data",
         memories=_memories(),
-        copies=(_path("l3", "tcdm"), _path("tcdm", "l3"), _path("weights", "tcdm")),
+        copies=(
+            _path("l3", "tcdm", fetch_cycles),
+            _path("tcdm", "l3", store_cycles),
+            _path("weights", "tcdm", fetch_cycles),
+        ),
         home="l3",
         near="tcdm",
         buffer_align=8,

@@ -34,6 +34,7 @@ from streams import FaultError, Stream
 QUEUE = 16
 FUSED_CYCLES, SIMPLE_CYCLES, LOAD_CYCLES, STREAM_CYCLES = 4, 2, 3, 3
 DIVIDE_CYCLES = {32: 11, 64: 21}
+WRITE_CYCLES = 4 * 8  # of four elements that wait, at worst behind all other cores at one bank
 MOST_REPEATED = 16  # instructions in the buffer of the sequencer
 LOADS, STORES, ARITHMETIC, FUSED = 0x07, 0x27, 0x53, (0x43, 0x47, 0x4B, 0x4F)
 VECTOR = 0x33  # with the two highest bits 10
@@ -214,6 +215,7 @@ class FloatUnit:
         self.ready = [0] * 32
         self.streams = [Stream(number) for number in range(3)]
         self.streaming = False
+        self.arriving = 0  # when the last element of a stream is in memory
         self.free = 0  # when the next instruction may leave the queue
         self.left: deque[int] = deque([0] * QUEUE, maxlen=QUEUE)  # when the last ones did
         self.repeating: list[tuple[Operation, int]] | None = None
@@ -251,10 +253,16 @@ class FloatUnit:
         if self.free > now + 1:
             raise FaultError("streams are changed while the float unit works: wait for it first")
 
-    def switch(self, on: bool) -> None:
+    def done(self, number: int, now: int) -> bool:
+        """Whether a stream has no elements left, those included that are on their way to memory."""
+        return not self.streams[number].dimensions and now > self.arriving
+
+    def switch(self, on: bool, now: int) -> None:
         """Streams on or off. FaultError where elements are left."""
         if not on and any(stream.dimensions for stream in self.streams):
             raise FaultError("streams end while elements are left")
+        if not on and self.arriving > now:
+            raise FaultError("streams end while elements are on their way to memory: they are lost")
         self.streaming = on
 
     def _issue(self, operation: Operation, value: int, now: int, *, queued: bool) -> int:
@@ -299,6 +307,7 @@ class FloatUnit:
         if self.streaming and operation.writes < 3:
             address = self.streams[operation.writes].next(writes=True)
             self.store(address, 8, result)
+            self.arriving = start + operation.cycles + WRITE_CYCLES
             self.unseen.update((address, address + 4))
             return
         self.registers[operation.writes] = result

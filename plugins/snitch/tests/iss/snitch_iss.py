@@ -255,8 +255,10 @@ def _repeat(core: Core, word: int, pc: int) -> Step | None:
 
 
 def _configure(core: Core, word: int, pc: int) -> Step | None:
-    """scfgwi: streams."""
+    """scfgwi: streams. scfgri: whether one is done."""
     a, number, register = word >> 15 & 31, word >> 20 & 31, word >> 25
+    if word >> 12 & 7 == 1 and number <= 2 and register == 0:
+        return core.to(word >> 7 & 31, pc, (), lambda: core.floats.done(number, core.cycles) << 31)
     if word >> 12 & 7 != 2 or number > 2:
         return None
 
@@ -280,7 +282,7 @@ def _control(core: Core, word: int, pc: int) -> Step | None:
     def step() -> int:
         if register == STREAMS and kind in (6, 7) and a == 1:
             core.floats.demand_idle(core.cycles)
-            core.floats.switch(kind == 6)
+            core.floats.switch(kind == 6, core.cycles)
         elif register == BARRIER:
             core.cycles = core.finish()
             core.waits = True

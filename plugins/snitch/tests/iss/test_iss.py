@@ -79,6 +79,27 @@ def test_misuse_of_streams_is_named(old: str, new: str, words: str, run: Callabl
         run(DOT.replace(old, new), bytes(128))
 
 
+WRITE = """
+    uint32_t times = 7;
+    SET(0, 1, 0); SET(0, 2, 7); SET(0, 6, 8); SET(0, 24, place);
+    SET(2, 1, 0); SET(2, 2, 7); SET(2, 6, 8); SET(2, 28, place + 64);
+    CSR("csrsi 0x7C0, 1");
+    __asm__ volatile(".insn i 0x0b, 0, x1, %0, 0\\nfadd.d ft2, ft0, fa1" :: "r"(times) : "ft0", "ft2", "memory");
+    SETTLE();
+    WAIT();
+    CSR("csrci 0x7C0, 1");
+"""
+WAIT = """int32_t status; do { __asm__ volatile(".insn i 0x2b, 1, %0, x0, 2" : "=r"(status)); } while (status >= 0)"""
+
+
+def test_a_stream_that_writes_is_waited_for(run: Callable[..., tuple[Memory, object]]) -> None:
+    values = np.arange(8.0)
+    memory, _ = run(WRITE.replace("WAIT()", WAIT), values.tobytes())
+    np.testing.assert_array_equal(np.frombuffer(memory.read(PLACE + 64, 64)), values)
+    with pytest.raises(FaultError, match="on their way"):
+        run(WRITE.replace("WAIT();", ""), values.tobytes())
+
+
 def test_an_integer_load_before_the_float_store_is_named(run: Callable[..., object]) -> None:
     body = """
     uint32_t word;

@@ -1,4 +1,4 @@
-"""Sums, differences and products element by element: exact, on this machine and on the simulated core."""
+"""Sums, differences, products and limits element by element: exact, on this machine and on the simulated core."""
 
 from __future__ import annotations
 
@@ -14,22 +14,31 @@ from tilewright.api.testing import STRICT, random_cuts, refusal, result_errors, 
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.layer import layer_of
 from tilewright.operators import binary
+from tilewright.operators import clip as clips
+from tilewright.tile.share import share
 from tilewright_snitch.kernels.elements import KERNELS
 
 Array = npt.NDArray[np.generic]
 UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
-OPERATORS = {operator.name: operator for operator in binary.OPERATORS}
+OPERATORS = {operator.name: operator for operator in (*binary.OPERATORS, *clips.OPERATORS)}
 OWN = {kernel.op: kernel for kernel in KERNELS}
 CLIPS: tuple[dict[str, Attribute], ...] = ({}, {"clip_low": 0.0}, {"clip_low": -0.5, "clip_high": 1.0})
 
 
-def made(op: str, dtype: type[np.floating], clip: dict[str, Attribute], *shape: int) -> tuple[Site, list[Array | None]]:
+LIMITS: tuple[dict[str, Attribute], ...] = ({"min": 0.0}, {"min": -0.5, "max": 1.0}, {"max": 0.25})
+BINARY = ("Add", "Sub", "Mul")
+
+
+def made(
+    op: str, dtype: type[np.floating], attributes: dict[str, Attribute], a: tuple[int, ...], b: tuple[int, ...] = ()
+) -> tuple[Site, list[Array | None]]:
     rng = np.random.default_rng(4)
-    inputs: list[Array | None] = [rng.standard_normal(shape).astype(dtype), rng.standard_normal(shape).astype(dtype)]
-    return site_of(OPERATORS[op], inputs, clip), inputs
+    inputs: list[Array | None] = [rng.standard_normal(shape).astype(dtype) for shape in (a, b or a)]
+    return site_of(OPERATORS[op], inputs if op in BINARY else inputs[:1], attributes), inputs
 
 
-LAYERS = [(op, np.float32, clip) for op in OWN for clip in CLIPS] + [(op, np.float64, CLIPS[0]) for op in OWN]
+LAYERS = [(op, np.float32, clip) for op in BINARY for clip in CLIPS] + [(op, np.float64, CLIPS[0]) for op in BINARY]
+LAYERS += [("Clip", dtype, limits) for dtype in (np.float32, np.float64) for limits in LIMITS]
 
 
 @pytest.mark.parametrize(("op", "dtype", "clip"), LAYERS)
@@ -37,7 +46,8 @@ def test_as_the_reference(
     op: str, dtype: type[np.floating], clip: dict[str, Attribute], tmp_path: Path, tool: Callable[[str], str]
 ) -> None:
     tool("riscv64-unknown-elf-gcc")
-    site, inputs = made(op, dtype, clip, 3, 27)
+    site, inputs = made(op, dtype, clip, (3, 27))
+    inputs = inputs[: len(site.inputs)]
     found = run_on_iss(OPERATORS[op], OWN[op], site, inputs, tmp_path)
     assert result_errors(OPERATORS[op], site, inputs, found.outputs) == []
     assert found.instructions < 81 * 6  # most elements have none
@@ -45,7 +55,7 @@ def test_as_the_reference(
 
 @pytest.mark.parametrize("clip", CLIPS, ids=["plain", "relu", "clip"])
 def test_without_streams(clip: dict[str, Attribute], tmp_path: Path) -> None:
-    site, inputs = made("Add", np.float32, clip, 4, 5, 6)
+    site, inputs = made("Add", np.float32, clip, (4, 5, 6), (5, 1))
     for number, cuts in enumerate(
         ({}, random_cuts(layer_of(OPERATORS["Add"], OWN["Add"], site).access, np.random.default_rng(3)))
     ):
@@ -62,22 +72,67 @@ def test_without_streams(clip: dict[str, Attribute], tmp_path: Path) -> None:
 @pytest.mark.parametrize("special", [np.nan, np.inf])
 def test_what_is_no_number_survives_a_clip(special: float, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
-    site, inputs = made("Add", np.float32, CLIPS[1], 40)
-    np.asarray(inputs[0])[7] = special
-    (found,) = run_on_iss(OPERATORS["Add"], OWN["Add"], site, inputs, tmp_path).outputs
-    np.testing.assert_array_equal(found, OPERATORS["Add"].reference(site, inputs)[0])
+    for op, clip in (("Add", CLIPS[1]), ("Clip", LIMITS[1])):
+        site, inputs = made(op, np.float32, clip, (40,))
+        np.asarray(inputs[0])[7] = special
+        inputs = inputs[: len(site.inputs)]
+        (found,) = run_on_iss(OPERATORS[op], OWN[op], site, inputs, tmp_path).outputs
+        np.testing.assert_array_equal(found, OPERATORS[op].reference(site, inputs)[0])
 
 
+SHAPES = {
+    "rows": ((6, 20), (20,)),
+    "odd rows": ((5, 7), (7,)),
+    "one value of a row": ((3, 4, 30), (4, 1)),
+    "one value": ((1,), (3, 21)),
+    "planes": ((2, 5, 3, 8), (2, 1, 3, 8)),
+}
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
 @pytest.mark.parametrize("clip", CLIPS, ids=["plain", "relu", "clip"])
-def test_as_fast_as_estimated(clip: dict[str, Attribute], tmp_path: Path, tool: Callable[[str], str]) -> None:
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_shapes_that_are_broadcast(
+    dtype: type[np.floating], clip: dict[str, Attribute], shapes: str, tmp_path: Path, tool: Callable[[str], str]
+) -> None:
     tool("riscv64-unknown-elf-gcc")
-    site, inputs = made("Add", np.float32, clip, 16, 64)
-    found = run_on_iss(OPERATORS["Add"], OWN["Add"], site, inputs, tmp_path)
-    cycles = OWN["Add"].cycles
+    site, inputs = made("Sub", dtype, {} if dtype is np.float64 else clip, *SHAPES[shapes])
+    found = run_on_iss(OPERATORS["Sub"], OWN["Sub"], site, inputs, tmp_path)
+    assert result_errors(OPERATORS["Sub"], site, inputs, found.outputs) == []
+
+
+TIMED = [("Add", clip, ((16, 64),)) for clip in CLIPS] + [("Clip", limits, ((16, 64),)) for limits in LIMITS[:2]]
+TIMED += [("Mul", {}, ((16, 64), (64,))), ("Add", CLIPS[1], ((8, 256), (8, 1)))]
+
+
+@pytest.mark.parametrize(("op", "attributes", "shapes"), TIMED)
+def test_as_fast_as_estimated(
+    op: str,
+    attributes: dict[str, Attribute],
+    shapes: tuple[tuple[int, ...], ...],
+    tmp_path: Path,
+    tool: Callable[[str], str],
+) -> None:
+    tool("riscv64-unknown-elf-gcc")
+    site, inputs = made(op, np.float32, attributes, *shapes)
+    found = run_on_iss(OPERATORS[op], OWN[op], site, inputs[: len(site.inputs)], tmp_path)
+    cycles = OWN[op].cycles
     assert cycles is not None
-    assert cycles(layer_of(OPERATORS["Add"], OWN["Add"], site).whole) == pytest.approx(found.cycles, rel=0.15)
+    assert cycles(layer_of(OPERATORS[op], OWN[op], site).whole) == pytest.approx(found.cycles, rel=0.15)
 
 
-def test_other_shapes_are_refused() -> None:
-    inputs: list[Array | None] = [np.zeros((4, 8), np.float32), np.zeros(8, np.float32)]
-    assert "shapes differ" in str(refusal(OWN["Add"], site_of(OPERATORS["Add"], inputs)))
+@pytest.mark.parametrize(
+    ("shape", "loop"), [((1, 64, 8, 8), "_lead1"), ((64, 32), "_lead1"), ((8, 12, 2, 5), "_lead3")]
+)
+def test_cores_share_what_leaves_long_runs(shape: tuple[int, ...], loop: str) -> None:
+    site, _ = made("Add", np.float32, {}, shape)
+    layer = layer_of(OPERATORS["Add"], OWN["Add"], site)
+    extents = {name: high for name, (_, high) in layer.whole.box.items()}
+    assert share(OWN["Add"], layer.access, extents, 8).loop == loop
+
+
+def test_refusals_say_why() -> None:
+    site, _ = made("Clip", np.float32, {}, (4, 8))
+    assert "no limits" in str(refusal(OWN["Clip"], site))
+    integers: list[Array | None] = [np.zeros((4, 8), np.int32)] * 2
+    assert "all be f32" in str(refusal(OWN["Add"], site_of(OPERATORS["Add"], integers)))

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from tilewright.api.kernel import Kernel
-from tilewright_snitch.kernels import columns, conv, elements, products
+from tilewright_snitch.kernels import columns, conv, elements, lanes, products, taps
 
-KERNELS: tuple[Kernel, ...] = (*products.KERNELS, *conv.KERNELS, *columns.KERNELS, *elements.KERNELS)
+KERNELS: tuple[Kernel, ...] = (
+    *products.KERNELS,
+    *lanes.KERNELS,
+    *conv.KERNELS,
+    *columns.KERNELS,
+    *taps.KERNELS,
+    *elements.KERNELS,
+)

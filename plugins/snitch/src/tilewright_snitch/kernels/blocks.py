@@ -1,4 +1,4 @@
-"""Knows the instructions of a block of products: what streams bring is multiplied and added, then results are finished.
+"""Knows the instructions of blocks: what streams bring is multiplied, added or compared, then results are finished.
 Does not know where streams lead.
 
 A block computes `width` outputs of one row. Of float32 a register holds two sums, over every second product each.
@@ -14,6 +14,7 @@ OTHERS = ("fa3", "fa4", "fa5", "fa6", "fa7", "ft8", "ft9", "fs2")
 MARKS = ("fs4", "fs5", "fs6", "fs7")  # 0 as long as nothing infinite, and no NaN, was clipped
 LIMITS = ("ft10", "ft11")
 ZERO = "fs3"
+VALUE = FACTOR = LOWEST = "fs8"  # one value for all; what sums are multiplied by; what maxima begin with
 CLOBBERED = ("ft0", "ft1", "ft2", *SUMS, *OTHERS)
 
 
@@ -60,26 +61,146 @@ def _finish(width: int, kind: str, bias: bool, clip: str, dense: bool) -> Iterat
             yield "add %[y], %[y], %[y_step]"
 
 
-def element_lines(instruction: str, clip: str, *, double: bool) -> tuple[str, ...]:
+def element_lines(op: str, clip: str, register: str, *, double: bool) -> tuple[str, ...]:
     """C strings of a repetition: one element of each stream without a clip, four at a time with one.
 
-    `instruction`: "add", "sub" or "mul".
+    `op`: "add", "sub", "mul", or "clip" (of one stream, which gives each element twice).
+    `register`: "a" or "b" where that is one value, in `VALUE`.
     """
+    if op == "clip":
+        return _limit_lines(clip, double=double)
+    streams = [one for one in "ab" if one != register]
+    a, b = (VALUE if one == register else f"ft{streams.index(one)}" for one in "ab")
     if clip == "none":
-        return (_line(instruction, "ft2", "ft0", "ft1", double=double),)
-    registers = SUMS[:4]
-    lines = [_line(instruction, one, "ft0", "ft1", double=double) for one in registers]
-    for one, mark in zip(registers, MARKS, strict=True):
-        lines.append(
-            f'"fmadd.d {mark}, {one}, {ZERO}, {mark}\\n\\t"' if double else f"TW_SN_VFMAC({mark}, {one}, {ZERO})"
-        )
+        return (_line(op, "ft2", a, b, double=double),)
+    registers = SUMS[: len(MARKS)]
+    lines = [_line(op, one, a, b, double=double) for one in registers]
+    lines += [_marked(mark, one, double=double) for one, mark in zip(registers, MARKS, strict=True)]
     if clip == "both":
         lines += [_line("max", one, one, LIMITS[0], double=double) for one in registers]
-        return (*lines, *(_line("min", "ft2", one, LIMITS[1], double=double) for one in registers))
-    return (*lines, *(_line("max", "ft2", one, LIMITS[0], double=double) for one in registers))
+    last = ("max", LIMITS[0]) if clip == "low" else ("min", LIMITS[1])
+    return (*lines, *(_line(last[0], "ft2", one, last[1], double=double) for one in registers))
+
+
+def _limit_lines(clip: str, *, double: bool) -> tuple[str, ...]:
+    lines = []
+    for one, mark in zip(SUMS, MARKS, strict=False):
+        lines.append(_line("add", mark, mark, "ft0", double=double))
+        lines.append(_line("max", "ft2" if clip == "low" else one, "ft0", LIMITS[0], double=double))
+    if clip == "both":
+        lines += [_line("min", "ft2", one, LIMITS[1], double=double) for one in SUMS[: len(MARKS)]]
+    return tuple(lines)
+
+
+def _marked(mark: str, one: str, *, double: bool) -> str:
+    """`mark` becomes NaN where `one` is infinite or NaN."""
+    return f'"fmadd.d {mark}, {one}, {ZERO}, {mark}\\n\\t"' if double else f"TW_SN_VFMAC({mark}, {one}, {ZERO})"
 
 
 def _line(name: str, *registers: str, double: bool) -> str:
     if double:
         return f'"f{name}.d {", ".join(registers)}\\n\\t"'
     return f"TW_SN_VF{name.upper()}({', '.join(registers)})"
+
+
+def tap_lines(width: int, kind: str, clip: str) -> tuple[str, ...]:
+    """C strings of a window of `width` pairs of channels: `times` + 1 taps, each pair by itself.
+
+    `kind`: "products" (begin with a bias), "sum" (of elements, times a factor) or "max" (each element comes twice).
+    """
+    sums = SUMS[:width]
+    begin = {
+        "products": [f'"fld {one}, {8 * at}(%[b])\\n\\t"' for at, one in enumerate(sums)],
+        "sum": [f'"fcvt.d.w {one}, x0\\n\\t"' for one in sums],
+        "max": [f'"fmv.d {one}, {LOWEST}\\n\\t"' for one in sums],
+    }
+    return (
+        *begin[kind],
+        *_repeated(_tap_lines(sums, kind)),
+        *([_line("mul", one, one, FACTOR, double=False) for one in sums] if kind == "sum" else []),
+        *_clip_lines(sums, clip),
+        *(f'"fsd {one}, {8 * at}(%[y])\\n\\t"' for at, one in enumerate(sums)),
+    )
+
+
+def _repeated(lines: list[str]) -> tuple[str, ...]:
+    return (f'TW_SN_REPEAT("%[times]", {len(lines)})', *lines)
+
+
+def _tap_lines(sums: tuple[str, ...], kind: str) -> list[str]:
+    if kind == "products":
+        return [f"TW_SN_VFMAC({one}, ft0, ft1)" for one in sums]
+    if kind == "sum":
+        return [_line("add", one, one, "ft0", double=False) for one in sums]
+    marks = (MARKS * 2)[: len(sums)]
+    pairs = zip(marks, sums, strict=True)
+    return [
+        line
+        for mark, one in pairs
+        for line in (_line("add", mark, mark, "ft0", double=False), _line("max", one, one, "ft0", double=False))
+    ]
+
+
+def _clip_lines(sums: tuple[str, ...], clip: str) -> list[str]:
+    if clip == "none":
+        return []
+    lines = [_marked(MARKS[at % 4], one, double=False) for at, one in enumerate(sums)]
+    lines += [_line("max", one, one, LIMITS[0], double=False) for one in sums]
+    return lines + ([_line("min", one, one, LIMITS[1], double=False) for one in sums] if clip == "both" else [])
+
+
+A_REGISTERS = ("fs4", "fs5", "fs6", "fs7", "fs8", "fs9", "fs10", "fs11")
+LANES_MARK = ZERO  # what has a clip marks in one register: zeros for the others are made when sums are done
+
+
+def lane_lines(height: int, width: int, clip: str, *, dense: bool) -> tuple[str, ...]:
+    """C strings of `height` rows of `width` pairs of outputs: each element of A times pairs that a stream brings.
+
+    Four elements of a row at a time from %[a0] to %[whole], then one by one to %[end].
+    """
+    rows = [(SUMS, OTHERS)[row][:width] for row in range(height)]
+    sums = [one for row in rows for one in row]
+    lines = [f"fcvt.d.w {one}, x0" for one in sums]
+    four, one = _lane_step(rows, 4, dense=dense), _lane_step(rows, 1, dense=dense)
+    return (
+        *_texts(lines),
+        *_texts(["beq %[a0], %[whole], 2f", "1:"]),
+        *four,
+        *_texts(["bne %[a0], %[whole], 1b", "2:", "beq %[a0], %[end], 4f", "3:"]),
+        *one,
+        *_texts(["bne %[a0], %[end], 3b", "4:"]),
+        *_lane_clip(sums, clip),
+        *_texts([f"fsd {one}, {8 * at}(%[y{row}])" for row, own in enumerate(rows) for at, one in enumerate(own)]),
+    )
+
+
+def _texts(lines: list[str]) -> tuple[str, ...]:
+    return tuple(f'"{line}\\n\\t"' for line in lines)
+
+
+def _lane_step(rows: list[tuple[str, ...]], times: int, *, dense: bool) -> tuple[str, ...]:
+    """`times` elements of each row: loaded all, then multiplied."""
+    loads, products, registers = [], [], iter(A_REGISTERS)
+    named = [[next(registers) for _ in rows] for _ in range(times)]
+    for at, own in enumerate(named):
+        for row, register in enumerate(own):
+            loads.append(f"flw {register}, {4 * at if dense else 0}(%[a{row}])")
+            if not dense:
+                loads.append(f"add %[a{row}], %[a{row}], %[step]")
+    if dense:
+        loads += [f"addi %[a{row}], %[a{row}], {4 * times}" for row in range(len(rows))]
+    for own in named:
+        for pair in zip(*rows, strict=True):
+            products += [f"TW_SN_VFMAC_R({sum_}, ft0, {one})" for sum_, one in zip(pair, own, strict=True)]
+    return (*_texts(loads), *products)
+
+
+def _lane_clip(sums: list[str], clip: str) -> tuple[str, ...]:
+    if clip == "none":
+        return ()
+    zero, *marks = A_REGISTERS[:5]
+    lines = list(_texts([f"fcvt.d.w {one}, x0" for one in (zero, *marks)]))
+    lines += [f"TW_SN_VFMAC({marks[at % 4]}, {one}, {zero})" for at, one in enumerate(sums)]
+    lines += [_line("max", one, one, LIMITS[0], double=False) for one in sums]
+    lines += [_line("min", one, one, LIMITS[1], double=False) for one in sums if clip == "both"]
+    return (*lines, *(_line("add", LANES_MARK, LANES_MARK, mark, double=False) for mark in marks))

@@ -2,14 +2,14 @@
 Needs name (of the products), function, type, at_once (pixels whose windows are copied together).
 </%doc>\
 /* A window, as weights have it: taps outside are 0, and so is what fills it up to `column` elements. */
-TW_SN_APART void ${function}_copy(const tw_sn_windows *p, int32_t x_channel, int32_t column_dilation, int32_t top,
-        int32_t left, int32_t column, const ${type} *x, ${type} *to)
+TW_SN_APART void ${function}_copy(const tw_sn_windows *p, int32_t x_channel, int32_t top, int32_t left,
+        int32_t column, const ${type} *x, ${type} *to)
 {
     const ${type} *const end = to + column;
     for (int32_t r = 0; r < p->row_taps; ++r) {
         const int32_t row = top + r * p->row_dilation;
         for (int32_t k = 0; k < p->column_taps; ++k) {
-            const int32_t at = left + k * column_dilation;
+            const int32_t at = left + k * p->column_dilation;
             if (row < 0 || row >= p->in_rows || at < 0 || at >= p->in_columns) {
                 for (int32_t c = 0; c < p->channels; ++c) {
                     *to++ = 0;
@@ -29,9 +29,8 @@ TW_SN_APART void ${function}_copy(const tw_sn_windows *p, int32_t x_channel, int
 }
 
 /* A convolution whose windows are copied beside each other first, ${at_once} pixels of a row at a time. */
-TW_SN_APART void ${function}(const tw_sn_windows p, tw_sn_products q, int32_t x_channel, int32_t column_dilation,
-        ${type} low, ${type} high, const ${type} *x, const ${type} *w, const ${type} *b, ${type} *y, ${type} *columns,
-        void *lanes)
+TW_SN_APART void ${function}(const tw_sn_windows p, tw_sn_products q, int32_t x_channel, ${type} low,
+        ${type} high, const ${type} *x, const ${type} *w, const ${type} *b, ${type} *y, ${type} *columns, void *lanes)
 {
     q.run = q.a_row = q.b_output = p.w_output;
     q.runs = q.b_element = 1;
@@ -42,7 +41,7 @@ TW_SN_APART void ${function}(const tw_sn_windows p, tw_sn_products q, int32_t x_
             for (int32_t j = 0; j < p.columns; j += q.rows) {
                 q.rows = p.columns - j < ${at_once} ? p.columns - j : ${at_once};
                 for (int32_t m = 0; m < q.rows; ++m) {
-                    ${function}_copy(&p, x_channel, column_dilation, i * p.row_stride - p.top,
+                    ${function}_copy(&p, x_channel, i * p.row_stride - p.top,
                                      (j + m) * p.column_stride - p.left, p.w_output, x + n * p.x_batch,
                                      columns + m * p.w_output);
                 }

@@ -92,14 +92,13 @@ def _cycles(tile: TileShape) -> float:
 
 def _values(call: Call) -> Mapping[str, object]:
     site, x = call.site, call.operands["X"]
-    windows, values = two_axes(site.analysis), conv_values(call, two_axes(site.analysis))
+    values = conv_values(call, two_axes(site.analysis))
     real = site.output.dtype.c_type
     return {
         **values,
         "function": f"{values['name']}_columns",
         "at_once": AT_ONCE,
         "x_channel": x.strides[1],
-        "column_dilation": windows.dilations[1],
         "columns": f"({real} *)(void *)((uint8_t *){call.operands['scratch']} + {LANES_BYTES})",
     }
 
@@ -118,7 +117,7 @@ COLUMNS = Kernel(
     cycles=_cycles,
     values=_values,
     source=lambda values: (c_template("${function}", "columns.c.mako", c_section("windows.h"), PRODUCTS),),
-    call=f"${{function}}({CONV_FIELDS}, ${{x_channel}}, ${{column_dilation}}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, "
+    call=f"${{function}}({CONV_FIELDS}, ${{x_channel}}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, "
     "${bias_pointer}, ${Y}, ${columns}, ${scratch});",
     includes=INCLUDES,
 )

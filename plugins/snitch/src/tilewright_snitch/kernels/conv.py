@@ -82,7 +82,7 @@ def _requires(site: Site) -> Mapping[str, Layout]:
     return {"X": layout, "Y": layout}
 
 
-def _edge_columns(site: Matched) -> float:
+def edge_columns(site: Matched) -> float:
     """The share of output columns whose windows reach outside."""
     windows, columns, extent = two_axes(site.analysis), site.output.shape[-1], site.input(0).shape[-1]
     starts = (column * windows.strides[1] - windows.before[1] for column in range(columns))
@@ -95,16 +95,16 @@ def _cycles(tile: TileShape) -> float:
     depth = site.input(1).shape[1] * windows.kernel[0] * windows.kernel[1]
     clip = ("none", "low", "both").index(activation(site)[0])
     double, bias = site.output.dtype is DType.F64, site.has_input(2)
-    edges = round(_edge_columns(site) * columns)
+    edges = round(edge_columns(site) * columns)
     inside = products_cycles(columns - edges, outputs, depth, double=double, bias=bias, clip=clip)
     less = depth * (windows.kernel[1] - 1) // windows.kernel[1] or depth
     edge = products_cycles(1, outputs, less, double=double, bias=bias, clip=clip)
     return CALL_CYCLES + rows * (ROW_CYCLES + (inside if columns > edges else 0.0) + edges * edge)
 
 
-def image_fields(call: Call, windows: Windows) -> dict[str, object]:
-    """The fields of tw_sn_windows, see windows.h."""
-    x, y, w = call.operands["X"], call.operands["Y"], call.operands["W"]
+def image_fields(call: Call, windows: Windows, *, channels: object, w_output: int) -> dict[str, object]:
+    """The fields of tw_sn_windows, see windows.h: `channels` of a window, and what is between weights of outputs."""
+    x, y = call.operands["X"], call.operands["Y"]
     flat = len(y.shape) == 3
     return {
         "batches": y.extents[0],
@@ -117,10 +117,11 @@ def image_fields(call: Call, windows: Windows) -> dict[str, object]:
         "row_stride": windows.strides[0],
         "column_stride": windows.strides[1],
         "row_dilation": windows.dilations[0],
+        "column_dilation": windows.dilations[1],
         "top": "0" if flat else x.before[2],
         "left": x.before[-1],
-        "channels": x.shape[1],
-        "w_output": w.strides[0],
+        "channels": channels,
+        "w_output": w_output,
         "x_batch": x.strides[0],
         "x_row": 0 if flat else x.strides[2],
         "x_column": x.strides[-1],
@@ -132,10 +133,10 @@ def image_fields(call: Call, windows: Windows) -> dict[str, object]:
 
 def conv_values(call: Call, windows: Windows) -> dict[str, object]:
     """What calls of convolutions need, streams from the image or from columns."""
-    y, bias = call.operands["Y"], "B" in call.operands
+    y, bias, inputs = call.operands["Y"], "B" in call.operands, call.operands["X"].shape[1]
     return {
         **products_values(call.site, bias=bias, dense=y.strides[1] == 1),
-        "fields": image_fields(call, windows),
+        "fields": image_fields(call, windows, channels=inputs, w_output=call.operands["W"].strides[0]),
         "products": {"rows": 1, "outputs": y.extents[1], "c_row": 0, "c_output": 1, "y_output": y.strides[1]},
         "bias_pointer": call.operands["B"] if bias else f"(const {y.dtype.c_type} *)0",
     }

@@ -1,14 +1,25 @@
 <%doc>
-Needs function, type ("float", "double"), clip ("none", "low", "both"), sign (+, -, *), body (lines of a
-repetition), at_once (its elements).
+Needs function, type ("float", "double"), clip ("none", "low", "both"), expression (of a and b), inputs ("a", "b", or "a"
+alone), register (the input that is one value for all of a row, or ""), body (lines of a repetition), words (eight bytes of
+output in a repetition), repeat (how often more a stream gives an element), marks, zero, limits, value (registers), clobbered.
 </%doc>\
 <%
     double = type == "double"
+    lanes = 1 if double else 2
     size = 8 if double else 4
+    streamed = [one for one in inputs if one != register]
+    pair = "" if double else "tw_sn_pair"
+    total = " + ".join(marks)
 %>\
-TW_KERNEL ${type} ${function}_one(${type} a, ${type} b, ${type} low, ${type} high)
+/* What there is to do: rows of `count` elements. Steps are in elements. */
+typedef struct {
+    int32_t rows, count;
+    int32_t ${", ".join(f"{one}_row, {one}_step" for one in (*inputs, "y"))};
+} ${function}_rows;
+
+TW_KERNEL ${type} ${function}_one(${"".join(f"{type} {one}, " for one in inputs)}${type} low, ${type} high)
 {
-    const ${type} value = a ${sign} b;
+    const ${type} value = ${expression};
 % if clip == "none":
     (void)low;
     (void)high;
@@ -22,39 +33,37 @@ TW_KERNEL ${type} ${function}_one(${type} a, ${type} b, ${type} low, ${type} hig
 }
 
 #ifdef TW_SN_STREAMS
-/* What leaves the float unit through memory comes back into it: the integer core would read too early.
- * `times` repetitions of ${at_once} elements. Returns 0, or NaN where something infinite or no number was clipped. */
-TW_SN_APART ${type} ${function}_streams(uint32_t times, ${type} low, ${type} high, const ${type} *a, const ${type} *b, ${type} *y)
+/* `rows` rows of `words` words, together a multiple of ${words}. Returns 0, or NaN where minima and maxima may have lost one. */
+TW_SN_APART ${type} ${function}_streams(const ${function}_rows *p, uint32_t words, uint32_t rows, ${type} low, ${type} high,
+        ${"".join(f"const {type} *{one}, " for one in inputs)}${type} *y)
 {
-    const uint32_t last = times * ${at_once * size // 8}u - 1u, again = times - 1u;
-% if clip != "none":
+    const uint32_t again = ${"words * rows" if words == 1 else f"words * rows / {words}u"} - 1u;
+    const int32_t row = (int32_t)(words - 1u) * 8;
+% if register:
+    register double given __asm__("${value}") = ${pair}(*${register});
+% endif
+% if clip == "none":
+    (void)low;
+% else:
 % for mark in marks:
     register double ${mark} __asm__("${mark}") = 0;
 % endfor
     register double ${zero} __asm__("${zero}") = 0;
-% if double:
-    register double lowest __asm__("${limits[0]}") = low;
-% if clip == "both":
-    register double highest __asm__("${limits[1]}") = high;
+    register double lowest __asm__("${limits[0]}") = ${pair}(low);
 % endif
-% else:
-    double room;
-    register double lowest __asm__("${limits[0]}");
-    __asm__ volatile("fsw %1, 0(%2)\n\tfsw %1, 4(%2)\n\tfld %0, 0(%2)" : "=f"(lowest) : "f"(low), "r"(&room) : "memory");
 % if clip == "both":
-    register double highest __asm__("${limits[1]}");
-    __asm__ volatile("fsw %1, 0(%2)\n\tfsw %1, 4(%2)\n\tfld %0, 0(%2)" : "=f"(highest) : "f"(high), "r"(&room) : "memory");
+    register double highest __asm__("${limits[1]}") = ${pair}(high);
 % else:
     (void)high;
 % endif
-% endif
-% endif
     tw_sn_settle();
-% for stream, pointer, index in ((0, "a", 24), (1, "b", 24), (2, "y", 28)):
-    TW_SN_SET(${stream}, 1, 0);
-    TW_SN_SET(${stream}, 2, last);
+% for stream, pointer in [*enumerate(streamed), (2, "y")]:
+    TW_SN_SET(${stream}, 1, ${repeat if stream < 2 else 0});
+    TW_SN_SET(${stream}, 2, words - 1u);
+    TW_SN_SET(${stream}, 3, rows - 1u);
     TW_SN_SET(${stream}, 6, 8);
-    TW_SN_SET(${stream}, ${index}, ${pointer});
+    TW_SN_SET(${stream}, 7, p->${pointer}_row * ${size} - row);
+    TW_SN_SET(${stream}, ${25 if stream < 2 else 29}, ${pointer});
 % endfor
     tw_sn_on();
     __asm__ volatile(
@@ -63,46 +72,68 @@ TW_SN_APART ${type} ${function}_streams(uint32_t times, ${type} low, ${type} hig
         ${line}
 % endfor
         : ${", ".join(f'"+f"({mark})' for mark in marks) if clip != "none" else ""}
-        : [again] "r"(again)${f', "f"({zero}), "f"(lowest)' if clip != "none" else ""}${', "f"(highest)' if clip == "both" else ""}
+        : [again] "r"(again)${', "f"(given)' if register else ""}\
+${f', "f"({zero}), "f"(lowest)' if clip != "none" else ""}${', "f"(highest)' if clip == "both" else ""}
         : ${", ".join(f'"{one}"' for one in clobbered)}, "memory");
+    tw_sn_written();
     tw_sn_off();
 % if clip == "none":
-    (void)low;
-    (void)high;
     return 0;
+% elif double:
+    return ${total};
 % else:
-% if double:
-% if clip == "low":
-    (void)high;
+    return ${" + ".join(f"tw_sn_halves({mark})" for mark in marks)};
 % endif
-    return ${" + ".join(marks)};
-% else:
-    float wild, other;
-    __asm__ volatile(TW_SN_VFADD(${marks[0]}, ${marks[0]}, ${marks[1]}) TW_SN_VFADD(${marks[2]}, ${marks[2]}, ${marks[3]})
-                     TW_SN_VFADD(${marks[0]}, ${marks[0]}, ${marks[2]})
-                     "fsd ${marks[0]}, 0(%[room])\n\tflw %[wild], 0(%[room])\n\tflw %[other], 4(%[room])"
-                     : [wild] "=&f"(wild), [other] "=&f"(other)${"".join(f', "+f"({mark})' for mark in marks)}
-                     : [room] "r"(&room)
-                     : "memory");
-    return wild + other;
-% endif
-% endif
+}
+
+TW_KERNEL int ${function}_near(${"".join(f"const {type} *{one}, " for one in streamed)}${type} *y)
+{
+    return ${" && ".join(f"tw_sn_near({one})" for one in (*streamed, "y"))};
 }
 #endif
 
-/* y = clip(a ${sign} b), element by element. */
-TW_SN_APART void ${function}(int32_t count, ${type} low, ${type} high, const ${type} *a, int32_t a_step, const ${type} *b,
-        int32_t b_step, ${type} *y, int32_t y_step)
+TW_KERNEL void ${function}_plain(const ${function}_rows *p, int32_t row, int32_t from, ${type} low, ${type} high,
+        ${"".join(f"const {type} *{one}, " for one in inputs)}${type} *y)
 {
-    int32_t done = 0;
+    for (int32_t i = from; i < p->count; ++i) {
+        y[row * p->y_row + i * p->y_step] = ${function}_one(
+                ${"".join(f"{one}[row * p->{one}_row + i * p->{one}_step], " for one in inputs)}low, high);
+    }
+}
+
+/* y = ${expression}${"" if clip == "none" else ", clipped"}, element by element. */
+TW_SN_APART void ${function}(const ${function}_rows p, ${type} low, ${type} high,
+        ${"".join(f"const {type} *{one}, " for one in inputs)}${type} *y)
+{
 #ifdef TW_SN_STREAMS
-    if (a_step == 1 && b_step == 1 && y_step == 1 && count >= ${at_once} && tw_sn_near(a) && tw_sn_near(b) && tw_sn_near(y)) {
-        const uint32_t times = (uint32_t)count / ${at_once}u;
-        const ${type} wild = ${function}_streams(times, low, high, a, b, y);
-        done = wild == wild ? (int32_t)times * ${at_once} : 0;
+    if (${" && ".join(f"p.{one}_step == 1" for one in (*streamed, "y"))} && p.count >= ${words * lanes}) {
+        ${type} wild = 0;
+        int32_t done = 0;
+% if not register:
+        if (p.rows >= ${words} && ((${" | ".join(["p.count", *(f"p.{one}_row" for one in (*streamed, "y"))])}) & ${lanes - 1}) == 0
+            && ${function}_near(${", ".join((*streamed, "y"))})) {
+            done = p.rows / ${words} * ${words};
+            wild = ${function}_streams(&p, (uint32_t)p.count / ${lanes}u, (uint32_t)done, low, high, ${", ".join((*inputs, "y"))});
+        }
+% endif
+        for (; done < p.rows; ++done) {
+% for one in (*inputs, "y"):
+            ${"" if one == "y" else "const "}${type} *const ${one}r = ${one} + done * p.${one}_row;
+% endfor
+            int32_t from = 0;
+            if (${function}_near(${", ".join(f"{one}r" for one in (*streamed, "y"))})) {
+                const uint32_t times = (uint32_t)p.count / ${words * lanes}u;
+                wild += ${function}_streams(&p, times * ${words}u, 1u, low, high, ${", ".join(f"{one}r" for one in (*inputs, "y"))});
+                from = (int32_t)times * ${words * lanes};
+            }
+            ${function}_plain(&p, done, from, low, high, ${", ".join((*inputs, "y"))});
+        }
+        if (wild == wild) {
+            return;
+        }
     }
 #endif
-    for (int32_t i = done; i < count; ++i) {
-        y[i * y_step] = ${function}_one(a[i * a_step], b[i * b_step], low, high);
+    for (int32_t row = 0; row < p.rows; ++row) {
+        ${function}_plain(&p, row, 0, low, high, ${", ".join((*inputs, "y"))});
     }
 }

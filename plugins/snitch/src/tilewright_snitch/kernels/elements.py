@@ -1,73 +1,108 @@
-"""Knows how the cluster adds, subtracts and multiplies floats element by element by streams, with a fused clip.
+"""Knows how the cluster computes floats element by element by streams: sums, differences, products, and limits.
 Does not know the instructions of a repetition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from types import MappingProxyType
 
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, TileShape, elementwise_walk, nest
 from tilewright_snitch.kernels import blocks
-from tilewright_snitch.kernels.layers import NEAR, activation, not_floats, trips
+from tilewright_snitch.kernels.layers import NEAR, activation, not_floats
 from tilewright_snitch.kernels.products import INCLUDES
 from tilewright_snitch.kernels.sources import c_section, c_template
 
-_SIGNS: Mapping[str, str] = MappingProxyType({"Add": "+", "Sub": "-", "Mul": "*"})
-SETUP_CYCLES = 95.0
+_EXPRESSIONS: Mapping[str, str] = MappingProxyType({"Add": "a + b", "Sub": "a - b", "Mul": "a * b", "Clip": "a"})
+CALL_CYCLES, SETUP_CYCLES, ROW_CYCLES = 60.0, 110.0, 200.0
+SHARED = ("_lead1", "_lead3", "_lead0", "*")  # among cores: channels last of all, whose neighbours a stream brings
 STREAMED = 4  # words of a stream in a repetition with a clip
 
 
+def _clip(site: Site) -> tuple[str, Mapping[str, str]]:
+    return activation(site, ("min", "max")) if site.node.op == "Clip" else activation(site)
+
+
 def _match(site: Site) -> str | None:
-    shape = site.output.shape
-    if any(site.input(number).shape != shape for number in (0, 1)):
-        return "shapes differ: streams are set up once where all elements are neighbours"
+    if site.node.op == "Clip" and _clip(site)[0] == "none":
+        return "has no limits"
     return not_floats(site)
 
 
 def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
     """Not where something is clipped: what was no number is computed again."""
-    return (("A", "Y"), ("B", "Y")) if activation(site)[0] == "none" else ()
+    if _clip(site)[0] != "none":
+        return ()
+    same = (
+        name for name, tensor in zip("AB", site.inputs, strict=True) if tensor and tensor.shape == site.output.shape
+    )
+    return tuple((name, "Y") for name in same)
 
 
-def _at_once(site: Site) -> int:
-    """Elements of a repetition."""
-    words = 1 if activation(site)[0] == "none" else STREAMED
-    return words if site.output.dtype is DType.F64 else 2 * words
+def _words(site: Site) -> int:
+    """Of the output, in a repetition."""
+    return 1 if _clip(site)[0] == "none" else STREAMED
+
+
+def _each(site: Site) -> float:
+    """Instructions of an element."""
+    clip = ("none", "low", "both").index(_clip(site)[0])
+    each = 1 + clip if site.node.op == "Clip" else (1, 3, 4)[clip]
+    return each / (1 if site.output.dtype is DType.F64 else 2)
+
+
+def _inner(site: Site) -> int:
+    """Axes at the end over which no operand, or one from its start to its end, is a single value."""
+    shape = site.output.shape
+    full = [(1,) * (len(shape) - len(own.shape)) + own.shape for own in site.inputs if own is not None]
+    kinds = [tuple(own[axis] == extent for own in full) for axis, extent in enumerate(shape)]
+    return next((count for count, kind in enumerate(reversed(kinds)) if kind != kinds[-1]), len(shape))
 
 
 def _cycles(tile: TileShape) -> float:
+    """Rows in which an operand is one value have a set-up each."""
     site = tile.site
-    each = (1, 3, 4)[("none", "low", "both").index(activation(site)[0])]
-    lanes = 1 if site.output.dtype is DType.F64 else 2
-    return SETUP_CYCLES + trips(tile, *tile.box) * each / lanes
+    extents = [span.extent for span in tile.access.window("Y", tile.box)]
+    inner = _inner(site)
+    scalar = any(prod(own.shape[-inner:]) == 1 < prod(extents[-inner:]) for own in site.inputs if own is not None)
+    rows = prod(extents[: max(len(extents) - inner - (not scalar), 0)])
+    return CALL_CYCLES + rows * (ROW_CYCLES if scalar else SETUP_CYCLES) + prod(extents) * _each(site)
 
 
 def _values(call: Call) -> Mapping[str, object]:
     site, dtype = call.site, call.site.output.dtype
-    clip, limits = activation(site)
-    op, double = site.node.op.lower(), dtype is DType.F64
-    loops = elementwise_walk(call.operands, "Y", ("A", "B"))
-    outer = nest(loops, 1)
-    body = blocks.element_lines(op, clip, double=double)
+    (clip, limits), op, double = _clip(site), site.node.op.lower(), dtype is DType.F64
+    names = tuple(name for name in call.operands if name not in ("Y", "scratch"))
+    loops = elementwise_walk(call.operands, "Y", names)
+    inputs = ("a", "b")[: len(names)]
+    register = next((own for own, name in zip(inputs, names, strict=True) if loops.steps[name][-1] == 0), "")
+    together = 1 if register or loops.depth == 1 else 2
+    outer = nest(loops, together)
+    fields: dict[str, object] = {"rows": loops.extents[-2] if together == 2 else "1", "count": loops.extents[-1]}
+    for own, name in zip((*inputs, "y"), (*names, "Y"), strict=True):
+        fields |= {f"{own}_row": loops.steps[name][-2] if together == 2 else 0, f"{own}_step": loops.steps[name][-1]}
     return {
-        "function": f"tw_sn_{dtype.value}_{op}_{clip}",
+        "function": f"tw_sn_{dtype.value}_{op}_{clip}{f'_{register}' if register else ''}",
         "type": dtype.c_type,
         "clip": clip,
-        "sign": _SIGNS[site.node.op],
-        "body": body,
-        "at_once": _at_once(site),
+        "expression": _EXPRESSIONS[site.node.op],
+        "inputs": inputs,
+        "register": register,
+        "body": blocks.element_lines(op, clip, register, double=double),
+        "words": _words(site),
+        "repeat": int(op == "clip"),
         "marks": blocks.MARKS,
         "zero": blocks.ZERO,
         "limits": blocks.LIMITS,
-        "clobbered": ("ft0", "ft1", "ft2", *blocks.SUMS[:4]),
+        "value": blocks.VALUE,
+        "clobbered": ("ft0", "ft1", "ft2", *blocks.SUMS[:STREAMED]),
         "low": limits["low"],
         "high": limits["high"],
         "nest": outer.headers,
-        "at": outer.offsets,
-        "count": loops.extents[-1],
-        "steps": {name: steps[-1] for name, steps in loops.steps.items()},
+        "fields": fields,
+        "pointers": ", ".join(f"{call.operands[name]}{outer.offsets[name]}" for name in (*names, "Y")),
     }
 
 
@@ -78,8 +113,8 @@ def _kernel(op: str) -> Kernel:
         target="snitch",
         match=_match,
         in_place=_in_place,
-        memories={"A": NEAR, "B": NEAR, "Y": NEAR},
-        parallel=("*",),
+        memories=dict.fromkeys(("X", "Y") if op == "Clip" else ("A", "B", "Y"), NEAR),
+        parallel=SHARED,
         cycles=_cycles,
         values=_values,
         source=lambda values: (c_template("${function}", "elements.c.mako", c_section("streams.h")),),
@@ -87,10 +122,13 @@ def _kernel(op: str) -> Kernel:
 % for line in nest:
 ${line}
 % endfor
-${function}(${count}, ${low}, ${high}, ${A}${at["A"]}, ${steps["A"]}, ${B}${at["B"]}, ${steps["B"]}, \
-${Y}${at["Y"]}, ${steps["Y"]});""",
+${function}((${function}_rows){
+% for field, value in fields.items():
+    .${field} = ${value},
+% endfor
+}, ${low}, ${high}, ${pointers});""",
         includes=INCLUDES,
     )
 
 
-KERNELS = tuple(_kernel(op) for op in _SIGNS)
+KERNELS = tuple(_kernel(op) for op in _EXPRESSIONS)

@@ -34,11 +34,14 @@ def c_float(value: float, dtype: DType) -> str:
     return float(value).hex() if dtype is DType.F64 else f"{float(np.float32(value)).hex()}f"
 
 
-def activation(site: Site) -> tuple[str, Mapping[str, str]]:
-    """`clip` of products.c and the limits as C; the lower limit gives way to the upper one."""
+def activation(site: Site, names: tuple[str, str] = ("clip_low", "clip_high")) -> tuple[str, Mapping[str, str]]:
+    """How results are clipped ("none", "low" or "both" limits), and the limits as C; the lower one gives way.
+
+    `names` are those of the limits among the attributes.
+    """
     dtype = site.output.dtype
-    high = float(dtype.numpy.type(site.node.number("clip_high", math.inf)))
-    low = min(float(dtype.numpy.type(site.node.number("clip_low", -math.inf))), high)
+    high = float(dtype.numpy.type(site.node.number(names[1], math.inf)))
+    low = min(float(dtype.numpy.type(site.node.number(names[0], -math.inf))), high)
     limits = {"low": c_float(low, dtype), "high": c_float(high, dtype)}
     if math.isinf(high) and high > 0:
         return ("none" if math.isinf(low) and low < 0 else "low"), limits

@@ -74,8 +74,10 @@ TW_SN_APART ${type} ${name}_${width}(const tw_sn_products *p, int32_t rows, int3
     register ${type} highest __asm__("${limits[1]}") = high;
 % endif
     tw_sn_settle();
-    TW_SN_READ(0, walk_a, ${width - 1}, a);
-    TW_SN_READ(1, walk_b, 0, b);
+    TW_SN_WALK(0, walk_a, ${width - 1});
+    TW_SN_WALK(1, walk_b, 0);
+    TW_SN_READ(0, a);
+    TW_SN_READ(1, b);
     tw_sn_on();
     for (int32_t m = 0; m < rows; ++m) {
         for (int32_t block = 0; block < blocks; ++block) {

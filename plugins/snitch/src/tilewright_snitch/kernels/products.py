@@ -44,9 +44,7 @@ def _match_weights(site: Site) -> str | None:
 
 def _match_doubles(site: Site) -> str | None:
     if site.output.dtype is not DType.F64:
-        return (
-            f"values must be f64, found {site.output.dtype.value}: of f32 a stream brings two at a time, along B's rows"
-        )
+        return f"values must be f64, found {site.output.dtype.value}"
     if min(len(site.input(0).shape), len(site.input(1).shape)) < 2:
         return "an operand is a vector"
     return not_floats(site) or short_of_streams(site.input(0).shape[-1], site.output.dtype)
@@ -92,7 +90,7 @@ def _weights_values(call: Call) -> Mapping[str, object]:
     return _values(call, steps, b.strides[1], b.strides[0])
 
 
-def _computed_values(call: Call) -> Mapping[str, object]:
+def computed_values(call: Call) -> Mapping[str, object]:
     a, b, y = call.operands["A"], call.operands["B"], call.operands["Y"]
     steps = {"A": broadcast_steps(a, y)[:-1], "B": (*broadcast_steps(b, y)[:-2], 0), "Y": y.strides[:-1]}
     return _values(call, steps, b.strides[-2], b.strides[-1])
@@ -215,7 +213,7 @@ MATMUL = Kernel(
     memories={"A": NEAR, "B": NEAR},
     parallel=("m", "n"),
     cycles=_cycles,
-    values=_computed_values,
+    values=computed_values,
     source=lambda values: (PRODUCTS,),
     call=_CALL,
     includes=INCLUDES,

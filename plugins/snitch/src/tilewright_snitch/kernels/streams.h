@@ -17,11 +17,12 @@
     __asm__ volatile(".insn i 0x2b, 2, x0, %0, %1" ::"r"(value), "i"((stream) | (index) << 5) : "memory")
 /* frep.o: the `count` instructions that follow, once more than the register says. */
 #  define TW_SN_REPEAT(times, count) ".insn i 0x0b, 0, x1, " times ", " #count " - 1\n\t"
-/* Packed float32: vfadd.s, vfsub.s, vfmul.s, vfmac.s, vfmin.s, vfmax.s. */
+/* Packed float32: vfadd.s, vfsub.s, vfmul.s, vfmac.s, vfmac.r.s, vfmin.s, vfmax.s. */
 #  define TW_SN_VFADD(rd, rs1, rs2) ".insn r 0x33, 0, 0x41, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_SN_VFSUB(rd, rs1, rs2) ".insn r 0x33, 0, 0x42, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_SN_VFMUL(rd, rs1, rs2) ".insn r 0x33, 0, 0x43, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_SN_VFMAC(rd, rs1, rs2) ".insn r 0x33, 0, 0x48, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_SN_VFMAC_R(rd, rs1, rs2) ".insn r 0x33, 4, 0x48, " #rd ", " #rs1 ", " #rs2 "\n\t" /* rs2: the lower half twice */
 #  define TW_SN_VFMIN(rd, rs1, rs2) ".insn r 0x33, 0, 0x45, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_SN_VFMAX(rd, rs1, rs2) ".insn r 0x33, 0, 0x46, " #rd ", " #rs1 ", " #rs2 "\n\t"
 
@@ -30,6 +31,26 @@ TW_KERNEL int tw_sn_near(const void *pointer)
 {
     const uint32_t address = (uint32_t)(uintptr_t)pointer;
     return address - 0x10000000u < 0x20000u && address % 8u == 0u;
+}
+
+/* Twice the same float32, in the two halves of a register (vfcpka.s.s). */
+TW_KERNEL double tw_sn_pair(float value)
+{
+    double both;
+    __asm__ volatile(".insn r 0x33, 0, 0x58, %0, %1, %1" : "=f"(both) : "f"(value));
+    return both;
+}
+
+/* The sum of two halves. It goes through memory: only loads and stores take a register apart. */
+TW_KERNEL float tw_sn_halves(double both)
+{
+    double room;
+    float low, high;
+    __asm__ volatile("fsd %2, 0(%3)\n\tflw %0, 0(%3)\n\tflw %1, 4(%3)"
+                     : "=&f"(low), "=&f"(high)
+                     : "f"(both), "r"(&room)
+                     : "memory");
+    return low + high;
 }
 
 /* Until the float unit has done all that it was given. */
@@ -67,8 +88,18 @@ TW_KERNEL void tw_sn_off(void)
     __asm__ volatile(".option push\n\t.option arch, +zicsr\n\tcsrci 0x7C0, 1\n\t.option pop" ::: "memory");
 }
 
-/* All four dimensions of a stream that is read; each element is given `repeat` times more. */
-#  define TW_SN_READ(stream, walk, repeat, pointer) \
+/* Until a stream that writes has written everything (scfgri: a stream's status, negative when it has). What has not left for
+ * memory when streams are switched off is lost. */
+TW_KERNEL void tw_sn_written(void)
+{
+    int32_t status;
+    do {
+        __asm__ volatile(".insn i 0x2b, 1, %0, x0, 2" : "=r"(status)::"memory");
+    } while (status >= 0);
+}
+
+/* All four dimensions of a stream; each element is given `repeat` times more. They stay as they are from start to start. */
+#  define TW_SN_WALK(stream, walk, repeat) \
     do { \
         TW_SN_SET(stream, 1, repeat); \
         TW_SN_SET(stream, 2, (walk).bound[0]); \
@@ -79,6 +110,7 @@ TW_KERNEL void tw_sn_off(void)
         TW_SN_SET(stream, 7, tw_sn_step(&(walk), 1)); \
         TW_SN_SET(stream, 8, tw_sn_step(&(walk), 2)); \
         TW_SN_SET(stream, 9, tw_sn_step(&(walk), 3)); \
-        TW_SN_SET(stream, 27, pointer); \
     } while (0)
+#  define TW_SN_READ(stream, pointer) TW_SN_SET(stream, 27, pointer)
+#  define TW_SN_WRITE(stream, pointer) TW_SN_SET(stream, 31, pointer)
 #endif

@@ -1,6 +1,8 @@
 /* Copies of tw_rt: the engine of the core that moves data, by its own instructions.
  *
- * The engine takes transfers in turn and numbers them from 0; its status 0 is the number of those that are over.
+ * The engine's status 0 counts the transfers that are over. Those to TCDM are over in the order in which they were started,
+ * and so are those out of it, but as GVSoC models it some out of TCDM may overtake others to it: so many are over of one
+ * direction as are over of all, less those that were started of the other. What was once known to be over is kept.
  */
 #include "metal.h"
 #include "tw_rt.h"
@@ -16,14 +18,14 @@ static inline void between(const void *source, void *target)
                      : "memory");
 }
 
-static inline uint32_t start_row(uint32_t bytes)
+static inline void start_row(uint32_t bytes)
 {
     uint32_t number;
     __asm__ volatile(".insn r 0x2b, 0, 2, %0, %1, x0" : "=r"(number) : "r"(bytes) : "memory"); /* dmcpyi */
-    return number;
+    (void)number;
 }
 
-static inline uint32_t start_rows(uint32_t bytes, uint32_t rows, uint32_t source_stride, uint32_t target_stride)
+static inline void start_rows(uint32_t bytes, uint32_t rows, uint32_t source_stride, uint32_t target_stride)
 {
     uint32_t number;
     __asm__ volatile(".insn r 0x2b, 0, 6, x0, %1, %2\n\t" /* dmstr */
@@ -32,33 +34,64 @@ static inline uint32_t start_rows(uint32_t bytes, uint32_t rows, uint32_t source
                      : "=&r"(number)
                      : "r"(source_stride), "r"(target_stride), "r"(rows), "r"(bytes)
                      : "memory");
-    return number;
+    (void)number;
 }
 
-/* A transfer of nothing would never end: it has the number of the one before, or none. */
-uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t dst_stride, uint32_t src_stride)
-{
-    ORDER_COPIES();
-    if (bytes == 0u || rows == 0u) {
-        return 0u;
-    }
-    between(src, dst);
-    if (rows == 1u || (dst_stride == bytes && src_stride == bytes)) {
-        return 1u + start_row(bytes * rows);
-    }
-    return 1u + start_rows(bytes, rows, src_stride, dst_stride);
-}
-
-static inline uint32_t transfers_over(void)
+static inline uint32_t count_over(void)
 {
     uint32_t count;
     __asm__ volatile(".insn r 0x2b, 0, 4, %0, x0, x0" : "=r"(count)::"memory"); /* dmstati, 0 */
     return count;
 }
 
+/* Of the core that moves data: transfers out of TCDM, and to it. */
+static struct {
+    uint32_t before; /* the engine's count before the first transfer */
+    uint32_t started[2], over[2];
+} known;
+
+static void look(void)
+{
+    const uint32_t count = count_over() - known.before;
+    for (int way = 0; way < 2; ++way) {
+        const uint32_t least = count - known.started[1 - way];
+        if ((int32_t)(least - known.over[way]) > 0) {
+            known.over[way] = least;
+        }
+    }
+}
+
+static void begin(void)
+{
+    if (known.started[0] == 0u && known.started[1] == 0u) {
+        known.before = count_over();
+    }
+    look();
+    ORDER_COPIES();
+}
+
+/* The number of a transfer is that among those of its way, and the way in bit 0. One of nothing has none: 0. */
+uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t dst_stride, uint32_t src_stride)
+{
+    const uint32_t way = (uint32_t)(uintptr_t)dst < TW_FAR_BASE;
+    begin();
+    if (bytes == 0u || rows == 0u) {
+        return 0u;
+    }
+    between(src, dst);
+    if (rows == 1u || (dst_stride == bytes && src_stride == bytes)) {
+        start_row(bytes * rows);
+    } else {
+        start_rows(bytes, rows, src_stride, dst_stride);
+    }
+    return ++known.started[way] << 1 | way;
+}
+
 void tw_rt_wait(uint32_t transfer)
 {
-    while (transfer && (int32_t)(transfers_over() - transfer) < 0) {
+    const uint32_t way = transfer & 1u, number = transfer & ~1u;
+    while (transfer && (int32_t)((known.over[way] << 1) - number) < 0) {
+        look();
     }
     ORDER_COPIES();
 }

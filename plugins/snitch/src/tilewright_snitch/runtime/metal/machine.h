@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 enum { TW_COMPUTING_HARTS = 8, TW_MOVING_HART = 8 };
+#define TW_FAR_BASE UINT32_C(0x80000000) /* of the main memory; TCDM is below */
 
 /* Every core reaches every memory. */
 static inline int tw_is_far(const void *address)
