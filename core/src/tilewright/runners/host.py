@@ -4,10 +4,10 @@ Does not know what the answers should be.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from tilewright.errors import toolchain_error, typed
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.runner import Job, RunResult
 from tilewright.runners.harness import decode_outputs, decode_trace, make_harness
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler

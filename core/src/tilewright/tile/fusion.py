@@ -6,10 +6,11 @@ Does not know tiles (`boxes`), costs, or which regions are chosen.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from tilewright.ir.access import Access, MapAccess
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Node
 from tilewright.ir.index import Index, bare_loop, mentions
 from tilewright.ir.regions import Copy, Hop, key_of

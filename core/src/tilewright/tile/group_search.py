@@ -8,11 +8,12 @@ tried, each a good deal smaller than the one before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import permutations, product
 from math import prod
 
 from tilewright.ir.access import Box
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import mentions
 from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region, key_of
 from tilewright.ir.rounding import align_up
