@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from tilewright.c_text.templates import Quick, quick
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.sections import Section, SectionTemplate
 from tilewright.ir.statements import Foreign
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mako.template import Template
 
 # Words of C that name something: not in comments, strings, numbers, nor after a `.` or `->`.
@@ -21,11 +20,19 @@ _WORDS = re.compile(r"""/\*.*?\*/|"(?:\\.|[^"\\])*"|\d[\w.]*|(?:\.|->)\s*[A-Za-z
 
 
 @lru_cache(maxsize=512)
-def template(text: str) -> Template:
-    """A compiled Mako template in which an undefined name is an error."""
+def template(text: str, *, html: bool = False) -> Quick | Template:
+    """A compiled Mako template in which an undefined name is an error. `html`: what it shows is escaped."""
+    if found := quick(text, _escaped if html else str):
+        return found
     from mako.template import Template
 
-    return Template(text, strict_undefined=True)
+    return Template(text, strict_undefined=True, default_filters=["h" if html else "str"])
+
+
+def _escaped(value: object) -> str:
+    from html import escape
+
+    return escape(str(value))
 
 
 def render_source(kernel: Kernel, call: Call) -> tuple[Section, ...]:
