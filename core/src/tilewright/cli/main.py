@@ -34,7 +34,7 @@ COMMANDS = {
     "doctor": "Say what is installed, what is missing and what to install.",
 }
 COMPLETION = "_TILEWRIGHT_COMPLETE"  # what `tilewright completion` tells shells to set
-GARBAGE = 10_000  # objects between two looks for cycles: a compilation makes few, and Python's 700 is a look too often
+GARBAGE = 100_000  # objects between two looks for cycles: a compilation makes few, and Python's 700 is a look too often
 ALIASES = {"analyze": "check", "generate": "compile"}  # words that users of other tools type
 
 
@@ -118,7 +118,9 @@ def main() -> NoReturn:
 
         sys.exit(shell_complete(tilewright, {}, "tilewright", COMPLETION, asked))
     gc.set_threshold(GARBAGE)
-    sys.exit(_run(sys.argv[1:]))
+    code = _run(sys.argv[1:])
+    gc.freeze()  # what there is, nobody has to look through for cycles before the process ends
+    sys.exit(code)
 
 
 def _run(arguments: list[str]) -> int:

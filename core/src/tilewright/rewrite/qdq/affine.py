@@ -85,8 +85,8 @@ def read(graph: Graph, node: Node) -> Affine | str:
         return f"{node.name!r} has a scale per block"
     axis = node.integer("axis", 1) % max(len(stored.shape), 1) if scale.size > 1 else None
     return Affine(
-        scale=tuple(float(s) for s in scale.reshape(-1)),
-        zero_point=tuple(int(z) for z in zero_point.reshape(-1)),
+        scale=tuple(scale.reshape(-1).astype(np.float64).tolist()),
+        zero_point=tuple(zero_point.reshape(-1).astype(np.int64).tolist()),
         dtype=stored.dtype,
         axis=axis,
     )
