@@ -8,12 +8,14 @@ many bytes, for fewer and fewer bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from itertools import accumulate
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import HeldValue, Region, Rows
 from tilewright.ir.rounding import align_up
+from tilewright.ir.stages import Buffer
 from tilewright.tile.row_order import Member, Play, folded, play
 from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
@@ -22,6 +24,7 @@ from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
 COUNTER_BYTES = 4  # of each step: how far it has come, and the first row that is kept
 ROWS_PER_CALL = (1, 2, 4)  # that are tried, of all steps of a segment
 MOST_STEPS = 255  # of a region: a call is a byte
+_FEW_STEPS = 8  # before the last one, that are looked at first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,19 +66,23 @@ class RowPrograms:
 
     def _fastest(self, limit: int | None) -> Division | None:
         """The division of fewest cycles with no segment of more than `limit` bytes; the smallest of equals."""
-        best: list[tuple[float, int, tuple[Segment, ...]] | None] = [(0.0, 0, ())]
+        best: list[tuple[float, int, Segment | None] | None] = [(0.0, 0, None)]  # the last segment of each
         for ending in self.segments:
             ways = []
             for one in ending:
                 before = best[one.first]
                 if before is not None and (limit is None or one.size_bytes <= limit):
-                    ways.append((before[0] + one.cycles, before[1] + one.size_bytes, (*before[2], one)))
+                    ways.append((before[0] + one.cycles, before[1] + one.size_bytes, one))
             best.append(min(ways, key=lambda way: way[:2], default=None))
-        final = best[-1]
+        final = at = best[-1]
         if final is None:
             return None
-        size = max((one.size_bytes for one in final[2]), default=0)
-        return Division(segments=final[2], size_bytes=size, cycles=final[0])
+        taken: list[Segment] = []
+        while at is not None and at[2] is not None:
+            taken.append(at[2])
+            at = best[at[2].first]
+        size = max((one.size_bytes for one in taken), default=0)
+        return Division(segments=tuple(reversed(taken)), size_bytes=size, cycles=final[0])
 
     def regions(self, division: Division) -> dict[str, Region]:
         """Its segments of several steps as regions, by last step."""
@@ -85,8 +92,8 @@ class RowPrograms:
 
 def row_programs(machine: ScheduledMachine) -> RowPrograms:
     """Look at every segment of the schedule."""
-    steps = RowSteps(machine)
-    endings = [_Ending(steps, last) for last in range(len(machine.scheduled.steps))]
+    steps, lives = RowSteps(machine), _Lives.of(machine)
+    endings = [_Ending(steps, last, lives) for last in range(len(machine.scheduled.steps))]
     largest = max((one.alone().size_bytes for one in endings), default=0)
     segments = tuple((one.alone(), *one.segments(largest)) for one in endings)
     return RowPrograms(machine=machine, steps=steps, segments=segments)
@@ -127,38 +134,56 @@ def _played(steps: RowSteps, first: int, last: int, rows: int) -> Play:
     return play(chosen, [one.trips(rows) for one in chosen], leaving)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lives:
+    """Bytes of the buffers of whole values, by step."""
+
+    alive: Sequence[int]
+    last_read: Sequence[int]  # of those that are there for the last time
+    buffers: Mapping[str, Buffer]
+
+    @staticmethod
+    def of(machine: ScheduledMachine) -> _Lives:
+        """Of a schedule."""
+        count = len(machine.scheduled.steps)
+        born, dead = [0] * (count + 1), [0] * (count + 1)
+        for one in machine.scheduled.buffers:
+            if max(one.first, 0) <= min(one.last, count - 1):
+                born[max(one.first, 0)] += _placed_bytes(machine, one)
+                dead[min(one.last, count)] += _placed_bytes(machine, one)
+        gone = (0, *dead[:-1])
+        alive = tuple(accumulate(one - other for one, other in zip(born, gone, strict=True)))
+        return _Lives(alive=alive, last_read=dead, buffers={one.name: one for one in machine.scheduled.buffers})
+
+
 @dataclass(slots=True)
 class _Whole:
     """The buffers of whole values that are there together, as a segment grows towards the front."""
 
     steps: RowSteps
     last: int
+    lives: _Lives
     inner: dict[str, int] = field(default_factory=dict)  # buffer -> values in it that never exist whole
     size_bytes: int = 0
 
     def begin(self) -> None:
         """With the last step alone."""
-        self.size_bytes = sum(size for first, last, size in self._lives() if first <= self.last <= last)
+        self.size_bytes = self.lives.alive[self.last]
 
     def grow(self, first: int, inner: str) -> None:
         """By the step before, whose output is `inner`; "" where it leaves."""
-        self.size_bytes += sum(size for born, dead, size in self._lives() if dead == first and born <= first)
+        self.size_bytes += self.lives.last_read[first]
         if inner:
-            name = self.steps.machine.scheduled.storage[inner].buffer
-            buffer = next(one for one in self.steps.machine.scheduled.buffers if one.name == name)
-            self.inner[name] = self.inner.get(name, 0) + 1
-            if self.inner[name] == len(buffer.values):
-                self.size_bytes -= _placed_bytes(self.steps.machine, buffer.size_bytes, buffer.values)
-
-    def _lives(self) -> Iterator[tuple[int, int, int]]:
-        for one in self.steps.machine.scheduled.buffers:
-            yield one.first, one.last, _placed_bytes(self.steps.machine, one.size_bytes, one.values)
+            buffer = self.lives.buffers[self.steps.machine.scheduled.storage[inner].buffer]
+            self.inner[buffer.name] = self.inner.get(buffer.name, 0) + 1
+            if self.inner[buffer.name] == len(buffer.values):
+                self.size_bytes -= _placed_bytes(self.steps.machine, buffer)
 
 
-def _placed_bytes(machine: ScheduledMachine, size_bytes: int, values: Sequence[str]) -> int:
+def _placed_bytes(machine: ScheduledMachine, buffer: Buffer) -> int:
     """What a buffer takes of the plan; nothing in the caller's memory."""
-    theirs = any(machine.decisions.io.get(value) == "user" for value in values)
-    return 0 if theirs else align_up(size_bytes, machine.platform.buffer_align)
+    theirs = any(machine.decisions.io.get(value) == "user" for value in buffer.values)
+    return 0 if theirs else align_up(buffer.size_bytes, machine.platform.buffer_align)
 
 
 @dataclass(slots=True)
@@ -167,11 +192,12 @@ class _Ending:
 
     steps: RowSteps
     last: int
+    lives: _Lives
 
     def alone(self) -> Segment:
         """The step in one piece."""
         machine = self.steps.machine
-        one, whole = self.steps.at(self.last), _Whole(self.steps, self.last)
+        one, whole = self.steps.at(self.last), _Whole(self.steps, self.last, self.lives)
         whole.begin()
         binding = machine.bound.bindings[one.step.name]
         cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
@@ -183,7 +209,17 @@ class _Ending:
         """Of several steps, with every number of rows per call, none of which needs more than `largest` bytes."""
         first = self._first()
         for rows in ROWS_PER_CALL if first < self.last else ():
-            yield from self._of(first, rows, largest)
+            yield from self._growing(first, rows, largest)
+
+    def _growing(self, first: int, rows: int, largest: int) -> list[Segment]:
+        """The same with so many rows per call. Most cannot grow far: what no step reads back to is not played."""
+        steps = _FEW_STEPS
+        while True:
+            begin = max(first, self.last - steps)
+            found, full = self._of(begin, rows, largest)
+            if full or begin == first:
+                return found
+            steps *= 2
 
     def _first(self) -> int:
         """The first step that can be in a segment with the last one."""
@@ -205,12 +241,14 @@ class _Ending:
         later = range(index + 1, self.last + 1)
         return any(read.value == value for number in later for read in self.steps.at(number).reads)
 
-    def _of(self, first: int, rows: int, largest: int) -> Iterator[Segment]:
+    def _of(self, first: int, rows: int, largest: int) -> tuple[list[Segment], bool]:
+        """Those that begin at `first` or later, and whether a longer one would be too large."""
         machine, align = self.steps.machine, self.steps.machine.platform.buffer_align
         members = _played(self.steps, first, self.last, rows).members
         names = [member.one.step.name for member in members]
-        whole = _Whole(self.steps, self.last)
+        whole = _Whole(self.steps, self.last, self.lives)
         whole.begin()
+        found: list[Segment] = []
         held, scratch, cycles = 0, 0, 0.0
         for member in reversed(members):
             one = member.one
@@ -223,9 +261,10 @@ class _Ending:
             held += COUNTER_BYTES + align_up(one.sums_bytes, align)
             size = whole.size_bytes + held + align_up(scratch, align)
             if held > largest:
-                return
+                return found, True
             if one.index != self.last and size <= largest and not self._conflict(one.index, names):
-                yield Segment(first=one.index, last=self.last, rows=rows, size_bytes=size, cycles=cycles)
+                found.append(Segment(first=one.index, last=self.last, rows=rows, size_bytes=size, cycles=cycles))
+        return found, False
 
     def _conflict(self, first: int, names: Sequence[str]) -> bool:
         """Whether something that leaves takes the bytes of something that the segment reads, or that leaves, too."""
