@@ -47,6 +47,16 @@ def test_every_division_is_sound_and_takes_what_it_says(seed: int) -> None:
                 assert row_cycles(machine, region, region.rows) == pytest.approx(segment.cycles)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_how_far_back_is_looked_at_first_changes_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = on_one_memory(row_network(seed, vocabulary()).graph)
+    found = []
+    for steps in (1, 3, 1000):
+        monkeypatch.setattr("tilewright.tile.row_programs._FEW_STEPS", steps)
+        found.append(row_programs(machine).segments)
+    assert found[0] == found[1] == found[2]
+
+
 def test_a_value_that_is_pinned_to_a_memory_exists() -> None:
     machine = on_one_memory(row_network(0, vocabulary()).graph)
     programs = row_programs(machine)
