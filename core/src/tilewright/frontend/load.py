@@ -34,6 +34,7 @@ from tilewright.frontend.values import not_finite
 from tilewright.frontend.walk import ModelWalk
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Tensor
+from tilewright.ir.journal import INFO, timed
 from tilewright.ir.operator import Operator
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Imported:
     bound: Mapping[str, Array] = field(default_factory=dict)  # inputs of the file that are constants
 
 
+@timed(INFO, "frontend: what the model means")
 def load(
     source: Path | bytes, options: ImportOptions | None = None, operators: Mapping[str, Operator] | None = None
 ) -> Imported:

@@ -5,11 +5,11 @@ Does not know how plugins are found, loaded or chosen.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tilewright.errors import Diagnostic
-from tilewright.ir.dataclass import dataclass
 from tilewright.plugins.faults import Fault, clash_fault, one_line
 from tilewright.plugins.kinds import KINDS
 from tilewright.plugins.offers import Command, Exporter, StageEvent
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tilewright.plugins.host import Loaded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Provenance:
     """The distribution that offers something."""
 
@@ -60,6 +60,11 @@ class Registry:
     observers: tuple[Observer, ...]
     provenance: Mapping[tuple[str, str], Provenance]  # (kind, name) -> who offers it
     diagnostics: tuple[Diagnostic, ...]  # one warning for each plugin that was left out
+
+    @property
+    def distributions(self) -> tuple[Provenance, ...]:
+        """Whose things these are, each once, by name."""
+        return tuple(sorted(set(self.provenance.values())))
 
     def stage_finished(self, event: StageEvent) -> tuple[Diagnostic, ...]:
         """Tell every observer; a warning for each one that fails. They cannot change anything."""

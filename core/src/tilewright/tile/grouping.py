@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from tilewright.ir.dataclass import dataclass
+from tilewright.ir.journal import begins
 from tilewright.ir.regions import Region
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer, Group, Step
@@ -120,6 +121,7 @@ class Grouping:
         settled = {at for end, first in fixed.items() for at in range(first, end)}
         best: list[_Division] = [(0.0, ())]
         for end in range(1, len(self.machine.scheduled.steps) + 1):
+            begins("groups that end with step %d of %d", end, len(self.machine.scheduled.steps))
             divisions: list[_Division] = []
             if end in fixed:
                 score, groups = best[fixed[end]]
