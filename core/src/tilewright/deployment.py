@@ -30,7 +30,6 @@ from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.layer import Layers
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
-from tilewright.plan.remedies import settings_that_fit
 from tilewright.plan.slowdown import exchanged
 from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
@@ -167,6 +166,8 @@ class Deployment:
         except TilewrightError as error:
             if error.exit_code is not Exit.DOES_NOT_FIT or self._given:
                 raise
+            from tilewright.plan.remedies import settings_that_fit
+
             roomier = settings_that_fit(self.platform.roomier, self._planned_with)
             raise with_fix(error, (*error.fix, *roomier)) from error.__cause__
         planned = plan.tiled.scheduled.bound

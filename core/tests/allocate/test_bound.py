@@ -80,3 +80,15 @@ def test_no_plan_is_under_the_bounds_of_several_pools() -> None:
 
 def _most_alive(blocks: list[Block]) -> int:
     return max(sum(b.size_bytes for b in blocks if b.lifetimes[0][0] <= t <= b.lifetimes[0][1]) for t in range(8))
+
+
+def test_many_blocks_are_counted_at_every_moment() -> None:
+    chance = random.Random(5)
+    for align in (1, 4):
+        lives = [(first, first + chance.randrange(6)) for first in (chance.randrange(30) for _ in range(60))]
+        blocks = [block(str(n), align * chance.randint(0, 9), *life, align=align) for n, life in enumerate(lives)]
+        alive = [
+            sum(one.size_bytes for one, (first, last) in zip(blocks, lives, strict=True) if first <= at <= last)
+            for at in range(40)
+        ]
+        assert lower_bounds(ram(*blocks)) == {"ram": max(alive)}

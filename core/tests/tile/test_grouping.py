@@ -20,7 +20,7 @@ from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Group, Scheduled, Tiled
-from tilewright.ir.tiler import TilingRequest
+from tilewright.ir.tiler import Buffering, TilingRequest
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
@@ -290,6 +290,17 @@ def test_what_crosses_must_have_room() -> None:
     assert isinstance(roomy, RegionAnalysis) and best_groups(roomy, "auto")
     tight = region_analysis(machine, 0, plan.steps, {}, {"l2": (1 << 20) - 4096})
     assert isinstance(tight, RegionAnalysis) and not best_groups(tight, "auto")
+
+
+@pytest.mark.parametrize("buffering", ["single", "double", "auto"])
+def test_what_is_left_out_as_beaten_is_not_the_best(buffering: Buffering, monkeypatch: pytest.MonkeyPatch) -> None:
+    for plan in (scheduled(), scheduled(2048), far_scheduled(), far_scheduled(16384, 64, 64)):
+        for first in (0, 2):
+            one = analysis(plan, first, 2)
+            quick = best_groups(one, buffering, (0.2, 0.0))
+            with monkeypatch.context() as patched:
+                patched.setattr("tilewright.tile.group_search._GroupSearch._beaten", lambda *_: False)
+                assert best_groups(one, buffering, (0.2, 0.0)) == quick
 
 
 def test_groups_are_chosen_over_two_hops() -> None:

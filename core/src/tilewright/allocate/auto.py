@@ -5,12 +5,13 @@ Does not place anything itself, and does not know which packages offer what.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
 from tilewright.check.allocation import peaks, violations
 from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
+from tilewright.ir.dataclass import dataclass
 
 EXACT = "minimalloc"  # the allocator that `auto` asks for proofs, when it is installed
 _QUICK_SHARE = 10  # of the budget goes into heuristics before an exact search

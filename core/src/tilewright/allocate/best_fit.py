@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tilewright.allocate.bound import pool_bound
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
@@ -17,6 +17,7 @@ from tilewright.allocate.parts import independent_parts
 from tilewright.allocate.stacking import stack
 from tilewright.allocate.verdict import unaligned, verdict
 from tilewright.ir.allocation import Budget, Place, Problem, Solution
+from tilewright.ir.dataclass import dataclass
 
 _EXHAUSTIVE_SHARE = 4  # a quarter of the budget may go into the exhaustive search
 _MOST_IDLE_ATTEMPTS = 600  # in a row without improvement

@@ -78,15 +78,38 @@ def _room(pool: Pool) -> int | None:
 def pool_bound(problem: Problem, pool: Pool, members: Sequence[int], conflicts: Sequence[Sequence[int]]) -> int:
     """The same for one pool, given that the blocks `members` (by index) are all in it."""
     present = {number for number in members if problem.blocks[number].size_bytes}
-    bound = 0
-    for clique in _cliques(problem, present, conflicts):
-        bound = max(bound, _stacked([problem.blocks[number] for number in clique]))
+    blocks = [problem.blocks[number] for number in present]
+    if not conflicts and _are_plain(blocks):
+        bound = _most_at_once(blocks)
+    else:
+        cliques = _cliques(problem, present, conflicts)
+        bound = max((_stacked([problem.blocks[number] for number in clique]) for clique in cliques), default=0)
     peak = _around_reserved(bound, pool)
     for number in present:
         fixed = problem.blocks[number].fixed_offset
         if fixed is not None:
             peak = max(peak, fixed + problem.blocks[number].size_bytes)
     return peak
+
+
+def _are_plain(blocks: Sequence[Block]) -> bool:
+    """Whether every set of them takes the sum of its sizes: one lifetime each, and no byte to round up."""
+    aligns = {block.align for block in blocks}
+    return len(aligns) < 2 and all(len(one.lifetimes) == 1 and not one.size_bytes % one.align for one in blocks)
+
+
+def _most_at_once(blocks: Sequence[Block]) -> int:
+    """The sum of sizes at the fullest moment; lifetimes include both ends."""
+    births = sorted((block.lifetimes[0][0], block.size_bytes) for block in blocks)
+    deaths = sorted((block.lifetimes[0][1], block.size_bytes) for block in blocks)
+    most = alive = dead = 0
+    for born, size in births:
+        while deaths[dead][0] < born:
+            alive -= deaths[dead][1]
+            dead += 1
+        alive += size
+        most = max(most, alive)
+    return most
 
 
 def _cliques(problem: Problem, present: set[int], conflicts: Sequence[Sequence[int]]) -> Iterable[list[int]]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
+from tilewright.ir.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +139,9 @@ def _home(block: Block, pools: Mapping[str, Pool]) -> Place | None:
 
 def _merged(piece: Piece, pools: tuple[str, ...]) -> tuple[Block, tuple[tuple[str, int], ...], bool] | str:
     """One block for the piece, its members' distances from its start, and whether it was made longer in front."""
+    if len(piece) == 1 and piece[0][0].fixed_offset is None:
+        block, _ = piece[0]
+        return _on_its_own(block, pools), ((block.name, 0),), False
     low = min(at for _, at in piece)
     high = max(at + block.size_bytes for block, at in piece)
     demanded = {block.fixed_offset - at + low for block, at in piece if block.fixed_offset is not None}
@@ -169,6 +173,19 @@ def _merged(piece: Piece, pools: tuple[str, ...]) -> tuple[Block, tuple[tuple[st
         hint=hint if hint is None or hint >= 0 else None,
     )
     return whole, tuple((block.name, at - low + front) for block, at in piece), front > 0
+
+
+def _on_its_own(block: Block, pools: tuple[str, ...]) -> Block:
+    """A block that is one piece with no other and may be anywhere in its pools."""
+    lives = block.lifetimes if len(block.lifetimes) < 2 else tuple(sorted(set(block.lifetimes)))
+    return Block(
+        name=block.name,
+        size_bytes=block.size_bytes,
+        align=block.align,
+        lifetimes=lives,
+        pools=pools,
+        hint=block.hint if block.hint is None or block.hint >= 0 else None,
+    )
 
 
 def _lifted(pairs: Iterable[tuple[str, str]], lead: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

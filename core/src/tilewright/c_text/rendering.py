@@ -12,8 +12,6 @@ from tilewright.ir.sections import Section, SectionTemplate
 from tilewright.ir.statements import Foreign
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mako.template import Template
 
 # Words of C that name something: not in comments, strings, numbers, nor after a `.` or `->`.
@@ -21,11 +19,11 @@ _WORDS = re.compile(r"""/\*.*?\*/|"(?:\\.|[^"\\])*"|\d[\w.]*|(?:\.|->)\s*[A-Za-z
 
 
 @lru_cache(maxsize=512)
-def template(text: str) -> Template:
-    """A compiled Mako template in which an undefined name is an error."""
+def template(text: str, *, html: bool = False) -> Template:
+    """A compiled Mako template in which an undefined name is an error. `html`: what it shows is escaped."""
     from mako.template import Template
 
-    return Template(text, strict_undefined=True)
+    return Template(text, strict_undefined=True, default_filters=["h" if html else "str"])
 
 
 def render_source(kernel: Kernel, call: Call) -> tuple[Section, ...]:

@@ -12,6 +12,7 @@ import posixpath
 import re
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from tilewright.ir.sections import Section, SectionTemplate
 
@@ -38,7 +39,7 @@ def template_file(
 
 
 def _parts(package: str, path: str) -> tuple[str, tuple[Section, ...], tuple[str, ...]]:
-    text = (files(package) / path).read_text(encoding="ascii")
+    text = (_folder(package) / path).read_text(encoding="ascii")
     found = list(_DIRECTIVE.finditer(text))
     wanted = [match["file"] for match in found if match["file"] and posixpath.basename(match["file"]) != PRELUDE]
     needs = (_included(package, posixpath.dirname(path), one) for one in wanted)
@@ -48,7 +49,12 @@ def _parts(package: str, path: str) -> tuple[str, tuple[Section, ...], tuple[str
 
 def _included(package: str, folder: str, name: str) -> Section:
     beside = posixpath.normpath(posixpath.join(folder, name))
-    return section_file(package, beside) if (files(package) / beside).is_file() else section_file(CORE, name)
+    return section_file(package, beside) if (_folder(package) / beside).is_file() else section_file(CORE, name)
+
+
+@cache
+def _folder(package: str) -> Traversable:
+    return files(package)
 
 
 def _owner(package: str) -> str:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
+from tilewright.ir.dataclass import dataclass
 
 
 def violations(problem: Problem, solution: Solution) -> tuple[str, ...]:

@@ -8,12 +8,13 @@ reads must be in its slot, then its own rows are put where they belong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
 from tilewright.ir.access import Loop, MapAccess
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import bare_loop, mentions
 from tilewright.ir.kernel import TileShape
 from tilewright.ir.regions import HeldValue, Region, Rows

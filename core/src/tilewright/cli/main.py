@@ -4,6 +4,7 @@ Does not know what any command does; its module is imported when it is called.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -126,7 +127,9 @@ def main() -> NoReturn:
         from click.shell_completion import shell_complete
 
         sys.exit(shell_complete(tilewright, {}, "tilewright", COMPLETION, asked))
-    sys.exit(_run(sys.argv[1:]))
+    code = _run(sys.argv[1:])
+    gc.freeze()  # what there is, nobody has to look through for cycles before the process ends
+    sys.exit(code)
 
 
 def _run(arguments: list[str]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from tilewright.cli.output import progress, say, send_json
 from tilewright.cli.verbose import verbose_flag
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import Exit, TilewrightError, memory_error, typed, usage_error
+from tilewright.ir.dataclass import dataclass
 from tilewright.report.table import Part, Table
 
 if TYPE_CHECKING:

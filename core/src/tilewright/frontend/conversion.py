@@ -5,7 +5,6 @@ Does not know graphs around it (`walk`), nor any operator.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from tilewright.frontend.scales import check_scales
 from tilewright.frontend.signatures import Given, check_signature
 from tilewright.frontend.sorting import label
 from tilewright.frontend.values import is_known, to_array
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.element_types import type_name
 from tilewright.ir.graph import Attribute, Node, Tensor
 from tilewright.ir.importing import Import, OnnxNode

@@ -11,11 +11,11 @@ import hashlib
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from tilewright.errors import TilewrightError, model_error, typed
 from tilewright.frontend.names import show
+from tilewright.ir.dataclass import dataclass
 
 _KNOWN_KEYS = frozenset({"location", "offset", "length", "checksum"})
 _DIGITS = 19  # of a 63-bit number

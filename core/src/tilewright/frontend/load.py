@@ -7,7 +7,7 @@ Does not know targets; nothing here depends on where the network will run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,7 @@ from tilewright.frontend.scope import Scope
 from tilewright.frontend.sorting import check_unique
 from tilewright.frontend.values import not_finite
 from tilewright.frontend.walk import ModelWalk
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.journal import INFO, timed
 from tilewright.ir.operator import Operator

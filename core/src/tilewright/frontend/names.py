@@ -15,6 +15,8 @@ _SHOWN = 64
 def show(name: str) -> str:
     """`name` quoted for a message: at most about 70 characters, nothing invisible."""
     short = name if len(name) <= _SHOWN else f"{name[: _SHOWN - 20]}...{name[-17:]}"
+    if short.isprintable() and not {"'", "\\"}.intersection(short):  # as most are; to nobody, mostly
+        return f"'{short}'"
     return "'" + "".join(_visible(character) for character in short) + "'"
 
 

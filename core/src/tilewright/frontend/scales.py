@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy.typing as npt
 
 from tilewright.errors import TilewrightError, model_error
 from tilewright.frontend.names import show
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Tensor
 from tilewright.ir.importing import OnnxNode
 

@@ -5,9 +5,9 @@ Does not know any operator, nor how a file is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Attribute, Tensor
 
 if TYPE_CHECKING:

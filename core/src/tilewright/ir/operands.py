@@ -4,8 +4,7 @@ Does not know which kernel packs what (`layer`), nor where any of them is stored
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Site
 from tilewright.ir.operator import Operator
 

@@ -7,9 +7,10 @@ C in a statement is an expression; text is only what others wrote: a kernel's ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Expression
 
 Phase = Literal["begin", "end"]

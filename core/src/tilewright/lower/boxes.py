@@ -8,9 +8,9 @@ expressions otherwise. Windows follow from the same `Index` values that `Access.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from tilewright.ir.access import Access, MapAccess
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Expression, Field, FunctionCall, Name, Number, Struct, quotient
 from tilewright.ir.index import Axis, Box, Index, Span, Term
 

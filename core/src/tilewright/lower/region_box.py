@@ -9,12 +9,13 @@ new. What a tile of an outer level needs is what all tiles inside it need togeth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tilewright.c_text.identifiers import unique_identifiers
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import (
     Choice,
     Expression,

@@ -20,7 +20,6 @@ from tilewright.lower.copies import copies_at_start
 from tilewright.lower.offsets import offset_names
 from tilewright.lower.persistent import state_initialisers, state_updates
 from tilewright.lower.regions import Lowering, is_team, keeps_rows, lower_region, lowering, rows_section
-from tilewright.lower.row_programs import lower_rows
 from tilewright.lower.steps import Lowered, lower_step
 
 MOST_TRANSFERS = 16  # that one hop has in flight at once; further ones wait for the oldest
@@ -91,6 +90,8 @@ def _alone(
     nodes = given.machine.nodes
     for region in tiled.regions:
         if region.rows is not None:
+            from tilewright.lower.row_programs import lower_rows
+
             made.extend(lower_rows(region, given))
             continue
         for name in region.steps:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -16,6 +16,7 @@ from tilewright.config.copied_constants import CopyRule, parse_copy
 from tilewright.config.options import Options
 from tilewright.emit.stage import text
 from tilewright.errors import TilewrightError, typed, usage_error
+from tilewright.ir.dataclass import dataclass
 from tilewright.multi_model.shared_pools import SharedPool, share_pools
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ Memory, layout, order and tiles depend on each other, and a chain of stages cann
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from tilewright.allocate import allocate
@@ -18,6 +18,7 @@ from tilewright.bind import bind
 from tilewright.check.stages import verify_allocated, verify_bound, verify_scheduled, verify_tiled
 from tilewright.errors import Diagnostic, Exit, TilewrightError, memory_error
 from tilewright.ir.allocation import Allocator, Budget
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph
 from tilewright.ir.journal import DEBUG, INFO, timed, told

@@ -5,10 +5,11 @@ Does not know how planning works.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tilewright.allocate.limits import memory_bytes
 from tilewright.errors import TilewrightError, typed
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
 

@@ -8,9 +8,10 @@ at no more than a tenth more cycles.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tilewright.errors import Diagnostic
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.layer import Layers
 from tilewright.ir.operator import Operator

@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 import importlib_metadata
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
 
 from tilewright import __version__
 from tilewright.errors import Diagnostic, TilewrightError, plugin_error, typed
@@ -20,6 +18,7 @@ from tilewright.errors.suggestions import did_you_mean
 from tilewright.plugins.faults import Fault, clash_fault
 from tilewright.plugins.kinds import GROUP, KIND_NAMES, OBSERVER, PACKS, kind_named
 from tilewright.plugins.known import PACKAGE_OF, known_names
+from tilewright.plugins.requirements import asked_of, canonical_name
 
 CORE = "tilewright"
 BLOCK = "TILEWRIGHT_BLOCK"
@@ -145,21 +144,31 @@ def discover(environment: Mapping[str, str] | None = None) -> Catalogue:
     """
     importlib.invalidate_caches()  # what was installed since the last look must be seen
     environment = os.environ if environment is None else environment
-    blocked = {canonicalize_name(name.strip()): name.strip() for name in environment.get(BLOCK, "").split(",")}
-    blocked.pop(canonicalize_name(""), None)
+    blocked = {canonical_name(name.strip()): name.strip() for name in environment.get(BLOCK, "").split(",")}
+    blocked.pop(canonical_name(""), None)
     by_package: dict[str, list[importlib_metadata.EntryPoint]] = {}
+    metadata: dict[str, importlib_metadata.PackageMetadata] = {}
     for dist, entries in groupby(importlib_metadata.entry_points(group=GROUP), key=lambda entry: entry.dist):
-        if dist is not None:  # its name is read from a file each time
-            by_package.setdefault(canonicalize_name(dist.name), []).extend(entries)
-    packages = tuple(_package(name, entries, name in blocked) for name, entries in sorted(by_package.items()))
+        if dist is not None:
+            read = dist.metadata  # from a file, each time
+            name = canonical_name(read["Name"])
+            metadata.setdefault(name, read)
+            by_package.setdefault(name, []).extend(entries)
+    packages = tuple(
+        _package(name, metadata[name], entries, name in blocked) for name, entries in sorted(by_package.items())
+    )
     unknown = sorted(said for name, said in blocked.items() if name not in by_package)
     return Catalogue(packages=packages, unknown_blocks=tuple(unknown))
 
 
-def _package(name: str, entries: Sequence[importlib_metadata.EntryPoint], blocked: bool) -> Package:
-    distribution = entries[0].dist
-    version = (distribution.version if distribution else None) or "of unknown version"
-    requires = (distribution.requires if distribution else None) or []
+def _package(
+    name: str,
+    metadata: importlib_metadata.PackageMetadata,
+    entries: Sequence[importlib_metadata.EntryPoint],
+    blocked: bool,
+) -> Package:
+    version = metadata.get("Version") or "of unknown version"
+    requires = metadata.get_all("Requires-Dist") or ((entries[0].dist.requires if entries[0].dist else None) or [])
     requirement, unfit = ("", None) if name == CORE else _vet(name, version, requires)
     offers, misnamed = _offers(name, version, entries)
     package = Package(name=name, version=version, requirement=requirement, offers=offers, fault=unfit or misnamed)
@@ -181,15 +190,14 @@ def _vet(name: str, version: str, requires: Sequence[str]) -> tuple[str, Fault |
     """What the package asks of the core, and the fault when this core is not that."""
     for line in requires:
         try:
-            requirement = Requirement(line)
-        except InvalidRequirement:
+            asked = asked_of(CORE, line)
+        except ValueError:
             cause = f"its metadata has a requirement that cannot be read: {line!r}"
             return "", Fault(status="failed", code="TW8003", package=name, version=version, cause=cause)
-        applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-        if canonicalize_name(requirement.name) != CORE or not applies:
+        if asked is None:
             continue
-        wanted = f"{CORE}{requirement.specifier}"
-        if requirement.specifier.contains(__version__, prereleases=True):
+        wanted = f"{CORE}{asked}"
+        if asked.accepts(__version__):
             return wanted, None
         fault = Fault(
             status="incompatible",

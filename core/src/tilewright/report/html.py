@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from tilewright import __version__
+from tilewright.c_text.rendering import template
 from tilewright.report.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds, strip_svg
 from tilewright.report.front import told
 from tilewright.report.names import nodes_of, shown_names
@@ -46,10 +47,8 @@ def plan_page(title: str, subtitle: str, panels: Sequence[Panel]) -> str:
 
 
 def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], report: Mapping[str, Any] | None) -> str:
-    from mako.template import Template
-
     here = files("tilewright.report")
-    page = Template(here.joinpath("page.mako").read_text("utf-8"), strict_undefined=True, default_filters=["h"])
+    page = template(here.joinpath("page.mako").read_text("utf-8"), html=True)
     return str(
         page.render(
             title=title,

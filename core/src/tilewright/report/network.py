@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any
-from xml.sax.saxutils import escape
 
-from tilewright.report.labels import CHARACTER, shortened
+from tilewright.report.labels import CHARACTER, plain, shortened
 from tilewright.report.lanes import Edge, Lanes, Row, lanes_of
 from tilewright.report.names import nodes_of, shown_names
 from tilewright.report.text import piece_by_piece
@@ -70,7 +69,7 @@ def _line(edge: Edge, lanes: Lanes, place: str, colours: Mapping[str, str], by: 
     dashes = ' stroke-dasharray="3 3"' if place == by else ""
     return (
         f'<path class="edge" d="M{x} {y}V{turn if over else to_y}{over}" stroke="{colours[place]}"{dashes}>'
-        f"<title>{escape(edge.value)}: {escape(place)}</title></path>"
+        f"<title>{plain(edge.value)}: {plain(place)}</title></path>"
     )
 
 
@@ -91,14 +90,14 @@ def _row(
     ground = f'<rect class="ground" x="{left - 6}" y="{y - ROW // 2 + 2}" width="100%" height="{ROW - 4}" rx="5"/>'
     words = "".join(_texts(texts, left, y + 4))
     dot = f'<circle cx="{x}" cy="{y}" r="5" fill="{fill}"/>'
-    return f"{head}<title>{escape(told)}</title>{ground}{dot}{words}</g>"
+    return f"{head}<title>{plain(told)}</title>{ground}{dot}{words}</g>"
 
 
 def _texts(texts: tuple[str, ...], left: int, y: int) -> Iterator[str]:
     for text, (column, width) in zip(texts, COLUMNS.items(), strict=True):
         most = int((width - 10) / CHARACTER)
         shown = text if len(text) <= most else shortened(text, most)
-        yield f'<text class="{"head" if column == "operator" else "quiet"}" x="{left}" y="{y}">{escape(shown)}</text>'
+        yield f'<text class="{"head" if column == "operator" else "quiet"}" x="{left}" y="{y}">{plain(shown)}</text>'
         left += width
 
 

@@ -5,9 +5,9 @@ Does not know colours, coordinates or files.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.short_names import short_names
 from tilewright.report.names import shown_names
 from tilewright.report.text import LASTING

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilewright.ir.platform import Memory
 from tilewright.ir.stages import Allocated, Group
-from tilewright.tile.cost import HopCost
+
+if TYPE_CHECKING:
+    from tilewright.tile.cost import HopCost
 
 
 def work(step: str, group: Group, costs: tuple[HopCost, ...]) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from tilewright.ir.dataclass import dataclass
 
 EXECUTABLE = 0x4
 SYMBOL_TABLE = 2

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
 from tilewright.ir.access import MapAccess
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Tensor
 from tilewright.ir.index import bare_loop
 from tilewright.ir.layout import Layout

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.schedule.order_bound import least_peak
 from tilewright.schedule.order_sections import joined, sections
 from tilewright.schedule.order_states import State, Walk

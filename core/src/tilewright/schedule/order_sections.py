@@ -5,8 +5,9 @@ Does not know how a section is ordered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.schedule.order_task import OrderTask, members
 
 

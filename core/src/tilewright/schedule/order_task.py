@@ -5,9 +5,10 @@ Does not know how a good order is found, nor offsets: the cost of an order is th
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator

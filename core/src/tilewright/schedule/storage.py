@@ -5,8 +5,9 @@ Does not know addresses. Everything here is relative to a root value, which give
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.layout import same_bytes
 from tilewright.ir.operands import input_names

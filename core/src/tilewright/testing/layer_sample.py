@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Attribute
 
 if TYPE_CHECKING:

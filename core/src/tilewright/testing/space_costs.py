@@ -8,7 +8,7 @@ from tilewright.ir.index import mentions
 from tilewright.ir.regions import Hop, Region, SplitReduction
 from tilewright.ir.stages import Step
 from tilewright.tile.cost import HopCost, region_costs
-from tilewright.tile.fusion import RegionAnalysis, RegionStep
+from tilewright.tile.fusion import CallCosts, RegionAnalysis, RegionStep
 from tilewright.tile.split_reductions import cut_reductions
 from tilewright.tile.step_spaces import HopMemories, StepOperand
 from tilewright.tile.tiling_space import TilingSpace
@@ -62,6 +62,7 @@ def space_chain(space: TilingSpace, hop: Hop) -> RegionAnalysis:
             operand: tuple(tuple(loop for loop in loops if mentions(axis.index, loop)) for axis in axes)
             for operand, axes in space.index_map.axes.items()
         },
+        calls=CallCosts(),
     )
     way = HopMemories(far=hop.far, near=hop.near)
     return RegionAnalysis(members=(member,), hops=(way,), rooms=(space.room_bytes,), grains=(space.grain,))

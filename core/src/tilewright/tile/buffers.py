@@ -6,23 +6,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.regions import Region
 from tilewright.ir.stages import Buffer, Step
-from tilewright.tile.boxes import boxes_of
-from tilewright.tile.footprint import scratchpad_buffers
-from tilewright.tile.fusion import RegionAnalysis, StepAnalyses, region_analysis
 from tilewright.tile.kernel_costs import scratch_bytes
-from tilewright.tile.row_buffers import row_buffers
 from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine
-from tilewright.tile.traffic import traffic_of
+
+if TYPE_CHECKING:
+    from tilewright.tile.fusion import RegionAnalysis
 
 
 def analysis_of_region(
     machine: ScheduledMachine, region: Region, resident: Mapping[str, str] = NOTHING
 ) -> RegionAnalysis:
     """The steps of a region. TilewrightError TW4042 (exit 5) where they cannot be one."""
+    from tilewright.tile.fusion import StepAnalyses, region_analysis
+
     steps = machine.scheduled.steps
     first = machine.numbers[region.steps[0]]
     hops = tuple(HopMemories(far=hop.far, near=hop.near) for hop in region.hops)
@@ -56,6 +57,8 @@ def region_buffers(
             yield from _near(machine, region, resident)
             continue
         if region.rows is not None:
+            from tilewright.tile.row_buffers import row_buffers
+
             yield from row_buffers(machine, region, region.rows)
             continue
         for name in region.steps:
@@ -63,6 +66,10 @@ def region_buffers(
 
 
 def _near(machine: ScheduledMachine, region: Region, resident: Mapping[str, str]) -> Iterator[Buffer]:
+    from tilewright.tile.boxes import boxes_of
+    from tilewright.tile.footprint import scratchpad_buffers
+    from tilewright.tile.traffic import traffic_of
+
     analysis = analysis_of_region(machine, region, resident)
     boxes = boxes_of(analysis, region.hops, region.forms)
     traffic, at = traffic_of(boxes), analysis.sink.index

@@ -5,12 +5,13 @@ Does not know which tiling is best, nor what a kernel or a transfer takes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import Region
 from tilewright.tile.boxes import Boxes, boxes_of
 from tilewright.tile.footprint import scratchpad_bytes
@@ -104,11 +105,17 @@ def _calls(boxes: Boxes, number: int, member: RegionStep) -> Numbers:
     shape = extents[0].shape if extents else (1,) * len(boxes.trips)
     rows = np.stack([extent.reshape(-1) for extent in extents], 1) if extents else np.zeros((1, 0), np.int64)
     unique, inverse = unique_rows(rows)
-    each = [
-        tile_cycles(member.space, dict(zip(loops, row, strict=True))) if min(row, default=1) > 0 else 0.0
-        for row in unique.tolist()
-    ]
+    each = [_call(member, tuple(loops), tuple(row)) for row in unique.tolist()]
     return np.array(each, np.float64)[inverse].reshape(shape)
+
+
+def _call(member: RegionStep, loops: tuple[str, ...], trips: tuple[int, ...]) -> float:
+    """One call with these trips of its loops; none where there is nothing to compute."""
+    known = member.calls.cycles
+    if trips not in known:
+        empty = min(trips, default=1) <= 0
+        known[trips] = 0.0 if empty else tile_cycles(member.space, dict(zip(loops, trips, strict=True)))
+    return known[trips]
 
 
 def _moved(boxes: Boxes, number: int, member: RegionStep) -> Numbers:

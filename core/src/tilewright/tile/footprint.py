@@ -5,10 +5,10 @@ Does not know lifetimes, nor how the tiling was found.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import HeldValue, SplitReduction
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import BufferKind
@@ -16,6 +16,7 @@ from tilewright.tile.boxes import Boxes
 from tilewright.tile.kernel_costs import scratch_bytes
 
 if TYPE_CHECKING:
+    from tilewright.tile.fusion import RegionStep
     from tilewright.tile.traffic import Crossing
 
 SUMS = "acc"  # the operand that has the sums of a split reduction
@@ -80,12 +81,16 @@ def scratchpad_bytes(
 
 def region_scratch(boxes: Boxes) -> int:
     """As much as the neediest member takes."""
-    found = []
-    for number, member in enumerate(boxes.analysis.members):
-        space = member.space
-        _, size = scratch_bytes(space.kernel, space.site, space.access, largest_run(boxes, number), space.engine.cores)
-        found.append(size)
-    return max(found)
+    return max(_scratch(boxes, number, member) for number, member in enumerate(boxes.analysis.members))
+
+
+def _scratch(boxes: Boxes, number: int, member: RegionStep) -> int:
+    space, most = member.space, largest_run(boxes, number)
+    trips = tuple(most.values())
+    if trips not in member.calls.scratch:
+        _, size = scratch_bytes(space.kernel, space.site, space.access, most, space.engine.cores)
+        member.calls.scratch[trips] = size
+    return member.calls.scratch[trips]
 
 
 def largest_run(boxes: Boxes, number: int) -> dict[str, int]:

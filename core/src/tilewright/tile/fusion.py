@@ -6,10 +6,11 @@ Does not know tiles (`boxes`), costs, or which regions are chosen.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 
 from tilewright.ir.access import Access, MapAccess
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Node
 from tilewright.ir.index import Index, bare_loop, mentions
 from tilewright.ir.regions import Copy, Hop, key_of
@@ -29,6 +30,14 @@ class InnerReader:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallCosts:
+    """What calls of a step take that were asked for before, by the trips of its loops."""
+
+    cycles: dict[tuple[int, ...], float] = field(default_factory=dict)
+    scratch: dict[tuple[int, ...], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RegionStep:
     """One step of a region. Of a hop's space `copied` are the operands that come from outside, or leave."""
 
@@ -44,6 +53,7 @@ class RegionStep:
     leaves: bool  # the output is needed outside, too; the sink's always is
     loops: tuple[str, ...]  # one for each axis of the output; "" where a call always writes the whole axis
     moves: Mapping[str, tuple[tuple[str, ...], ...]]  # operand -> by axis the loops that its index depends on
+    calls: CallCosts
 
     @property
     def space(self) -> TilingSpace:
@@ -111,6 +121,7 @@ class StepAnalysis:
     moves: Mapping[str, tuple[tuple[str, ...], ...]]  # see `RegionStep`
     not_fusible: str  # why it can be in no region of several steps; empty where it can
     not_held: str  # why what it writes cannot pass to another step of one
+    calls: CallCosts
 
     @property
     def output(self) -> StepOperand:
@@ -153,6 +164,7 @@ class StepAnalyses:
             moves=_moves(access),
             not_fusible=_not_fusible(machine.nodes[step.name], access, step, operands),
             not_held=_not_held(access),
+            calls=CallCosts(),
         )
 
 
@@ -206,6 +218,7 @@ def single_step_analysis(
         leaves=True,
         loops=(),
         moves=_moves(access),
+        calls=CallCosts(),
     )
     return RegionAnalysis(
         members=(member,),
@@ -298,6 +311,7 @@ def _member(
         leaves=leaves,
         loops=tuple(bare_loop(axis) for axis in axes),
         moves=here.moves,
+        calls=here.calls,
     )
 
 

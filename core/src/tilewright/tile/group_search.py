@@ -8,11 +8,12 @@ tried, each a good deal smaller than the one before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import permutations, product
 from math import prod
 
 from tilewright.ir.access import Box
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import mentions
 from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region, key_of
 from tilewright.ir.rounding import align_up
@@ -22,10 +23,11 @@ from tilewright.tile.cost import HopCost, altogether, compute_cycles, hop_costs
 from tilewright.tile.footprint import scratchpad_bytes
 from tilewright.tile.fusion import RegionAnalysis, RegionStep, whole_hops
 from tilewright.tile.lower_bounds import MOST_TRAFFIC
-from tilewright.tile.tiling_space import sizes
+from tilewright.tile.tiling_space import bound_bytes, sizes
 from tilewright.tile.traffic import Traffic, crossings_of, traffic_of
 
 _MOST_LOOPS = 2  # that are cut
+_ROUNDED = 1 - 1e-9  # sums of the same numbers in another order
 _MANY, _FEW = 10, 4  # sizes tried of the innermost loop, and of one around it
 
 Nest = tuple[Cut, ...]
@@ -125,8 +127,9 @@ class _GroupSearch:
     def try_nest(self, nest: Nest, form: Form) -> bool:
         """Price one nest; whether it takes too long to compute, however much room there is."""
         analysis, forms = self.analysis, dict.fromkeys(self.analysis.inner, form)
-        room, boxes = room_of(analysis), boxes_of(analysis, hops_with(analysis, nest), forms)
-        if boxes.faults or _held_bytes(boxes) > room or not _multiples(analysis, boxes):
+        boxes = boxes_of(analysis, hops_with(analysis, nest), forms)
+        room = room_of(analysis) - _held_bytes(boxes)  # for what is copied
+        if boxes.faults or room < 0 or not _multiples(analysis, boxes):
             return False
         worst = max((score(one.cost, weight) for weight, one in self.best.items()), default=self.most_cycles)
         computes = compute_cycles(boxes)
@@ -134,10 +137,11 @@ class _GroupSearch:
             return True
         boxes = _copied(boxes)
         crossings = crossings_of(boxes)
-        if scratchpad_bytes(boxes, crossings, {}, len(boxes.hops) - 1) > room:
+        room -= sum(align_up(one.tile_bytes, analysis.grains[-1]) for one in crossings[-1] if one.own)
+        if room < 0:
             return False
         traffic = traffic_of(boxes, crossings)
-        if not _legal(traffic):
+        if not _legal(traffic) or self._beaten(traffic, float(computes.sum())):
             return False
         if self.buffering != "single":
             boxes, traffic = _doubled(boxes, traffic, room)
@@ -148,11 +152,29 @@ class _GroupSearch:
                 self.best[weight] = found
         return False
 
+    def _beaten(self, traffic: Sequence[Sequence[Traffic]], computing: float) -> bool:
+        """Whether what was found before is better, were all behind the computation but what comes first and goes last,
+        or all behind the copies.
+        """
+        copying = max(float(sum(one.cycles.sum() for one in here)) for here in traffic)
+        computing += sum(float(one.cycles.flat[-1 if one.item.written else 0]) for one in traffic[-1])
+        moved = sum(one.size_bytes for here in traffic for one in here)
+        members, hops = self.analysis.members, range(len(self.analysis.hops))
+        must = max(sum(bound_bytes(member.spaces[hop]) for member in members for hop in hops), 1)
+        least = max(computing, copying) * _ROUNDED
+        return all(
+            weight in self.best and _score(least, moved / must, weight) >= score(self.best[weight].cost, weight)
+            for weight in self.weights
+        )
+
 
 def score(cost: HopCost, weight: float) -> float:
     """Cycles, a little dearer the more is moved."""
-    moved = (cost.in_bytes + cost.out_bytes) / max(cost.bound_bytes, 1)
-    return cost.total_cycles * (1 + weight * min(moved, MOST_TRAFFIC))
+    return _score(cost.total_cycles, (cost.in_bytes + cost.out_bytes) / max(cost.bound_bytes, 1), weight)
+
+
+def _score(cycles: float, moved: float, weight: float) -> float:
+    return cycles * (1 + weight * min(moved, MOST_TRAFFIC))
 
 
 def _rows(analysis: RegionAnalysis) -> list[str]:
@@ -244,12 +266,11 @@ def _copied(boxes: Boxes) -> Boxes:
 
 
 def _doubled(
-    boxes: Boxes, traffic: Sequence[Sequence[Traffic]], room: float
+    boxes: Boxes, traffic: Sequence[Sequence[Traffic]], left: float
 ) -> tuple[Boxes, tuple[tuple[Traffic, ...], ...]]:
-    """Two buffers for what is copied more than once, best gain per byte first while there is room."""
+    """Two buffers for what is copied more than once, best gain per byte first while any of `left` bytes are there."""
     *outer, last = traffic
     grain = boxes.analysis.grains[-1]
-    left = room - scratchpad_bytes(boxes, traffic, {}, len(boxes.hops) - 1)
     sizes_each = [align_up(one.tile_bytes, grain) for one in last]
     gains = [
         (one.cycles.size - 1) * float(one.cycles.max()) / max(size, 1) * one.own

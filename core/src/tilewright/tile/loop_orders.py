@@ -5,7 +5,6 @@ Does not know which sizes of tiles are looked at, nor which orders.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from math import prod
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import mentions
 from tilewright.ir.regions import Copy, Cut, Hop, key_of
 from tilewright.tile.grid import trip_counts

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
 
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.operator import Operator
 from tilewright.ir.regions import Region, key_of
 from tilewright.ir.stages import Tiled
 from tilewright.tile.buffers import analysis_of_region
-from tilewright.tile.cost import HopCost, region_costs
-from tilewright.tile.fusion import RegionAnalysis
 from tilewright.tile.step_spaces import ScheduledMachine
+
+if TYPE_CHECKING:
+    from tilewright.tile.cost import HopCost
+    from tilewright.tile.fusion import RegionAnalysis
 
 
 def step_costs(
@@ -22,8 +25,12 @@ def step_costs(
 
     Where `decisions` place a value, it is copied from there.
     """
-    machine = ScheduledMachine(tiled.scheduled, operators, decisions)
     costs: dict[str, tuple[HopCost, ...]] = {step.name: () for step in tiled.scheduled.steps}
+    if not any(region.hops for region in tiled.regions):
+        return costs
+    from tilewright.tile.cost import region_costs
+
+    machine = ScheduledMachine(tiled.scheduled, operators, decisions)
     known: dict[Hashable, tuple[HopCost, ...]] = {}
     for region in tiled.regions:
         if region.hops:

@@ -10,8 +10,9 @@ that end with it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import Repeated
 from tilewright.tile.row_steps import RowRead, RowStep
 

@@ -9,8 +9,9 @@ many bytes, for fewer and fewer bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import OUTSIDE
 from tilewright.ir.regions import HeldValue, Region, Rows
 from tilewright.ir.rounding import align_up

@@ -8,12 +8,12 @@ say; in an image network the height, in a network over time the time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
 from tilewright.bind.work import operations
 from tilewright.ir.access import Access, Loop, MapAccess
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import Axis, bare_loop, mentions
 from tilewright.ir.regions import SplitReduction
 from tilewright.ir.rounding import align_up, ceil_div

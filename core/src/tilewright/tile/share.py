@@ -5,9 +5,9 @@ Does not know memories or copies.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tilewright.ir.access import Access, MapAccess
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.rounding import ceil_div
 

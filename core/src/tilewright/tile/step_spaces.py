@@ -5,13 +5,14 @@ Does not know how tiles are chosen.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 
 from tilewright.bind.work import operations
 from tilewright.ir.access import Access, Loop, MapAccess
 from tilewright.ir.addressable import reachable
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Node

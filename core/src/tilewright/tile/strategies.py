@@ -5,24 +5,21 @@ Does not know how spaces are built or searched.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import TilewrightError
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.stages import Group
 from tilewright.ir.tiler import Buffering, TilingRequest
-from tilewright.tile.fusion import StepAnalyses
-from tilewright.tile.grouping import Grouping, nothing_resident
-from tilewright.tile.loop_orders import EstimatedTiling
-from tilewright.tile.no_tiling import does_not_fit
-from tilewright.tile.problem import SpaceTables
-from tilewright.tile.residency import ResidencyPlan, decided, plan_residency
-from tilewright.tile.search import TilingSearch
-from tilewright.tile.size_strategies import first_fitting
-from tilewright.tile.step_spaces import ScheduledMachine
-from tilewright.tile.step_tilings import StepTilings
-from tilewright.tile.tiling_space import TilingSpace
 from tilewright.tile.whole import WholeTiler
+
+if TYPE_CHECKING:
+    from tilewright.tile.loop_orders import EstimatedTiling
+    from tilewright.tile.problem import SpaceTables
+    from tilewright.tile.residency import ResidencyPlan
+    from tilewright.tile.step_spaces import ScheduledMachine
+    from tilewright.tile.step_tilings import StepTilings
+    from tilewright.tile.tiling_space import TilingSpace
 
 Strategy = Literal["auto", "cost", "min", "max", "random-max"]
 
@@ -36,6 +33,12 @@ class StepTiler:
 
     def plan(self, request: TilingRequest) -> tuple[Group, ...]:
         """See `Tiler.plan`. TilewrightError TW5101 (exit 5) for a step that no tiling makes fit."""
+        if not request.scheduled.bound.platform.near:
+            return WholeTiler().plan(request)
+        from tilewright.tile.grouping import nothing_resident
+        from tilewright.tile.residency import decided, plan_residency
+        from tilewright.tile.step_spaces import ScheduledMachine
+
         machine = ScheduledMachine(
             request.scheduled, request.operators, decided(request.decisions, request.decisions.tiles)
         )
@@ -51,6 +54,9 @@ class StepTiler:
 
     def step_tilings(self, machine: ScheduledMachine, request: TilingRequest) -> StepTilings:
         """The tilings that it takes for single steps."""
+        from tilewright.tile.search import TilingSearch
+        from tilewright.tile.size_strategies import first_fitting
+        from tilewright.tile.step_tilings import StepTilings
 
         def find(
             space: TilingSpace,
@@ -73,6 +79,9 @@ def grouped(
     step_tilings: StepTilings, request: TilingRequest, bases: Sequence[ResidencyPlan], *, search: bool
 ) -> tuple[Group, ...]:
     """The best of some plans of single steps, with steps tiled together: pinned ones and with `search` what gains."""
+    from tilewright.tile.fusion import StepAnalyses
+    from tilewright.tile.grouping import Grouping
+
     known, analyses = request.known.setdefault("groups", {}), StepAnalyses(step_tilings.machine)
     partitions = [
         Grouping(
@@ -90,6 +99,8 @@ def grouped(
 
 def _misfit(machine: ScheduledMachine, step_tilings: StepTilings, index: int) -> TilewrightError:
     """The step's error, with the least memory that does for it."""
+    from tilewright.tile.no_tiling import does_not_fit
+
     blocked = step_tilings.blocked(index)
     if blocked is None:
         raise ValueError(f"step {index} fits")

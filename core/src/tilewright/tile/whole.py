@@ -5,14 +5,11 @@ Does not know memories; a model whose buffers do not fit is for another tiler, o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import Region
 from tilewright.ir.stages import Group, Step
 from tilewright.ir.tiler import TilingRequest
 from tilewright.tile.buffers import not_together
-from tilewright.tile.row_buffers import row_cycles
-from tilewright.tile.step_spaces import ScheduledMachine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +30,9 @@ class WholeTiler:
             if region is None:
                 groups.append(_alone(step, request))
             elif region.name == step.name and region.rows is not None:
+                from tilewright.tile.row_buffers import row_cycles
+                from tilewright.tile.step_spaces import ScheduledMachine
+
                 machine = ScheduledMachine(request.scheduled, request.operators, request.decisions)
                 groups.append(Group(region=region, cycles=row_cycles(machine, region, region.rows)))
         return tuple(groups)

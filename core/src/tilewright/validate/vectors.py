@@ -7,11 +7,12 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.errors import usage_error
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Tensor
 from tilewright.ir.operator import Operator
 from tilewright.validate.quantised import quantised, stores_real

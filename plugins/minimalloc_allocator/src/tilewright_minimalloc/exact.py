@@ -5,7 +5,7 @@ Does not know how any of them works.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.api.allocator import Block, Budget, Place, Problem, Solution, lower_bounds, stack
@@ -46,10 +46,7 @@ class Exact:
     def solve(self, problem: Problem, budget: Budget) -> Solution:
         """See `Allocator.solve`."""
         aligned = {pool.name: pool.align for pool in problem.pools}
-        usable = [
-            replace(block, pools=tuple(name for name in block.pools if aligned[name] % block.align == 0))
-            for block in problem.blocks
-        ]
+        usable = [_aligned(block, aligned) for block in problem.blocks]
         for block in usable:
             if not block.pools:
                 return Solution(status="infeasible", reason=f"no pool is aligned enough for block '{block.name}'")
@@ -90,6 +87,12 @@ class Exact:
             work=ground.spent,
             bounds=_bounds(ground, plan),
         )
+
+
+def _aligned(block: Block, aligned: Mapping[str, int]) -> Block:
+    """The block without pools that are aligned less than it is."""
+    pools = tuple(name for name in block.pools if aligned[name] % block.align == 0)
+    return block if pools == block.pools else replace(block, pools=pools)
 
 
 def _home_of_empty(block: Block, problem: Problem) -> Place | None:

@@ -5,12 +5,12 @@ Does not know which operator they surround.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node
 
@@ -85,8 +85,8 @@ def read(graph: Graph, node: Node) -> Affine | str:
         return f"{node.name!r} has a scale per block"
     axis = node.integer("axis", 1) % max(len(stored.shape), 1) if scale.size > 1 else None
     return Affine(
-        scale=tuple(float(s) for s in scale.reshape(-1)),
-        zero_point=tuple(int(z) for z in zero_point.reshape(-1)),
+        scale=tuple(scale.reshape(-1).astype(np.float64).tolist()),
+        zero_point=tuple(zero_point.reshape(-1).astype(np.int64).tolist()),
         dtype=stored.dtype,
         axis=axis,
     )

@@ -1,0 +1,155 @@
+"""A quick dataclass is a dataclass: whatever the library's does, it does."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+from dataclasses import FrozenInstanceError, field, fields, replace
+
+import pytest
+
+from tilewright.ir.dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quick:
+    """One of each kind of field."""
+
+    name: str
+    size: int = 3
+    seen: dict[str, int] = field(default_factory=dict, compare=False)
+    secret: str = field(default="x", repr=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Slow:
+    """The same, made by the library."""
+
+    name: str
+    size: int = 3
+    seen: dict[str, int] = field(default_factory=dict, compare=False)
+    secret: str = field(default="x", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    first: int
+    second: int = 2
+
+
+@dataclass(slots=True)
+class Box:
+    """Not frozen."""
+
+    items: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Looks at its values."""
+
+    size: int
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise ValueError("negative")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heir(Quick):
+    """Adds a field."""
+
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Says itself how it is compared and shown."""
+
+    size: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Said)
+
+    def __hash__(self) -> int:
+        return 7
+
+    def __repr__(self) -> str:
+        return "said"
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """No field at all."""
+
+
+def test_it_shows_itself_as_the_librarys_does() -> None:
+    assert repr(Quick(name="a")) == repr(Slow(name="a")).replace("Slow", "Quick")
+    assert str(inspect.signature(Quick)) == str(inspect.signature(Slow))
+    assert [one.name for one in fields(Quick)] == [one.name for one in fields(Slow)]
+
+
+def test_equal_values_are_equal_and_hash_alike() -> None:
+    assert Quick(name="a") == Quick(name="a", seen={"b": 1}) != Quick(name="b")
+    assert hash(Quick(name="a")) == hash(Quick(name="a")) == hash(Slow(name="a"))
+    assert Quick(name="a") != Slow(name="a")
+    assert Pair(1) == Pair(1, 2) != Pair(2)
+    assert len({Pair(1), Pair(1), Pair(2)}) == 2
+    assert Nothing() == Nothing()
+    assert hash(Nothing()) == hash(())
+
+
+def test_each_value_has_a_default_of_its_own() -> None:
+    assert Box().items is not Box().items
+    assert Box([1]).items == [1]
+
+
+def test_a_frozen_value_cannot_be_changed_and_another_can() -> None:
+    value, box = Quick(name="a"), Box()
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'name'"):
+        value.name = "b"  # type: ignore[misc]  # that it fails is what is tested
+    with pytest.raises(FrozenInstanceError, match="cannot delete field 'name'"):
+        del value.name
+    box.items = [3]
+    assert box.items == [3]
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(box)
+
+
+def test_values_have_slots_alone() -> None:
+    with pytest.raises(AttributeError):
+        Box().other = 1  # type: ignore[attr-defined]  # that it fails is what is tested
+    assert "__dict__" not in dir(Quick(name="a"))
+
+
+def test_python_says_what_is_missing_and_what_is_unknown() -> None:
+    with pytest.raises(TypeError, match=r"Quick\.__init__\(\) missing 1 required keyword-only argument: 'name'"):
+        Quick()  # type: ignore[call-arg]  # that it fails is what is tested
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nam'"):
+        Quick(nam="a")  # type: ignore[call-arg]  # that it fails is what is tested
+
+
+def test_values_are_replaced_and_copied() -> None:
+    value = Quick(name="a", seen={"b": 1})
+    assert replace(value, size=5) == Quick(name="a", size=5)
+    assert copy.copy(value) == value
+    assert copy.copy(value).seen is value.seen
+
+
+def test_a_class_looks_at_its_values() -> None:
+    assert Checked(0).size == 0
+    with pytest.raises(ValueError, match="negative"):
+        Checked(-1)
+
+
+def test_an_heir_is_a_dataclass_too() -> None:
+    assert Heir(name="a", more=1) == Heir(name="a", more=1) != Quick(name="a")
+    with pytest.raises(FrozenInstanceError):
+        Heir(name="a").more = 2  # type: ignore[misc]  # that it fails is what is tested
+
+
+def test_what_a_class_says_itself_stays() -> None:
+    assert Said(1) == Said(2)
+    assert hash(Said(1)) == 7
+    assert repr(Said(1)) == "said"
