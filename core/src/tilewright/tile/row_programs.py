@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from tilewright.ir.regions import HeldValue, Region, Rows
 from tilewright.ir.rounding import align_up
 from tilewright.tile.row_order import Member, Play, folded, play
+from tilewright.tile.row_overlays import Overlays, overlay_of
 from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
@@ -110,6 +111,11 @@ def region_of(steps: RowSteps, segment: Segment) -> Region:
             held[value] = HeldValue(memory=home, form="whole", leaves=True)
         else:
             held[value] = HeldValue(memory=home, form="rolling", rows=member.kept)
+    overlay = overlay_of(steps, played)
+    if overlay is not None:
+        held[members[-1].one.output.value] = HeldValue(
+            memory=home, form="whole", leaves=True, over=overlay.over, lag_bytes=overlay.lag_bytes
+        )
     sums = {member.one.step.name: member.one.sums for member in members if member.one.sums}
     order = Rows(
         loops=tuple(member.one.loop for member in members),
@@ -206,13 +212,15 @@ class _Ending:
 
     def _of(self, first: int, rows: int, largest: int) -> Iterator[Segment]:
         machine, align = self.steps.machine, self.steps.machine.platform.buffer_align
-        members = _played(self.steps, first, self.last, rows).members
+        played = _played(self.steps, first, self.last, rows)
+        members, overlays = played.members, Overlays.of(self.steps, played)
         names = [member.one.step.name for member in members]
         whole = _Whole(self.steps, self.last)
         whole.begin()
         held, scratch, cycles = 0, 0, 0.0
-        for member in reversed(members):
+        for number, member in reversed(list(enumerate(members))):
             one = member.one
+            overlays.grow(number)
             if one.index != self.last:
                 inner = "" if leaves(machine, one.output.value, names) else one.output.value
                 whole.grow(one.index, inner)
@@ -220,10 +228,14 @@ class _Ending:
             spent, own = self.steps.call(one.index, member.trips)
             scratch, cycles = max(scratch, own), cycles + _cycles(member, spent)
             held += COUNTER_BYTES + align_up(one.sums_bytes, align)
-            size = whole.size_bytes + held + align_up(scratch, align)
             if held > largest:
                 return
-            if one.index != self.last and size <= largest and not self._conflict(one.index, names):
+            if one.index == self.last or self._conflict(one.index, names):
+                continue
+            overlay = overlays.best()
+            saved = overlay.saved_bytes if overlay else 0
+            size = whole.size_bytes + held + align_up(scratch, align) - saved
+            if size <= largest:
                 yield Segment(first=one.index, last=self.last, rows=rows, size_bytes=size, cycles=cycles)
 
     def _conflict(self, first: int, names: Sequence[str]) -> bool:
