@@ -15,7 +15,9 @@ from tilewright.schedule import schedule
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.row_programs import Segment, region_of, row_programs
+from tilewright.tile.row_lives import RowLives
+from tilewright.tile.row_programs import region_of, row_programs
+from tilewright.tile.row_segments import Segment
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
@@ -48,7 +50,7 @@ def two_convolutions(taps: int, wider: int) -> ScheduledMachine:
 @pytest.mark.parametrize(("taps", "wider"), [(1, 0), (3, 0), (1, 1), (3, 1), (5, 2)])
 def test_lag_is_what_rows_that_are_longer_would_overtake(taps: int, wider: int) -> None:
     both = Segment(first=0, last=1, rows=1, size_bytes=0, cycles=0.0)
-    (held,) = overlays(region_of(RowSteps(two_convolutions(taps, wider)), both))
+    (held,) = overlays(region_of(RowLives(RowSteps(two_convolutions(taps, wider))), both))
     # when row r is stored the first step reads from row r + 1 on, and has come to its end with row 11 - reach
     lag = (11 - taps // 2) * 4 * wider * 4
     assert (held.over, held.lag_bytes) == ("x", lag)
@@ -85,3 +87,14 @@ def test_with_two_memories_for_values_each_keeps_its_bytes() -> None:
     bound = replace(machine.bound, platform=replace(machine.platform, memories=memories))
     other = ScheduledMachine(schedule(bound, vocabulary(), Decisions()), vocabulary(), Decisions())
     assert not [one for region in regions(other) for one in overlays(region)]
+
+
+def test_an_output_of_the_network_is_never_overwritten() -> None:
+    sketch = Sketch(operators=vocabulary())
+    y = out = sketch.node("Clip", (sketch.input("x", DType.F32, (1, 1, 12, 4)),), {"min": 0.0})
+    for _ in range(2):
+        w = sketch.constant(np.ones((1, 1, 3, 1), np.float32))
+        attributes = {"kernel_shape": (3, 1), "strides": (1, 1), "dilations": (1, 1), "group": 1, "pads": (1, 0, 1, 0)}
+        y = sketch.node("Conv", (y, w), attributes)
+    machine = on_one_memory(sketch.finish(y, out))
+    assert out not in [held.over for region in regions(machine) for held in overlays(region)]

@@ -69,14 +69,3 @@ def test_a_value_that_is_pinned_to_a_memory_exists() -> None:
     for division in pinned.front():
         for region in pinned.regions(division).values():
             assert set(held).isdisjoint(region.held)
-
-
-def test_a_step_that_nobody_reads_is_in_no_segment_but_as_its_last() -> None:
-    for seed in SEEDS:
-        machine = on_one_memory(row_network(seed, vocabulary()).graph)
-        programs = row_programs(machine)
-        for ending in programs.segments:
-            for one in ending:
-                values = [programs.steps.at(number).output.value for number in range(one.first, one.last)]
-                read = {read.value for at in range(one.first, one.last + 1) for read in programs.steps.at(at).reads}
-                assert read.issuperset(values)
