@@ -29,7 +29,8 @@ from tilewright.ir.kernel import Kernel  # noqa: E402
 from tilewright.ir.layer import layer_of  # noqa: E402
 from tilewright.ir.operator import Operator  # noqa: E402
 from tilewright.operators.conv import CONV  # noqa: E402
-from tilewright.operators.gemm import GEMM, MATMUL  # noqa: E402
+from tilewright.operators.gemm import GEMM  # noqa: E402
+from tilewright.operators.matmul import MATMUL  # noqa: E402
 from tilewright_snitch.kernels import conv, products  # noqa: E402
 
 Array = npt.NDArray[np.generic]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes, soft_limit_warnings
-from tilewright.config.continued import demand_same_border, demand_same_target
+from tilewright.config.continued import bound_of, demand_same_border, demand_same_target
 from tilewright.config.copied_constants import copied_constants
 from tilewright.config.io_types import border_types
 from tilewright.config.memory_pools import with_pools
@@ -390,12 +390,3 @@ class Deployment:
         """Tell the observers, and hand `value` on."""
         self._from_observers.extend(self.registry.stage_finished(StageEvent(stage=stage, value=value)))
         return value
-
-
-def bound_of(value: Bound | Scheduled | Tiled | Allocated) -> Bound:
-    """The Bound that a later value came from."""
-    if isinstance(value, Allocated):
-        value = value.tiled
-    if isinstance(value, Tiled):
-        value = value.scheduled
-    return value.bound if isinstance(value, Scheduled) else value

@@ -37,11 +37,15 @@ class Normal:
         strange = {name: place for name, place in solution.places.items() if name not in self.pieces}
         ordered = {block.name: places[block.name] for block in self.original.blocks if block.name in places}
         bounds = {pool: bound * self.scale for pool, bound in solution.bounds.items()} if self.exact else {}
-        status = solution.status
-        if not self.exact:
-            status = {"optimal": "feasible", "infeasible": "unknown"}.get(status, status)  # type: ignore[assignment]
         found = bool(solution.places) or not self.pieces
-        return replace(solution, status=status, places={**ordered, **strange} if found else {}, bounds=bounds)
+        answer = replace(solution, places={**ordered, **strange} if found else {}, bounds=bounds)
+        return answer if self.exact else _unproved(answer)
+
+
+def _unproved(solution: Solution) -> Solution:
+    if solution.status == "optimal":
+        return replace(solution, status="feasible")
+    return replace(solution, status="unknown") if solution.status == "infeasible" else solution
 
 
 def normalised(problem: Problem) -> Normal | str:

@@ -50,36 +50,7 @@ def _describe(name: str, json_target: str | None) -> None:
 
     platform = load_named(("platform", name)).platforms[name]
     if json_target:
-        return send_json(
-            {
-                "name": platform.name,
-                "summary": platform.summary,
-                "memories": [
-                    {"name": item.name, "kind": item.kind, "size_bytes": item.size_bytes, "align": item.align}
-                    for item in platform.memories
-                ],
-                "copies": [
-                    {
-                        "source": item.source,
-                        "target": item.target,
-                        "max_bytes": item.max_bytes,
-                        "align": item.align,
-                        "dimensions": item.dimensions,
-                        "channels": item.channels,
-                    }
-                    for item in platform.copies
-                ],
-                "runtime_bytes": dict(platform.runtime_bytes),
-                "engines": [{"name": item.name, "cores": item.cores} for item in platform.engines],
-                "settings": [
-                    {"name": item.name, "default": item.default, "choices": list(item.choices), "help": item.help}
-                    for item in platform.options
-                ],
-                "runners": list(platform.runners),
-                "compile_flags": list(platform.compile_flags),
-            },
-            json_target,
-        )
+        return send_json(_facts(platform), json_target)
     say(f"{platform.name}: {platform.summary}")
     for line in (*_memories(platform), *_copies(platform)):
         say(line)
@@ -92,6 +63,37 @@ def _describe(name: str, json_target: str | None) -> None:
         say(f"  compile with: {' '.join(platform.compile_flags)}")
     say(f"  runs on: {', '.join(platform.runners)}")
     return None
+
+
+def _facts(platform: Platform) -> dict[str, object]:
+    """As `--json` writes them."""
+    return {
+        "name": platform.name,
+        "summary": platform.summary,
+        "memories": [
+            {"name": item.name, "kind": item.kind, "size_bytes": item.size_bytes, "align": item.align}
+            for item in platform.memories
+        ],
+        "copies": [
+            {
+                "source": item.source,
+                "target": item.target,
+                "max_bytes": item.max_bytes,
+                "align": item.align,
+                "dimensions": item.dimensions,
+                "channels": item.channels,
+            }
+            for item in platform.copies
+        ],
+        "runtime_bytes": dict(platform.runtime_bytes),
+        "engines": [{"name": item.name, "cores": item.cores} for item in platform.engines],
+        "settings": [
+            {"name": item.name, "default": item.default, "choices": list(item.choices), "help": item.help}
+            for item in platform.options
+        ],
+        "runners": list(platform.runners),
+        "compile_flags": list(platform.compile_flags),
+    }
 
 
 def _memories(platform: Platform) -> list[str]:

@@ -7,6 +7,16 @@ from tilewright.config.options import Options
 from tilewright.errors import TilewrightError, usage_error
 from tilewright.ir.graph import Graph
 from tilewright.ir.platform import Platform
+from tilewright.ir.stages import Allocated, Bound, Scheduled, Tiled
+
+
+def bound_of(value: Bound | Scheduled | Tiled | Allocated) -> Bound:
+    """The Bound that a later value came from."""
+    if isinstance(value, Allocated):
+        value = value.tiled
+    if isinstance(value, Tiled):
+        value = value.scheduled
+    return value.bound if isinstance(value, Scheduled) else value
 
 
 def demand_same_target(saved: Platform, target: str, options: Options) -> None:

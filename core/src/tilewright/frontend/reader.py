@@ -121,7 +121,7 @@ def _parse(data: bytes) -> Any:
     if reason := damage(data):
         raise corrupt(reason)
     import onnx
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+    from google.protobuf.message import DecodeError
 
     try:
         proto = onnx.ModelProto.FromString(data)

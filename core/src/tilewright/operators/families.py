@@ -19,6 +19,7 @@ FAMILIES = (
     "tilewright.operators.interpolate",
     "tilewright.operators.layernorm",
     "tilewright.operators.logic",
+    "tilewright.operators.matmul",
     "tilewright.operators.modulo",
     "tilewright.operators.pad",
     "tilewright.operators.pool",

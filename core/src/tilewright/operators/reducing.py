@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from tilewright.ir.dtypes import DType
 from tilewright.ir.kernel import Call, Sections
 from tilewright.operators.c_source import c_section, c_template
 from tilewright.operators.nest import NEST, innermost, nest
@@ -85,20 +86,13 @@ def reduce_values(call: Call, reduction: Reduction) -> Mapping[str, object]:
     terms = walk([x.extents[axis] for axis in axes], {"X": [x.strides[axis] for axis in axes]}, "X")
     outer, inner = nest(results, 1), nest(terms, 1, prefix="tw_r")
     (count, steps), (reduced, term_steps) = innermost(results), innermost(terms)
-    floating = x.dtype.is_float
     return {
+        **_reduction_names(reduction, x.dtype),
         "nest": outer.headers,
         "inner": inner.headers,
-        "combine": reduction.combine,
-        "pair": f"tw_reduce_{reduction.combine}" + ("" if floating else f"_of_{x.dtype.value}"),
-        "short": x.dtype.value,
-        "type": x.dtype.c_type,
-        "wide": "uint64_t" if x.dtype.size_bytes == 8 else "uint32_t",
-        "empty": reduction.empty,
         "part": part,
         "first": call.first,
         "last": call.last,
-        "leaving": f"{reduction.divisor or '1.0f'}, {', '.join(reduction.limits)}, " if floating else "",
         "kept": count,
         "reduced": reduced,
         "x": f"{x}{outer.offsets['X']}{inner.offsets['X']}",
@@ -108,6 +102,20 @@ def reduce_values(call: Call, reduction: Reduction) -> Mapping[str, object]:
         "sums_kept": steps["ACC"],
         "y": f"{y}{outer.offsets['Y']}",
         "y_kept": steps["Y"],
+    }
+
+
+def _reduction_names(reduction: Reduction, dtype: DType) -> Mapping[str, object]:
+    """What does not depend on the call."""
+    leaving = f"{reduction.divisor or '1.0f'}, {', '.join(reduction.limits)}, " if dtype.is_float else ""
+    return {
+        "combine": reduction.combine,
+        "pair": f"tw_reduce_{reduction.combine}" + ("" if dtype.is_float else f"_of_{dtype.value}"),
+        "short": dtype.value,
+        "type": dtype.c_type,
+        "wide": "uint64_t" if dtype.size_bytes == 8 else "uint32_t",
+        "empty": reduction.empty,
+        "leaving": leaving,
         "divisor": reduction.divisor,
     }
 

@@ -8,15 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from tilewright.c_text.rendering import template
 from tilewright.errors import toolchain_error, usage_error
-from tilewright.ir.addressable import caller_memory
 from tilewright.ir.graph import Tensor
 from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.program import Port
 from tilewright.ir.runner import Job
+from tilewright.runners.areas import STATE, Area, areas_of
+from tilewright.runners.write_guard import guard_text, writable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,22 +26,6 @@ if TYPE_CHECKING:
     from tilewright.lower.addresses import AddressBook
 
     Array = npt.NDArray[np.generic]
-
-
-STATE = "state"  # role of an area, and the name that steps have for it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Area:
-    """Guarded memory of the harness: a pool, the state, or a tensor. `assign`: the member that points to it."""
-
-    name: str
-    role: Literal["pool", "state", "input", "output"]
-    size_bytes: int
-    assign: str
-    type: str
-    memory: str = ""  # that it is in, where it is a part of the plan; the caller's memory otherwise
-    lasting: bool = False  # its bytes are kept from run to run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +55,7 @@ class Harness:
 
     main: str
     inputs: bytes
+    areas: tuple[Area, ...]
     outputs: tuple[Port, ...]
     records: tuple[Record, ...]
     sets: int
@@ -90,6 +76,8 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
     inputs, outputs = (ports_of(job.plan, book, members, struct) for struct in ("inputs", "outputs"))
     areas = areas_of(job, book, inputs, outputs)
     records = _records(book, areas, members) if job.trace else ()
+    numbers = {area.assign or area.role: index for index, area in enumerate(areas)}
+    guard = guard_text(writable(book, numbers, members), areas) if job.trace else ""
     state = next((index for index, area in enumerate(areas) if area.role == "state"), None)
     main = template(text or _text()).render(
         p=job.prefix,
@@ -98,6 +86,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         blobs=_blobs(job, book),
         constants=book.constants,
         records=records,
+        guard=guard,
         sets=len(job.input_sets),
         stream=any(area.lasting for area in areas),
         state="NULL" if state is None else f"areas[{state}].base",
@@ -107,6 +96,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
     return Harness(
         main=str(main),
         inputs=content,
+        areas=areas,
         outputs=outputs,
         records=records,
         sets=len(job.input_sets),
@@ -149,50 +139,6 @@ def _decoded(
             values[name] = ordered.transpose(np.argsort(layout)) if layout else ordered
         found.append(values)
     return tuple(found)
-
-
-def areas_of(job: Job, book: AddressBook, inputs: Sequence[Port], outputs: Sequence[Port]) -> tuple[Area, ...]:
-    """Every area, in the order in which the harness numbers them."""
-    states = [use for use in job.plan.pools if use.kind == "state"]
-    state = sum(use.used_bytes for use in states)
-    platform = job.plan.tiled.scheduled.bound.platform
-    areas = [
-        Area(
-            name=pool.base,
-            role="pool",
-            size_bytes=pool.size_bytes,
-            assign=f"pools.{pool.base}",
-            type="void",
-            memory=pool.memory,
-            lasting=bool(pool.copies),
-        )
-        for pool in book.pools
-    ]
-    if state:
-        areas.append(
-            Area(
-                name=STATE,
-                role="state",
-                size_bytes=state,
-                assign="",
-                type="void",
-                memory=states[0].memory,
-                lasting=True,
-            )
-        )
-    for role, ports in (("input", inputs), ("output", outputs)):
-        areas.extend(
-            Area(
-                name=f"{role} {port.member}",
-                role=role,  # type: ignore[arg-type]  # one of the two words above
-                size_bytes=port.tensor.size_bytes,
-                assign=f"{role}s.{port.member}",
-                type=("const " if role == "input" else "") + port.tensor.dtype.c_type,
-                memory=(caller_memory(platform) if port.pool else platform.home_memory()).name,
-            )
-            for port in ports
-        )
-    return tuple(areas)
 
 
 def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str]) -> tuple[Record, ...]:

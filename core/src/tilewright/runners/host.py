@@ -7,10 +7,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tilewright.errors import toolchain_error, typed
+from tilewright.errors import TilewrightError, toolchain_error, typed
 from tilewright.ir.runner import Job, RunResult
-from tilewright.runners.harness import decode_outputs, decode_trace, make_harness
+from tilewright.runners.harness import Harness, decode_outputs, decode_trace, make_harness
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler
+from tilewright.runners.write_guard import trespass
 
 TEAM_HEADER = "tw_rt.h"  # is among the files of a program for a team
 STRICT = (
@@ -57,7 +58,7 @@ class HostRunner:
 
         TilewrightError (exit 7): TW7001 no compiler, TW7002 it refused the code, TW7003 the program failed (its status,
         a sanitizer's report, or bytes written outside a pool), TW7004 it took too long, TW7005 no sanitizers, TW7006 it
-        is for a team of cores.
+        is for a team of cores, TW7007 (with `Job.trace`) a step wrote outside its outputs and its scratch.
         """
         if TEAM_HEADER in job.artifact.files:
             raise toolchain_error(
@@ -80,18 +81,24 @@ class HostRunner:
         (folder / "host_lifetimes.h").write_text(LIFETIMES_HEADER, encoding="ascii")
         (folder / "inputs.bin").write_bytes(harness.inputs)
         self._build(compiler, job, folder)
-        execute(
-            [str((folder / "host_main").resolve())],
-            folder,
-            code="TW7003",
-            what="the generated program",
-            timeout_seconds=self.run_seconds,
-            environment=SANITIZER_OPTIONS,
-        )
+        self._execute(job, harness, folder)
         return RunResult(
             outputs=decode_outputs(harness, (folder / "outputs.bin").read_bytes()),
             values=decode_trace(harness, (folder / "trace.bin").read_bytes()) if harness.records else (),
         )
+
+    def _execute(self, job: Job, harness: Harness, folder: Path) -> None:
+        try:
+            execute(
+                [str((folder / "host_main").resolve())],
+                folder,
+                code="TW7003",
+                what="the generated program",
+                timeout_seconds=self.run_seconds,
+                environment=SANITIZER_OPTIONS,
+            )
+        except TilewrightError as error:
+            raise trespass(job, harness.areas, folder) or error from error
 
     def _build(self, compiler: Compiler, job: Job, folder: Path) -> None:
         left_out = (f"{job.prefix}_simple.c", f"{job.prefix}_selftest.c")

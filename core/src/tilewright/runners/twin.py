@@ -22,6 +22,7 @@ from tilewright.runners.harness import Harness, decode_outputs, decode_trace, ma
 from tilewright.runners.host import SANITIZER_OPTIONS, STRICT
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler
 from tilewright.runners.twin_machine import TEAM_HEADER, TwinMachine, machine_of
+from tilewright.runners.write_guard import trespass
 
 RUNTIME = ("twin.h", "clock.c", "copy.c", "memory.c", "team.c")
 LIFETIMES = ('-DTW_LIFETIMES_HEADER="twin_lifetimes.h"',)
@@ -72,7 +73,8 @@ class TwinRunner:
         """Build in `folder`, execute in every order and delivery mode, return.
 
         TilewrightError (exit 7): TW7001 no compiler, TW7002 it refused the code, TW7003 the program failed, TW7004 it
-        took too long, TW7005 no sanitizers, TW7100 to TW7115 a fault that the twin or a sanitizer found.
+        took too long, TW7005 no sanitizers, TW7007 a step wrote where it may not, TW7100 to TW7115 a fault that
+        the twin or a sanitizer found.
         """
         compiler = find_compiler()
         if (job.sanitize or self.race) and not compiler.sanitizers:
@@ -138,7 +140,7 @@ class TwinRunner:
         executions = self._executions()
         first: RunResult | None = None
         for execution in executions:
-            self._execute(execution, folder)
+            self._execute(execution, job, harness, folder)
             now = _answers(replace(harness, records=()) if execution.quiet else harness, folder)
             if first is None:
                 first = now
@@ -146,10 +148,12 @@ class TwinRunner:
             _demand_same(first, now, (executions[0], execution))
         if first is None:
             raise ValueError("a twin without seeds or modes runs nothing")
-        self._execute(executions[0], folder, timeline=job.timeline)
+        self._execute(executions[0], job, harness, folder, timeline=job.timeline)
         return _counted(first, job, machine, folder)
 
-    def _execute(self, execution: Execution, folder: Path, *, timeline: bool = False) -> None:
+    def _execute(
+        self, execution: Execution, job: Job, harness: Harness, folder: Path, *, timeline: bool = False
+    ) -> None:
         for name in ("fault.txt", "events.txt"):
             (folder / name).unlink(missing_ok=True)
         command = [str((folder / "twin_main").resolve()), str(execution.seed), execution.mode]
@@ -163,6 +167,8 @@ class TwinRunner:
                 environment=ENVIRONMENT,
             )
         except TilewrightError as error:
+            if found := trespass(job, harness.areas, folder):
+                raise found from error
             _raise_fault(error, folder, execution)
 
 

@@ -13,7 +13,7 @@ from tilewright.ir.rounding import align_up
 from tilewright.ir.runner import Job
 from tilewright.ir.stages import comes_and_goes
 from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
-from tilewright.runners.harness import Area, areas_of
+from tilewright.runners.areas import Area, areas_of
 
 FIRST_ADDRESS = 0x1000_0000  # of memories that have none of their own
 LAST_ADDRESS = 0x7000_0000  # sanitizers keep their tables beyond

@@ -140,8 +140,9 @@ class _Draft:
         if self.chance.random() < 0.5:
             factors = (1, 1, *(self.chance.randint(1, 2) for _ in spatial))
             return self.sketch.node("Upsample", (x,), {"factors": factors})
-        windows = _windows((3,) * len(spatial), 2, (1,) * len(spatial), (1,) * 2 * len(spatial))
-        w = self._weights((self.shape(x)[1], self.chance.randint(1, 3), *windows["kernel_shape"]))  # type: ignore[misc]
+        kernel = (3,) * len(spatial)
+        windows = _windows(kernel, 2, (1,) * len(spatial), (1,) * 2 * len(spatial))
+        w = self._weights((self.shape(x)[1], self.chance.randint(1, 3), *kernel))
         attributes: dict[str, Attribute] = {**windows, "group": 1, "output_padding": (1,) * len(spatial)}
         return self._clipped(self.sketch.node("ConvTranspose", (x, w), attributes))
 

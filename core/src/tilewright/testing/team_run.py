@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.ir.program import Port, Program
+from tilewright.c_text.rendering import template
+from tilewright.ir.program import Program
 from tilewright.ir.stages import Artifact
 from tilewright.runners.host import STRICT
 
@@ -76,68 +77,66 @@ def build_team(
     return folder / "team"
 
 
-def _main(program: Program) -> str:
-    """Reads the inputs from stdin, runs the team, writes the outputs to stdout. Pools have no byte too many."""
-    p, upper = program.prefix, program.prefix.upper()
-    pools = "\n".join(
-        f"    job.pools.{pool.base} = pool({upper}_POOL_{pool.base.upper()}_SIZE);" for pool in program.pools
-    )
-    read = "\n".join(_moved(port, "in", "read_all") for port in program.inputs)
-    give = "\n".join(f"    job.out.{port.member} = pool({port.tensor.size_bytes});" for port in program.outputs)
-    write = "\n".join(
-        f"    fwrite(job.out.{port.member}, 1, {port.tensor.size_bytes}, stdout);" for port in program.outputs
-    )
-    return f"""\
-#include "{p}.h"
+_MAIN = """\
+#include "${p}.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 int tw_test_team(int (*work)(void *), void *argument);
 
-typedef struct {{
-    {p}_ctx ctx;
-    {p}_pools pools;
-    {p}_inputs in;
-    {p}_outputs out;
-}} network;
+typedef struct {
+    ${p}_ctx ctx;
+    ${p}_pools pools;
+    ${p}_inputs in;
+    ${p}_outputs out;
+} network;
 
 static void *pool(size_t bytes)
-{{
+{
     return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}}
+}
 
 static void *read_all(size_t bytes)
-{{
+{
     void *const tensor = pool(bytes);
-    if (fread(tensor, 1, bytes, stdin) != bytes) {{
+    if (fread(tensor, 1, bytes, stdin) != bytes) {
         abort();
-    }}
+    }
     return tensor;
-}}
+}
 
 static int work(void *given)
-{{
+{
     network *const one = given;
-    return {p}_run(&one->ctx, &one->in, &one->out);
-}}
+    return ${p}_run(&one->ctx, &one->in, &one->out);
+}
 
 int main(void)
-{{
+{
     static network job; /* what it points to stays reachable */
     int status;
-{pools}
-{read}
-{give}
-    status = {p}_init(&job.ctx, &job.pools, NULL, NULL, NULL);
-    if (status == 0) {{
+% for pool in program.pools:
+    job.pools.${pool.base} = pool(${upper}_POOL_${pool.base.upper()}_SIZE);
+% endfor
+% for port in program.inputs:
+    job.in.${port.member} = read_all(${port.tensor.size_bytes});
+% endfor
+% for port in program.outputs:
+    job.out.${port.member} = pool(${port.tensor.size_bytes});
+% endfor
+    status = ${p}_init(&job.ctx, &job.pools, NULL, NULL, NULL);
+    if (status == 0) {
         status = tw_test_team(work, &job);
-    }}
-{write}
+    }
+% for port in program.outputs:
+    fwrite(job.out.${port.member}, 1, ${port.tensor.size_bytes}, stdout);
+% endfor
     return status != 0;
-}}
+}
 """
 
 
-def _moved(port: Port, struct: str, function: str) -> str:
-    return f"    job.{struct}.{port.member} = {function}({port.tensor.size_bytes});"
+def _main(program: Program) -> str:
+    """Reads the inputs from stdin, runs the team, writes the outputs to stdout. Pools have no byte too many."""
+    return str(template(_MAIN).render(program=program, p=program.prefix, upper=program.prefix.upper()))

@@ -18,7 +18,8 @@ from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
 from tilewright.operators import binary
 from tilewright.operators.conv import CONV, CONV_F32
-from tilewright.operators.gemm import GEMM, GEMM_WEIGHTS_F32, MATMUL, MATMUL_F32
+from tilewright.operators.gemm import GEMM, GEMM_WEIGHTS_F32
+from tilewright.operators.matmul import MATMUL, MATMUL_F32
 from tilewright_siracusa.kernels import float_conv, float_depthwise, float_elements, float_matmul
 
 Array = npt.NDArray[np.generic]

@@ -27,7 +27,8 @@ from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
 from tilewright.operators.conv import CONV
-from tilewright.operators.gemm import GEMM, MATMUL
+from tilewright.operators.gemm import GEMM
+from tilewright.operators.matmul import MATMUL
 from tilewright_siracusa.kernels import float_conv, float_depthwise, float_matmul
 
 Array = npt.NDArray[np.generic]

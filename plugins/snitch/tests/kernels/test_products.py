@@ -18,7 +18,8 @@ from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
-from tilewright.operators.gemm import GEMM, MATMUL
+from tilewright.operators.gemm import GEMM
+from tilewright.operators.matmul import MATMUL
 from tilewright_snitch.kernels import products
 
 Array = npt.NDArray[np.generic]

@@ -14,7 +14,9 @@
 #endif
 #ifdef WITH_ASAN
 #  include <sanitizer/asan_interface.h>
+#  define UNSEEN __attribute__((no_sanitize("address"), noinline))
 #else
+#  define UNSEEN
 #  define __asan_poison_memory_region(address, bytes) ((void)(address), (void)(bytes))
 #  define __asan_unpoison_memory_region(address, bytes) ((void)(address), (void)(bytes))
 #endif
@@ -126,14 +128,64 @@ static const struct {
     {${record.step}u, ${record.area}u, ${record.offset_bytes}u, ${record.size_bytes}u},
 % endfor
 };
+% endif
+% if guard:
 
+static const uint8_t *area_base(size_t area)
+{
+    return areas[area].base;
+}
+
+static size_t area_bytes(size_t area)
+{
+    return areas[area].bytes;
+}
+
+/* Whatever these bytes mean to the sanitizer. */
+UNSEEN static void bytes_copy(uint8_t *target, const uint8_t *source, size_t bytes)
+{
+#ifdef WITH_ASAN
+    const volatile uint8_t *from = source;
+    for (size_t i = 0; i < bytes; ++i) {
+        target[i] = from[i];
+    }
+#else
+    memcpy(target, source, bytes);
+#endif
+}
+
+UNSEEN static int bytes_equal(const uint8_t *one, const uint8_t *other, size_t bytes)
+{
+#ifdef WITH_ASAN
+    const volatile uint8_t *left = one;
+    for (size_t i = 0; i < bytes; ++i) {
+        if (left[i] != other[i]) {
+            return 0;
+        }
+    }
+    return 1;
+#else
+    return memcmp(one, other, bytes) == 0;
+#endif
+}
+${guard}
 static int on_step(void *user, uint32_t step, tw_phase phase)
 {
+    if (phase == TW_STEP_BEGIN) {
+        keep_all();
+    }
+    if (phase == TW_STEP_END) {
+        demand_others_kept(step);
+    }
+% if records:
     for (size_t i = 0; phase == TW_STEP_END && i < sizeof records / sizeof records[0]; ++i) {
         if (records[i].step == step) {
             write_file((FILE *)user, areas[records[i].area].base + records[i].offset, records[i].bytes);
         }
     }
+% else:
+    (void)user;
+% endif
     return 0;
 }
 % endif
@@ -152,6 +204,8 @@ int main(void)
 
 % if records:
     hooks.user = open_file("trace.bin", "wb");
+% endif
+% if guard:
     hooks.on_step = on_step;
 % endif
     memset(&pools, 0, sizeof pools);

@@ -118,8 +118,41 @@ static void record(FILE *file, uint32_t step)
 }
 % endif
 
+% if guard:
+
+enum { AREAS = ${len(areas)} };
+
+static const uint8_t *area_base(size_t area)
+{
+    return arenas[area].base;
+}
+
+static size_t area_bytes(size_t area)
+{
+    return arenas[area].bytes;
+}
+
+static void bytes_copy(uint8_t *target, const uint8_t *source, size_t bytes)
+{
+    twin_move(target, source, bytes);
+}
+
+static int bytes_equal(const uint8_t *one, const uint8_t *other, size_t bytes)
+{
+    return twin_equal(one, other, bytes);
+}
+${guard}
+% endif
 static int on_step(void *user, uint32_t step, tw_phase phase)
 {
+% if guard:
+    if (phase == TW_STEP_BEGIN && tw_rt_core() == 0u) {
+        keep_all();
+    }
+    if (phase == TW_STEP_END && tw_rt_core() == 0u) {
+        demand_others_kept(step);
+    }
+% endif
 % if records:
     if (phase == TW_STEP_END && tw_rt_core() == 0u) {
         record((FILE *)user, step);

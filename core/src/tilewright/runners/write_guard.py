@@ -1,0 +1,153 @@
+"""Knows which bytes every step may write, the C that finds any other changed, and how such a change is told.
+Does not know how a program is built or executed, nor what the bytes should be.
+
+A step may write the values that it computes, its scratch, and the tiles and copies that live while it runs. The program
+keeps all memory of the plan when a step begins and looks at it when the step ends: a kernel that declares 16 bytes of
+scratch and writes 64 is found, though the other 48 may be nobody's at that moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilewright.c_text.rendering import template
+from tilewright.errors import TilewrightError, toolchain_error
+from tilewright.ir.runner import Job
+from tilewright.ir.stages import Buffer, Tiled
+from tilewright.runners.areas import STATE, Area
+
+if TYPE_CHECKING:
+    from tilewright.lower.addresses import AddressBook
+
+FOUND = "trespass.txt"  # that the program leaves: step, area, first and last byte
+_WHOLE = ("scratch", "tile", "staged", "resident")  # kinds that a step may fill as it likes while they live
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Writable:
+    """Bytes of area number `area` that step number `step` may write."""
+
+    step: int
+    area: int
+    offset_bytes: int
+    size_bytes: int
+
+
+def writable(book: AddressBook, area_of: Mapping[str, int], members: Mapping[str, str]) -> tuple[Writable, ...]:
+    """Everything that each step may write, sorted, ranges that touch as one. `area_of`: `Area.assign` -> number."""
+    found = sorted(
+        Writable(
+            step=step,
+            area=area_of[_area(book, members, buffer)],
+            offset_bytes=_start(book, buffer) + at,
+            size_bytes=size,
+        )
+        for step, buffer, at, size in _written(book.allocated.tiled, book.buffers)
+    )
+    return tuple(_merged(found))
+
+
+def guard_text(ranges: Sequence[Writable], areas: Sequence[Area]) -> str:
+    """C for a `main` that has `AREAS`, `area_base`, `area_bytes`, `bytes_copy` and `bytes_equal`."""
+    return str(template(_text()).render(ranges=ranges, areas=areas, file=FOUND))
+
+
+def trespass(job: Job, areas: Sequence[Area], folder: Path) -> TilewrightError | None:
+    """What the program has left in `folder` about a step that wrote where it may not: error TW7007, or None."""
+    file = folder / FOUND
+    if not file.is_file():
+        return None
+    step, area, first, last = (int(word) for word in file.read_text(encoding="ascii").split())
+    tiled = job.plan.tiled
+    executed = [name for name, number in tiled.executed.items() if number == step]
+    bindings = tiled.scheduled.bound.bindings
+    nodes = {one.name: one.nodes for one in tiled.scheduled.steps}
+    kernels = dict.fromkeys(bindings[node].kernel.name for name in executed for node in nodes[name] if node in bindings)
+    span = f"byte {first:,}" if first == last else f"bytes {first:,} to {last:,}"
+    return toolchain_error(
+        "TW7007",
+        f"step '{executed[-1]}' wrote outside its outputs and its scratch: {span} of '{areas[area].name}'",
+        where=f"kernel {', '.join(kernels)}",
+        details=tuple(_there(job, areas[area], step, first, last)),
+        fix=(
+            "the kernel's author: declare all the scratch that it writes, and write no more of an output than its box",
+        ),
+    )
+
+
+def _written(tiled: Tiled, buffers: Mapping[str, Buffer]) -> Iterator[tuple[int, str, int, int]]:
+    """(step, buffer, bytes into it, how many) of everything that may be written."""
+    scheduled = tiled.scheduled
+    graph, executed = scheduled.bound.graph, tiled.executed
+    nodes = {node.name: node for node in graph.nodes}
+    numbers: dict[int, list[int]] = {}
+    for number, step in enumerate(scheduled.steps):
+        numbers.setdefault(executed[step.name], []).append(number)
+        for value in filter(None, nodes[step.nodes[-1]].outputs):
+            storage = scheduled.storage[value]
+            if storage.buffer in buffers:
+                yield executed[step.name], storage.buffer, storage.offset_bytes, graph.tensors[value].size_bytes
+    for step_number, members in numbers.items():
+        for buffer in buffers.values():
+            if buffer.kind in _WHOLE and buffer.first <= max(members) and buffer.last >= min(members):
+                yield step_number, buffer.name, 0, buffer.size_bytes
+
+
+def _area(book: AddressBook, members: Mapping[str, str], buffer: str) -> str:
+    owner = book.owners.get(buffer)
+    if owner is not None:
+        struct = "outputs" if f"outputs.{owner}" in members else "inputs"
+        return f"{struct}.{members[f'{struct}.{owner}']}"
+    base = book.of_buffer(buffer).parameter.name
+    return base if base == STATE else f"pools.{base}"
+
+
+def _start(book: AddressBook, buffer: str) -> int:
+    return book.of_buffer(buffer).offset_bytes
+
+
+def _merged(ranges: Sequence[Writable]) -> Iterator[Writable]:
+    last: Writable | None = None
+    for one in ranges:
+        if last is None or (one.step, one.area) != (last.step, last.area) or one.offset_bytes > _end(last):
+            if last is not None:
+                yield last
+            last = one
+        elif _end(one) > _end(last):
+            size = _end(one) - last.offset_bytes
+            last = Writable(step=last.step, area=last.area, offset_bytes=last.offset_bytes, size_bytes=size)
+    if last is not None:
+        yield last
+
+
+def _end(one: Writable) -> int:
+    return one.offset_bytes + one.size_bytes
+
+
+def _there(job: Job, area: Area, step: int, first: int, last: int) -> Iterator[str]:
+    """What lives in those bytes."""
+    found = False
+    for buffer in job.plan.tiled.buffers:
+        place = job.plan.placements.get(buffer.name)
+        if (
+            place is None
+            or place.memory != area.memory
+            or area.role != "pool"
+            or not buffer.first <= step <= buffer.last
+        ):
+            continue
+        if place.offset_bytes <= last and place.offset_bytes + buffer.size_bytes > first:
+            found = True
+            yield f"{buffer.kind} '{buffer.name}' lives there"
+    if not found and area.role == "pool":
+        yield "nothing lives there at that time"
+
+
+@cache
+def _text() -> str:
+    return (files("tilewright.runners") / "text" / "write_guard.mako").read_text(encoding="utf-8")
