@@ -63,7 +63,7 @@ def _average_cycles(tile: TileShape) -> float:
     layer: PoolShape = tile.site.analysis.pool
     groups, windows = ceil_div(layer.channels, _CHANNELS), pools.windows(layer)
     part = pools.share(tile, layer)
-    if layer.in_parts:
+    if layer.in_parts and part < 1:
         return groups * (part * layer.taps * 6 + 25) + 20
     return part * windows * (groups * (layer.taps * 6 + layer.windows.kernel[0] * 4 + 40) + 60)
 

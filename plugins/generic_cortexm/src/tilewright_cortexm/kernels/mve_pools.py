@@ -60,8 +60,9 @@ def _max_cycles(tile: TileShape) -> float:
 def _average_cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: PoolShape = tile.site.analysis.pool
-    if layer.in_parts:
-        return layer.channels / 4 * (pools.share(tile, layer) * layer.taps * 4 + 20) + 20
+    part = pools.share(tile, layer)
+    if layer.in_parts and part < 1:
+        return layer.channels / 4 * (part * layer.taps * 4 + 20) + 20
     return _cycles(tile, layer, _lanes(layer), 28)
 
 
