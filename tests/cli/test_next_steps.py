@@ -40,6 +40,7 @@ CODE_OF = {
     "faults.py": "TW8002",
     "catalogue.py": "TW8001",
     "options.py": "TW1203",
+    "refusals.py": "TW2101",
 }
 ONLY_WHEN_BROKEN = {"TW7112": "plugins and kernels that race: core/tests/runners/test_twin.py"}
 
@@ -116,11 +117,13 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW1219": (negative_dim,),
     "TW1226": (f"{RIGHT} --bind x=many",),
     "TW1403": (f"{RIGHT} --board b.toml",),
+    "TW1410": ("compile --group nowhere.toml -o out",),
     "TW2001": ("check doubles.onnx -t generic",),
-    "TW2101": ("check strange.onnx -t generic",),
+    "TW2101": ("check strange.onnx -t generic", "check late.onnx -t generic"),
     "TW5001": (f"{RIGHT} --memory ram=500", f"{RIGHT} --memory flash=1 --memory ram=100"),
     "TW5002": (f"{RIGHT} --pin x=ram --io user",),
     "TW5020": ("compile views.onnx -t generic -o out --io user",),
+    "TW5022": ("plan nowhere.csv",),
     "TW5034": ("check net.onnx -t siracusa --memory l1=1M",),
     "TW5101": ("check wide.onnx -t siracusa --memory l1=2K --set stacks=l2",),
     "TW5102": ("check wide.onnx -t siracusa --tiler cpsat --memory l1=2K --set stacks=l2",),
@@ -155,6 +158,7 @@ def _here(desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     _save("doubles.onnx", [node("Exp", ["x"], ["y"])], {"x": (1, 4)}, TensorProto.DOUBLE)
     _save("wide.onnx", [node("Softmax", ["x"], ["y"])], {"x": (1, 1000)})
     _save("strange.onnx", [node("Frobnicate", ["x"], ["y"])], {"x": (1, 4)})
+    _save("late.onnx", [node("DynamicQuantizeMatMul", ["x"], ["y"])], {"x": (1, 4)})
     _save(
         "views.onnx",
         [node("Relu", ["x"], ["a"]), node("Split", ["a"], ["y", "z"], axis=0)],

@@ -73,6 +73,18 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     assert found == set()
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_every_label_is_readable_and_nothing_leaves_the_page(site: Path, browser: Any, width: int, theme: str) -> None:
+    browser.theme(theme)
+    found = {}
+    for page in ("index", "howto/terminal", "howto/read-the-report", "reference/python", "errors"):
+        browser.open(site / f"{page}.html", width=width)
+        found[page] = browser.faint(), browser.value("document.documentElement.scrollWidth") <= width
+    browser.theme("")
+    assert found == dict.fromkeys(found, ([], True))
+
+
 def test_it_is_searched_from_disk(site: Path, browser: Any) -> None:
     browser.open(site / "index.html")
     browser.value("[...document.querySelectorAll('button')].find(b => /search/i.test(b.textContent)).click()")

@@ -71,6 +71,25 @@ def test_what_does_not_fit_is_an_error_with_its_code() -> None:
     assert (caught.value.code, caught.value.exit_code) == ("TW5001", 5)
 
 
+def test_with_strict_a_warning_is_an_error_that_tells_it() -> None:
+    soft = {"pool": "a:300,soft"}
+    assert [item.code for item in tilewright.compile(INT8, "generic", **soft).diagnostics] == ["TW5031"]
+    with pytest.raises(tilewright.TilewrightError) as caught:
+        tilewright.compile(INT8, "generic", strict=True, **soft)
+    assert (caught.value.code, caught.value.exit_code) == ("TW1108", 2)
+    assert "warning[TW5031]: soft limit exceeded" in str(caught.value)
+    assert tilewright.compile(INT8, "generic", strict=True).diagnostics == ()
+
+
+def test_it_continues_from_a_state_that_was_exported(tmp_path: Path) -> None:
+    first = tilewright.compile(INT8, "generic")
+    first.deployment.export_state(tmp_path / "plan")
+    again = tilewright.compile(INT8, "generic", import_state=tmp_path / "plan")
+    assert again.files == first.files
+    with pytest.raises(tilewright.TilewrightError, match="TW122"):
+        tilewright.compile(INT8, "generic", import_state=str(tmp_path))
+
+
 def test_a_runner_that_there_is_not_is_an_error_of_ours() -> None:
     with pytest.raises(tilewright.TilewrightError):
         tilewright.compile(INT8, "generic").validate(on="nowhere")

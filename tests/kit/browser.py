@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+FAINT = Path(__file__).with_name("faint.js")
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
@@ -74,6 +75,16 @@ class Browser:
         answer = self.send("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
+
+    def theme(self, name: str) -> None:
+        """Ask pages for the "light" or the "dark" theme; "" leaves it to the browser."""
+        features = [{"name": "prefers-color-scheme", "value": name}] if name else []
+        self.send("Emulation.setEmulatedMedia", features=features)
+
+    def faint(self, least: float = 4.5) -> list[list[Any]]:
+        """Labels of the page whose contrast is less: text, ratio, colours."""
+        found: list[list[Any]] = self.value(f"({FAINT.read_text('utf-8')})({least})")
+        return found
 
     def hover(self, x: float, y: float) -> None:
         """Move the mouse there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from tilewright import __version__
 from tilewright.cli.main import COMMANDS, tilewright
 
 MAIN = "from tilewright.cli import main; main()"
+RUNS = 5
 HEAVY = ("numpy", "onnx", "mako", "tilewright.deployment")
 
 
@@ -36,6 +38,7 @@ def test_every_command_has_help(words: tuple[str, ...]) -> None:
     finished = run(*words, "--help")
     assert (finished.returncode, finished.stderr) == (0, "")
     assert "Usage: tilewright" in finished.stdout
+    assert "Examples:\n    tilewright" in finished.stdout
     assert max(map(len, finished.stdout.splitlines())) <= 120
 
 
@@ -65,6 +68,24 @@ def test_the_list_of_commands_brings_no_plugin_host() -> None:
         "--help", before="import sys", after=f"sys.stderr.write(str([m for m in {host} if m in sys.modules]))"
     )
     assert finished.stderr == "[]"
+
+
+def cpu_seconds(program: str) -> float:
+    """Of a Python process, the least of several."""
+
+    def one() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", program, "--help"], stdout=subprocess.DEVNULL, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    return min(one() for _ in range(RUNS))
+
+
+@pytest.mark.parametrize(("program", "limit"), [(MAIN, 0.5), ("import tilewright.api", 0.25)], ids=["help", "api"])
+def test_asking_takes_a_part_of_what_the_import_of_onnx_does(program: str, limit: float) -> None:
+    """0.4 and 0.15 on a machine that does nothing else; a busy one measures a little more."""
+    assert cpu_seconds(program) <= limit * cpu_seconds("import onnx")
 
 
 def test_the_version_is_the_package_s() -> None:

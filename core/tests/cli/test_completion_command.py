@@ -1,8 +1,9 @@
-"""What shells are told, and what they are answered; bash is really asked."""
+"""What shells are told, and what they are answered; each is really asked."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,19 +44,25 @@ def test_what_a_shell_reads_names_the_program(shell: str) -> None:
     assert f"{shell}_complete" in done.output
 
 
-def test_bash_completes_a_line(tmp_path: Path, tool: Any) -> None:
+ASKED = {  # how a shell is asked what it would complete
+    "bash": 'eval "$(tilewright completion bash)"; COMP_WORDS=(tilewright compile --ti); COMP_CWORD=2; '
+    "_tilewright_completion tilewright --ti compile; echo ${COMPREPLY[@]}",
+    "zsh": 'compdef() { }; _describe() { print -l -- "${(@P)3}" }; compadd() { print -l -- "${(@P)@[-1]}" }; '
+    'eval "$(tilewright completion zsh)"; words=(tilewright compile --ti); CURRENT=3; _tilewright_completion',
+    "fish": 'tilewright completion fish | source; complete -C "tilewright compile --ti"',
+}
+
+
+@pytest.mark.parametrize("shell", ASKED)
+def test_a_shell_completes_a_line(shell: str, tmp_path: Path, tool: Any) -> None:
     program = tmp_path / "tilewright"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{MAIN}" "$@"\n')
     program.chmod(0o755)
-    ask = (
-        'eval "$(tilewright completion bash)"; COMP_WORDS=(tilewright compile --ti); COMP_CWORD=2; '
-        "_tilewright_completion tilewright --ti compile; echo ${COMPREPLY[@]}"
-    )
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        [tool("bash"), "-c", ask], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
-    )
-    assert done.stdout.split() == ["--tiler"], done.stderr
+    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path)}
+    command = [tool(shell), "-c", ASKED[shell]]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert re.match(r"--tiler(\s|:|$)", done.stdout), done.stdout + done.stderr
+    assert len(done.stdout.splitlines()) == 1
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

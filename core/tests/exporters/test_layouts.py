@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
@@ -315,6 +316,24 @@ def test_esp_idf_component_builds_the_sources_where_they_are(toy: Any, tmp_path:
 
 
 # CMSIS-Pack
+
+
+@pytest.fixture(scope="module", name="pack_schema")
+def _pack_schema() -> Any:
+    """PACK.xsd 1.7.60 of Open-CMSIS-Pack (Apache-2.0), as it was published."""
+    if find_spec("xmlschema") is None:
+        assert not os.environ.get("CI"), "xmlschema is not installed, and CI is set"
+        pytest.skip("xmlschema is not installed: pip install ./core[test]")
+    from xmlschema import XMLSchema
+
+    return XMLSchema(Path(__file__).with_name("PACK.xsd"))
+
+
+@pytest.mark.parametrize("form", ["c", "incbin"])
+def test_cmsis_pack_is_valid_by_its_schema(toy: Any, form: Any, pack_schema: Any) -> None:
+    text = made(toy, "cmsis-pack", form=form, selftest=True)["tilewright.toy.pdsc"].decode()
+    assert [str(error.reason) for error in pack_schema.iter_errors(text)] == []
+    assert list(pack_schema.iter_errors(text.replace("<vendor>tilewright</vendor>", "")))
 
 
 @pytest.mark.parametrize("form", ["c", "incbin"])

@@ -14,9 +14,9 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright.front_door.keywords import Keywords, options_of
 from tilewright.words import options_from
 
-OF_THE_COMMAND = {  # where files go and what is said meanwhile; several networks; saved stages; how TVM calls pools
-    *("output", "json", "quiet", "strict", "group", "target", "help"),
-    *("dump-after", "export-state", "import-state"),
+OF_THE_COMMAND = {  # where files go and what is said; several networks; what a Compiled has; how TVM calls pools
+    *("output", "json", "quiet", "verbose", "group", "target", "help"),
+    *("dump-after", "export-state"),
     *("workspace-pools", "parameter-pools", "pool-detail"),
 }
 
@@ -105,6 +105,8 @@ def test_a_board_is_a_name_or_a_file(tmp_path: Path) -> None:
         ({"pin": 5}, "a text, a list of texts, or a mapping"),
         ({"emit": 5}, "a text, a list of texts, or a mapping"),
         ({"board": 5}, "a text or a path"),
+        ({"import_state": 5}, "a text or a path"),
+        ({"strict": 1}, "a value of type bool"),
         ({"memory": {"ram": "much"}}, "much"),
     ],
 )

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 from tilewright.deployment import Deployment
 from tilewright.report.build import build_report
 from tilewright.report.html import report_page
-from tilewright.report.network import CALLERS, INSIDE, MEMORIES, NOWHERE, network_svg, place_colours
+from tilewright.report.network import CALLERS, MEMORIES, NOWHERE, network_svg, place_colours
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
 
@@ -20,7 +20,8 @@ def report() -> dict[str, Any]:
     """A step in RAM, two that run as one with a value between them, and an output that the caller holds."""
     steps = [
         {"id": number, "name": name, "op": "<Op>", "onnx_nodes": [f"/net/{name}"], "group": group, "inputs": reads,
-         "outputs": [{"name": name, "type": "i8", "shape": [1, 8]}], "inner": {"b": "tile"} if name == "c" else {}}
+         "outputs": [{"name": name, "type": "i8", "shape": [1, 8]}], "hops": [{}],
+         "inner": {"b": "tile"} if name == "c" else {}}
         for number, (name, reads, group) in enumerate([("a", ["x"], "a"), ("b", ["a"], "c"), ("c", ["b", "a"], "c")])
     ]  # fmt: skip
     buffers = [{"name": name, "values": [name], "pool": "ram"} for name in ("x", "a")]
@@ -37,7 +38,7 @@ def of_class(name: str) -> list[ElementTree.Element]:
 
 
 def test_every_place_has_a_colour() -> None:
-    assert place_colours(report()) == {"ram": MEMORIES[0], CALLERS: NOWHERE, INSIDE: NOWHERE}
+    assert place_colours(report()) == {"ram": MEMORIES[0], CALLERS: NOWHERE, "tile by tile": NOWHERE}
 
 
 def test_layers_are_rows_in_order_and_names_are_only_names() -> None:
@@ -56,6 +57,15 @@ def test_values_are_lines_in_the_colour_of_their_memory() -> None:
 def test_what_runs_as_one_is_framed() -> None:
     (frame,) = of_class("frame")
     assert frame.get("height") == "58"
+
+
+def test_on_one_memory_it_is_row_by_row_everywhere() -> None:
+    rows = report()
+    for step in rows["steps"]:
+        step["hops"] = []
+    assert list(place_colours(rows)) == ["ram", CALLERS, "row by row"]
+    assert "tile by tile" not in network_svg(rows)
+    assert "run as one, row by row</title>" in network_svg(rows)
 
 
 def test_an_older_report_is_not_drawn() -> None:

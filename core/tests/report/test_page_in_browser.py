@@ -124,6 +124,7 @@ def test_the_network_is_drawn_and_layers_are_found(browser: Any, tmp_path: Path,
     assert browser.value("document.documentElement.scrollWidth") <= width
     assert browser.value("document.querySelectorAll('#network .row').length") == 4
     assert browser.value("document.querySelectorAll('#network .frame').length") == 2  # and in the legend
+    assert "run as one, row by row" in browser.value("document.querySelector('#network .legend').textContent")
     shown = (
         "[...document.querySelectorAll('#layers tbody tr')].filter(r => r.offsetHeight).map(r => r.dataset.step).join()"
     )
@@ -222,6 +223,36 @@ def test_nothing_leaves_the_page_at_any_width(browser: Any, tmp_path: Path, widt
         f".filter(e => e.getBoundingClientRect().right > {width}).map(e => e.outerHTML.slice(0, 90))"
     )
     assert outside == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_every_label_is_readable(browser: Any, tmp_path: Path, width: int, theme: str) -> None:
+    report = _network(_report(limit=1000))
+    report["model"]["inputs"] = [{"name": "x", "type": "i8", "shape": [8], "scale": 0.1, "zero_point": -3}]
+    file = tmp_path / "report.html"
+    file.write_text(report_page(report), encoding="utf-8")
+    browser.theme(theme)
+    browser.open(file, width=width)
+    x, y, _, _ = browser.value(CENTRE % json.dumps("v1"))
+    browser.hover(x, y)
+    faint = browser.faint()
+    browser.theme("")
+    assert faint == []
+
+
+def test_a_label_that_is_hard_to_read_is_found(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "faint.html"
+    file.write_text(
+        """<body style="background: #fff"><p style="color: #999">grey</p><p style="color: #000; opacity: .3">thin</p>
+        <div style="background: rgb(0 0 0 / .8)"><p style="color: #fff">fine</p><p style="color: #000">night</p></div>
+        <svg width="90" height="60"><rect width="90" height="60" fill="#222"/><text y="40" fill="#000">box</text></svg>
+        <p style="color: #999" hidden>gone</p><input placeholder="hint">
+        <style>input { background: #fff } input::placeholder { color: #aaa; opacity: 1 }</style>""",
+        encoding="utf-8",
+    )
+    browser.open(file)
+    assert [label for label, _, _ in browser.faint()] == ["grey", "thin", "night", "box", "hint"]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

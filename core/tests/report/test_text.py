@@ -26,7 +26,7 @@ def _step(number: int, group: str) -> dict[str, Any]:
 def test_steps_of_a_group_have_their_figures_with_the_last_and_a_line_says_so() -> None:
     table = layer_table({"steps": [_step(0, "a"), _step(1, "b"), _step(2, "b"), _step(3, "b"), _step(4, "c")]})
     *rows, said = table.splitlines()
-    assert [row.split()[5:8] for row in rows[1:]] == [
+    assert [row.split()[7:10] for row in rows[1:]] == [
         ["2", "10", "20.0"],
         ["-", "-", "-"],
         ["-", "-", "-"],
@@ -41,13 +41,21 @@ def test_on_one_memory_steps_run_as_one_row_by_row() -> None:
     assert layer_table({"steps": steps}).splitlines()[-1].startswith("run as one, row by row (figures with the last)")
 
 
+def test_work_is_a_number_and_a_part_of_all_of_it() -> None:
+    steps = [{**_step(number, f"g{number}"), "macs": macs, "hops": []} for number, macs in enumerate((1000, 3000))]
+    head, first, second = layer_table({"steps": steps}).splitlines()
+    assert head.split()[3:6] == ["MACs", "of", "all"]
+    assert first.split()[3:] == ["1,000", "25.0", "%", "8", "10", "50.0", "%", "n0"]
+    assert second.split()[3:6] == ["3,000", "75.0", "%"]
+
+
 def test_time_is_a_column_where_a_clock_is_known() -> None:
     time = {"clock_hz": 1_000_000, "milliseconds": 0.02, "kind": "estimate"}
     head, first, inner, *_ = layer_table(
         {"steps": [_step(0, "a"), _step(1, "b"), _step(2, "b")], "time": time}
     ).splitlines()
-    assert head.split()[-5:-2] == ["est.", "ms", "share"]
-    assert (first.split()[7], inner.split()[7]) == ("0.010", "-")
+    assert head.split()[-4:] == ["est.", "ms", "ONNX", "nodes"]
+    assert (first.split()[11], inner.split()[10]) == ("0.010", "-")
 
 
 def test_without_groups_there_is_no_such_line() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tilewright.errors import TilewrightError, usage_error
+from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.ir.allocation import Block, Pool, Problem, Solution
 from tilewright.ir.codec import Codec
 
@@ -158,5 +158,5 @@ def _codec() -> Codec:
 def _unreadable(file: Path, reason: str) -> TilewrightError:
     return usage_error(
         "TW5022", "cannot read the allocation problem", where=str(file), details=(reason,),
-        fix=("docs/allocation.md describes the forms",),
+        fix=(typed("tilewright", "explain", "TW5022", gives="describes the forms"),),
     )  # fmt: skip

@@ -12,6 +12,7 @@ from tilewright.allocate.wellformed import demand_wellformed
 from tilewright.check.allocation import peaks, violations
 from tilewright.errors import TilewrightError, plugin_error, typed
 from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
+from tilewright.ir.journal import DEBUG, told
 from tilewright.ir.rounding import ceil_div
 
 
@@ -29,7 +30,8 @@ def solved(problem: Problem, allocator: Allocator, budget: Budget) -> Solution:
     reason = _too_small(problem, bounds)
     if reason:
         return Solution(status="infeasible", reason=reason, bounds=bounds, found_by=allocator.name)
-    answer = normal.restore(allocator.solve(normal.problem, budget))
+    with told(DEBUG, "allocator '%s' on %d blocks", allocator.name, len(normal.problem.blocks)):
+        answer = normal.restore(allocator.solve(normal.problem, budget))
     best = {name: max(bound, answer.bounds.get(name, 0)) for name, bound in bounds.items()}
     answer = replace(answer, bounds=best, found_by=answer.found_by or allocator.name)
     if answer.status not in ("optimal", "feasible"):

@@ -3,8 +3,10 @@
 Ctrl-C is understood from the first import on: what is imported next takes longer than this line does.
 """
 
+import gc
 import sys
 
+gc.set_threshold(10_000)  # objects between two looks for cycles: imports and compilations make few, 700 is too often
 try:
     from tilewright.cli.main import main
 except KeyboardInterrupt:

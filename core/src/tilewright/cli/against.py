@@ -12,7 +12,7 @@ import click
 
 from tilewright.errors import Exit, TilewrightError, typed, usage_error
 from tilewright.report.labels import shortened
-from tilewright.report.text import align
+from tilewright.report.table import Part, Table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,7 +78,7 @@ def _frames(
     return frames
 
 
-def lines(found: Sequence[NodeAgreement], runtime: str) -> Iterator[str]:
+def lines(found: Sequence[NodeAgreement], runtime: str) -> Iterator[Part]:
     """What is shown: the nodes that differ, and the first one that is suspicious."""
     from tilewright.validate.agreement import first_suspicious
 
@@ -90,7 +90,7 @@ def lines(found: Sequence[NodeAgreement], runtime: str) -> Iterator[str]:
         numbers = (f"{verdict.elements:,}", f"{verdict.different:,}", f"{verdict.max_difference:g}")
         rows.append((shortened(one.node, 36), *numbers, f"{one.distance:,} {one.unit}"))
     if different:
-        yield from align(rows, right=(1, 2, 3, 4))
+        yield Table(rows=rows, right=(1, 2, 3, 4))
     if len(different) > _SHOWN:
         yield f"and {len(different) - _SHOWN} more (--json has all)"
     suspect = first_suspicious(found)

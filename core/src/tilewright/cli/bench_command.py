@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tilewright.cli.completing import offered
+from tilewright.cli.examples import examples
 from tilewright.cli.flags import model_flags
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import PLANNING, progress, say, send_json, working
+from tilewright.cli.output import progress, say, send_json
 from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import typed, unsupported_error
-from tilewright.report.text import align
+from tilewright.report.table import Table
 from tilewright.report.time import milliseconds, time_text
 from tilewright.words import options_from
 
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
 TOGETHER = "-"  # in the place of counts that only the whole group has
 
 
-@click.command("bench")
+@click.command(
+    "bench",
+    epilog=examples(
+        "bench model.onnx --target cortex-m4 --clock 80MHz",
+        "bench model.onnx --target siracusa --on twin --trace trace.json",
+    ),
+)
 @model_flags
 @io_flag("--io")
 @click.option(
@@ -43,6 +50,7 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
 
     What is counted depends on the runner: instructions or cycles, and the most stack that was in use.
     """
+    from tilewright.cli.waiting import PLANNING, RUNNING, working
     from tilewright.deployment import Deployment
     from tilewright.verification.runner_choice import ready_runner
 
@@ -51,7 +59,8 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
     with working(PLANNING):
         deployment.compile()
     progress(f"running one inference on {runner.name}")
-    result = measure(deployment, runner, timeline=trace_file is not None)
+    with working(RUNNING):
+        result = measure(deployment, runner, timeline=trace_file is not None)
     if result.kind == "none":
         raise unsupported_error(
             "TW7011",
@@ -69,6 +78,7 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
 
 def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -> RunResult:
     """One inference on the inputs that the seed gives."""
+    from tilewright.ir.journal import INFO, told
     from tilewright.ir.runner import Job
     from tilewright.snapshot.atomic_folder import temporary_folder
     from tilewright.validate.vectors import random_vectors
@@ -81,7 +91,7 @@ def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -
         input_sets=(drawn.inputs,),
         timeline=timeline,
     )
-    with temporary_folder() as folder:
+    with temporary_folder() as folder, told(INFO, "run: runner '%s'", runner.name):
         return runner.run(job, folder)
 
 
@@ -146,8 +156,7 @@ def _show(bench: Mapping[str, Any]) -> None:
     rows = [("step", "kernel", "MACs", *counts, *(f"{unit}/MAC" for unit in units), "name")]
     rows += _step_rows(bench["steps"], counts, units)
     rows.append(_row("all", "", "", bench, counts, units, bench))
-    for line in align(rows, right=tuple(range(2, len(rows[0]) - 1))):
-        say(line)
+    say(Table(rows=rows, right=range(2, len(rows[0]) - 1)))
     if any(row[3] == TOGETHER for row in rows):
         say(f"{TOGETHER}  counted with the last step of the group, whose rates are those of the whole group")
     settings = " ".join(f"{name}={value}" for name, value in bench["target"]["settings"].items())

@@ -6,23 +6,31 @@ from typing import Any
 
 import click
 
+from tilewright.cli.examples import examples
 from tilewright.cli.flags import model_flags, typed_again
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import PLANNING, say, send_json, show_diagnostics, working
+from tilewright.cli.output import say, send_json, show_diagnostics
 from tilewright.words import options_from
 
 
-@click.command("check")
+@click.command(
+    "check",
+    epilog=examples(
+        "check model.onnx --target cortex-m4",
+        "check model.onnx --target cortex-m4 --memory ram=64K --clock 80MHz --layers",
+    ),
+)
 @model_flags
 @io_flag("--io")
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the report as JSON.")
 @click.option("--layers", is_flag=True, help="Show the layer table.")
 def command(json_target: str | None, layers: bool, **flags: Any) -> None:
     """Will MODEL compile for the target, will it fit, and what will it cost? Writes nothing; needs no toolchain."""
+    from tilewright.cli.waiting import LESS_MEMORY, PLANNING, working
     from tilewright.deployment import Deployment
     from tilewright.report.build import build_report
     from tilewright.report.smallest import less_memory
-    from tilewright.report.text import layer_table, summary
+    from tilewright.report.text import layer_parts, summary_parts
 
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     with working(PLANNING):
@@ -33,11 +41,12 @@ def command(json_target: str | None, layers: bool, **flags: Any) -> None:
         send_json(report, json_target)
     if json_target == "-":
         return
-    say(summary(report))
+    say(*summary_parts(report))
     if layers:
-        say()
-        say(layer_table(report))
-    for line in less_memory(deployment):
-        say(line)
+        say("", *layer_parts(report))
+    with working(LESS_MEMORY):
+        less = tuple(less_memory(deployment))
+    if less:
+        say(*less)
     again = typed_again(click.get_current_context(), leave_out=("json_target", "layers"))
     say(f"FITS.   Next: tilewright compile {again} -o {deployment.prefix}")

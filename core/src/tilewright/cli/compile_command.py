@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from tilewright.cli.examples import examples
 from tilewright.cli.flags import layout_flag, model_or_group_flags
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import PLANNING, progress, say, send_json, show_diagnostics, working
+from tilewright.cli.output import hand_over, progress, send_json, show_diagnostics
 from tilewright.errors import usage_error
 from tilewright.words import exporters_from, options_from
 
@@ -22,7 +23,14 @@ if TYPE_CHECKING:
 STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "program")
 
 
-@click.command("compile")
+@click.command(
+    "compile",
+    epilog=examples(
+        "compile model.onnx --target cortex-m4 -o model",
+        "compile model.onnx --target cortex-m4 --emit zephyr,make --selftest -o model",
+        "compile --group app.toml -o app",
+    ),
+)
 @model_or_group_flags
 @io_flag("--io")
 @click.option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="Folder to write to.")
@@ -76,10 +84,11 @@ def command(
     """Generate the C library for MODEL: sources, headers, constants, build files, report.json and report.html."""
     from dataclasses import replace
 
+    from tilewright.cli.waiting import PLANNING, working
     from tilewright.deployment import Deployment
     from tilewright.report.build import build_report
     from tilewright.report.files import report_files
-    from tilewright.report.text import layer_table, summary
+    from tilewright.report.text import layer_parts, summary_parts
     from tilewright.snapshot.atomic_folder import demand_writable, demand_writable_file
 
     exports = _exports(export_state)
@@ -108,11 +117,10 @@ def command(
     if json_target:
         send_json(report, json_target)
     if not quiet:
-        progress(summary(report))
-        progress(layer_table(report))
+        progress(*summary_parts(report), *layer_parts(report))
         progress(f"wrote {len(files)} files{stale}")
     if json_target != "-":
-        say(str(folder))
+        hand_over(str(folder))
     return None
 
 
@@ -132,17 +140,20 @@ def _compile_group(
     file: Path, options: Options, folder: Path, json_target: str | None, *, quiet: bool, strict: bool
 ) -> None:
     """Every model in a folder of its own, and the memory they share."""
+    from tilewright.cli.waiting import PLANNING, working
     from tilewright.multi_model.manifest import deployments, group_files, group_report, read_group, shared_pools
     from tilewright.multi_model.shared_pools import soft_warnings
     from tilewright.report.files import json_text
-    from tilewright.report.text import align
+    from tilewright.report.table import Table
+    from tilewright.report.time import time_text
 
     group = read_group(file)
     members = deployments(group, options, file.parent)
-    pools = shared_pools(group, members)
+    with working("" if quiet else PLANNING):
+        pools = shared_pools(group, members)
+        report = group_report(group, members, pools)
     soft = soft_warnings(pools, {prefix: one.allocated for prefix, one in members.items()})
     diagnostics = (*soft, *(item for member in members.values() for item in member.diagnostics))
-    report = group_report(group, members, pools)
     files = {**group_files(group, members, pools), "report.json": json_text(report).encode()}
     stale = _write(folder, files, diagnostics, strict=strict)
     if json_target:
@@ -153,11 +164,13 @@ def _compile_group(
             (pool["name"], f"{pool['used_bytes']:,} B", *(f"{pool['models'].get(name, 0):,} B" for name in members))
             for pool in report["pools"]
         ]
-        for line in align(rows, right=range(1, 2 + len(members))):
-            progress(line)
+        progress(Table(rows=rows, right=range(1, 2 + len(members))))
+        for name, one in report["models"].items():
+            if said := time_text(one):
+                progress(f"{name}: {said}")
         progress(f"wrote {len(files)} files{stale}")
     if json_target != "-":
-        say(str(folder))
+        hand_over(str(folder))
 
 
 def _write(folder: Path, files: Mapping[str, bytes], diagnostics: Iterable[Diagnostic], *, strict: bool) -> str:
@@ -172,7 +185,7 @@ def _write(folder: Path, files: Mapping[str, bytes], diagnostics: Iterable[Diagn
 
 def _dump(deployment: Deployment, stages: tuple[str, ...]) -> None:
     for stage in stages:
-        progress(_text_of(deployment, stage).rstrip("\n"))
+        hand_over(_text_of(deployment, stage).rstrip("\n"), err=True)
 
 
 def _text_of(deployment: Deployment, stage: str) -> str:

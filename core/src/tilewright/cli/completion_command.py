@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from tilewright.cli.output import say
+from tilewright.cli.examples import examples
+from tilewright.cli.output import hand_over
 
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command("completion")
+@click.command("completion", epilog=examples("completion bash"))
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
@@ -23,4 +24,4 @@ def command(context: click.Context, shell: str) -> None:
     if made is None:
         raise RuntimeError(f"click completes nothing for {shell}")
     group = context.find_root().command
-    say(made(group, {}, "tilewright", "_TILEWRIGHT_COMPLETE").source().rstrip("\n"))
+    hand_over(made(group, {}, "tilewright", "_TILEWRIGHT_COMPLETE").source().rstrip("\n"))

@@ -7,12 +7,19 @@ from typing import Any
 
 import click
 
+from tilewright.cli.examples import examples
 from tilewright.cli.output import say, send_json
 from tilewright.cli.report_command import complete, read_report
 from tilewright.errors import Exit, TilewrightError
+from tilewright.report.table import Part, Table
 
 
-@click.command("diff")
+@click.command(
+    "diff",
+    epilog=examples(
+        "diff before.json model/report.json", "diff before.json model/report.json --fail-on ram+2%,cycles+500"
+    ),
+)
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
 @click.option(
@@ -30,14 +37,14 @@ def command(old: Path, new: Path, limits: str, json_target: str | None) -> None:
     before, after = read_report(old), read_report(new)
     with complete(f"{old} or {new}"):
         found = differences(before, after)
-        table = _table(found, before, after)
+        shown = _shown(found, before, after)
     gates = parse_gates(limits, [item.name for item in found])
     broken = [(gate, item) for gate in gates for item in found if item.name == gate.name and gate.broken_by(item)]
     if json_target:
         rows = [{"name": item.name, "old": item.old, "new": item.new, "growth": item.growth} for item in found]
         send_json({"differences": rows, "failed": [gate.name for gate, _ in broken]}, json_target)
     if json_target != "-":
-        say(table)
+        say(*shown)
     if broken:
         lines = tuple(
             f"{item.name} grew by {item.growth:,} ({item.percent:.2f} %), allowed: {_allowed(gate)}"
@@ -52,16 +59,14 @@ def _allowed(gate: Any) -> str:
     return f"{gate.most:g} %" if gate.relative else f"{gate.most:,g}"
 
 
-def _table(found: Any, before: dict[str, Any], after: dict[str, Any]) -> str:
-    from tilewright.report.text import align
-
+def _shown(found: Any, before: dict[str, Any], after: dict[str, Any]) -> tuple[Part, ...]:
     rows = [("", "old", "new", "growth", "")]
     for item in found:
         percent = "" if not item.growth else "new" if not item.old else f"{item.percent:+.2f} %"
         rows.append(
             (item.name, _number(item.old), _number(item.new), f"{item.growth:+,}" if item.growth else "=", percent)
         )
-    return "\n".join((*align(rows, right=(1, 2, 3, 4)), *_layers(before, after)))
+    return (Table(rows=rows, right=(1, 2, 3, 4)), *_layers(before, after))
 
 
 def _layers(before: dict[str, Any], after: dict[str, Any]) -> list[str]:

@@ -7,11 +7,12 @@ import textwrap
 
 import click
 
+from tilewright.cli.examples import examples
 from tilewright.cli.output import say
 from tilewright.errors import typed, usage_error
 
 
-@click.command("explain")
+@click.command("explain", epilog=examples("explain TW5001", "explain"))
 @click.argument("code", required=False)
 def command(code: str | None) -> None:
     """Explain CODE at length, or list every code."""

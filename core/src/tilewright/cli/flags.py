@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from tilewright.cli.completing import offered
 from tilewright.cli.memory_flags import memory_flags
+from tilewright.cli.verbose import verbose_flag
 
 
 def layout_flag(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -154,6 +155,7 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--allow-external", is_flag=True, help="Read external data files that the model refers to."),
         click.option("--strict", is_flag=True, help="Treat warnings as errors."),
     )
+    command = verbose_flag(command)
     for flag in reversed(later):
         command = flag(command)
     command = memory_flags(command)
@@ -167,7 +169,8 @@ def typed_again(context: click.Context, leave_out: Sequence[str]) -> str:
     words: list[str] = []
     for parameter in context.command.params:
         name = parameter.name or ""
-        if name in leave_out or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+        mine = parameter.expose_value and name not in leave_out
+        if not mine or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         value = context.params[name]
         flag = [max(parameter.opts, key=len)] if isinstance(parameter, click.Option) else []

@@ -4,7 +4,6 @@ Does not know what any command does; its module is imported when it is called.
 
 from __future__ import annotations
 
-import gc
 import importlib
 import os
 import sys
@@ -13,9 +12,9 @@ from typing import NoReturn
 import click
 
 from tilewright import __version__
+from tilewright.cli.examples import examples
 from tilewright.cli.tvm_words import spelled_out
 from tilewright.errors import Exit, TilewrightError, typed, usage_error
-from tilewright.errors.suggestions import did_you_mean
 
 COMMANDS = {
     "check": "Will it compile, will it fit, what will it cost? Writes nothing.",
@@ -34,7 +33,6 @@ COMMANDS = {
     "doctor": "Say what is installed, what is missing and what to install.",
 }
 COMPLETION = "_TILEWRIGHT_COMPLETE"  # what `tilewright completion` tells shells to set
-GARBAGE = 10_000  # objects between two looks for cycles: a compilation makes few, and Python's 700 is a look too often
 ALIASES = {"analyze": "check", "generate": "compile"}  # words that users of other tools type
 
 
@@ -59,6 +57,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         known = args[0] in COMMANDS or args[0] in ALIASES or args[0].startswith("-")
         if not known and args[0] not in self.list_commands(ctx):
+            from tilewright.errors.suggestions import did_you_mean
+
             similar = "".join(f": {line}" for line in did_you_mean(args[0], self.list_commands(ctx)))
             raise click.UsageError(f"there is no command '{args[0]}'{similar}", ctx)
         return super().resolve_command(ctx, args)
@@ -95,7 +95,16 @@ def _load_plugin_command(name: str) -> click.Command:
     return load_named(("command", name)).commands[name].load()
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog=examples(
+        "check model.onnx --target cortex-m4",
+        "compile model.onnx --target cortex-m4 -o model",
+        "validate model.onnx --target generic",
+        "compile --help",
+    ),
+)
 @click.version_option(__version__, prog_name="tilewright")
 @click.option("--no-project", is_flag=True, help="Leave the project's tilewright.toml or pyproject.toml alone.")
 @click.pass_context
@@ -117,7 +126,6 @@ def main() -> NoReturn:
         from click.shell_completion import shell_complete
 
         sys.exit(shell_complete(tilewright, {}, "tilewright", COMPLETION, asked))
-    gc.set_threshold(GARBAGE)
     sys.exit(_run(sys.argv[1:]))
 
 
@@ -132,10 +140,10 @@ def _run(arguments: list[str]) -> int:
         error.show()
         return Exit.USAGE
     except click.ClickException as error:
-        click.echo(str(_usage(error)), err=True)
+        _complain(_usage(error))
         return Exit.USAGE
     except TilewrightError as error:
-        click.echo(str(error), err=True)
+        _complain(error)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted: nothing was written", err=True)
@@ -148,11 +156,20 @@ def _run(arguments: list[str]) -> int:
     return Exit.OK
 
 
+def _complain(error: TilewrightError) -> None:
+    from tilewright.cli.output import complain
+
+    complain(error)
+
+
 def _unexpected(error: Exception) -> int:
     """The exit code of what no command foresees: output that goes nowhere, a plugin that fails, or a bug of ours."""
     known = _lost_output(error) or _plugin_failure(error)
-    click.echo(str(known) if known else _bug_report(error), err=True)
-    return known.exit_code if known else Exit.INTERNAL
+    if known:
+        _complain(known)
+        return known.exit_code
+    click.echo(_bug_report(error), err=True)
+    return Exit.INTERNAL
 
 
 def _lost_output(error: Exception) -> TilewrightError | None:

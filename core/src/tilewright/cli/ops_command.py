@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tilewright.cli.output import say, send_json
-from tilewright.report.text import align
+from tilewright.cli.examples import examples
+from tilewright.cli.output import hand_over, say, send_json
+from tilewright.report.table import Table
 
 if TYPE_CHECKING:
     from tilewright.ir.kernel import Kernel
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from tilewright.ir.platform import Platform
 
 
-@click.command("ops")
+@click.command("ops", epilog=examples("ops --target cortex-m4", "ops --format md"))
 @click.option("-t", "--target", default="", metavar="NAME", help="Its kernels, too. Default: those for every target.")
 @click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
 @click.option("--json", "json_target", metavar="FILE|-", help="The same as --format json, to a file.")
@@ -34,12 +35,11 @@ def command(target: str, form: str, json_target: str | None) -> None:
     header = ("operator", "from ONNX", "kernels", "what")
     table = [header, *((row["operator"], _onnx(row), " ".join(_names(row)), row["summary"]) for row in rows)]
     if form == "text":
-        for line in align(table):
-            say(line)
+        say(Table(rows=table))
         return None
-    say("| " + " | ".join(header) + " |\n|---|---|---|---|")
+    hand_over("| " + " | ".join(header) + " |\n|---|---|---|---|")
     for cells in table[1:]:
-        say("| " + " | ".join(cells) + " |")
+        hand_over("| " + " | ".join(cells) + " |")
     return None
 
 

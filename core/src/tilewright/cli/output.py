@@ -1,57 +1,77 @@
-"""Knows how commands speak: results on stdout, progress and diagnostics on stderr. Does not know their content."""
+"""Knows how commands speak: results on stdout, progress and diagnostics on stderr; drawn for a terminal, plain for
+everything else. Does not know their content, or how anything is drawn.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
-from threading import Timer
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
-from tilewright.errors import Diagnostic, usage_error
+from tilewright.errors import Diagnostic, demand_no_warnings
 from tilewright.report.files import json_text
+from tilewright.report.table import Part, plain
 from tilewright.snapshot.atomic_folder import write_file
 
-PLANNING = "planning: choosing kernels, cutting layers into tiles, placing buffers"
-PATIENCE_SECONDS = 2.0  # nobody wonders before
+DUMB = ("", "dumb", "unknown")  # values of TERM: it can do nothing but print
 
 
-def say(text: str = "") -> None:
-    """A line of the result."""
-    click.echo(text)
+def say(*parts: Part) -> None:
+    """Lines and tables of the result; an empty line where there are none."""
+    _show(parts, sys.stdout)
 
 
-def progress(text: str) -> None:
-    """A line about what is being done."""
-    click.echo(text, err=True)
+def progress(*parts: Part) -> None:
+    """Lines and tables about what is being done."""
+    _show(parts, sys.stderr)
 
 
-@contextmanager
-def working(text: str) -> Iterator[None]:
-    """Say what takes so long, once it does, to somebody who waits: only where stderr is a terminal. "" says nothing."""
-    timer = Timer(PATIENCE_SECONDS, progress, (text,))
-    timer.daemon = True
-    if text and sys.stderr.isatty():
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+def complain(problem: object) -> None:
+    """A diagnostic or an error, as its text."""
+    _show((str(problem),), sys.stderr)
+
+
+def hand_over(text: str, *, err: bool = False) -> None:
+    """What a program reads, as it is."""
+    click.echo(text, err=err)
+
+
+def _show(parts: tuple[Part, ...], stream: TextIO) -> None:
+    if drawn_on(stream):
+        from tilewright.cli.terminal import drawn
+
+        text = drawn(parts, columns_of(stream))
+    else:
+        text = plain(parts)
+    click.echo(text, err=stream is sys.stderr)
+
+
+def drawn_on(stream: TextIO) -> bool:
+    """Whether colours and lines are for somebody: a terminal that can show them, and nobody said no (NO_COLOR)."""
+    return moves_on(stream) and not os.environ.get("NO_COLOR")
+
+
+def moves_on(stream: TextIO) -> bool:
+    """Whether `stream` is a terminal that can write over what it has written, and takes more than ASCII."""
+    return stream.isatty() and os.environ.get("TERM", "") not in DUMB and stream.encoding.lower().startswith("utf")
+
+
+def columns_of(stream: TextIO) -> int:
+    """Characters in a line of a terminal; 80 where it does not know."""
+    return os.get_terminal_size(stream.fileno()).columns or 80
 
 
 def show_diagnostics(diagnostics: Iterable[Diagnostic], strict: bool) -> None:
     """Warnings and notes on stderr; with `strict`, a warning is an error (exit 2)."""
-    warnings = 0
-    for item in diagnostics:
-        click.echo(item.render(), err=True)
-        warnings += item.severity == "warning"
-    if warnings and strict:
-        raise usage_error(
-            "TW1108", f"{warnings} warning(s), and --strict was given", fix=("solve them, or leave --strict out",)
-        )
+    found = tuple(diagnostics)
+    for item in found:
+        complain(item.render())
+    if strict:
+        demand_no_warnings(found, told=True)
 
 
 def send_json(value: Any, target: str) -> None:

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tilewright.cli.examples import examples
 from tilewright.cli.output import progress, say, send_json
+from tilewright.cli.verbose import verbose_flag
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import Exit, TilewrightError, memory_error, typed, usage_error
+from tilewright.report.table import Part, Table
 
 if TYPE_CHECKING:
     from tilewright.ir.allocation import Budget, Problem, Solution
@@ -28,7 +31,12 @@ class Attempt:
     cut_short: bool = False  # by the time limit: another machine may find another plan
 
 
-@click.command("plan")
+@click.command(
+    "plan",
+    epilog=examples(
+        "plan blocks.csv --allocator best-fit,hill-climb", "plan blocks.csv --capacity 64K --plot plan.svg"
+    ),
+)
 @click.argument("problem", type=click.Path(path_type=Path))
 @click.option("--allocator", "names", default="auto", show_default=True, metavar="A[,B...]", help="Whom to ask.")
 @click.option(
@@ -46,6 +54,7 @@ class Attempt:
 @click.option("-o", "--solution", "solution_file", type=click.Path(path_type=Path), help="Write the best plan as CSV.")
 @click.option("--problem-json", "problem_file", type=click.Path(path_type=Path), help="Write the problem as JSON.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the best plan: FILE.html or FILE.svg.")
+@verbose_flag
 def command(
     problem: Path,
     names: str,
@@ -64,6 +73,7 @@ def command(
     Exit 5 when it is proved that no plan fits, 10 when none was found within the budget.
     """
     from tilewright.allocate.problem_files import problem_json, read_problem, solution_csv
+    from tilewright.cli.waiting import working
     from tilewright.ir.allocation import Budget
     from tilewright.snapshot.atomic_folder import demand_writable_file, write_file
 
@@ -74,12 +84,14 @@ def command(
         if file is not None:
             demand_writable_file(file)
     asked = _limited(read_problem(problem, inclusive=inclusive), capacities)
-    attempts = _attempts(asked, [name for name in names.split(",") if name], Budget(work=effort, seed=seed), seconds)
+    with working("placing: asking one allocator after the other"):
+        asked_of = [name for name in names.split(",") if name]
+        attempts = _attempts(asked, asked_of, Budget(work=effort, seed=seed), seconds)
     best = _best(asked, attempts)
     if json_target:
         send_json(as_json(problem.name, asked, attempts), json_target)
     if json_target != "-":
-        say(_table(problem.name, asked, attempts))
+        say(*_shown(problem.name, asked, attempts))
     if problem_file is not None:
         send_json(problem_json(asked), str(problem_file))
     if best is None:
@@ -171,9 +183,7 @@ def _row(problem: Problem, attempt: Attempt, attempts: Sequence[Attempt]) -> dic
     }
 
 
-def _table(name: str, problem: Problem, attempts: Sequence[Attempt]) -> str:
-    from tilewright.report.text import align
-
+def _shown(name: str, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Part, ...]:
     pools = ", ".join(
         f"{p.name} {'without limit' if p.capacity_bytes is None else f'{p.capacity_bytes:,} B'}" for p in problem.pools
     )
@@ -193,7 +203,7 @@ def _table(name: str, problem: Problem, attempts: Sequence[Attempt]) -> str:
             )
         )
     head = f"{name}: {len(problem.blocks)} blocks, {problem.goal}; {pools}"
-    return "\n".join((head, *align(rows, right=(1, 2, 3, 5, 6), indent=2)))
+    return (head, Table(rows=rows, right=(1, 2, 3, 5, 6), indent=2))
 
 
 def _nothing_found(attempts: Sequence[Attempt]) -> TilewrightError:

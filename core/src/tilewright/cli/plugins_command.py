@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tilewright.cli.examples import examples
 from tilewright.cli.output import say, send_json
 from tilewright.errors import Exit
-from tilewright.report.text import align
+from tilewright.report.table import Table
 
 if TYPE_CHECKING:
     from tilewright.plugins import PluginReport
 
 
-@click.group("plugins")
+@click.group("plugins", epilog=examples("plugins list", "plugins doctor"))
 def command() -> None:
     """Installed plugins: what they announce, and whether they keep it."""
 
 
-@command.command("list")
+@command.command("list", epilog=examples("plugins list", "plugins list --json -"))
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the list as JSON.")
 def list_plugins(json_target: str | None) -> None:
     """What is installed, from metadata alone: nothing is imported."""
@@ -35,12 +36,11 @@ def list_plugins(json_target: str | None) -> None:
         (report.package, report.version, report.requirement or "any", report.status, " ".join(report.announced))
         for report in reports
     ]
-    for line in align(table):
-        say(line)
+    say(Table(rows=table))
     return None
 
 
-@command.command("doctor")
+@command.command("doctor", epilog=examples("plugins doctor", "plugins doctor --json -"))
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the findings as JSON.")
 def doctor(json_target: str | None) -> None:
     """Import every plugin, ask it for everything, and say what is wrong. Exit 8 when anything is."""

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from tilewright.cli.examples import examples
 from tilewright.cli.output import progress, say, send_json
-from tilewright.report.text import align
+from tilewright.cli.verbose import verbose_flag
+from tilewright.report.table import Part, Table
 
 if TYPE_CHECKING:
     from tilewright.quantize.accuracy import Accuracy, ValueLoss
@@ -21,7 +23,13 @@ if TYPE_CHECKING:
 SHOWN = 5  # values that lost most
 
 
-@click.command("quantize")
+@click.command(
+    "quantize",
+    epilog=examples(
+        "quantize float.onnx --calibration samples.npz -o int8.onnx",
+        "quantize float.onnx --calibration samples.npz --test test.npz --method percentile -o int8.onnx",
+    ),
+)
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option(
     "--calibration",
@@ -53,6 +61,7 @@ SHOWN = 5  # values that lost most
 )
 @click.option("--per-tensor", is_flag=True, help="One scale for all weights of a layer, instead of one per channel.")
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the accuracy as JSON.")
+@verbose_flag
 def command(
     model: Path,
     calibration: Path,
@@ -63,10 +72,8 @@ def command(
     per_tensor: bool,
     json_target: str | None,
 ) -> None:
-    """Quantise the float network MODEL to int8 with samples, and compare both. Needs `tilewright[quantize]`.
-
-    Example: tilewright quantize kws_f32.onnx --calibration samples.npz -o kws_int8.onnx
-    """
+    """Quantise the float network MODEL to int8 with samples, and compare both. Needs `tilewright[quantize]`."""
+    from tilewright.cli.waiting import working
     from tilewright.quantize.accuracy import accuracy, largest_losses
     from tilewright.quantize.samples import read_samples
     from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise
@@ -80,31 +87,28 @@ def command(
         folder = Path(scratch)
         prepared, quantised = folder / "float.onnx", folder / "int8.onnx"
         progress(f"finding ranges with {len(samples.inputs)} samples")
-        prepare(model, prepared)
-        quantise(
-            prepared,
-            quantised,
-            samples.inputs,
-            Recipe(method=method, activations=activations, per_channel=not per_tensor),
-        )
+        recipe = Recipe(method=method, activations=activations, per_channel=not per_tensor)
+        with working("quantising: finding ranges"):
+            prepare(model, prepared)
+            quantise(prepared, quantised, samples.inputs, recipe)
         progress(f"comparing both networks on {len(judged.inputs)} samples")
-        found = accuracy(model, quantised, judged)
-        losses = largest_losses(prepared, quantised, judged.inputs[:SHOWN], SHOWN, folder)
+        with working("comparing: running both networks"):
+            found = accuracy(model, quantised, judged)
+            losses = largest_losses(prepared, quantised, judged.inputs[:SHOWN], SHOWN, folder)
         write_file(file, quantised.read_bytes())
     if json_target:
         send_json({**asdict(found), "largest_losses": [asdict(one) for one in losses]}, json_target)
     if json_target != "-":
-        for line in _lines(found, losses):
-            say(line)
+        say(*_lines(found, losses))
         say(f"wrote {file}.   Next: tilewright check {shlex.quote(str(file))} --target generic")
 
 
-def _lines(found: Accuracy, losses: tuple[ValueLoss, ...]) -> Iterator[str]:
+def _lines(found: Accuracy, losses: tuple[ValueLoss, ...]) -> Iterator[Part]:
     rows = [("output", "samples", "same argmax", "signal to noise", "largest difference")]
     for one in found.outputs:
         ratio = "exact" if one.sqnr_db is None else f"{one.sqnr_db:.1f} dB"
         rows.append((one.name, str(one.samples), str(one.same_argmax), ratio, f"{one.largest_difference:g}"))
-    yield from align(rows, right=(1, 2, 3, 4))
+    yield Table(rows=rows, right=(1, 2, 3, 4))
     if found.labelled:
         shares = [100 * right / found.labelled for right in (found.right_float, found.right_quantised)]
         yield f"accuracy on {found.labelled} labelled samples: float {shares[0]:.2f} %, int8 {shares[1]:.2f} %"

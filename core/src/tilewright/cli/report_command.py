@@ -12,13 +12,14 @@ from typing import Any
 
 import click
 
-from tilewright.cli.output import say
+from tilewright.cli.examples import examples
+from tilewright.cli.output import hand_over, say
 from tilewright.errors import TilewrightError, usage_error
 
 STEP_COLUMNS = ("id", "name", "op", "kernel", "engine", "macs", "peak_bytes")
 
 
-@click.command("report")
+@click.command("report", epilog=examples("report model/report.json", "report model/report.json --format svg"))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--format", "form", type=click.Choice(["text", "md", "csv", "svg", "html"]), default="text", show_default=True
@@ -31,22 +32,22 @@ def command(file: Path, form: str) -> None:
 
 
 def _show(report: dict[str, Any], form: str) -> None:
-    from tilewright.report.text import layer_table, summary
+    from tilewright.report.text import layer_parts, summary_parts
 
     if form == "text":
-        say(f"{summary(report)}\n\n{layer_table(report)}")
+        say(*summary_parts(report), "", *layer_parts(report))
     elif form == "md":
-        say(_markdown(report))
+        hand_over(_markdown(report))
     elif form == "csv":
-        say(_csv(report).rstrip("\n"))
+        hand_over(_csv(report).rstrip("\n"))
     elif form == "svg":
         from tilewright.report.chart import report_svg
 
-        say(report_svg(report).rstrip("\n"))
+        hand_over(report_svg(report).rstrip("\n"))
     else:
         from tilewright.report.html import report_page
 
-        say(report_page(report).rstrip("\n"))
+        hand_over(report_page(report).rstrip("\n"))
 
 
 def read_report(file: Path) -> dict[str, Any]:

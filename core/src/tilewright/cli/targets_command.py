@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tilewright.cli.examples import examples
 from tilewright.cli.output import say, send_json
-from tilewright.report.text import align
+from tilewright.report.table import Table
 
 if TYPE_CHECKING:
     from tilewright.ir.platform import Platform
 
 
-@click.command("targets")
+@click.command("targets", epilog=examples("targets", "targets cortex-m4"))
 @click.argument("name", required=False)
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the list as JSON.")
 def command(name: str | None, json_target: str | None) -> None:
@@ -36,8 +38,7 @@ def command(name: str | None, json_target: str | None) -> None:
         return None
     table = [("target", "package", "version", "problem")]
     table += [(row["name"], row["package"], row["version"], row["problem"]) for row in rows]
-    for line in align(table):
-        say(line)
+    say(Table(rows=table))
     return None
 
 
@@ -52,8 +53,7 @@ def _describe(name: str, json_target: str | None) -> None:
     if json_target:
         return send_json(_facts(platform), json_target)
     say(f"{platform.name}: {platform.summary}")
-    for line in (*_memories(platform), *_copies(platform)):
-        say(line)
+    say(_memories(platform), *_copies(platform))
     for engine in platform.engines:
         say(f"  engine {engine.name}: {engine.cores} core(s), {engine.operations_per_cycle:g} operations per cycle")
     for option in platform.options:
@@ -96,7 +96,7 @@ def _facts(platform: Platform) -> dict[str, object]:
     }
 
 
-def _memories(platform: Platform) -> list[str]:
+def _memories(platform: Platform) -> Table:
     table: list[tuple[str, ...]] = [("memory", "kind", "size", "alignment", "runtime")]
     for memory in platform.memories:
         size = "no limit" if memory.size_bytes is None else f"{memory.size_bytes:,} B"
@@ -104,17 +104,17 @@ def _memories(platform: Platform) -> list[str]:
         table.append((memory.name, memory.kind, size, f"{memory.align} B", f"{taken:,} B" if taken else ""))
     if not platform.runtime_bytes:
         table = [row[:-1] for row in table]
-    return list(align(table, right=(2, 4), indent=2))
+    return Table(rows=table, right=(2, 4), indent=2)
 
 
-def _copies(platform: Platform) -> list[str]:
+def _copies(platform: Platform) -> Iterator[Table]:
     """What every path takes in one transfer, and what a transfer of 1 KiB is taken to cost."""
     if not platform.copies:
-        return []
+        return
     table = [("copies", "at most", "alignment", "rows", "in flight", "1 KiB")]
     for path in platform.copies:
         most = "no limit" if path.max_bytes is None else f"{path.max_bytes:,} B"
         rows = "strided" if path.dimensions > 1 else "one"
         cycles = f"{path.cycles(1024, 1):,.0f} cycles"
         table.append((f"{path.source} -> {path.target}", most, f"{path.align} B", rows, f"{path.channels}", cycles))
-    return list(align(table, right=(1, 4, 5), indent=2))
+    yield Table(rows=table, right=(1, 4, 5), indent=2)

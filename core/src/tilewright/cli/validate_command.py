@@ -10,14 +10,21 @@ import click
 
 from tilewright.cli.against import against_flag, as_json, compared, demand_agreement, demand_same_ends, lines
 from tilewright.cli.completing import offered
+from tilewright.cli.examples import examples
 from tilewright.cli.flags import layout_flag, model_flags
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import PLANNING, progress, say, send_json, show_diagnostics, working
+from tilewright.cli.output import progress, say, send_json, show_diagnostics
 from tilewright.cli.running import trace_flag, write_trace
 from tilewright.words import options_from
 
 
-@click.command("validate")
+@click.command(
+    "validate",
+    epilog=examples(
+        "validate model.onnx --target generic",
+        "validate model.onnx --target generic --io vectors.npz --json verdict.json",
+    ),
+)
 @model_flags
 @io_flag("--place-io")
 @click.option(
@@ -53,10 +60,12 @@ def command(
     **flags: Any,
 ) -> None:
     """Build MODEL's generated code, run it, and compare it with the exact numpy reference, step by step."""
+    from tilewright.cli.waiting import PLANNING, RUNNING, working
     from tilewright.deployment import Deployment
     from tilewright.snapshot.atomic_folder import demand_writable_file
     from tilewright.verification.runner_choice import ready_runner
     from tilewright.verification.validation import validate, vectors_of
+    from tilewright.verification.wording import verdict_parts
 
     if json_target and json_target != "-":
         demand_writable_file(Path(json_target))
@@ -69,8 +78,9 @@ def command(
     with working(PLANNING):
         deployment.compile()
     progress(f"running {len(given)} set(s) on {runner.name}")
-    found = validate(deployment, runner, given, sanitize=sanitize, timeline=trace_file is not None)
-    agreement = compared(deployment, given, found.ran, against) if against else ()
+    with working(RUNNING):
+        found = validate(deployment, runner, given, sanitize=sanitize, timeline=trace_file is not None)
+        agreement = compared(deployment, given, found.ran, against) if against else ()
     if trace_file:
         write_trace(deployment, found.ran, trace_file)
     show_diagnostics(deployment.diagnostics, flags["strict"])
@@ -78,8 +88,7 @@ def command(
     if json_target:
         send_json(result, json_target)
     if json_target != "-":
-        for line in (str(found), *(lines(agreement, against) if against else ())):
-            say(line)
+        say(*verdict_parts(found.verdict), *(lines(agreement, against) if against else ()))
     if fault := found.fault:
         raise fault
     if against:

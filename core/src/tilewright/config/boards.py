@@ -32,7 +32,7 @@ KEYS = (
     "soft",
 )
 _SLOWEST = 1e-6  # bytes per cycle: times are sizes divided by it
-_FORM = "docs/howto/boards.md shows a complete board file, and lists every key"
+_FORM = typed("tilewright", "explain", "TW1402", gives="lists every key, with an example")
 SECTION = re.compile(r"[A-Za-z0-9_.$]+")
 
 

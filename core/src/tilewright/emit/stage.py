@@ -19,6 +19,7 @@ from tilewright.emit.memory_map import memory_map
 from tilewright.emit.options import EmitOptions
 from tilewright.emit.run import print_run
 from tilewright.emit.weights import blob, byte_array, initialiser
+from tilewright.ir.journal import INFO, timed
 from tilewright.ir.program import Program
 from tilewright.ir.rounding import align_down
 from tilewright.ir.stages import Artifact
@@ -29,6 +30,7 @@ INCBIN_FROM_BYTES = 64 * 1024
 Names = dict[str, object]
 
 
+@timed(INFO, "emit: files")
 def emit(program: Program, options: EmitOptions) -> Artifact:
     """The files, by name. The same program and options give the same bytes."""
     prefix = program.prefix

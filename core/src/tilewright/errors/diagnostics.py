@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Literal
@@ -107,6 +107,18 @@ class TilewrightError(Exception):
             details=self.details,
             fix=self.fix,
         )
+
+
+def demand_no_warnings(diagnostics: Iterable[Diagnostic], *, told: bool) -> None:
+    """TilewrightError TW1108 (exit 2) where there is a warning: what `strict` asks for. Warnings that the user was not
+    `told` before are its details.
+    """
+    warnings = [item for item in diagnostics if item.severity == "warning"]
+    if warnings:
+        details = () if told else tuple(item.render() for item in warnings)
+        message = f"{len(warnings)} warning(s), and --strict was given"
+        fix = ("solve them, or leave --strict out",)
+        raise TilewrightError("TW1108", message, details=details, fix=fix, exit_code=Exit.USAGE)
 
 
 def with_fix(error: TilewrightError, fix: tuple[str, ...]) -> TilewrightError:

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, plugin_error
+from tilewright.ir.journal import INFO, timed
 
 if TYPE_CHECKING:
     from tilewright.ir.stages import Allocated, Artifact
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 ASKED_FOR = "CMakeLists.txt"  # generated beside the sources, written only where an exporter returns it
 
 
+@timed(INFO, "export: the layouts of build systems")
 def export(exporters: Iterable[Exporter], plan: Allocated, artifact: Artifact) -> dict[str, bytes]:
     """The sources and what every exporter makes of them, by path.
 

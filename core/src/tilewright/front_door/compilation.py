@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from tilewright.allocate.limits import memory_bytes
 from tilewright.deployment import Deployment
-from tilewright.errors import Diagnostic
+from tilewright.errors import Diagnostic, demand_no_warnings
 from tilewright.front_door.keywords import Keywords, options_of
 from tilewright.report.build import build_report
 from tilewright.report.chart import report_svg
@@ -143,7 +143,13 @@ def compile(model: Model, target: str, **keywords: Unpack[Keywords]) -> Compiled
     line, by the same names: `memory={"ram": "64K"}`, `io="user"`, `pin={"conv*": "sram"}`; Keywords lists them. A
     `tilewright.toml` is not read. Raises TilewrightError, with the codes of the command line.
     """
-    return compiled(Deployment(_source(model), target, options_of(keywords)))
+    deployment = Deployment(_source(model), target, options_of(keywords))
+    if state := keywords.get("import_state"):
+        deployment = deployment.import_state(Path(state))
+    found = compiled(deployment)
+    if keywords.get("strict"):
+        demand_no_warnings(found.diagnostics, told=False)
+    return found
 
 
 def compiled(deployment: Deployment) -> Compiled:

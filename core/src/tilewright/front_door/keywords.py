@@ -50,6 +50,8 @@ class Keywords(TypedDict, total=False):
     layout: Literal["single", "split"]  # kernels in the network's own file, or in a header beside it
     emit: str | Sequence[str]  # build systems to write for
     selftest: bool  # also generate a self-test with embedded vectors
+    import_state: str | Path  # folder of a stage's value that was exported: continue from it
+    strict: bool  # warnings are an error
 
 
 _SEVERAL = MappingProxyType(  # keyword -> what `options_from` calls the texts of that flag
@@ -71,6 +73,7 @@ _SEVERAL = MappingProxyType(  # keyword -> what `options_from` calls the texts o
 _SINGLE = ("name", "allocator", "tiler", "buffering", "groups", "optimize", "effort", "seed", "allow_external")
 _OF_FILES = ("const_format", "layout", "selftest")
 _COUNTS = ("groups", "effort")  # 1 or more
+_PATHS = ("board", "import_state")
 _OF_TVM = MappingProxyType({"workspace_pools": "", "parameter_pools": "", "pool_details": ()})  # spelled `pool` here
 
 
@@ -109,7 +112,7 @@ def _demand(word: str, value: Any) -> None:
         raise _unreadable(word, value, f"a value of type {kind.__name__}")
     if word in _COUNTS and value < 1:
         raise _unreadable(word, value, "1 or more")
-    if word == "board" and not isinstance(value, str | Path):
+    if word in _PATHS and not isinstance(value, str | Path):
         raise _unreadable(word, value, "a text or a path")
     if word in (*_SEVERAL, "emit") and not isinstance(value, str | Path | Sequence | Mapping):
         raise _unreadable(word, value, "a text, a list of texts, or a mapping")

@@ -33,6 +33,7 @@ from tilewright.frontend.sorting import check_unique
 from tilewright.frontend.values import not_finite
 from tilewright.frontend.walk import ModelWalk
 from tilewright.ir.graph import Graph, Tensor
+from tilewright.ir.journal import INFO, timed
 from tilewright.ir.operator import Operator
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Imported:
     bound: Mapping[str, Array] = field(default_factory=dict)  # inputs of the file that are constants
 
 
+@timed(INFO, "frontend: what the model means")
 def load(
     source: Path | bytes, options: ImportOptions | None = None, operators: Mapping[str, Operator] | None = None
 ) -> Imported:

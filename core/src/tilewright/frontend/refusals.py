@@ -3,7 +3,7 @@ Does not know why; reasons come from import functions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tilewright.errors import TilewrightError, model_error, typed, unsupported_error
@@ -11,6 +11,7 @@ from tilewright.frontend.names import show, show_all
 
 _GROUPS = 12  # shown; with head and tail they fill a screen
 _REASON = 160  # characters
+_QUANTISED_LATE = ("ConvInteger-", "MatMulInteger-", "DynamicQuantize")  # what `quantize_dynamic` of onnxruntime writes
 
 
 class RefusedNode(Exception):
@@ -55,10 +56,18 @@ def refusal_error(refused: Sequence[RefusedAt], total: int) -> TilewrightError:
         where=f"node {show(refused[0].node)}",
         details=tuple(details),
         fix=(
+            *_of_dynamic_quantisation(refused),
             typed("tilewright", "ops", gives="what is supported"),
             typed("tilewright", "explain", "TW2101", gives="how a plugin adds an operator, and other ways out"),
         ),
     )
+
+
+def _of_dynamic_quantisation(refused: Sequence[RefusedAt]) -> Iterator[str]:
+    """What to do instead, where scales are only found while the network runs."""
+    if any(item.signature.rpartition(":")[2].startswith(_QUANTISED_LATE) for item in refused):
+        gives = "quantises the float network with samples; this one has scales of `quantize_dynamic`"
+        yield typed("tilewright", "quantize", "--help", gives=gives)
 
 
 def _group_text(items: Sequence[RefusedAt]) -> str:

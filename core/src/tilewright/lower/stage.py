@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from tilewright.c_text.identifiers import demand_prefix
 from tilewright.c_text.section_files import section_file
+from tilewright.ir.journal import INFO, timed
 from tilewright.ir.operator import Operator
 from tilewright.ir.program import KernelLicence, Program
 from tilewright.ir.sections import Section, ordered
@@ -26,6 +27,7 @@ TILES = ("ranges", "tiles", "windows", "transfers")  # the C of all programs tha
 ALWAYS_INCLUDED = ("<limits.h>", "<stdint.h>", "<string.h>")
 
 
+@timed(INFO, "lower: a plan as C statements")
 def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) -> Program:
     """Turn every step into a C function, and name everything at the program's border.
 

@@ -15,7 +15,7 @@ from tilewright.c_text.rendering import template
 from tilewright.config.copied_constants import CopyRule, parse_copy
 from tilewright.config.options import Options
 from tilewright.emit.stage import text
-from tilewright.errors import TilewrightError, usage_error
+from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.multi_model.shared_pools import SharedPool, share_pools
 
 if TYPE_CHECKING:
@@ -207,5 +207,5 @@ def _wrong(file: Path, reason: str) -> TilewrightError:
         "the group file cannot be used",
         where=str(file),
         details=(reason,),
-        fix=("see docs/howto/several-models.md for its form",),
+        fix=(typed("tilewright", "explain", "TW1410", gives="has an example"),),
     )

@@ -13,6 +13,7 @@ from typing import Literal
 from tilewright.allocate.overflow import MIGHT_FIT
 from tilewright.errors import TilewrightError, typed, with_fix
 from tilewright.ir.graph import Graph
+from tilewright.ir.journal import INFO, timed
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner
 from tilewright.plan.remedies import Change, remedies, room_for_constants, with_memories, within_budget
@@ -78,6 +79,7 @@ class Fitting:
     rebind: Rebind | None = None  # None: kernels are settled
     bindings: dict[Kernels, Bound] = field(default_factory=dict, compare=False, repr=False)  # that were made before
 
+    @timed(INFO, "plan: schedule, tile, allocate")
     def plan(self, bound: Bound) -> Allocated:
         """The best plan with the fastest kernels; with others where it does not fit, which a note TW5035 then tells;
         where nothing else does, or less memory is asked for, with steps by rows.

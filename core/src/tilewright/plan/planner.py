@@ -20,6 +20,7 @@ from tilewright.errors import Diagnostic, Exit, TilewrightError, memory_error
 from tilewright.ir.allocation import Allocator, Budget
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph
+from tilewright.ir.journal import DEBUG, INFO, timed, told
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import Layers
 from tilewright.ir.operator import Operator
@@ -52,6 +53,7 @@ class Planner:
     layers: Layers | None = None  # what is known of them from binding before
     known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers
 
+    @timed(INFO, "bind: kernels and layouts")
     def bind(self, graph: Graph, platform: Platform, diagnostics: tuple[Diagnostic, ...] = ()) -> Bound:
         """Kernels and layouts; the same for every proposal of this planner."""
         return verify_bound(bind(graph, platform, self.operators, self.kernels, self.pins, diagnostics, self.layers))
@@ -110,12 +112,15 @@ class Planner:
 
     def _carried_out(self, bound: Bound, decisions: Decisions) -> Allocated | Misfit:
         """What was to stay in the scratchpad but finds no place is copied."""
-        scheduled = verify_scheduled(schedule(bound, self.operators, decisions))
+        with told(DEBUG, "schedule: an order, and what is alive when"):
+            scheduled = verify_scheduled(schedule(bound, self.operators, decisions))
         travelling: dict[str, str] = {}
         while True:
             proposal = replace(decisions, memories={**decisions.memories, **travelling})
-            tiled = self.tile(scheduled, proposal)
-            answer = attempt(tiled, proposal, self.allocator, self.budget)
+            with told(DEBUG, "tile: tiler '%s'", self.tiler.name):
+                tiled = self.tile(scheduled, proposal)
+            with told(DEBUG, "allocate: allocator '%s'", self.allocator.name):
+                answer = attempt(tiled, proposal, self.allocator, self.budget)
             if isinstance(answer, Allocated):
                 return verify_allocated(answer, self.operators)
             sent = least_useful(tiled, answer)

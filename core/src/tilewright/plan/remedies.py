@@ -172,4 +172,4 @@ def taken(plan: Allocated) -> str:
         for memory in platform.memories
         if memory.size_bytes is not None and memory_bytes(plan, memory.name)
     )
-    return "fits, " + ", ".join(taken)
+    return ", ".join(("fits", *taken))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from tilewright.ir.journal import DEBUG, LOG, told
 from tilewright.plugins.catalogue import CORE, Catalogue, Offer, Package, discover
 from tilewright.plugins.faults import Fault
 from tilewright.plugins.host import Loaded, load
@@ -83,7 +84,9 @@ def load_for(
         _wish(wishes, package, offer, "")
     for package, offer in catalogue.packs(""):
         _wish(wishes, package, offer, "every compilation" if package.name == CORE else "")
-    return _load(catalogue, wishes)
+    registry = _load(catalogue, wishes)
+    LOG.info("plugins: %s", ", ".join(f"{who.distribution} {who.version}" for who in registry.distributions))
+    return registry
 
 
 def _needed(catalogue: Catalogue, named: Iterable[tuple[str, str]], with_target: bool) -> dict[_Object, _Wish]:
@@ -114,7 +117,8 @@ def _load(catalogue: Catalogue, wishes: Mapping[_Object, _Wish]) -> Registry:
     left_out: dict[str, Fault] = {}
     loaded: list[Loaded] = []
     for key, wish in sorted(wishes.items()):
-        outcome = load(wish.package, key.reference, wish.kinds)
+        with told(DEBUG, "plugin %s %s: %s", wish.package.name, wish.package.version, key.reference):
+            outcome = load(wish.package, key.reference, wish.kinds)
         if isinstance(outcome, Loaded):
             loaded.append(outcome)
         elif wish.needed_for:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tilewright.plugins.host import Loaded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Provenance:
     """The distribution that offers something."""
 
@@ -60,6 +60,11 @@ class Registry:
     observers: tuple[Observer, ...]
     provenance: Mapping[tuple[str, str], Provenance]  # (kind, name) -> who offers it
     diagnostics: tuple[Diagnostic, ...]  # one warning for each plugin that was left out
+
+    @property
+    def distributions(self) -> tuple[Provenance, ...]:
+        """Whose things these are, each once, by name."""
+        return tuple(sorted(set(self.provenance.values())))
 
     def stage_finished(self, event: StageEvent) -> tuple[Diagnostic, ...]:
         """Tell every observer; a warning for each one that fails. They cannot change anything."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.ir.journal import INFO, timed
 from tilewright.quantize.samples import Samples
 from tilewright.quantize.static import Reader, session
 
@@ -50,6 +51,7 @@ class ValueLoss:
     sqnr_db: float
 
 
+@timed(INFO, "compare: both networks on the samples")
 def accuracy(before: Path, after: Path, samples: Samples) -> Accuracy:
     """Run both networks on all samples."""
     names, given = _run(before, samples.inputs)
@@ -66,6 +68,7 @@ def accuracy(before: Path, after: Path, samples: Samples) -> Accuracy:
     )
 
 
+@timed(INFO, "compare: every value of both networks")
 def largest_losses(
     before: Path, after: Path, samples: Sequence[Mapping[str, Array]], count: int, folder: Path
 ) -> tuple[ValueLoss, ...]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from tilewright import __version__
@@ -239,8 +240,7 @@ def _quantization(tensor: Tensor) -> dict[str, Any]:
 
 
 def _plugins(deployment: Deployment) -> list[dict[str, str]]:
-    used = {(item.distribution, item.version) for item in deployment.registry.provenance.values()}
-    return [{"distribution": name, "version": version} for name, version in sorted(used)]
+    return [asdict(one) for one in deployment.registry.distributions]
 
 
 def _trail(deployment: Deployment) -> list[dict[str, Any]]:

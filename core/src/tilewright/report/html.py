@@ -13,8 +13,8 @@ from tilewright.report.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds
 from tilewright.report.names import nodes_of, shown_names
 from tilewright.report.network import network_svg, place_colours
 from tilewright.report.panels import Panel, panels_of_report
-from tilewright.report.text import meaning
-from tilewright.report.time import step_time, time_text
+from tilewright.report.text import meaning, piece_by_piece
+from tilewright.report.time import cost_text, step_time
 
 
 def report_page(report: Mapping[str, Any]) -> str:
@@ -27,7 +27,7 @@ def report_page(report: Mapping[str, Any]) -> str:
         subtitle=(
             f"{len(report['steps'])} steps · {report['macs']:,} multiply-accumulates · "
             f"{report['constants_bytes']:,} B of constants · target {target['name']}"
-            + (f" · {said}" if (said := time_text(report)) else "")
+            + (f" · {said}" if (said := cost_text(report)) else "")
         ),
         verdict="fits" if fits and not worst else "does not fit",
         panels=panels_of_report(report),
@@ -61,7 +61,7 @@ def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], r
             ends=[] if report is None else _ends(report["model"]),
             network="" if report is None else network_svg(report),
             places=[] if report is None else place_colours(report).items(),
-            framed=report is not None and _framed(report),
+            framed="" if report is None else _framed(report),
             steps=[] if report is None else _rows(report),
             diagnostics=[] if report is None else report["diagnostics"],
             facts=_facts(report),
@@ -115,10 +115,10 @@ def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _framed(report: Mapping[str, Any]) -> bool:
-    """Whether any steps run as one."""
+def _framed(report: Mapping[str, Any]) -> str:
+    """How steps that run as one are computed; "" where none do."""
     groups = [step["group"] for step in report["steps"] if "group" in step]
-    return len(set(groups)) < len(groups)
+    return piece_by_piece(report["steps"]) if len(set(groups)) < len(groups) else ""
 
 
 def _facts(report: Mapping[str, Any] | None) -> list[tuple[str, str]]:

@@ -13,12 +13,13 @@ from xml.sax.saxutils import escape
 from tilewright.report.labels import CHARACTER, shortened
 from tilewright.report.lanes import Edge, Lanes, Row, lanes_of
 from tilewright.report.names import nodes_of, shown_names
+from tilewright.report.text import piece_by_piece
 
 ROW, LANE, EDGE = 30, 18, 18  # pixels: height of a row, width of a lane, margin
 COLUMNS = MappingProxyType({"operator": 150, "name": 250, "shape": 170, "place": 130})
 MEMORIES = ("#2f7fd6", "#c2571a", "#23875a", "#9a5bd0", "#a8781c", "#c2488a", "#2b8a96")  # readable on both papers
-CALLERS, INSIDE = "the caller's memory", "tile by tile"  # values in no pool
-NOWHERE = "#7a8496"
+CALLERS = "the caller's memory"
+NOWHERE = "#7a8496"  # values in no pool: the caller's, and those between steps that run as one
 
 
 def network_svg(report: Mapping[str, Any]) -> str:
@@ -30,7 +31,8 @@ def network_svg(report: Mapping[str, Any]) -> str:
     left = EDGE + lanes.count * LANE
     width, height = left + sum(COLUMNS.values()), len(lanes.rows) * ROW + 2 * EDGE
     colours = place_colours(report)
-    parts = [*_frames(lanes, width), *(_line(edge, lanes, places, colours) for edge in lanes.edges)]
+    by = piece_by_piece(report["steps"])
+    parts = [*_frames(lanes, width, by), *(_line(edge, lanes, places[edge.value], colours, by) for edge in lanes.edges)]
     shorts = shown_names(report)
     for number, row in enumerate(lanes.rows):
         parts.append(_row(row, number, left, places, colours, shorts))
@@ -42,7 +44,7 @@ def place_colours(report: Mapping[str, Any]) -> dict[str, str]:
     found = dict.fromkeys(_places(report).values())
     known = [pool["name"] for pool in report["pools"] if pool["name"] in found]
     colours = {name: MEMORIES[number % len(MEMORIES)] for number, name in enumerate(dict.fromkeys(known))}
-    return {**colours, **{place: NOWHERE for place in (CALLERS, INSIDE) if place in found}}
+    return {**colours, **{place: NOWHERE for place in (CALLERS, piece_by_piece(report["steps"])) if place in found}}
 
 
 def _places(report: Mapping[str, Any]) -> dict[str, str]:
@@ -51,7 +53,8 @@ def _places(report: Mapping[str, Any]) -> dict[str, str]:
     inside = {value for step in report["steps"] for value in step.get("inner", ())}
     values = [name for step in report["steps"] for name in step.get("inputs", ())]
     values += [tensor["name"] for step in report["steps"] for tensor in step["outputs"]]
-    return {name: pools.get(name, INSIDE if name in inside else CALLERS) for name in values}
+    by = piece_by_piece(report["steps"])
+    return {name: pools.get(name, by if name in inside else CALLERS) for name in values}
 
 
 def _at(lane: int, number: int) -> tuple[int, int]:
@@ -59,13 +62,12 @@ def _at(lane: int, number: int) -> tuple[int, int]:
     return EDGE + lane * LANE, EDGE + number * ROW + ROW // 2
 
 
-def _line(edge: Edge, lanes: Lanes, places: Mapping[str, str], colours: Mapping[str, str]) -> str:
+def _line(edge: Edge, lanes: Lanes, place: str, colours: Mapping[str, str], by: str) -> str:
     """Down in the lane of the row that writes, and over to the one that reads in the last step."""
     (x, y), (to_x, to_y) = (_at(lanes.rows[number].lane, number) for number in (edge.first, edge.last))
     turn = to_y - ROW
     over = "" if x == to_x else f"C{x} {turn + ROW // 2} {to_x} {turn + ROW // 2} {to_x} {to_y}"
-    place = places[edge.value]
-    dashes = ' stroke-dasharray="3 3"' if place == INSIDE else ""
+    dashes = ' stroke-dasharray="3 3"' if place == by else ""
     return (
         f'<path class="edge" d="M{x} {y}V{turn if over else to_y}{over}" stroke="{colours[place]}"{dashes}>'
         f"<title>{escape(edge.value)}: {escape(place)}</title></path>"
@@ -100,7 +102,7 @@ def _texts(texts: tuple[str, ...], left: int, y: int) -> Iterator[str]:
         left += width
 
 
-def _frames(lanes: Lanes, width: int) -> Iterator[str]:
+def _frames(lanes: Lanes, width: int, by: str) -> Iterator[str]:
     """Around rows that follow each other and are one group."""
     numbered = ((number, row.step["group"] if row.step else "") for number, row in enumerate(lanes.rows))
     for group, members in groupby(numbered, key=lambda one: one[1]):
@@ -109,5 +111,5 @@ def _frames(lanes: Lanes, width: int) -> Iterator[str]:
             y, height = EDGE + numbers[0] * ROW + 1, len(numbers) * ROW - 2
             yield (
                 f'<rect class="frame" x="4" y="{y}" width="{width - 8}" height="{height}" rx="8">'
-                "<title>run as one, tile by tile</title></rect>"
+                f"<title>run as one, {by}</title></rect>"
             )

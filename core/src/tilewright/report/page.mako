@@ -76,7 +76,7 @@ of ${'{:,}'.format(panel.limit)} B\
 <span><i style="background:${colour}"></i>${place}</span>
 % endfor
 % if framed:
-<span><i class="frame"></i>run as one, tile by tile</span>
+<span><i class="frame"></i>run as one, ${framed}</span>
 % endif
 </p>
 <div class="wide drawing">${network | n}</div>
@@ -94,12 +94,12 @@ of ${'{:,}'.format(panel.limit)} B\
 <tbody>
 % for step in steps:
 <tr data-step="${step['id']}"><td class="number">${step['id']}</td><td>${step['op']}</td><td class="quiet">${step['kernel']}</td>\
-<td class="number" data-value="${step['macs']}" title="${'%.1f' % step['work']} % of all"><span class="cell"><i style="width:${'%.1f' % step['work']}%"></i></span><b>${'{:,}'.format(step['macs'])}</b></td>\
+<td class="number" data-value="${step['macs']}" ><span class="cell"><i style="width:${'%.1f' % step['work']}%"></i></span><b>${'{:,}'.format(step['macs'])}</b> <b class="quiet">${'%.1f' % step['work']} %</b></td>\
 <td class="number" data-value="${step['peak_bytes']}"><span class="cell"><i style="width:${'%.1f' % step['fill']}%"></i></span><b>${'{:,}'.format(step['peak_bytes'])}</b></td>\
 % if step['within'] is None:
-<td class="number" data-value="${step['cycles']['total']}"><span class="cell"><i style="width:${'%.1f' % step['share']}%"></i></span><b>${'%.1f' % step['share']} %</b></td>\
+<td class="number" data-value="${step['cycles']['total']}"><span class="cell"><i style="width:${'%.1f' % step['share']}%"></i></span><b>${'{:,.0f}'.format(step['cycles']['total'])}</b> <b class="quiet">${'%.1f' % step['share']} %</b></td>\
 % else:
-<td class="number quiet" data-value="0" title="tiled together with step ${step['within']}, which has the cycles of both">in step ${step['within']}</td>\
+<td class="number quiet" data-value="0" title="runs as one with step ${step['within']}, which has the cycles of both">in step ${step['within']}</td>\
 % endif
 % if step['time']:
 <td class="number" data-value="${step['time']}">${step['time'] if step['within'] is None else ''}</td>\

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tilewright.report.names import nodes_of, shown_names
-from tilewright.report.time import step_time, time_text
+from tilewright.report.table import Part, Table, plain
+from tilewright.report.time import cost_text, step_time
 
 Report = Mapping[str, Any]
 LASTING = {"state": "state", "resident": "copies of constants"}  # what lasts from run to run, by kind of pool
@@ -14,6 +15,11 @@ LASTING = {"state": "state", "resident": "copies of constants"}  # what lasts fr
 
 def summary(report: Report) -> str:
     """Model, pools with their limits and lower bounds, costs; a line for each quantised input and output."""
+    return plain(summary_parts(report))
+
+
+def summary_parts(report: Report) -> tuple[Part, ...]:
+    """The same, where tables are still tables."""
     model, target = report["model"], report["target"]
     types = sorted({item["type"] for step in report["steps"] for item in step["outputs"]})
     head = (
@@ -22,12 +28,12 @@ def summary(report: Report) -> str:
     )
     rows = [("pool", "used", "of", "free", "what")]
     rows += [_pool_row(pool, report) for pool in report["pools"]]
-    table = align(rows, right=(1, 2, 3), indent=2)
-    time = [f"  {said}"] if (said := time_text(report)) else []
-    return "\n".join((head, *table, *time, *_other_orders(report["order"]), *_away(report["away"]), *_quantised(model)))
+    pools = Table(rows=rows, right=(1, 2, 3), indent=2)
+    cost = [f"  {said}"] if (said := cost_text(report)) else []
+    return (head, pools, *cost, *_other_orders(report["order"]), *_away(report["away"]), *_quantised(model))
 
 
-def _quantised(model: Mapping[str, Any]) -> list[str]:
+def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:
     """What stored integers stand for."""
     rows = [
         (word, item["name"], f"{item['type']}{item['shape']}", meaning(item))
@@ -35,7 +41,8 @@ def _quantised(model: Mapping[str, Any]) -> list[str]:
         for item in items
         if "scale" in item
     ]
-    return align(rows, indent=2) if rows else []
+    if rows:
+        yield Table(rows=rows, indent=2, headed=False)
 
 
 def meaning(item: Mapping[str, Any]) -> str:
@@ -60,35 +67,48 @@ def _other_orders(order: Mapping[str, Any]) -> Iterator[str]:
 
 
 def layer_table(report: Report) -> str:
-    """One line for each step: operator, kernel, work, live bytes, and the ONNX nodes it stands for; with tiles and
-    cycles (an estimate) where tiles are copied, and estimated time where a clock is known. What a group takes stands
-    with its last step; a last line says so.
+    """What `layer_parts` gives, as plain text."""
+    return plain(layer_parts(report))
+
+
+def layer_parts(report: Report) -> tuple[Part, ...]:
+    """One line for each step: operator, kernel, work, live bytes, cycles (an estimate), and the ONNX nodes it stands
+    for; with tiles where they are copied, and estimated time where a clock is known. What a group takes stands with its
+    last step; a last line says so.
     """
     steps = report["steps"]
     tiled = any(step["hops"] for step in steps)
     timed = "time" in report
-    more = (*(("tiles", "cycles") if tiled else ()), *(("est. ms",) if timed else ()))
-    rows: list[tuple[str, ...]] = [("step", "operator", "kernel", "MACs", "live bytes", *more, "share", "ONNX nodes")]
+    figures = (*(("tiles",) if tiled else ()), "cycles", "of all", *(("est. ms",) if timed else ()))
+    head = ("step", "operator", "kernel", "MACs", "of all", "live bytes", *figures, "ONNX nodes")
+    rows: list[tuple[str, ...]] = [head]
     total = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
+    macs = max(sum(step["macs"] for step in steps), 1)
     last = {step["group"]: step["id"] for step in steps}
     shorts = shown_names(report)
     for step in steps:
         cycles, inner = step["cycles"]["total"], step["id"] != last[step["group"]]
-        counts = (f"{step['tiles']:,}", f"{cycles:,.0f}") if tiled else ()
+        tiles = (f"{step['tiles']:,}",) if tiled else ()
         times = (step_time(step, report),) if timed else ()
-        figures = (*counts, *times, f"{100 * cycles / total:.1f} %")
+        figures = (*tiles, f"{cycles:,.0f}", f"{100 * cycles / total:.1f} %", *times)
         rows.append(
             (
                 str(step["id"]),
                 step["op"],
                 step["kernel"],
                 f"{step['macs']:,}",
+                f"{100 * step['macs'] / macs:.1f} %",
                 f"{step['peak_bytes']:,}",
                 *("-" if inner else figure for figure in figures),
                 nodes_of(step, shorts),
             )
         )
-    return "\n".join((*align(rows, right=(0, *range(3, len(rows[0]) - 1))), *_groups(steps)))
+    return (Table(rows=rows, right=(0, *range(3, len(rows[0]) - 1))), *_groups(steps))
+
+
+def piece_by_piece(steps: Sequence[Mapping[str, Any]]) -> str:
+    """How steps of a report that run as one are computed: by tiles where these are copied, by rows on one memory."""
+    return "tile by tile" if any(step.get("hops") for step in steps) else "row by row"
 
 
 def _groups(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -98,21 +118,7 @@ def _groups(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         members.setdefault(step["group"], []).append(str(step["id"]))
     joined = [f"{', '.join(ids[:-1])} and {ids[-1]}" for ids in members.values() if len(ids) > 1]
     if joined:
-        by = "tile by tile" if any(step["hops"] for step in steps) else "row by row"  # that is how one memory does it
-        yield f"run as one, {by} (figures with the last): steps {'; '.join(joined)}"
-
-
-def align(rows: Sequence[Sequence[str]], *, right: Sequence[int] = (), indent: int = 0) -> list[str]:
-    """Columns two spaces apart, those in `right` flush right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.rjust(width) if column in right else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append((" " * indent + "  ".join(cells)).rstrip())
-    return lines
+        yield f"run as one, {piece_by_piece(steps)} (figures with the last): steps {'; '.join(joined)}"
 
 
 def _pool_row(pool: Mapping[str, Any], report: Report) -> tuple[str, str, str, str, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.graph_pass import GraphPass, PassContext
+from tilewright.ir.journal import DEBUG, INFO, timed, told
 from tilewright.ir.operator import Operator
 
 
@@ -38,6 +39,7 @@ class Rewritten:
     trail: tuple[PassRecord, ...]
 
 
+@timed(INFO, "rewrite: graph passes")
 def rewrite(graph: Graph, operators: Mapping[str, Operator], passes: Sequence[GraphPass]) -> Rewritten:
     """Run `passes` in the order of `ordered`.
 
@@ -48,7 +50,8 @@ def rewrite(graph: Graph, operators: Mapping[str, Operator], passes: Sequence[Gr
     diagnostics: list[Diagnostic] = []
     trail: list[PassRecord] = []
     for graph_pass in ordered(passes):
-        result = graph_pass.apply(graph, context)
+        with told(DEBUG, "graph pass '%s'", graph_pass.name):
+            result = graph_pass.apply(graph, context)
         if result.graph is not graph:
             _check(graph, result.graph, operators, graph_pass.name)
         trail.append(_record(graph_pass.name, graph, result.graph))

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tilewright.errors import toolchain_error, usage_error
+from tilewright.ir.journal import DEBUG, told
 
 ON_PATH = ("cc", "gcc", "clang")
 INSTALL_HINT = "pip install ziglang     (a C compiler as a wheel; or install gcc or clang)"
@@ -92,16 +93,17 @@ def execute(
     """
     merged = {**os.environ, **(environment or {})}
     try:
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            env=merged,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_seconds,
-            check=False,
-        )
+        with told(DEBUG, "%s: %s", what, shlex.join(command)):
+            done = subprocess.run(
+                command,
+                cwd=folder,
+                env=merged,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=timeout_seconds,
+                check=False,
+            )
     except FileNotFoundError as error:
         raise toolchain_error("TW7001", f"'{command[0]}' is not there", fix=(INSTALL_HINT,)) from error
     except subprocess.TimeoutExpired as error:

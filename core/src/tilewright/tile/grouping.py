@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tilewright.ir.journal import begins
 from tilewright.ir.regions import Region
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer, Group, Step
@@ -119,6 +120,7 @@ class Grouping:
         settled = {at for end, first in fixed.items() for at in range(first, end)}
         best: list[_Division] = [(0.0, ())]
         for end in range(1, len(self.machine.scheduled.steps) + 1):
+            begins("groups that end with step %d of %d", end, len(self.machine.scheduled.steps))
             divisions: list[_Division] = []
             if end in fixed:
                 score, groups = best[fixed[end]]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from tilewright.ir.journal import begins
 from tilewright.ir.regions import Copy, Hop, Region
 from tilewright.ir.tiler import Buffering, TilingRequest
 from tilewright.tile.cost import HopCost, altogether, region_costs
@@ -243,6 +244,7 @@ class StepTilings:
         for answer in answers:
             if answer.used_bytes <= room <= answer.room_bytes:
                 return answer.found
+        begins("tiles of step %d of %d", index + 1, len(self.machine.scheduled.steps))
         tables = None if outer else self._shared(index, memories, split=space.sums is not None)
         found = self.find(space, index, self.buffering, tables, beat)
         if not found and not beat and self.buffering == "double":

@@ -11,9 +11,11 @@ from graphlib import CycleError, TopologicalSorter
 
 from tilewright.errors import plugin_error, typed, usage_error
 from tilewright.ir.code_pass import CodePass, CodePassContext
+from tilewright.ir.journal import DEBUG, INFO, timed, told
 from tilewright.ir.program import Program
 
 
+@timed(INFO, "transform: code passes")
 def transform(
     program: Program,
     passes: Sequence[CodePass],
@@ -28,7 +30,8 @@ def transform(
     settings = settings or {}
     demand_known(wanted, passes, settings)
     for one in in_order([one for one in passes if one.default or one.name in wanted]):
-        changed = one.apply(program, CodePassContext(settings=settings.get(one.name, {})))
+        with told(DEBUG, "code pass '%s'", one.name):
+            changed = one.apply(program, CodePassContext(settings=settings.get(one.name, {})))
         _check(program, changed, one)
         program = replace(changed, passes=(*program.passes, one.name))
     return program

@@ -7,22 +7,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tilewright.errors import Exit, TilewrightError
-from tilewright.report.text import align
+from tilewright.report.table import Part, Table, plain
 from tilewright.validate.comparison import Drift, Verdict
 
 
 def verdict_text(verdict: Verdict) -> str:
     """Every output, how many steps are exact, what graph passes moved, and `PASS` or `FAIL`."""
-    return "\n".join((*_outputs(verdict), *_steps(verdict), *_drifted(verdict), "PASS" if verdict.passed else "FAIL"))
+    return plain(verdict_parts(verdict))
 
 
-def _outputs(verdict: Verdict) -> list[str]:
+def verdict_parts(verdict: Verdict) -> tuple[Part, ...]:
+    """The same, where the table of outputs is still one."""
+    return (_outputs(verdict), *_steps(verdict), *_drifted(verdict), "PASS" if verdict.passed else "FAIL")
+
+
+def _outputs(verdict: Verdict) -> Table:
     rows = [("output", "elements", "different", "largest difference", "allowed", "argmax")]
     for item in verdict.outputs:
         argmax = "same" if item.argmax_equal else "differs"
         numbers = (f"{item.elements:,}", f"{item.different:,}", f"{item.max_difference:g}", f"{item.allowed:g}")
         rows.append((item.name, *numbers, argmax))
-    return align(rows, right=(1, 2, 3, 4))
+    return Table(rows=rows, right=(1, 2, 3, 4))
 
 
 def _steps(verdict: Verdict) -> Iterator[str]:

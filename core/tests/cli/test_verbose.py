@@ -1,0 +1,36 @@
+"""-v shows the log while a command runs, and only then."""
+
+from __future__ import annotations
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from tilewright.cli.verbose import verbose_flag
+from tilewright.ir.journal import DEBUG, INFO, LOG, begins, told
+
+
+@click.command()
+@verbose_flag
+def work() -> None:
+    """Something in two parts."""
+    with told(INFO, "outer"):
+        begins("nobody sees this")
+        with told(DEBUG, "inner %s", "part"):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("flags", "shown"),
+    [
+        ([], []),
+        (["-v"], ["s  outer"]),
+        (["-vv"], ["s  inner part", "s  outer"]),
+        (["--verbose"], ["s  outer"]),
+    ],
+)
+def test_how_much_is_said(flags: list[str], shown: list[str]) -> None:
+    done = CliRunner().invoke(work, flags)
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert [line.split(maxsplit=1)[1] for line in done.stderr.splitlines()] == shown
+    assert (LOG.handlers, LOG.level) == ([], 0)

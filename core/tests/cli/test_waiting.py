@@ -1,0 +1,81 @@
+"""Who waits at a terminal sees what is done, on one line that is gone afterwards; nobody else does."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tilewright.cli import waiting
+from tilewright.cli.waiting import working
+from tilewright.ir.journal import LOG, begins
+
+WAITS = """
+import sys, time
+from tilewright.cli import waiting
+from tilewright.ir.journal import begins
+waiting.PATIENCE_SECONDS = 0.1
+with waiting.working("planning: whatever there is"):
+    begins("step %d of 9", 7)
+    time.sleep(0.5)
+    if len(sys.argv) > 1:
+        raise KeyboardInterrupt
+sys.stderr.write("after")
+"""
+
+
+@pytest.mark.parametrize(("terminal", "text", "pause", "told"), [
+    (True, "planning", 0.3, True),
+    (True, "planning", 0, False),
+    (True, "", 0.3, False),
+    (False, "planning", 0.3, False),
+])  # fmt: skip
+def test_what_takes_long_is_said_once_where_a_line_cannot_change(
+    terminal: bool,
+    text: str,
+    pause: float,
+    told: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    with working(text):
+        time.sleep(pause)
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "planning\n" if told else "")
+    assert (LOG.handlers, LOG.level) == ([], 0)
+
+
+@pytest.mark.parametrize("columns", [100, 20])
+def test_the_line_says_what_begins_and_is_gone_at_the_end(at_terminal: Callable[..., Any], columns: int) -> None:
+    *lines, last = at_terminal(program=WAITS, columns=columns).text.split("\r")[1:]
+    shown = [line.removesuffix("\x1b[K") for line in lines]
+    assert len(shown) >= 2
+    assert all("  0 s  planning: step 7 of 9"[: columns - 3] in line for line in shown[:2])
+    assert max(map(len, shown)) < columns
+    assert last == "\x1b[Kafter"
+
+
+def test_an_interrupt_clears_it_too(at_terminal: Callable[..., Any]) -> None:
+    assert "\r\x1b[KTraceback" in at_terminal("now", program=WAITS).text
+
+
+def test_a_log_that_is_shown_says_more(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    import logging
+
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    handler = logging.NullHandler()
+    LOG.addHandler(handler)
+    try:
+        with working("planning"):
+            begins("something")
+            time.sleep(0.1)
+    finally:
+        LOG.removeHandler(handler)
+    assert capsys.readouterr().err == ""
