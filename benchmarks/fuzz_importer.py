@@ -4,7 +4,7 @@
 
 A seed picks a case, leaves the shapes of its outputs undeclared, so that wrong shapes get deep, and changes one to
 three things: a dimension, a type, an attribute, an operator, a wire, elements, the version of the operators.
-Each must be compiled or refused (an internal error and anything over 20 s are failures); every N-th that is compiled
+Each must be compiled or refused (internal errors and anything over 20 CPU s are failures); every N-th that is compiled
 (`--build N`) must build without a warning and run under AddressSanitizer and UndefinedBehaviorSanitizer. Failures with
 one cause are counted together; the exit code is the number of causes, and `--keep` has one model of each.
 """
@@ -142,9 +142,9 @@ def verdict(model: bytes, *, build: bool) -> str:
     """ "compiled", "refused", or the cause of a failure."""
     deployment = Deployment(model, TARGET, Options(name="mutant", const_format="c", emit=()))
     try:
-        signal.alarm(SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         deployment.compile()
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         if build:
             _run(deployment)
     except TilewrightError as error:
@@ -154,7 +154,7 @@ def verdict(model: bytes, *, build: bool) -> str:
         place = traceback.extract_tb(error.__traceback__)[-1]
         return f"{type(error).__name__} in {Path(place.filename).name}:{place.lineno}"
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return "compiled"
 
 
@@ -183,7 +183,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGALRM, _too_long)
+    signal.signal(signal.SIGPROF, _too_long)
     first, last = map(int, arguments.seeds.split(":"))
     counted: Counter[str] = Counter()
     for seed in range(first, last):

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import onnx
 import pytest
+from onnx.reference import ReferenceEvaluator
 
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
 from tilewright.emit import EmitOptions, emit
+from tilewright.frontend.load import load
 from tilewright.ir.access import whole
 from tilewright.ir.allocation import Budget
 from tilewright.ir.decisions import Decisions
@@ -26,11 +31,13 @@ from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.program import Program
 from tilewright.ir.stages import Allocated, Artifact
 from tilewright.lower import lower
+from tilewright.operators.families import FAMILIES
 from tilewright.runners.host import STRICT
 from tilewright.schedule import schedule
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 from tilewright.transform import HOOKS, LIFETIMES, CodePass, transform
+from tilewright.validate.reference import run
 
 Array = npt.NDArray[np.generic]
 
@@ -212,3 +219,39 @@ class Toy:
 def toy() -> type[Toy]:
     """Toy networks and what they compute."""
     return Toy
+
+
+@pytest.fixture(scope="session", name="beside_onnx")
+def _beside_onnx() -> Callable[..., tuple[list[Array], list[Array]]]:
+    """The results of one node by the front end and the references of operators, and by onnx's own (`theirs`)."""
+    vocabulary = {operator.name: operator for family in FAMILIES for operator in import_module(family).OPERATORS}
+
+    def computed(
+        node: onnx.NodeProto,
+        given: Mapping[str, Array],
+        constants: Mapping[str, Array] | None = None,
+        *,
+        opset: int,
+        theirs: bool = True,
+    ) -> tuple[list[Array], list[Array]]:
+        model = one_node(node, given, constants or {}, opset)
+        graph = load(model.SerializeToString(), operators=vocabulary).graph
+        found = run(graph, {name: given[name] for name in graph.inputs}, vocabulary)
+        expected: Any = ReferenceEvaluator(model).run(None, dict(given)) if theirs else ()
+        return [found[name] for name in graph.outputs], list(expected)
+
+    return computed
+
+
+def one_node(
+    node: onnx.NodeProto, given: Mapping[str, Array], constants: Mapping[str, Array], opset: int
+) -> onnx.ModelProto:
+    """A model of one node; its outputs have no declared types."""
+    inputs = [
+        onnx.helper.make_tensor_value_info(name, onnx.helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+        for name, array in given.items()
+    ]
+    outputs = [onnx.helper.make_tensor_value_info(name, 0, None) for name in node.output if name]
+    held = [onnx.numpy_helper.from_array(array, name) for name, array in constants.items()]
+    graph = onnx.helper.make_graph([node], "g", inputs, outputs, held)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=10)

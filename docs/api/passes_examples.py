@@ -30,6 +30,7 @@ from tilewright.api.passes import (
     PassContext,
     PassResult,
     Port,
+    PortRows,
     Program,
     ProgramPool,
     Raw,
@@ -38,6 +39,7 @@ from tilewright.api.passes import (
     StepCall,
     StepCode,
     Switch,
+    While,
     replaced,
     statements_in,
     touched,
@@ -90,10 +92,11 @@ base = Parameter(type="uint8_t *", name="l1", given=Field(Name("pools"), "l1", a
 fetch = Part(role="fetch", function="digits_fetch", comment=(), parameters=(base,), body=())
 assert list(replace(step, body=(), parts=(fetch,)).statements) == []
 
-# %% ProgramPool, Port
+# %% ProgramPool, Port, PortRows
 # The memories that the program uses, and where inputs and outputs are.
 pool: ProgramPool = program.pools[0]
 port: Port = program.inputs[0]
+assert port.rows is None and PortRows(count=8, blocks=3, piece_bytes=8).size_bytes == 24
 assert port.pool == pool.base
 assert port.offset_bytes + port.tensor.size_bytes <= pool.size_bytes
 
@@ -109,7 +112,7 @@ assert StateInitialiser(offset=Number(0), size_bytes=64, pool="flash", source=Nu
 run: tuple[Statement, ...] = (Hook(step=0, phase="begin"), StepCall(step=0), Hook(step=0, phase="end"))
 assert [one.step for one in program.body if isinstance(one, StepCall)] == [*range(len(program.steps))]
 
-# %% For, If, Switch, Declare, Comment, Raw
+# %% For, While, If, Switch, Declare, Comment, Raw
 # Structure is a tree, and so are expressions; only what authors of kernels, platforms and passes write is text.
 loop = For(variable="i", start=Number(0), stop=Name("n"), step=Number(1), body=(Raw(text="sum += x[i];"),))
 sums = (
@@ -120,6 +123,8 @@ sums = (
 
 by_kind = Switch(value=Name("kind"), bodies=(sums, (Raw(text="sum = 0;"),)))
 assert len(by_kind.bodies) == 2
+forever = While(condition=Number(1), body=(by_kind,))
+assert [type(one).__name__ for one in statements_in((forever,))][:2] == ["While", "Switch"]
 
 # %% statements_in
 # All statements, those inside loops and branches included, in the order of the text.

@@ -9,6 +9,7 @@ import numpy as np
 
 from tilewright.api.deployment import Deployment
 from tilewright.api.runner import (
+    Area,
     Compiler,
     ElfSymbol,
     Harness,
@@ -19,6 +20,7 @@ from tilewright.api.runner import (
     RunResult,
     Timeline,
     TimeSpan,
+    TracedRows,
     decode_outputs,
     decode_trace,
     elf_code_bytes,
@@ -37,13 +39,17 @@ image = {name: np.zeros(tensor.shape, tensor.dtype.numpy) for name, tensor in pl
 # What is to be run: the generated files, the plan behind them, and sets of inputs.
 job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=(image,), trace=True)
 
-# %% make_harness, Harness, Record
+# %% make_harness, Harness, Area, Record, TracedRows
 # The program around the network: its `main`, the inputs as bytes, and where each step's values will be.
 harness: Harness = make_harness(job)
 record: Record = harness.records[0]
+area: Area = harness.areas[record.area]
+assert record.offset_bytes + record.size_bytes <= area.size_bytes
 assert "int main(" in harness.main
 assert len(harness.inputs) == sum(array.nbytes for array in image.values())
 assert record.size_bytes == harness.tensors[record.value].size_bytes
+rows: tuple[TracedRows, ...] = harness.traced  # values that are nowhere whole, because they are computed row by row
+assert rows == () == harness.flags and not harness.headers
 
 # %% find_compiler, missing_compiler, Compiler
 # What this machine compiles with; `missing_compiler` is the sentence for `Runner.available`.

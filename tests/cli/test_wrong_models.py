@@ -151,14 +151,6 @@ MODELS: Mapping[str, tuple[Callable[[], ModelProto], str, int, str]] = {
     "an operator in small letters": (lambda: one("relu"), "TW2101", 4, "relu"),
     "an attribute too many": (lambda: one("Relu", inplace=1), "TW2101", 4, "inplace"),
     "a loop": (lambda: one("Loop", body=relu().graph), "TW2101", 4, "Loop"),
-    "indices of a max pool": (
-        lambda: model(
-            node("MaxPool", ["x"], ["y", "i"], kernel_shape=[2, 2]), inputs={"x": (1, 1, 4, 4)}, outputs=("y", "i")
-        ),
-        "TW2101",
-        4,
-        "MaxPool",
-    ),
     "a batch norm that trains": (
         lambda: one(
             "BatchNormalization", constants={n: np.ones(2, F32) for n in "abcd"}, shape=(1, 2, 3, 3), training_mode=1

@@ -203,9 +203,14 @@ def _with_constants(model: onnx.ModelProto, values: Mapping[str, Array]) -> onnx
 def _data(item: Any) -> tuple[list[Array | None], list[Array]]:
     if item.kind == "node":
         inputs, outputs = item.data_sets[0]
-        return [None if each is None else np.asarray(each) for each in inputs], [np.asarray(each) for each in outputs]
+        return [None if each is None else _array(each) for each in inputs], [_array(each) for each in outputs]
     folder = Path(item.model_dir) / "test_data_set_0"
     return list(_tensors(folder, "input")), list(_tensors(folder, "output"))
+
+
+def _array(value: Any) -> Array:
+    """Data of a case: some are arrays, some protobufs."""
+    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
 
 
 def _tensors(folder: Path, role: str) -> Iterator[Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -12,10 +13,15 @@ import pytest
 from networks import network_file, vectors_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
+from tilewright.emit import EmitOptions, emit
+from tilewright.ir.program import Part, Program
 from tilewright.ir.runner import Job, RunResult
+from tilewright.ir.statements import KernelCall, Raw, Statement, replaced
 from tilewright.plan.planner import ram_bytes
 from tilewright.plugins import load_named
+from tilewright.runners.host import HostRunner
 from tilewright.validate.comparison import judge_steps
+from tilewright.verification.validation import validate, vectors_of
 
 BYTES = (  # network, target, the most that rows take of what layers do
     ("resnet8_int8", "generic", 0.33),
@@ -88,3 +94,30 @@ def test_a_limit_alone_is_kept(share: float) -> None:
     limit = int(share * ram_bytes(deployment("resnet8_int8", "generic", "speed").allocated))
     plan = Deployment(network_file("resnet8_int8"), "generic", Options(memory={"ram": limit}))
     assert ram_bytes(plan.allocated) <= limit
+
+
+@pytest.mark.parametrize("sick", [0, 2, 8])
+def test_a_kernel_that_is_wrong_is_named_by_its_step(sick: int) -> None:
+    """Its value is nowhere whole: rows are seen as they are made."""
+    made = Deployment(network_file("kws_int8"), "generic", Options(optimize="ram"))
+    name = made.scheduled.steps[sick].name
+    assert any(region.rows and name in region.steps[:-1] for region in made.tiled.regions)
+    made.__dict__["artifact"] = emit(_broken(made.program, f"_{sick:02}_"), EmitOptions())
+    shown = validate(made, HostRunner(), vectors_of(made, None, 1))
+    assert [step.name for step in shown.steps if not step.exact] == [name]
+    assert shown.fault is not None and shown.fault.where.startswith(f"step '{name}'")
+    assert len(shown.steps) == len(made.scheduled.steps) and not shown.verdict.inner
+
+
+def _broken(program: Program, number: str) -> Program:
+    """One bit of what a step's kernel computes in each call is another."""
+    wrong = Raw(text="((uint8_t *)(void *)y)[0] ^= 4u;")
+
+    def changed(statement: Statement) -> tuple[Statement, ...]:
+        computes = isinstance(statement, KernelCall) and statement.kernel.startswith("portable.")
+        return (statement, wrong) if computes else (statement,)
+
+    def part(one: Part) -> Part:
+        return replace(one, body=replaced(one.body, changed)) if number in one.function else one
+
+    return replace(program, steps=tuple(replace(step, parts=tuple(map(part, step.parts))) for step in program.steps))

@@ -53,7 +53,7 @@ def _expected(deployment: Deployment, frames: tuple[Mapping[str, Array], ...]) -
 
 
 @pytest.mark.parametrize("name", list(STATES))
-@pytest.mark.parametrize("io", ["pool", "user"])
+@pytest.mark.parametrize("io", ["pool", "user", "push"])
 def test_frames_of_c_are_those_of_the_loop(streams: dict[str, Path], name: str, io: str, tmp_path: Path) -> None:
     options = Options(states=STATES[name], io=io, code_passes={"lifetimes": {}})  # type: ignore[arg-type]
     deployment = Deployment(streams[name], "generic", options)

@@ -21,6 +21,7 @@ from tilewright.config.memory_pools import with_pools
 from tilewright.config.name_patterns import KnownNames, names_of
 from tilewright.config.options import Options
 from tilewright.config.pins import demand_ends, demand_groups, pinned_memories
+from tilewright.config.pushed_input import demand_one_memory, ends_of, pushed_input
 from tilewright.config.recurrent_state import RecurrentState, beginnings, initial_constants, states_of, states_of_plan
 from tilewright.errors import Diagnostic, Exit, TilewrightError, with_fix
 from tilewright.ir.allocation import Budget
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from tilewright.frontend.load import Imported
     from tilewright.ir.program import Program
     from tilewright.plan.planner import Planner
+    from tilewright.plan.row_front import FrontPoint
     from tilewright.plugins.registry import Registry
     from tilewright.rewrite import Rewritten
 
@@ -175,12 +177,12 @@ class Deployment:
         return self._finished("allocate", plan)
 
     @cached_property
-    def smallest(self) -> Allocated:
-        """The plan in the least memory: with steps computed row by row where that takes less."""
-        from tilewright.plan.row_choice import smallest_plan
+    def front(self) -> tuple[FrontPoint, ...]:
+        """Bytes against cycles: this plan, and others that flags lead to. Of a state that was imported, this one."""
+        from tilewright.plan.row_front import row_front
 
-        planner = replace(self.planner, pins=self._decided, optimize="ram")
-        return self.allocated if self._given else smallest_plan(planner, self.allocated, self._bound_with)
+        planner = replace(self.planner, pins=self._decided)
+        return row_front(planner, self.allocated, self.bound, None if self._given else self._bound_with)
 
     @cached_property
     def program(self) -> Program:
@@ -210,11 +212,18 @@ class Deployment:
         exporters = [self.registry.exporters[name] for name in self.options.emit]
         return export(exporters, self.allocated, self.artifact)
 
-    @property
+    @cached_property
     def graph(self) -> Graph:
-        """The graph that is compiled: imported and rewritten."""
-        given = self._given.get(Graph)
-        return given if isinstance(given, Graph) else self.rewritten.graph
+        """The graph that is compiled: imported, rewritten, and with an input that arrives in rows."""
+        if isinstance(given := self._given.get(Graph), Graph):
+            return given
+        from tilewright.rewrite.arrivals import with_arrival
+
+        pushed = pushed_input(self.options, self.rewritten.graph)
+        if not pushed:
+            return self.rewritten.graph
+        demand_one_memory(self.platform)
+        return with_arrival(self.rewritten.graph, pushed)
 
     @property
     def tiled(self) -> Tiled:
@@ -333,10 +342,9 @@ class Deployment:
     @property
     def _pins(self) -> Decisions:
         """What was asked for before the graph is bound."""
-        ends = (*self.inputs, *self.outputs)
-        demand_ends(self.options.io_of, ends)
+        demand_ends(self.options.io_of, (*self.inputs, *self.outputs))
         flags = Decisions(
-            io={**dict.fromkeys(ends, self.options.io), **self.options.io_of},
+            io=ends_of(self.options, self.inputs, self.outputs),
             state={state.input: state.output for state in self.states},
         )
         return flags.pinned_by(self.options.pins)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast, get_args
 
 from tilewright.config.boards import Board, read_board
 from tilewright.config.clock import parse_clock
@@ -15,9 +15,7 @@ from tilewright.config.io_types import FLOAT, TYPES
 from tilewright.config.memory_pools import PoolSpec, parse_bytes, parse_names, parse_pool, with_details
 from tilewright.config.options import Options
 from tilewright.errors import typed, usage_error
-from tilewright.ir.decisions import Decisions
-
-Io = Literal["pool", "user"]
+from tilewright.ir.decisions import Decisions, Whose
 
 
 def options_from(flags: Mapping[str, Any]) -> Options:
@@ -83,22 +81,25 @@ def exporters_from(emit: str) -> tuple[str, ...]:
     return names
 
 
-def io_from(texts: Sequence[str]) -> tuple[Io, dict[str, Io]]:
+def io_from(texts: Sequence[str]) -> tuple[Whose, dict[str, Whose]]:
     """What holds for all tensors, and what for those that were named. The last word of each counts."""
-    rest: Io = "pool"
-    named: dict[str, Io] = {}
+    rest: Whose = "pool"
+    named: dict[str, Whose] = {}
     for text in texts:
         name, equals, whose = text.rpartition("=")
-        if whose not in ("pool", "user") or (equals and not name):
+        if whose not in get_args(Whose) or (equals and not name):
             raise usage_error(
                 "TW1101",
                 f"'--io {text}' cannot be read",
-                fix=(typed("--io", "user"), "write it as --io NAME=user for one input or output"),
+                fix=(
+                    typed("--io", "user"),
+                    "write it as --io NAME=user for one of them: pool, user, push",
+                ),
             )
         if name:
-            named[name] = cast(Io, whose)
+            named[name] = cast(Whose, whose)
         else:
-            rest = cast(Io, whose)
+            rest = cast(Whose, whose)
     return rest, named
 
 

@@ -137,8 +137,10 @@ def test_hooks_around_every_step_are_a_loop() -> None:
     }
     after();"""
     )
-    apart = (*body[:2], Raw(text="between();"), *body[2:])
-    assert "switch" not in "\n".join(print_run(apart, steps, "NET_STEP_COUNT"))
+    apart = "\n".join(print_run((*body[:2], Raw(text="between();"), *body[2:]), steps, "NET_STEP_COUNT"))
+    assert "    between();" in apart and "case 0" not in apart
+    assert "for (uint32_t step = 1u; step < NET_STEP_COUNT; ++step) {" in apart
+    assert "step < 2u" in "\n".join(print_run(body[:6], steps, "NET_STEP_COUNT"))
 
 
 def test_long_lines_break_where_the_fewest_parentheses_are_open() -> None:

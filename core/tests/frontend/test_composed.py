@@ -109,3 +109,18 @@ def test_an_expand_of_nothing_is_nothing(loads, model) -> None:
     shape = helper.make_tensor("shape", TensorProto.INT64, [3], [2, 1, 4])
     graph = loads(model([helper.make_node("Expand", ["x", "shape"], ["y"])], inputs=[x], constants=[shape])).graph
     assert graph.tensors["y"].shape == (2, 0, 4)
+
+
+def test_a_mean_of_doubles(loads, model) -> None:
+    ends = [helper.make_tensor_value_info(name, TensorProto.DOUBLE, [3]) for name in ("a", "b", "y")]
+    graph = loads(model([helper.make_node("Mean", ["a", "b"], ["y"])], inputs=ends[:2], outputs=ends[2:])).graph
+    given = {"a": np.array([1.0, 2.0, 4.0]), "b": np.array([2.0, 2.0, 5.0])}
+    assert run(graph, given, vocabulary())["y"].tolist() == [1.5, 2.0, 4.5]
+
+
+@pytest.mark.parametrize(("op", "inputs"), [("Mean", "ab"), ("PRelu", "ab"), ("Celu", "a"), ("IsInf", "a")])
+def test_scalars_stay_scalars(loads, model, op: str, inputs: str) -> None:
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, []) for name in "ab"]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.UNDEFINED, None)]
+    graph = loads(model([helper.make_node(op, list(inputs), ["y"])], inputs=ends, outputs=outputs)).graph
+    assert graph.tensors["y"].shape == ()

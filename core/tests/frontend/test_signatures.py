@@ -46,6 +46,7 @@ def text_of(
         ("Relu", (np.ones(1, np.float32),), {}, "it has 2 inputs"),
         ("Gather", (np.zeros(1, np.float32),), {}, "input indices ('c0') is float"),
         ("Where", (None, np.zeros(1, np.float32)), {}, "it has 2 inputs, Where needs 3"),
+        ("Concat", (None, np.zeros(1, np.float32)), {"axis": 0}, "input inputs must be there"),
     ],
 )  # fmt: skip
 def test_what_the_definition_forbids(refuses, model, op, constants, attributes, words):
@@ -67,3 +68,19 @@ def test_a_type_that_came_later_is_none_of_an_older_version(refuses, loads, mode
     node = helper.make_node("Relu", ["x"], ["y"])
     assert "is int32" in refuses(model([node], inputs=[value], outputs=ends, opset=13), "TW1218")
     assert loads(model([node], inputs=[value], outputs=ends, opset=14))
+
+
+@pytest.mark.parametrize("op", ["Squeeze", "Unsqueeze"])
+def test_one_axis_may_be_a_scalar(loads, refuses, model, op):
+    """As ONNX's own definition of AffineGrid has it."""
+    axes = [numpy_helper.from_array(np.array(value, np.int64), "a") for value in (0, [[0]])]
+    node = helper.make_node(op, ["x", "a"], ["y"])
+    assert loads(model([node], constants=axes[:1])).graph.tensors["y"].shape in ((4,), (1, 1, 4))
+    assert "axes is of shape [1, 1]" in refuses(model([node], constants=axes[1:]), "TW1218")
+
+
+def test_a_resize_may_leave_its_region_out(loads, model):
+    """Exporters did before ONNX allowed it."""
+    scales = numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), "s")
+    made = model([helper.make_node("Resize", ["x", "", "s"], ["y"])], inputs=[IMAGE], constants=[scales], opset=11)
+    assert loads(made).graph.tensors["y"].shape == (1, 2, 10, 10)

@@ -45,16 +45,33 @@ def test_dropout(loads, model, opset):
     assert [node.op for node in loads(model(nodes, opset=opset)).graph.nodes] == ["Clip"]
 
 
+@pytest.mark.parametrize(("opset", "ratio"), [(7, 0.5), (10, 0.5), (13, None)])
+def test_the_mask_of_a_dropout_is_true_everywhere(loads, model, opset, ratio):
+    nodes = [helper.make_node("Dropout", ["x"], ["y", "mask"], **({"ratio": ratio} if ratio else {}))]
+    graph = loads(model(nodes, outputs=[value("y"), helper.make_tensor_value_info("mask", 0, None)], opset=opset)).graph
+    mask = next(node for node in graph.nodes if node.outputs == ("mask",))
+    ones = graph.constants[mask.inputs[0]]
+    assert ones.all() and ones.shape == graph.tensors["x"].shape
+    assert ones.dtype == (np.float32 if opset < 10 else np.bool_)
+
+
+def test_an_optional_is_a_tensor_or_absent(loads, model):
+    nodes = [
+        helper.make_node("OptionalGetElement", ["x"], ["t"]),
+        helper.make_node("OptionalHasElement", ["x"], ["is"]),
+        helper.make_node("OptionalHasElement", [""], ["is_not"]),
+        helper.make_node("Relu", ["t"], ["y"]),
+    ]
+    ends = [value("y"), *(helper.make_tensor_value_info(name, 0, None) for name in ("is", "is_not"))]
+    graph = loads(model(nodes, outputs=ends, opset=18)).graph
+    assert [node.op for node in graph.nodes] == ["Clip", "Reshape", "Reshape"]
+    assert [graph.constants[node.inputs[0]].item() for node in graph.nodes[1:]] == [True, False]
+
+
 def test_dropout_in_training(refuses, model):
     constants = [numpy_helper.from_array(np.array(True), "t"), numpy_helper.from_array(np.array(0.5, np.float32), "r")]
     nodes = [helper.make_node("Dropout", ["x", "r", "t"], ["y"])]
     assert "model.eval()" in refuses(model(nodes, constants=constants), "TW2101", 4)
-
-
-def test_a_mask_that_is_used(refuses, model):
-    nodes = [helper.make_node("Dropout", ["x"], ["y", "mask"])]
-    outputs = [value("y"), helper.make_tensor_value_info("mask", TensorProto.BOOL, None)]
-    refuses(model(nodes, outputs=outputs), "TW2101", 4)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,9 @@ def test_typed_elements_must_fill_the_shape(refuses, with_weights):
     assert "holds 2 elements" in refuses(with_weights(weights), "TW1211")
 
 
-@pytest.mark.parametrize("dims", [[-1], [1, -4], [1 << 31, 1 << 31], [1 << 62, 8], [(1 << 63) - 1]])
+@pytest.mark.parametrize(
+    "dims", [[3, 2**31 - 1, 1, 0], [-1], [1, -4], [1 << 31, 1 << 31], [1 << 62, 8], [(1 << 63) - 1]]
+)
 def test_absurd_dimensions(refuses, with_weights, dims):
     assert "initialiser 'w'" in refuses(with_weights(raw(dims, b"\0" * 16)), "TW1206")
 

@@ -1,10 +1,12 @@
-"""Branches with a known condition are taken; unknown conditions and endless loops are refused."""
+"""Branches with a known condition are taken, others chosen at run time; endless loops are refused."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+
+from tilewright.validate.reference import run
 
 
 def branch(nodes, output, constants=()):
@@ -53,11 +55,32 @@ def test_a_condition_from_shapes(loads, model):
     assert [node.op for node in graph.nodes] == ["Clip"] and graph.outputs == ("y",)
 
 
-def test_a_condition_computed_at_run_time(refuses, choosing):
-    made = choosing(True)
+def at_run_time(made):
+    """The same model with a condition that is an input."""
     made.graph.initializer.pop()
-    made.graph.input.append(helper.make_tensor_value_info("c", TensorProto.BOOL, []))
-    assert "run time" in refuses(made, "TW2101", 4)
+    made.graph.input.append(helper.make_tensor_value_info("c", TensorProto.BOOL, [1]))
+    return made
+
+
+def test_a_condition_computed_at_run_time_chooses_between_results(loads, choosing, vocabulary):
+    same = branch([helper.make_node("Identity", ["h"], ["e"], "as_it_is")], "e")
+    graph = loads(at_run_time(choosing(True, else_branch=same))).graph
+    assert [node.op for node in graph.nodes] == ["Clip", "Add", "Reshape", "Where", "Clip"]
+    x = np.array([[1, -2, 3, -4]], np.float32)
+    for condition, wanted in ((True, [8, 7, 10, 7]), (False, [1, 0, 3, 0])):
+        found = run(graph, {"x": x, "c": np.array([condition])}, vocabulary)["y"]
+        assert found.tolist() == [wanted]
+
+
+def test_branches_of_other_shapes_cannot_be_chosen_at_run_time(refuses, choosing):
+    text = refuses(at_run_time(choosing(True)), "TW2101", 4)
+    assert "both branches are computed, and its branches make f32[1, 4] and f32[4, 1]" in " ".join(text.split())
+
+
+def test_a_branch_that_cannot_be_imported_says_how_to_make_the_condition_known(refuses, choosing):
+    odd = branch([helper.make_node("Rleu", ["h"], ["t"], "odd")], "t")
+    text = " ".join(refuses(at_run_time(choosing(True, then_branch=odd)), "TW2101", 4).split())
+    assert "Rleu" in text and "--bind makes an input known" in text
 
 
 def test_loops_stay_within_the_limit_of_nodes(refuses, model):

@@ -28,8 +28,6 @@ OPERATORS = (
 REFUSED = {
     "test_batchnorm_epsilon_training_mode": "training is not supported",
     "test_batchnorm_example_training_mode": "training is not supported",
-    "test_maxpool_with_argmax_2d_precomputed_pads": "output Indices",
-    "test_maxpool_with_argmax_2d_precomputed_strides": "output Indices",
 }
 
 Cases = Mapping[str, Mapping[str, Any]]  # operator, name of a case

@@ -112,3 +112,10 @@ def test_refusals() -> None:
         site_of(QUANTIZE, [x, scale, np.zeros(1, np.int8)], {"to": "i8", "axis": 0})
     with pytest.raises(TilewrightError, match="type of X"):
         site_of(DEQUANTIZE, [np.zeros(2, np.int8), scale[:1], np.zeros(1, np.uint8)], {})
+
+
+@pytest.mark.parametrize("shapes", [((1, 1), (1,)), ((1,), (1, 1)), ((1, 1), (1, 1))])
+def test_parameters_of_two_axes(shapes: tuple[tuple[int, ...], ...]) -> None:
+    scale, zero = np.ones(shapes[0], np.float32), np.zeros(shapes[1], np.int8)
+    with pytest.raises(TilewrightError, match="scale"):
+        site_of(QUANTIZE, [np.ones((2, 2), np.float32), scale, zero], {"to": "i8"}, (1, 2))

@@ -18,10 +18,12 @@ OPERATORS = {operator.name: operator for family in FAMILIES for operator in impo
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 
 
-def imported(kind: str, outputs: tuple[str, ...], *, directions: int = 1, **attributes: Any) -> Graph:
+def imported(
+    kind: str, outputs: tuple[str, ...], *, directions: int = 1, w_directions: int = 0, **attributes: Any
+) -> Graph:
     """A layer of three units over [4, 2, 5], weights and biases constant."""
     units = GATES[kind] * 3
-    shapes = {"w": (directions, units, 5), "r": (directions, units, 3), "b": (directions, 2 * units)}
+    shapes = {"w": (w_directions or directions, units, 5), "r": (directions, units, 3), "b": (directions, 2 * units)}
     numbers = np.random.default_rng(0)
     constants = [
         numpy_helper.from_array(numbers.standard_normal(shape).astype(np.float32), name)
@@ -83,3 +85,9 @@ def test_a_bias_inside_the_reset() -> None:
 def test_refused(attributes: dict[str, Any], reason: str) -> None:
     with pytest.raises(TilewrightError, match=reason):
         imported("LSTM", ("y",), **attributes)
+
+
+@pytest.mark.parametrize(("directions", "w_directions"), [(2, 1), (1, 2)])
+def test_weights_of_other_directions_than_the_recurrence(directions: int, w_directions: int) -> None:
+    with pytest.raises(TilewrightError, match="an entry for each direction"):
+        imported("GRU", ("y",), directions=directions, w_directions=w_directions, direction="bidirectional")

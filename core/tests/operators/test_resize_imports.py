@@ -93,6 +93,10 @@ def test_a_crop_has_a_value_outside() -> None:
         ({"sizes": [1, 2, 2, 2], "keep_aspect_ratio_policy": "golden"}, "'golden'"),
         ({"scales": [1, 1, 2, 2], "mode": "cubic", "dtype": BYTE}, "must be f32"),
         ({"sizes": [1, 2, 2, 2], "coordinate_transformation_mode": "tf_crop_and_resize"}, "roi has 0"),
+        (
+            {"scales": [1, 1, 2, 2], "mode": "linear", "coordinate_transformation_mode": "tf_half_pixel_for_nn"},
+            "not 'linear'",
+        ),
     ],
 )
 def test_refused(given: dict[str, Any], reason: str) -> None:

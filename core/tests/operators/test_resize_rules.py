@@ -39,6 +39,11 @@ def test_nearest_stays_inside(rounding: str, wanted: list[int]) -> None:
     assert nearest(UP, "asymmetric", rounding).tolist() == wanted
 
 
+def test_the_nearest_by_tensorflows_old_rule() -> None:
+    line = Line(inputs=6, size=4, scale=2 / 3)
+    assert nearest(line, "tf_half_pixel_for_nn", "floor").tolist() == [0, 2, 3, 5]  # of 0.75, 2.25, 3.75, 5.25
+
+
 def test_outside_a_crop() -> None:
     line = Line(inputs=4, size=3, scale=0.75, roi=(-0.5, 1.0))
     assert outside(line, "tf_crop_and_resize").tolist() == [True, False, False]

@@ -8,7 +8,17 @@ Made by tools/build_api.py: change tools/api.toml, not this file.
 
 from tilewright.ir.code_pass import CodePass, CodePassContext
 from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.ir.program import KernelLicence, Parameter, Part, Port, Program, ProgramPool, StateInitialiser, StepCode
+from tilewright.ir.program import (
+    KernelLicence,
+    Parameter,
+    Part,
+    Port,
+    PortRows,
+    Program,
+    ProgramPool,
+    StateInitialiser,
+    StepCode,
+)
 from tilewright.ir.statements import (
     Barrier,
     ByteRange,
@@ -30,6 +40,7 @@ from tilewright.ir.statements import (
     Statement,
     StepCall,
     Switch,
+    While,
     replaced,
     statements_in,
     touched,
@@ -61,6 +72,7 @@ __all__ = [
     "PassContext",
     "PassResult",
     "Port",
+    "PortRows",
     "Program",
     "ProgramPool",
     "Raw",
@@ -69,6 +81,7 @@ __all__ = [
     "StepCall",
     "StepCode",
     "Switch",
+    "While",
     "replaced",
     "statements_in",
     "touched",

@@ -6,11 +6,14 @@ Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
 from tilewright.ir.runner import Job, Level, Runner, RunResult, Timeline, TimeSpan
+from tilewright.runners.areas import Area
 from tilewright.runners.elf import ElfSymbol, elf_code_bytes, elf_function_at, elf_symbols
 from tilewright.runners.harness import Harness, Record, decode_outputs, decode_trace, make_harness
 from tilewright.runners.toolchain import Compiler, execute, find_compiler, missing_compiler
+from tilewright.runners.traced_rows import TracedRows
 
 __all__ = [
+    "Area",
     "Compiler",
     "ElfSymbol",
     "Harness",
@@ -21,6 +24,7 @@ __all__ = [
     "Runner",
     "TimeSpan",
     "Timeline",
+    "TracedRows",
     "decode_outputs",
     "decode_trace",
     "elf_code_bytes",

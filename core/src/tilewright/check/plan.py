@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tilewright.check.address_ranges import alive
+from tilewright.check.arrivals import arrival_faults
 from tilewright.check.dataflow import Replay
 from tilewright.check.placement import placement_faults
 from tilewright.ir.layout import same_bytes
@@ -25,6 +26,7 @@ def plan_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> tupl
         *_scratch_faults(allocated),
         *_access_faults(allocated),
         *_copy_faults(allocated),
+        *arrival_faults(allocated),
         *Replay(allocated, operators).faults(),
     )
 

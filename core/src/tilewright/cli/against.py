@@ -59,11 +59,18 @@ def compared(
     from tilewright.validate.agreement import agreements
     from tilewright.validate.other_runtime import values_from
 
-    ours = [{**values, **outputs} for values, outputs in zip(ran.values, ran.outputs, strict=True)]
+    ours = [{**_whole(values), **outputs} for values, outputs in zip(ran.values, ran.outputs, strict=True)]
     names = {name for values in ours for name in values}
     theirs = values_from(runtime, deployment.model, names, _frames(deployment, given, ours))
     rounds = any(node.op in _ROUNDING for node in deployment.imported.graph.nodes)
     return agreements(deployment.scheduled.bound.graph, ours, theirs, rounds=rounds)
+
+
+def _whole(values: Mapping[str, Array]) -> dict[str, Array]:
+    """Without those of which nobody reads all rows, so that some were not computed."""
+    import numpy as np
+
+    return {name: array for name, array in values.items() if not isinstance(array, np.ma.MaskedArray)}
 
 
 def _frames(

@@ -29,13 +29,14 @@ def command(json_target: str | None, layers: bool, **flags: Any) -> None:
     from tilewright.cli.waiting import LESS_MEMORY, PLANNING, working
     from tilewright.deployment import Deployment
     from tilewright.report.build import build_report
-    from tilewright.report.smallest import less_memory
+    from tilewright.report.front import less_memory
     from tilewright.report.text import layer_parts, summary_parts
 
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     with working(PLANNING):
         deployment.compile()  # what cannot be lowered or written must not pass
-    report = build_report(deployment, artifacts=False)
+    with working(LESS_MEMORY):
+        report = build_report(deployment, artifacts=False)
     show_diagnostics(deployment.diagnostics, flags["strict"])
     if json_target:
         send_json(report, json_target)
@@ -44,9 +45,9 @@ def command(json_target: str | None, layers: bool, **flags: Any) -> None:
     say(*summary_parts(report))
     if layers:
         say("", *layer_parts(report))
-    with working(LESS_MEMORY):
-        less = tuple(less_memory(deployment))
+    context = click.get_current_context()
+    less = tuple(less_memory(deployment.front, typed_again(context, leave_out=("json_target", "layers", "optimize"))))
     if less:
         say(*less)
-    again = typed_again(click.get_current_context(), leave_out=("json_target", "layers"))
+    again = typed_again(context, leave_out=("json_target", "layers"))
     say(f"FITS.   Next: tilewright compile {again} -o {deployment.prefix}")

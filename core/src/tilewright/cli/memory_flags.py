@@ -83,6 +83,7 @@ def io_flag(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         *names,
         "io",
         multiple=True,
-        metavar="pool|user|NAME=pool|user",
-        help="Inputs and outputs live in the plan (pool, the default) or in the caller's memory; or one of them does.",
+        metavar="pool|user|push|NAME=...",
+        help="Inputs and outputs live in the plan (pool, the default) or in the caller's memory (user), or an input "
+        "arrives in rows (push); NAME=... is about one of them.",
     )

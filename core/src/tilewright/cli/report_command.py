@@ -32,10 +32,12 @@ def command(file: Path, form: str) -> None:
 
 
 def _show(report: dict[str, Any], form: str) -> None:
+    from tilewright.report.front import front_table
     from tilewright.report.text import layer_parts, summary_parts
 
     if form == "text":
-        say(*summary_parts(report), "", *layer_parts(report))
+        front = front_table(report)
+        say(*summary_parts(report), "", *front, *(("",) if front else ()), *layer_parts(report))
     elif form == "md":
         hand_over(_markdown(report))
     elif form == "csv":

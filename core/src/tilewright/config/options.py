@@ -10,7 +10,7 @@ from typing import Literal
 from tilewright.config.boards import Board
 from tilewright.config.copied_constants import CopyRule
 from tilewright.config.memory_pools import PoolSpec
-from tilewright.ir.decisions import Decisions
+from tilewright.ir.decisions import Decisions, Whose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +27,8 @@ class Options:
     pools: tuple[PoolSpec, ...] = ()  # memories instead of the target's own of the same kind, best first
     memory: Mapping[str, int] = field(default_factory=dict)  # memory -> hard limit
     settings: Mapping[str, str] = field(default_factory=dict)  # target settings
-    io: Literal["pool", "user"] = "pool"  # where graph inputs and outputs live
-    io_of: Mapping[str, Literal["pool", "user"]] = field(default_factory=dict)  # the same for single ones
+    io: Whose = "pool"  # where graph inputs and outputs live; "push": inputs arrive in rows
+    io_of: Mapping[str, Whose] = field(default_factory=dict)  # the same for single ones
     io_type: str = "float"  # of inputs and outputs that are quantised behind the border: an integer type, or as it is
     io_type_of: Mapping[str, str] = field(default_factory=dict)  # the same for single ones
     memory_pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors, layers or weights -> memory; the last counts

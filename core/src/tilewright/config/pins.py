@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tilewright.config.name_patterns import KnownNames, Meaning
 from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
+from tilewright.ir.decisions import OUTSIDE
 from tilewright.ir.platform import Memory, Platform
 
 NAMES = (
@@ -32,7 +33,7 @@ def pinned_memories(
         chosen = _chosen(meaning, memory)
         if not chosen:
             raise _wrong_kind(pattern, memory)
-        theirs = [name for name in chosen if io.get(name) == "user"]
+        theirs = [name for name in chosen if io.get(name) in OUTSIDE]
         if pattern in theirs:
             raise usage_error(
                 "TW5002",

@@ -12,7 +12,7 @@ from tilewright.c_text.identifiers import comment_text
 from tilewright.ir.addressable import reachable
 from tilewright.ir.expressions import Cast, Field, Name
 from tilewright.ir.graph import Tensor
-from tilewright.ir.program import Port, Program
+from tilewright.ir.program import Port, PortRows, Program
 
 _TYPE_WORDS = {"f32": "float32", "bool": "bool"}
 
@@ -39,6 +39,7 @@ class PortText:
     far: bool  # placed where no core can read or write: a copy brings it there
     sentence: str
     is_float: bool
+    rows: PortRows | None  # where it arrives in rows
 
     @property
     def length(self) -> str:
@@ -74,6 +75,7 @@ def _text(program: Program, port: Port, direction: str) -> PortText:
         far=port.pool in far_bases(program),
         sentence=_sentence(program, port, direction),
         is_float=tensor.dtype.is_float,
+        rows=port.rows,
     )
 
 
@@ -108,6 +110,8 @@ def _sentence(program: Program, port: Port, direction: str) -> str:
     word = "input" if direction == "IN" else "output"
     kind = _TYPE_WORDS.get(port.tensor.dtype.value, port.tensor.dtype.c_type.removesuffix("_t"))
     head = f"{word} {comment_text(port.value)}: {kind} [{', '.join(map(str, port.tensor.shape))}]"
+    if port.rows:
+        return f"{head}, arrives in rows: {port.rows.count} of {port.rows.size_bytes} bytes"
     if not port.pool:
         return f"{head}, in the caller's memory"
     where = f"{head}, in {port.pool} at byte {port.offset_bytes}"

@@ -26,6 +26,7 @@ from tilewright.ir.statements import (
     Statement,
     StepCall,
     Switch,
+    While,
 )
 
 WIDTH = 120
@@ -183,6 +184,8 @@ def _print(statement: Statement, steps: Sequence[StepCode], width: int) -> list[
             advance = f"++{variable}" if step == Number(1) else f"{variable} += {step}"
             head = f"for (int32_t {variable} = {start}; {variable} < {stop}; {advance}) {{"
             return [*broken(head, width), *_indented(body, 1, steps, width), "}"]
+        case While(condition=condition, body=body):
+            return [*broken(f"while ({condition}) {{", width), *_indented(body, 1, steps, width), "}"]
         case If(condition=condition, body=body, otherwise=otherwise):
             inner, other = list(_indented(body, 1, steps, width)), list(_indented(otherwise, 1, steps, width))
             closing = ["} else {", *other, "}"] if other else ["}"]

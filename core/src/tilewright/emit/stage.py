@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -23,7 +23,7 @@ from tilewright.ir.journal import INFO, timed
 from tilewright.ir.program import Program
 from tilewright.ir.rounding import align_down
 from tilewright.ir.stages import Artifact
-from tilewright.ir.statements import Dead, Hook, Live, statements_in
+from tilewright.ir.statements import Dead, Hook, Live, Statement, StepCall, statements_in
 
 INCBIN_FROM_BYTES = 64 * 1024
 
@@ -90,7 +90,7 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
     sources = [f"{prefix}.c", *([f"{prefix}_simple.c"] if simple else [])]
     if blobs and linked:
         sources.append(f"{prefix}_weights.{'c' if form == 'c' else 'S'}")
-    return {
+    found: Names = {
         "program": program,
         "p": prefix,
         "P": prefix.upper(),
@@ -122,8 +122,10 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         **_port_names(program, inputs, outputs),
         **_quantised_names(prefix, inputs, outputs),
         **_code_names(program, split=options.layout == "split"),
+        **(_around_waiting(program) if program.waiting is not None else {}),
         **(_selftest_names(options, outputs) if selftest else {}),
     }
+    return {**found, "run": _render("push.mako" if found["pushed"] else "run.mako", found).strip("\n")}
 
 
 def _wrapped(text: str, depth: int) -> str:
@@ -144,12 +146,28 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
         "placed_outputs": [port for port in outputs if port.placed],
         "user_inputs": [port for port in inputs if not port.placed],
         "user_outputs": [port for port in outputs if not port.placed],
+        "pushed": next((port for port in inputs if port.rows), None),
         "mapped": bool(placed) or not ports,
         "far": any(port.far for port in ports),
         "copied": any(not port.far for port in placed) or any(port.copied_from for port in own),
         "aligned": bool(
             program.pools or program.constants or program.state_bytes or any(port.align > 1 for port in own)
         ),
+    }
+
+
+def _around_waiting(program: Program) -> Names:
+    """What is done before the step that waits for rows, its call, and what is done after it."""
+
+    def text(statements: Sequence[Statement]) -> str:
+        return "\n".join(print_run(statements, program.steps, f"{program.prefix.upper()}_STEP_COUNT"))
+
+    at = next((at for at, one in enumerate(program.body) if one == StepCall(step=program.waiting or 0)), 0)
+    return {
+        "before": text(program.body[:at]),
+        "waiting": text(program.body[at : at + 1]),
+        "after": text(program.body[at + 1 :]),
+        "names_in": lambda code, name: re.search(rf"\b{name}\b", code) is not None,
     }
 
 

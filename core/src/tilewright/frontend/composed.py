@@ -21,15 +21,22 @@ _MOST_COPIES = 64  # of a tensor, side by side
 def _prelu(node: OnnxNode, graph: Conversion) -> None:
     """max(x, 0) + slope * min(x, 0)."""
     x, slope = node.inputs
-    zero = graph.add_constant(np.zeros((1,), np.float32), "zero")
+    zero = graph.add_constant(np.zeros((), np.float32), "zero")
     above = graph.emit(node, "Max", (x, zero), hint="above")
     below = graph.emit(node, "Min", (x, zero), hint="below")
     graph.emit(node, "Add", (above, graph.emit(node, "Mul", (below, slope), hint="scaled")), node.outputs)
 
 
+def _celu(node: OnnxNode, graph: Conversion) -> None:
+    """alpha * elu(x / alpha): max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)). ONNX's own body loses scalars."""
+    alpha = graph.add_constant(np.asarray(node.number("alpha", 1.0), np.float32), "alpha")
+    scaled = graph.emit(node, "Div", (node.inputs[0], alpha), hint="scaled")
+    graph.emit(node, "Mul", (graph.apply(node, "Elu", 6, (scaled,), (), {}, "elu"), alpha), node.outputs)
+
+
 def _mean(node: OnnxNode, graph: Conversion) -> None:
     total = graph.apply(node, "Sum", 13, node.inputs, hint="sum")
-    share = graph.add_constant(np.full((1,), 1 / len(node.inputs), np.float32), "share")
+    share = graph.add_constant(np.asarray(1 / len(node.inputs), graph.tensor(total).dtype.numpy), "share")
     graph.emit(node, "Mul", (total, share), node.outputs)
 
 
@@ -123,6 +130,7 @@ IMPORTS = (
     _two("PRelu", 7, _prelu),
     _two("Tile", 6, _tile),
     _two("Expand", 8, _expand),
+    Import(op_type="Celu", since=12, attributes={"alpha": "FLOAT"}, convert=_celu),
     Import(op_type="Mean", since=8, attributes={}, convert=_mean, max_inputs=2**31),
     *_reduce("ReduceL1", ("Abs",), ()),
     *_reduce("ReduceL2", ("Mul",), ("Sqrt",)),

@@ -74,7 +74,7 @@ def _is_inf(node: OnnxNode, graph: Conversion) -> None:
     if not signs:
         raise graph.refuse(node, "it detects neither sign")
     found = [
-        graph.emit(node, "Equal", (node.inputs[0], graph.add_constant(np.full(1, sign * np.inf, np.float32), "limit")))
+        graph.emit(node, "Equal", (node.inputs[0], graph.add_constant(np.full((), sign * np.inf, np.float32), "limit")))
         for sign in signs
     ]
     graph.rename(node, found[0] if len(found) == 1 else graph.emit(node, "Or", found, hint="either"))

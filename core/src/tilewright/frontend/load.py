@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
-from tilewright.frontend import composed, composed_masks, composed_rows, legacy, qoperator, structural
+from tilewright.frontend import (
+    composed,
+    composed_einsum,
+    composed_masks,
+    composed_places,
+    composed_rows,
+    composed_spectra,
+    legacy,
+    qoperator,
+    structural,
+)
 from tilewright.frontend.border import with_quantization
 from tilewright.frontend.bound_values import bound_values
 from tilewright.frontend.builder import GraphBuilder
@@ -42,7 +52,16 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-_CORE = (structural, composed, composed_masks, composed_rows, qoperator)  # signatures of no operator of their own
+_CORE = (  # signatures of no operator of their own
+    structural,
+    composed,
+    composed_einsum,
+    composed_masks,
+    composed_places,
+    composed_rows,
+    composed_spectra,
+    qoperator,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,8 @@ from tilewright.frontend.options import Limits
 from tilewright.frontend.reader import too_many_nodes
 from tilewright.frontend.refusals import InvalidNode, RefusedNode
 from tilewright.frontend.scope import Scope
-from tilewright.ir.graph import Attribute, Node
+from tilewright.frontend.scoped_nodes import emit_in
+from tilewright.ir.graph import Attribute
 
 if TYPE_CHECKING:
     import numpy as np
@@ -142,8 +143,8 @@ class Unroller:
         starts = tuple(place if other == axis else 0 for other in range(len(shape)))
         single = tuple(1 if other == axis else extent for other, extent in enumerate(shape))
         cut: dict[str, Attribute] = {"starts": starts, "steps": (1,) * len(shape), "shape": single}
-        part = self._emit(scope, "Slice", [name], cut)
-        return self._emit(scope, "Reshape", [part], {"shape": (*shape[:axis], *shape[axis + 1 :])})
+        part = emit_in(scope, self._builder, "Slice", [name], cut)
+        return emit_in(scope, self._builder, "Reshape", [part], {"shape": (*shape[:axis], *shape[axis + 1 :])})
 
     def _stacked(self, scope: Scope, wanted: str, values: Values, along: _Scanned) -> str | None:
         """Values of one shape, one for each trip, along a new axis; None where nobody reads that."""
@@ -155,22 +156,8 @@ class Unroller:
         for value in reversed(values) if along.backwards else values:
             shape = self._builder.tensor(value or "").shape
             row = (*shape[: along.axis], 1, *shape[along.axis :])
-            rows.append(self._emit(scope, "Reshape", [value or ""], {"shape": row}))
-        return rows[0] if len(rows) == 1 else self._emit(scope, "Concat", rows, {"axis": along.axis})
-
-    def _emit(self, scope: Scope, op: str, inputs: Sequence[str], attributes: dict[str, Attribute]) -> str:
-        hint = scope.prefix + op
-        output = self._builder.names.take(hint)
-        node = Node(
-            name=self._builder.node_names.take(hint),
-            op=op,
-            inputs=tuple(inputs),
-            outputs=(output,),
-            attributes=attributes,
-            origin=(scope.prefix.rstrip("/"),),
-        )
-        self._builder.add_node(node)
-        return output
+            rows.append(emit_in(scope, self._builder, "Reshape", [value or ""], {"shape": row}))
+        return rows[0] if len(rows) == 1 else emit_in(scope, self._builder, "Concat", rows, {"axis": along.axis})
 
 
 def _integers(node: FileNode, name: str, number: int) -> tuple[int, ...]:

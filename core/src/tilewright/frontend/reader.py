@@ -25,6 +25,7 @@ from tilewright.frontend.names import show
 from tilewright.frontend.opsets import opsets_of, opsets_of_model, own_domain
 from tilewright.frontend.options import Limits, raised
 from tilewright.frontend.wire import damage
+from tilewright.frontend.wire_size import wire_size
 
 # ONNX attribute type number -> (name, protobuf field)
 _ATTRIBUTE_KINDS = MappingProxyType(
@@ -45,6 +46,8 @@ _ATTRIBUTE_KINDS = MappingProxyType(
         14: ("TYPE_PROTOS", "type_protos"),
     }
 )
+_SMALL_BYTES = 1 << 20  # a file of this size takes 200 MB at most
+_PARTS_PER_NODE = 32  # of the file: names, attributes, shapes; real files have ten to twenty
 _COMMON_FIELDS = frozenset({"name", "type", "doc_string", "ref_attr_name"})
 
 # ONNX element type number -> protobuf field that holds typed elements, and the numpy type of that field
@@ -76,7 +79,7 @@ def read_model(data: bytes, limits: Limits) -> FileModel:
     """Everything of a file that tilewright uses. Raises TW1202, TW1203, TW1204, TW1213 or TW1217."""
     if len(data) > limits.file_bytes:
         raise over_limit("the file has", len(data), "bytes", limits.file_bytes, word="file")
-    proto = _parse(data)
+    proto = _parse(data, limits)
     return _Reader(limits).model(proto)
 
 
@@ -117,10 +120,13 @@ def corrupt(reason: str) -> TilewrightError:
     )
 
 
-def _parse(data: bytes) -> Any:
+def _parse(data: bytes, limits: Limits) -> Any:
     if reason := damage(data):
         raise corrupt(reason)
     import onnx
+
+    if len(data) > _SMALL_BYTES:
+        _check_size(data, onnx.ModelProto.DESCRIPTOR, limits)
     from google.protobuf.message import DecodeError
 
     try:
@@ -130,6 +136,17 @@ def _parse(data: bytes) -> Any:
     if not proto.HasField("graph"):
         raise corrupt("it holds no graph")
     return proto
+
+
+def _check_size(data: bytes, description: Any, limits: Limits) -> None:
+    """Refuse what would take much more memory once it is parsed than it does as a file."""
+    most = _PARTS_PER_NODE * limits.nodes
+    found = wire_size(data, description, most, limits.constant_bytes)
+    if found.number_bytes > limits.constant_bytes:
+        raise over_limit("its numbers take", found.number_bytes, "bytes", limits.constant_bytes, word="constants")
+    if found.parts > most:
+        error = over_limit("the file has", found.parts, "fields or more", most)
+        raise with_fix(error, (raised("nodes", 2 * limits.nodes), *error.fix))
 
 
 class _Reader:

@@ -63,11 +63,11 @@ Slice-10: data rank >= 1, starts rank 1, ends rank 1, axes rank 1, steps rank 1
 SpaceToDepth-1: input rank 4, blocksize >= 1, mode in DCR CRD
 Split-1: input rank >= 1, split >= 0
 Split-13: input rank >= 1, split rank 1, split >= 0, num_outputs >= 1
-Squeeze-13: axes rank 1
+Squeeze-13: axes rank <= 1
 Tile-6: repeats rank 1, repeats >= 0
 TopK-10: X rank >= 1, K scalar, K >= 0
 Trilu-14: input rank >= 2, k scalar
-Unsqueeze-13: axes rank 1
+Unsqueeze-13: axes rank <= 1
 Upsample-1: height_scale > 0, width_scale > 0, mode in nearest bilinear linear
 Upsample-7: X rank >= 1, scales > 0, mode in nearest linear
 Upsample-9: X rank >= 1, scales rank 1, scales > 0, mode in nearest linear

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
+_LEFT_OUT = frozenset({("Resize", "roi"), ("Resize", "scales")})  # by exporters, and later by ONNX too
 _NAMES = {"float32": "float", "float64": "double"}  # numpy's names where ONNX has others
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     "=": lambda value, limit: value == limit,
@@ -72,8 +73,9 @@ def _check_counts(node: OnnxNode, schema: Schema, outputs: int) -> None:
         raise InvalidNode(f"it has {len(node.inputs)} inputs; {_span(schema.least_inputs, schema.most_inputs)}")
     if outputs > schema.most_outputs:
         raise InvalidNode(f"it has {outputs} outputs; at most {schema.most_outputs} are defined")
-    for parameter, name in zip(schema.inputs, node.inputs, strict=False):
-        if not name and not parameter.optional:
+    for index, name in enumerate(node.inputs):
+        parameter = schema.parameter(index)
+        if not name and not parameter.optional and (node.op_type, parameter.name) not in _LEFT_OUT:
             raise InvalidNode(f"input {parameter.name} must be there")
     missing = schema.required - node.attributes.keys()
     if missing:

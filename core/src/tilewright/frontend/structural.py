@@ -11,6 +11,7 @@ import numpy as np
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 
 _MANY = 1 << 16  # inputs of a variadic operator
+_BOOL_MASK = 10  # the operator set from which Dropout's mask is bool
 
 
 def _identity(node: OnnxNode, graph: Conversion) -> None:
@@ -18,11 +19,13 @@ def _identity(node: OnnxNode, graph: Conversion) -> None:
 
 
 def _dropout(node: OnnxNode, graph: Conversion) -> None:
-    """At inference Dropout is the identity. Its mask is all true; nothing reads it in a real network."""
+    """At inference Dropout is the identity, and its mask all true (before version 10: ones of the input's type)."""
     if len(node.inputs) > 2 and node.inputs[2] and graph.need_constant(node, 2).any():
         raise graph.refuse(node, "training_mode is on; export the model for inference (model.eval())")
-    if len(node.outputs) > 1:
-        raise graph.refuse(node, "its mask is used; export the model for inference (model.eval())")
+    if len(node.outputs) > 1 and node.outputs[1] not in node.unread:
+        x = graph.tensor(node.inputs[0])
+        mask_type = np.dtype(np.bool_) if node.version >= _BOOL_MASK else x.dtype.numpy
+        graph.add_constant(np.ones(x.shape, mask_type), node.outputs[1])
     graph.rename(node, node.inputs[0])
 
 
@@ -46,6 +49,12 @@ def _size(node: OnnxNode, graph: Conversion) -> None:
     graph.rename(node, graph.add_constant(count, node.outputs[0]))
 
 
+def _has_element(node: OnnxNode, graph: Conversion) -> None:
+    """An optional is a tensor here, or absent."""
+    there = bool(node.inputs and node.inputs[0])
+    graph.rename(node, graph.add_constant(np.array(there), node.outputs[0]))
+
+
 def _constant_only(node: OnnxNode, graph: Conversion) -> None:
     raise graph.refuse(node, "it is supported only where all its inputs are known at compile time")
 
@@ -67,6 +76,8 @@ _REDUCE_INPUT = {"keepdims": "INT", "noop_with_empty_axes": "INT"}
 
 IMPORTS = (
     Import(op_type="Identity", since=1, attributes={}, convert=_identity),
+    Import(op_type="OptionalGetElement", since=15, attributes={}, convert=_identity),
+    Import(op_type="OptionalHasElement", since=15, attributes={}, convert=_has_element, min_inputs=0),
     Import(op_type="Dropout", since=7, attributes={"ratio": "FLOAT"}, convert=_dropout),
     Import(op_type="Dropout", since=12, attributes={"seed": "INT"}, convert=_dropout, max_inputs=3),
     Import(op_type="Constant", since=1, attributes={"value": "TENSOR"}, convert=_constant, min_inputs=0, max_inputs=0),

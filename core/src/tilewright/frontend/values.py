@@ -34,14 +34,17 @@ def is_known(data_type: int) -> bool:
 
 
 def checked_size(shape: tuple[int, ...], item_bytes: int, limit: int, where: str) -> int:
-    """Bytes of a dense value. Raises TW1206 for a negative dimension or more than `limit` bytes."""
+    """Bytes of a dense value. Raises TW1206 for a negative dimension or more than `limit` bytes.
+
+    The extents of a value without elements are held against the limit too: they are counted, and things made for each.
+    """
     if any(extent < 0 for extent in shape):
         raise _absurd(f"a dimension is negative: {_shape_text(shape)}", where)
-    size = math.prod(shape) * item_bytes
+    size = math.prod(max(extent, 1) for extent in shape) * item_bytes
     if size > limit:
         reason = f"shape {_shape_text(shape)} needs {size:,} bytes; the limit is {limit:,}"
         raise _absurd(reason, where, raised("tensor", size))
-    return size
+    return size if 0 not in shape else 0
 
 
 def _absurd(reason: str, where: str, *further: str) -> TilewrightError:

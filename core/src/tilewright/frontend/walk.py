@@ -1,5 +1,4 @@
-"""Knows the way through a model: bodies in order, calls of local functions, branches whose condition is known;
-loops are unrolled (`loops`).
+"""Knows the way through a model: bodies in order, calls of local functions, branches; loops are unrolled (`loops`).
 Does not know how one node is imported (`conversion`).
 """
 
@@ -20,6 +19,7 @@ from tilewright.frontend.options import Limits
 from tilewright.frontend.reader import too_many_nodes
 from tilewright.frontend.refusals import InvalidNode, RefusedAt, RefusedNode, invalid_node, shorten
 from tilewright.frontend.scope import Scope
+from tilewright.frontend.scoped_nodes import AT_RUN_TIME, chosen_in
 from tilewright.frontend.sorting import check_unique, label, sort_nodes
 
 _CONTROL_FLOW = ("If", "Loop", "Scan")
@@ -120,27 +120,41 @@ class ModelWalk:
 
     def _control_flow(self, node: FileNode, scope: Scope, name: str, inputs: Sequence[str]) -> list[str | None]:
         """The outputs of a node with bodies."""
-        which = self._branch(inputs) if node.op_type == "If" else "body"
-        body = next((each.value for each in node.attributes if each.name == which), None)
-        if not isinstance(body, FileGraph) or (node.op_type == "If" and body.inputs):
-            raise InvalidNode(f"its {which} is missing, or its inputs do not fit")
-        around = self._with_initializers(body, Scope(outer=scope, prefix=f"{name}/"))
         if node.op_type == "If":
-            found = self._results(body, around)
-        elif node.op_type == "Loop":
-            found = self._unroller.loop(node, body, around, inputs)
+            found = self._branches(node, scope, name, inputs)
         else:
-            found = self._unroller.scan(node, body, around, inputs)
+            body, around = self._body_of(node, "body", scope, name)
+            unroll = self._unroller.loop if node.op_type == "Loop" else self._unroller.scan
+            found = unroll(node, body, around, inputs)
         if len(found) < len(node.outputs):
-            raise InvalidNode(f"its {which} has fewer outputs than the node")
+            raise InvalidNode("its body has fewer outputs than the node")
         return found
 
-    def _branch(self, inputs: Sequence[str]) -> str:
-        """The attribute with the body that an If takes."""
+    def _branches(self, node: FileNode, scope: Scope, name: str, inputs: Sequence[str]) -> list[str | None]:
+        """What an If gives: the results of the branch that is taken, or of both, chosen while the program runs."""
         condition = self._importer.constant(inputs[0]) if inputs else None
-        if condition is None or condition.size != 1:
-            raise RefusedNode("its condition is computed at run time; only a condition known at compile time is taken")
-        return "then_branch" if condition.any() else "else_branch"
+        if not inputs or self._builder.tensor(inputs[0]).elements != 1:
+            raise InvalidNode("its condition must have one element")
+        both = ("then_branch", "else_branch")
+        taken = both if condition is None else both[:1] if condition.any() else both[1:]
+        results, refused = [], len(self.refused)
+        for which in taken:
+            body, around = self._body_of(node, which, scope, f"{name}/{which}" if condition is None else name)
+            if body.inputs or len(body.outputs) < len(node.outputs):
+                raise InvalidNode(f"its {which} has inputs, or fewer outputs than the node")
+            results.append(self._results(body, around)[: len(node.outputs)])
+        if condition is not None:
+            return results[0]
+        if len(self.refused) > refused:
+            raise RefusedNode(f"{AT_RUN_TIME}, and one of its branches cannot be imported")
+        return chosen_in(Scope(outer=scope, prefix=f"{name}/"), self._builder, inputs[0], results)
+
+    def _body_of(self, node: FileNode, which: str, scope: Scope, name: str) -> tuple[FileGraph, Scope]:
+        """The body that is an attribute of the node, and the scope for its nodes."""
+        body = next((each.value for each in node.attributes if each.name == which), None)
+        if not isinstance(body, FileGraph):
+            raise InvalidNode(f"its {which} is missing")
+        return body, self._with_initializers(body, Scope(outer=scope, prefix=f"{name}/"))
 
     def _with_initializers(self, body: FileGraph, scope: Scope) -> Scope:
         check_unique((tensor.name for tensor in body.initializers), "initialiser")

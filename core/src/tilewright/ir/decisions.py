@@ -11,6 +11,9 @@ from typing import Literal
 from tilewright.ir.layout import Layout
 from tilewright.ir.regions import Region
 
+Whose = Literal["pool", "user", "push"]
+OUTSIDE = ("user", "push")  # not in the plan: in the caller's memory whole, or handed over a few rows at a time
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staging:
@@ -32,7 +35,7 @@ class Decisions:
     in_place: Mapping[str, str] = field(
         default_factory=dict
     )  # output value -> input value whose bytes it takes; "" forbids
-    io: Mapping[str, Literal["pool", "user"]] = field(default_factory=dict)  # graph input or output -> whose memory
+    io: Mapping[str, Whose] = field(default_factory=dict)  # graph input or output -> whose memory
     memories: Mapping[str, str] = field(default_factory=dict)  # value -> memory
     staged: Mapping[str, Staging] = field(default_factory=dict)  # constant -> where and when it is copied
     state: Mapping[str, str] = field(default_factory=dict)  # graph input -> graph output of the run before

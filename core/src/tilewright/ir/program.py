@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tilewright.ir.expressions import Expression, Name, Number
+from tilewright.ir.expressions import Expression, Field, Name, Number, Reference
 from tilewright.ir.graph import Tensor
 from tilewright.ir.sections import Section
 from tilewright.ir.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer
@@ -28,6 +28,11 @@ class Parameter:
     def variable(self) -> Name:
         """The parameter, in the function that has it."""
         return Name(self.name)
+
+
+ARRIVAL = Parameter(  # of a step that waits for rows of an input: those that are there, and where it goes on
+    type="tw_arrival *", name="arrival", given=Reference(Field(Name("ctx"), "arrival", arrow=True))
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +90,22 @@ class ProgramPool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PortRows:
+    """Rows in which an input arrives, one after the other, as the application has them. Of the tensor as it is stored
+    whole, each is `blocks` pieces of `piece_bytes`, a block apart.
+    """
+
+    count: int
+    blocks: int
+    piece_bytes: int
+
+    @property
+    def size_bytes(self) -> int:
+        """Of one row."""
+        return self.blocks * self.piece_bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
     """A graph input or output. `pool` "" means that the tensor stays in the caller's memory."""
 
@@ -97,6 +118,7 @@ class Port:
     offset: Expression = NOWHERE  # the same, by name
     copied_from: str = ""  # outputs only: the expression to copy from where nothing writes the caller's tensor itself
     private: bool = True  # no other graph input or output shares its bytes
+    rows: PortRows | None = None  # where it arrives in rows, and is nowhere whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +160,12 @@ class Program:
     licences: tuple[KernelLicence, ...] = ()
     team: bool = False  # several cores or memories: every core calls the run function, `tw_rt.h` is needed
     passes: tuple[str, ...] = field(default=())  # code passes applied, in order
+
+    @property
+    def waiting(self) -> int | None:
+        """The step that waits for rows of an input; None where inputs are there from the beginning."""
+        waits = (at for at, step in enumerate(self.steps) if ARRIVAL in step.parameters)
+        return next(waits, None)
 
     @property
     def uses_float(self) -> bool:

@@ -75,6 +75,14 @@ class For:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class While:
+    """`while (condition) { body }`."""
+
+    condition: Expression
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class If:
     """`if (condition) { body } else { otherwise }`."""
 
@@ -202,6 +210,7 @@ Statement = (
     | Raw
     | Declare
     | For
+    | While
     | If
     | Switch
     | KernelCall
@@ -226,7 +235,7 @@ def statements_in(body: tuple[Statement, ...]) -> Iterator[Statement]:
     """Every statement of `body`, those inside loops and branches included, in order of text."""
     for statement in body:
         yield statement
-        if isinstance(statement, (For, If)):
+        if isinstance(statement, (For, While, If)):
             yield from statements_in(statement.body)
         if isinstance(statement, If):
             yield from statements_in(statement.otherwise)
@@ -241,7 +250,7 @@ def replaced(
     made: list[Statement] = []
     for statement in body:
         inner = statement
-        if isinstance(inner, (For, If)):
+        if isinstance(inner, (For, While, If)):
             inner = replace(inner, body=replaced(inner.body, change))
         if isinstance(inner, If):
             inner = replace(inner, otherwise=replaced(inner.otherwise, change))

@@ -15,9 +15,23 @@ from tilewright.ir.graph import Graph
 from tilewright.ir.program import Parameter, Port, ProgramPool
 from tilewright.ir.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer, Placement, Scheduled
 
-RUN_LOCALS = ("ctx", "inputs", "outputs", "state", "hooks", "status", "step")  # names the run function has already
+# names the run function has already
+RUN_LOCALS = (
+    "ctx",
+    "inputs",
+    "outputs",
+    "state",
+    "hooks",
+    "status",
+    "step",
+    "rows",
+    "count",
+    "stride",
+    "apart",
+    "arrival",
+)
 EXTERNAL_NAMES = (
-    *("init", "run", "reset_state", "map_inputs", "map_outputs"),
+    *("init", "run", "begin", "reset_state", "map_inputs", "map_outputs"),
     *("ctx", "pools", "constants", "inputs", "outputs", "mapped_inputs"),
 )
 NO_NAMES: Mapping[str, str] = MappingProxyType({})

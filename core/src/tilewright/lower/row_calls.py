@@ -130,8 +130,8 @@ def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
     done = KernelCall(
         kernel="tw_made", code=FunctionCall("tw_made", (Reference(call.counter), end)), reads=(), writes=()
     )
-    core: tuple[Statement, ...] = (*declared(operands.declared, (compute,)), compute, done)
-    core = (*_room(call, end), *spans_declared(operands.spans, core), *core)
+    core: tuple[Statement, ...] = (*declared(operands.declared, (compute,)), compute, done, *told_rows(call))
+    core = (*room_for(call, end), *spans_declared(operands.spans, core), *core)
     body = (*declared(_trips(call), core), *core)
     part = Part(
         role="compute",
@@ -149,13 +149,13 @@ def _trips(call: RowCall) -> Iterator[Statement]:
     yield Declare(type="const tw_range", name=_PART.text, value=FunctionCall("tw_next_rows", arguments))
 
 
-def _room(call: RowCall, end: Expression) -> Iterator[Statement]:
+def room_for(call: RowCall, end: Expression) -> Iterator[Statement]:
     """Rows that are read no more give way to those that come."""
     held = call.held.get(call.one.output.value)
     if held is None or call.one.axis is None or held.rows >= call.one.extent:
         return
     low = folded("tw_least", [reader.still_read(read, held.axis) for reader, read in call.readers])
-    arguments = (Reference(call.counter), end, low, held.place.address, *_blocks(call.one, held.rows))
+    arguments = (Reference(call.counter), end, low, held.place.address, *blocks_of(call.one, held.rows))
     yield KernelCall(
         kernel="tw_make_room",
         code=FunctionCall("tw_make_room", arguments),
@@ -164,7 +164,18 @@ def _room(call: RowCall, end: Expression) -> Iterator[Statement]:
     )
 
 
-def _blocks(one: RowStep, rows: int) -> tuple[Expression, ...]:
+def told_rows(call: RowCall) -> Iterator[Statement]:
+    """Those who compare rows as they are made learn where they are; of a value that is held, and nowhere whole."""
+    held = call.held.get(call.one.output.value)
+    if held is None:
+        return
+    one, arguments = call.one, (Number(call.one.index, unsigned=True), Reference(call.counter), held.place.address)
+    whole = (Number(1), Number(1), Number(one.row_bytes * one.rows))  # at once, with the last trip
+    code = FunctionCall("TW_ROWS", (*arguments, *(blocks_of(one, held.rows) if one.axis is not None else whole)))
+    yield KernelCall(kernel="TW_ROWS", code=code, reads=(held.region,), writes=())
+
+
+def blocks_of(one: RowStep, rows: int) -> tuple[Expression, Expression, Expression]:
     """Blocks of rows that lie together, rows in each, and the bytes of one."""
     layout = one.output.layout
     outside = layout[: layout.index(one.axis)] if one.axis is not None else ()

@@ -8,7 +8,18 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tilewright.ir.expressions import Expression, names
 from tilewright.ir.program import Parameter, Part
-from tilewright.ir.statements import Coded, Declare, For, Foreign, If, PartCall, Statement, Switch, statements_in
+from tilewright.ir.statements import (
+    Coded,
+    Declare,
+    For,
+    Foreign,
+    If,
+    PartCall,
+    Statement,
+    Switch,
+    While,
+    statements_in,
+)
 from tilewright.lower.boxes import CSpan
 
 
@@ -63,7 +74,7 @@ def _code(statement: Statement) -> Iterator[Expression | Foreign]:
     match statement:
         case Declare(value=value):
             yield value
-        case If(condition=condition):
+        case If(condition=condition) | While(condition=condition):
             yield condition
         case Switch(value=value):
             yield value

@@ -14,7 +14,8 @@ from tilewright.ir.program import KernelLicence, Program
 from tilewright.ir.sections import Section, ordered
 from tilewright.ir.stages import Allocated
 from tilewright.ir.statements import StepCall
-from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
+from tilewright.lower.addresses import address_book, members_of, ports_of
+from tilewright.lower.arrivals import with_arriving
 from tilewright.lower.copies import copies_at_start
 from tilewright.lower.offsets import offset_names
 from tilewright.lower.persistent import state_initialisers, state_updates
@@ -41,13 +42,14 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
     members = members_of(graph, prefix)
     book = address_book(allocated, members, offset_names(allocated, operators))
     total = len(scheduled.steps)
-    lowered, helpers = _steps(book, operators, prefix)
+    given = lowering(book, operators, prefix)
+    lowered, helpers = _steps(given, operators, prefix)
     includes = {name for one in lowered for name in one.kernel.includes}
     team = is_team(scheduled.bound.platform)
     return Program(
         allocated=allocated,
         prefix=prefix,
-        inputs=ports_of(allocated, book, members, "inputs"),
+        inputs=with_arriving(ports_of(allocated, book, members, "inputs"), given.machine, allocated.tiled.regions),
         outputs=ports_of(allocated, book, members, "outputs"),
         offsets=book.offsets,
         pools=book.pools,
@@ -65,11 +67,10 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
 
 
 def _steps(
-    book: AddressBook, operators: Mapping[str, Operator], prefix: str
+    given: Lowering, operators: Mapping[str, Operator], prefix: str
 ) -> tuple[list[Lowered], tuple[Section, ...]]:
     """The steps in order, and the C that all of them need."""
-    tiled = book.allocated.tiled
-    given = lowering(book, operators, prefix)
+    tiled = given.book.allocated.tiled
     if not is_team(tiled.scheduled.bound.platform):
         return _alone(given, operators, prefix)
     made = [one for region in tiled.regions for one in lower_region(region, given)]

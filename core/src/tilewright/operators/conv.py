@@ -26,6 +26,7 @@ from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
 from tilewright.operators.import_checks import need_types
 from tilewright.operators.partial_sums import either_source, is_part, sums_argument, window_part_fields
 from tilewright.operators.shape_errors import shape_error
+from tilewright.operators.window_imports import LP_POOL
 from tilewright.operators.windows import (
     WINDOW_ATTRIBUTES,
     Windows,
@@ -208,6 +209,7 @@ CONV = Operator(
             min_inputs=2,
             max_inputs=3,
         ),
+        *LP_POOL,
     ),
 )
 

@@ -27,6 +27,7 @@ from tilewright.operators.c_source import c_section
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.import_checks import need_types
 from tilewright.operators.shape_errors import shape_error
+from tilewright.operators.window_imports import COL2IM
 from tilewright.operators.windows import C_AXES, MAX_SPATIAL, WINDOW_ATTRIBUTES, Windows, import_windows, windows_of
 
 Array = npt.NDArray[np.generic]
@@ -293,6 +294,7 @@ CONV_TRANSPOSE = Operator(
             min_inputs=2,
             max_inputs=3,
         ),
+        *COL2IM,
     ),
 )
 

@@ -140,10 +140,12 @@ def _max_values(call: Call) -> Mapping[str, object]:
 
 def _import_max(node: OnnxNode, graph: Conversion) -> None:
     need_types(node, graph, DType.F32, DType.I8, DType.U8)
-    if len(node.outputs) > 1 and node.outputs[1]:
-        raise graph.refuse(node, "the output Indices is not supported")
     windows = _import_windows(node, graph)
-    graph.emit(node, "MaxPool", node.inputs, node.outputs[:1], windows.attributes())
+    if len(node.outputs) == 1 or node.outputs[1] in node.unread:
+        graph.emit(node, "MaxPool", node.inputs, node.outputs[:1], windows.attributes())
+        return
+    attributes = {**windows.attributes(), "column_major": int(node.integer("storage_order") == 1)}
+    graph.emit(node, "MaxPoolIndices", node.inputs, node.outputs, attributes)
 
 
 # --- AveragePool

@@ -26,6 +26,7 @@ from tilewright.ir.operator import Operator
 from tilewright.operators.c_functions import c_functions
 from tilewright.operators.c_source import ELEMENTWISE
 from tilewright.operators.float_error import ulp_tolerance
+from tilewright.operators.quantize_blocks import dequantize_blocks, quantize_blocks
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
 
@@ -41,9 +42,10 @@ def _axis(site: Site) -> int:
 def _check_parameters(site: Site) -> None:
     """Scale and zero point are scalars, or have one element per index of the axis."""
     x, scale = site.input(0), site.input(1)
-    if scale.elements != 1 and (len(scale.shape) != 1 or scale.shape != x.shape[_axis(site) :][:1]):
+    fits = scale.elements == 1 or scale.shape == x.shape[_axis(site) :][:1]
+    if not fits or len(scale.shape) > 1:
         raise shape_error(site, f"a scale of shape {list(scale.shape)} does not fit axis {_axis(site)} of X")
-    if site.has_input(2) and site.input(2).elements != scale.elements:
+    if site.has_input(2) and (site.input(2).elements != scale.elements or len(site.input(2).shape) > 1):
         raise shape_error(site, "scale and zero point must have one shape")
 
 
@@ -153,11 +155,6 @@ def _dequantize_expression(x: Operand, parameters: Mapping[str, Operand]) -> str
     return f"(float)(({wide})x - z) * s"
 
 
-def _block_size_refused(node: OnnxNode, graph: Conversion) -> None:
-    if node.integer("block_size"):
-        raise graph.refuse(node, f"block_size {node.integer('block_size')}: scales per block are not supported")
-
-
 def _attributes(node: OnnxNode, graph: Conversion) -> dict[str, Attribute]:
     """The axis, counted from the front. Only a parameter with several elements has one."""
     rank = len(graph.tensor(node.inputs[0]).shape)
@@ -170,7 +167,6 @@ def _attributes(node: OnnxNode, graph: Conversion) -> dict[str, Attribute]:
 
 
 def _import_quantize(node: OnnxNode, graph: Conversion) -> None:
-    _block_size_refused(node, graph)
     number = node.integer("output_dtype")
     has_zero = len(node.inputs) > 2 and node.inputs[2] != ""
     if number and number not in ELEMENT_TYPES:
@@ -182,15 +178,20 @@ def _import_quantize(node: OnnxNode, graph: Conversion) -> None:
         raise graph.refuse(node, "output_dtype and the type of the zero point differ")
     if graph.tensor(node.inputs[1]).dtype is not DType.F32:
         raise graph.refuse(node, f"its scale is {graph.tensor(node.inputs[1]).dtype.value}, only f32 is supported")
+    if node.integer("block_size"):
+        quantize_blocks(node, graph, target)
+        return
     attributes = {**_attributes(node, graph), "to": target.value}
     graph.emit(node, "QuantizeLinear", node.inputs, node.outputs, attributes)
 
 
 def _import_dequantize(node: OnnxNode, graph: Conversion) -> None:
-    _block_size_refused(node, graph)
     number = node.integer("output_dtype")
     if ELEMENT_TYPES.get(number or 1) is not DType.F32 or graph.tensor(node.inputs[1]).dtype is not DType.F32:
         raise graph.refuse(node, "its output is not f32, which is what tilewright computes in")
+    if node.integer("block_size"):
+        dequantize_blocks(node, graph)
+        return
     graph.emit(node, "DequantizeLinear", node.inputs, node.outputs, _attributes(node, graph))
 
 

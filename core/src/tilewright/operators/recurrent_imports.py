@@ -71,7 +71,7 @@ def _layer(kind: str, node: OnnxNode, graph: Conversion) -> Layer:
     if node.integer("hidden_size", hidden) != hidden:
         raise graph.refuse(node, f"hidden_size is {node.integer('hidden_size')}, R has {hidden}")
     shapes = [len(graph.tensor(name).shape) for name in (x, w, r)]
-    if shapes != [3, 3, 3] or graph.tensor(r).shape[0] != len(directions) != graph.tensor(w).shape[0]:
+    if shapes != [3, 3, 3] or {graph.tensor(name).shape[0] for name in (w, r)} != {len(directions)}:
         raise graph.refuse(node, "X, W and R have three axes, W and R an entry for each direction")
     states = [h0, c0][: _STATES[kind]]
     if node.integer("layout"):

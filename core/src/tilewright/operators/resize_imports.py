@@ -36,6 +36,8 @@ def _import_resize(node: OnnxNode, graph: Conversion) -> None:
     mode = node.text("mode", "nearest")
     if rule not in RULES or rounding not in ROUNDINGS:
         raise graph.refuse(node, f"coordinates by {rule!r} and {rounding!r} are not known")
+    if rule == "tf_half_pixel_for_nn" and (mode != "nearest" or rounding == "ceil"):
+        raise graph.refuse(node, f"coordinates by {rule!r} are for the nearest element below them, not {mode!r}")
     _emit(node, graph, _lines(node, graph, rule), mode, rule, rounding)
 
 

@@ -75,6 +75,7 @@ RULES: Mapping[str, Callable[[Line, Doubles], Doubles]] = MappingProxyType(
         "half_pixel_symmetric": _symmetric,
         "pytorch_half_pixel": _pytorch_half_pixel,
         "tf_crop_and_resize": _crop,
+        "tf_half_pixel_for_nn": lambda line, y: (y + 0.5) / line.scale,
     }
 )
 

@@ -25,6 +25,7 @@ from tilewright.operators.c_source import c_template
 from tilewright.operators.float_error import UNIT
 from tilewright.operators.scatter_imports import IMPORTS
 from tilewright.operators.shape_errors import shape_error
+from tilewright.operators.window_imports import MAX_UNPOOL
 
 Array = npt.NDArray[np.generic]
 
@@ -120,7 +121,7 @@ SCATTER = Operator(
     reference=_reference,
     access=_access,
     tolerance=_tolerance,
-    imports=IMPORTS,
+    imports=(*IMPORTS, *MAX_UNPOOL),
 )
 
 SCATTER_PORTABLE = Kernel(

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from tilewright.allocate.overflow import MIGHT_FIT
 from tilewright.errors import TilewrightError, typed, with_fix
+from tilewright.ir.decisions import Whose
 from tilewright.ir.graph import Graph
 from tilewright.ir.journal import INFO, timed
 from tilewright.ir.stages import Allocated, Bound
@@ -273,9 +273,11 @@ def _changed(planner: Planner, graph: Graph, change: Change) -> Planner:
     """The same planner with other pins, or a larger budget."""
     pins = planner.pins
     kept = {*pins.state, *pins.state.values()}
-    ends: dict[str, Literal["pool", "user"]] = dict.fromkeys(
-        (name for name in (*graph.inputs, *graph.outputs) if name not in kept), "user"
-    )
+    ends: dict[str, Whose] = {
+        name: "push" if pins.io.get(name) == "push" else "user"
+        for name in (*graph.inputs, *graph.outputs)
+        if name not in kept
+    }
     pins = replace(
         pins,
         io=ends if change.users else pins.io,

@@ -26,7 +26,7 @@ from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
 BALANCED = 1.1  # times the cycles of layer by layer, at most
-_MOST_PLANNED = 6  # ways that are planned with: the largest segment is a bound that most of them reach
+_MOST_PLANNED = 16  # ways that are planned with: the largest segment is a bound that most of them reach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +59,11 @@ def with_rows(
 
     `rebind`: kernels may be others than those of the answer, where these take a layer in one piece only.
     """
-    if isinstance(answer, Allocated):
-        return answer if planner.optimize == "speed" else smallest_plan(planner, answer, rebind)
-    return _fitting(planner, answer, rebind)
+    if not isinstance(answer, Allocated):
+        return _fitting(planner, answer, rebind)
+    if "push" in planner.pins.io.values():
+        return _arriving(planner, answer, rebind)
+    return answer if planner.optimize == "speed" else smallest_plan(planner, answer, rebind)
 
 
 def row_plans(
@@ -74,7 +76,8 @@ def row_plans(
         programs = row_programs(ScheduledMachine(chosen[0], operators, chosen[1]))
         found.extend(
             RowPlan(programs=programs, division=one, slowdown=one.cycles / max(before, 1.0))
-            for one in programs.front()[1:]
+            for one in programs.front()
+            if any(segment.rows for segment in one.segments)
         )
     return tuple(sorted(found, key=lambda one: (one.division.cycles, one.size_bytes)))
 
@@ -93,13 +96,13 @@ def _schedules(
         yield schedule(scheduled.bound, operators, other), other
 
 
-def _possible(planner: Planner, platform: Platform) -> bool:
+def rows_possible(planner: Planner, platform: Platform) -> bool:
     """Whether there is one memory, one core, and no pin about groups or tiles."""
     alone = not platform.near and all(engine.cores == 1 for engine in platform.engines)
     return alone and not planner.pins.tiles and not planner.pins.groups
 
 
-def _plans(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> tuple[RowPlan, ...]:
+def row_ways(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> tuple[RowPlan, ...]:
     """The ways with the kernels that are there, and, where it makes a difference, with such as take rows."""
     apart = not planner.pins.in_place
     decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
@@ -135,19 +138,42 @@ def order_of(scheduled: Scheduled) -> tuple[str, ...]:
 
 def smallest_plan(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated:
     """Of the plan and the ways that are fast enough the one that takes least."""
-    if not _possible(planner, plan.tiled.scheduled.bound.platform):
+    if not rows_possible(planner, plan.tiled.scheduled.bound.platform):
         return plan
     most = BALANCED if planner.optimize == "balanced" else float("inf")
-    ways = [one for one in _plans(planner, plan.tiled.scheduled, rebind) if one.slowdown <= most]
+    ways = [one for one in row_ways(planner, plan.tiled.scheduled, rebind) if one.slowdown <= most]
     best, left = plan, _MOST_PLANNED
     for way in sorted(ways, key=lambda one: (one.size_bytes, one.slowdown)):
         if way.size_bytes >= ram_bytes(best) or not left:
             break
-        answer = _planned(planner, way)
+        answer = planned_way(planner, way)
         left -= 1
         if isinstance(answer, Allocated) and ram_bytes(answer) < ram_bytes(best):
             best = answer
     return best
+
+
+def _arriving(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
+    """The plan where an input arrives in rows. `plan` has it whole, which is an answer only where tiles are pinned."""
+    platform = plan.tiled.scheduled.bound.platform
+    if not rows_possible(planner, platform):
+        return plan
+    every = row_ways(planner, plan.tiled.scheduled, rebind)
+    ways = [one for one in every if one.size_bytes <= _room(platform)] or list(every)
+    if planner.optimize != "speed":
+        most = BALANCED if planner.optimize == "balanced" else float("inf")
+        enough = [one for one in ways if one.slowdown <= most] or ways[:1]
+        ways = sorted(enough, key=lambda one: (one.size_bytes, one.slowdown))
+    plans, misfits = list[Allocated](), list[Misfit]()
+    for way in ways[:_MOST_PLANNED]:
+        answer = planned_way(planner, way)
+        if isinstance(answer, Misfit):
+            misfits.append(answer)
+            continue
+        plans.append(answer)
+        if planner.optimize == "speed":
+            break
+    return min(plans, key=ram_bytes) if plans else tuple(misfits)
 
 
 def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
@@ -156,13 +182,13 @@ def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | Non
     """
     found = list(misfits)
     for scheduled in _crowded(planner, misfits):
-        room, ways = _room(scheduled.bound.platform), _plans(planner, scheduled, rebind)
+        room, ways = _room(scheduled.bound.platform), row_ways(planner, scheduled, rebind)
         least = min(ways, key=lambda one: one.size_bytes, default=None)
         fitting = [one for one in ways if one.size_bytes <= room]
         if planner.optimize == "ram":
             fitting.sort(key=lambda one: one.size_bytes)
         for way in fitting[:_MOST_PLANNED] or ([least] if least else []):
-            answer = _planned(planner, way)
+            answer = planned_way(planner, way)
             if isinstance(answer, Allocated):
                 return answer
             found.append(answer)
@@ -174,7 +200,7 @@ def _crowded(planner: Planner, misfits: Sequence[Misfit]) -> list[Scheduled]:
     crowded = [misfit for misfit in misfits if misfit.overflow is not None and not misfit.of_constants]
     tiled = [misfit.tiled for misfit in crowded if misfit.tiled is not None]
     ends = [one.scheduled for one in (*tiled[:1], *tiled[1:][-1:])]
-    return [one for one in ends if _possible(planner, one.bound.platform)]
+    return [one for one in ends if rows_possible(planner, one.bound.platform)]
 
 
 def _room(platform: Platform) -> float:
@@ -183,7 +209,8 @@ def _room(platform: Platform) -> float:
     return sum(float("inf") if size is None else size for size in sizes)
 
 
-def _planned(planner: Planner, way: RowPlan) -> Allocated | Misfit:
+def planned_way(planner: Planner, way: RowPlan) -> Allocated | Misfit:
+    """With its regions."""
     return planner.attempt(way.programs.machine.bound, way.decisions().pinned_by(planner.pins))
 
 

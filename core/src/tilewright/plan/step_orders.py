@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.bind.candidates import engine_of
-from tilewright.ir.decisions import Decisions
+from tilewright.ir.decisions import OUTSIDE, Decisions
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Bound
 from tilewright.schedule.order import frugal_order, given_order
@@ -48,7 +48,7 @@ class StepOrders:
         return self._found(bound, task).lower_bound if task.exact else None
 
     def _task(self, bound: Bound) -> OrderTask:
-        theirs = [*self.pins.state, *(value for value, whose in self.pins.io.items() if whose == "user")]
+        theirs = [*self.pins.state, *(value for value, whose in self.pins.io.items() if whose in OUTSIDE)]
         scratch = {} if bound.platform.near else {name: _scratch(bound, name) for name in bound.bindings}
         return order_task(bound, self.operators, theirs, scratch, self.pins.memories)
 

@@ -19,10 +19,13 @@ from tilewright.ir.graph import Node, Tensor
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated, Bound, Buffer, Group, PoolUse
 from tilewright.plan.constant_copy_costs import copy_cycles
+from tilewright.report.front import front_of
+from tilewright.report.held_rows import held_rows
 from tilewright.report.tiles import level, traffic_ratio, work
 from tilewright.report.time import milliseconds
 from tilewright.tile.measure import step_costs
 
+MOST_STEPS = 64  # of a network whose front is in every report: that takes less than half a second
 SCHEMA = "https://tilewright.dev/schema/report-1.json"
 
 
@@ -31,6 +34,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
     allocated = deployment.allocated
     bound = allocated.tiled.scheduled.bound
     operators = deployment.registry.operators
+    held = held_rows(allocated)
     steps = _steps(allocated, operators)
     totals = {kind: round(sum(step["cycles"][kind] for step in steps)) for kind in ("compute", "copy", "total")}
     return {
@@ -49,17 +53,24 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
         "traffic_ratio": traffic_ratio(steps),
         "allocation": _allocation(deployment, allocated),
+        **_front(deployment, asked=not artifacts),
         "order": _order(allocated),
         "away": {"used_bytes": bytes_away(allocated), "lower_bound_bytes": least_bytes_away(allocated)},
         "staged": _staged(allocated),
         "pools": [_pool(pool, allocated) for pool in allocated.pools],
         "levels": [level(memory, allocated) for memory in bound.platform.memories],
         "steps": steps,
-        "buffers": [_buffer(buffer, allocated) for buffer in allocated.tiled.buffers],
+        "buffers": [_buffer(buffer, allocated, held) for buffer in allocated.tiled.buffers],
         "passes": _trail(deployment),
         "diagnostics": [_diagnostic(item) for item in deployment.diagnostics],
         "artifacts": _artifacts(deployment) if artifacts else [],
     }
+
+
+def _front(deployment: Deployment, *, asked: bool) -> dict[str, Any]:
+    """Memory against cycles: of a long network, where that takes seconds, only for a check, which is asked for it."""
+    short = len(deployment.scheduled.steps) <= MOST_STEPS
+    return {"front": front_of(deployment.front)} if short or asked else {}
 
 
 def _time(cycles: int, clock_hz: int | None) -> dict[str, Any]:
@@ -198,7 +209,7 @@ def _pool(pool: PoolUse, allocated: Allocated) -> dict[str, Any]:
     }
 
 
-def _buffer(buffer: Buffer, allocated: Allocated) -> dict[str, Any]:
+def _buffer(buffer: Buffer, allocated: Allocated, held: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     place = allocated.placements.get(buffer.name)
     return {
         "name": buffer.name,
@@ -210,6 +221,7 @@ def _buffer(buffer: Buffer, allocated: Allocated) -> dict[str, Any]:
         "first_step": buffer.first,
         "last_step": buffer.last,
         "values": list(buffer.values),
+        **({"rows": held[buffer.name]} if buffer.name in held else {}),
     }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from tilewright import __version__
 from tilewright.report.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds, strip_svg
+from tilewright.report.front import told
 from tilewright.report.names import nodes_of, shown_names
 from tilewright.report.network import network_svg, place_colours
 from tilewright.report.panels import Panel, panels_of_report
@@ -58,6 +59,7 @@ def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], r
             largest=max((panel.used for panel in panels), default=0) or 1,
             drawings=[_drawing(panel) for panel in panels],
             kinds=kinds(panels),
+            front=_front(report),
             ends=[] if report is None else _ends(report["model"]),
             network="" if report is None else network_svg(report),
             places=[] if report is None else place_colours(report).items(),
@@ -119,6 +121,15 @@ def _framed(report: Mapping[str, Any]) -> str:
     """How steps that run as one are computed; "" where none do."""
     groups = [step["group"] for step in report["steps"] if "group" in step]
     return piece_by_piece(report["steps"]) if len(set(groups)) < len(groups) else ""
+
+
+def _front(report: Mapping[str, Any] | None) -> list[tuple[str, str, str, bool]]:
+    """RAM, cycles, what to type, and whether it is this plan; nothing where there is one plan only."""
+    points = report.get("front", ()) if report else ()
+    rows = [
+        (f"{one['ram_bytes']:,} B", f"{one['more_cycles_percent']:+.1f} %", told(one), one["chosen"]) for one in points
+    ]
+    return rows if len(rows) > 1 else []
 
 
 def _facts(report: Mapping[str, Any] | None) -> list[tuple[str, str]]:

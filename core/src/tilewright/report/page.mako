@@ -55,6 +55,24 @@ of ${'{:,}'.format(panel.limit)} B\
 </table></div>
 </section>
 % endif
+% if front:
+<section id="front">
+<h2>Memory against cycles</h2>
+<div class="wide"><table>
+<thead><tr><th class="number">RAM</th><th class="number">cycles (estimate)</th><th>with</th></tr></thead>
+<tbody>
+% for ram, cycles, flags, chosen in front:
+<tr><td class="number">${ram}</td><td class="number">${cycles}</td>\
+% if chosen:
+<td><b>${flags}</b></td></tr>
+% else:
+<td><code>${flags}</code></td></tr>
+% endif
+% endfor
+</tbody>
+</table></div>
+</section>
+% endif
 <section id="plan">
 <h2>Memory over time</h2>
 <p class="legend">

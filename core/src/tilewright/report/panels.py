@@ -144,10 +144,15 @@ def panels_of_plan(problem: Problem, solution: Solution) -> tuple[Panel, ...]:
 
 def _buffer_box(buffer: Mapping[str, Any], makers: Mapping[str, Mapping[str, Any]], columns: int, short: str) -> Box:
     first, last = buffer["first_step"], min(buffer["last_step"], columns - 1)
-    nodes = _nodes(makers[value] for value in buffer["values"] if value in makers)
+    rows = buffer.get("rows")
+    values = [rows["value"]] if rows else buffer["values"]
+    nodes = _nodes(makers[value] for value in values if value in makers)
+    if rows:
+        short = f"{rows['held']} of {rows['of']} rows"
+        nodes = f"{short} of {nodes}"
     return Box(
         name=buffer["name"],
-        kind=buffer["kind"],
+        kind="rows held" if rows else buffer["kind"],
         low=buffer["offset_bytes"],
         high=buffer["offset_bytes"] + buffer["size_bytes"],
         first=0 if buffer["kind"] == "constant" else min(first, last),

@@ -17,6 +17,7 @@ from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.program import Port
 from tilewright.ir.runner import Job
 from tilewright.runners.areas import STATE, Area, areas_of
+from tilewright.runners.traced_rows import FLAG, HEADER, HEADER_NAME, TracedRows, decode_rows, traced_rows
 from tilewright.runners.write_guard import guard_text, writable
 
 if TYPE_CHECKING:
@@ -58,8 +59,19 @@ class Harness:
     areas: tuple[Area, ...]
     outputs: tuple[Port, ...]
     records: tuple[Record, ...]
+    traced: tuple[TracedRows, ...]
     sets: int
     tensors: Mapping[str, Tensor]
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Files that the network's sources include, because of `flags`."""
+        return {HEADER_NAME: HEADER} if self.traced else {}
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What the compiler of all sources is given, beside its own flags."""
+        return (FLAG,) if self.traced else ()
 
 
 def make_harness(job: Job, text: str = "", **names: object) -> Harness:
@@ -76,6 +88,8 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
     inputs, outputs = (ports_of(job.plan, book, members, struct) for struct in ("inputs", "outputs"))
     areas = areas_of(job, book, inputs, outputs)
     records = _records(book, areas, members) if job.trace else ()
+    traced = traced_rows(job.plan) if job.trace else ()
+    pushed = [port.member for port in inputs if job.plan.decisions.io.get(port.value) == "push"]
     numbers = {area.assign or area.role: index for index, area in enumerate(areas)}
     guard = guard_text(writable(book, numbers, members), areas) if job.trace else ""
     state = next((index for index, area in enumerate(areas) if area.role == "state"), None)
@@ -86,8 +100,10 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         blobs=_blobs(job, book),
         constants=book.constants,
         records=records,
+        traced=traced,
         guard=guard,
         sets=len(job.input_sets),
+        pushed=pushed[0] if pushed else "",
         stream=any(area.lasting for area in areas),
         state="NULL" if state is None else f"areas[{state}].base",
         **names,
@@ -99,6 +115,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         areas=areas,
         outputs=outputs,
         records=records,
+        traced=traced,
         sets=len(job.input_sets),
         tensors=graph.tensors,
     )
@@ -110,10 +127,14 @@ def decode_outputs(harness: Harness, content: bytes) -> tuple[Mapping[str, Array
     return _decoded(shapes, content, harness.sets)
 
 
-def decode_trace(harness: Harness, content: bytes) -> tuple[Mapping[str, Array], ...]:
-    """What trace.bin says: for each set of inputs, every value that a step wrote -> row-major array."""
+def decode_trace(harness: Harness, content: bytes, rows: bytes = b"") -> tuple[Mapping[str, Array], ...]:
+    """What trace.bin says: for each set of inputs, every value that a step wrote -> row-major array; and what rows.bin
+    says of values that are nowhere whole, masked where they were not computed.
+    """
     shapes = [(record.value, harness.tensors[record.value], record.layout) for record in harness.records]
-    return _decoded(shapes, content, harness.sets)
+    whole = _decoded(shapes, content, harness.sets)
+    seen = decode_rows(harness.traced, rows, harness.sets)
+    return tuple({**values, **parts} for values, parts in zip(whole, seen, strict=True))
 
 
 def _decoded(

@@ -4,14 +4,22 @@ Does not know what the answers should be.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, toolchain_error, typed
 from tilewright.ir.runner import Job, RunResult
 from tilewright.runners.harness import Harness, decode_outputs, decode_trace, make_harness
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler
 from tilewright.runners.write_guard import trespass
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
 
 TEAM_HEADER = "tw_rt.h"  # is among the files of a program for a team
 STRICT = (
@@ -79,12 +87,14 @@ class HostRunner:
             (folder / name).write_bytes(content)
         (folder / "host_main.c").write_text(harness.main, encoding="ascii")
         (folder / "host_lifetimes.h").write_text(LIFETIMES_HEADER, encoding="ascii")
+        for name, text in harness.headers.items():
+            (folder / name).write_text(text, encoding="ascii")
         (folder / "inputs.bin").write_bytes(harness.inputs)
-        self._build(compiler, job, folder)
+        self._build(compiler, job, folder, harness.flags)
         self._execute(job, harness, folder)
         return RunResult(
             outputs=decode_outputs(harness, (folder / "outputs.bin").read_bytes()),
-            values=decode_trace(harness, (folder / "trace.bin").read_bytes()) if harness.records else (),
+            values=_traced(harness, folder) if harness.records else (),
         )
 
     def _execute(self, job: Job, harness: Harness, folder: Path) -> None:
@@ -100,7 +110,7 @@ class HostRunner:
         except TilewrightError as error:
             raise trespass(job, harness.areas, folder) or error from error
 
-    def _build(self, compiler: Compiler, job: Job, folder: Path) -> None:
+    def _build(self, compiler: Compiler, job: Job, folder: Path, flags: Sequence[str]) -> None:
         left_out = (f"{job.prefix}_simple.c", f"{job.prefix}_selftest.c")
         sources = [name for name in job.artifact.files if name.endswith((".c", ".S")) and name not in left_out]
         bindings = job.plan.tiled.scheduled.bound.bindings.values()
@@ -110,6 +120,7 @@ class HostRunner:
                 *compiler.command,
                 *STRICT,
                 *(SANITIZE if job.sanitize else ()),
+                *flags,
                 "-I.",
                 "-o",
                 "host_main",
@@ -123,3 +134,8 @@ class HostRunner:
             what=f"compiling the generated code with {compiler.name}",
             timeout_seconds=self.compile_seconds,
         )
+
+
+def _traced(harness: Harness, folder: Path) -> tuple[Mapping[str, Array], ...]:
+    rows = (folder / "rows.bin").read_bytes() if harness.traced else b""
+    return decode_trace(harness, (folder / "trace.bin").read_bytes(), rows)

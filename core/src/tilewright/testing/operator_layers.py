@@ -70,6 +70,7 @@ def _elementwise(numbers: np.random.Generator) -> Iterator[Sample]:
     yield Sample(op="Add", kind="outer", inputs=(_floats(numbers, 67, 1), _floats(numbers, 1, 71)))
     yield Sample(op="Clip", inputs=(image,), attributes={"min": -0.5, "max": 1.5})
     yield Sample(op="Cast", inputs=(image * 50,), attributes={"to": "i8"})
+    yield Sample(op="BitCast", inputs=(image,), attributes={"to": "i32"})
     channels = tuple(np.abs(_floats(numbers, 21)) + np.float32(0.1) for _ in range(4))
     yield Sample(op="BatchNormalization", inputs=(image, *channels), constants=(1, 2, 3, 4))
 
@@ -110,12 +111,19 @@ def _windows(numbers: np.random.Generator) -> Iterator[Sample]:
     weights = (image, _floats(numbers, 12, 8, 3, 3))
     yield Sample(op="Conv", kind="computed weights", inputs=weights, attributes=same)
     yield from _transposed(numbers)
+    yield from _places(numbers)
     ceil = _window((3, 2), strides=(2, 2), pads=(1, 0, 1, 1), ceil_mode=1)
     for op in ("MaxPool", "AveragePool"):
         counted = {} if op == "MaxPool" else {"count_include_pad": 0}
         yield Sample(op=op, inputs=(image,), attributes={**uneven, **counted, "pads": (2, 1, 2, 0)})
         yield Sample(op=op, kind="ceil", inputs=(image,), attributes={**ceil, **counted})
         yield Sample(op=op, kind="global", inputs=(image,), attributes={**_window((19, 23)), **counted})
+
+
+def _places(numbers: np.random.Generator) -> Iterator[Sample]:
+    uneven = _window((3, 2), strides=(2, 3), dilations=(2, 1), pads=(2, 1, 2, 0))
+    image = _floats(numbers, 1, 8, 19, 23)
+    yield Sample(op="MaxPoolIndices", inputs=(image,), attributes={**uneven, "column_major": 0})
 
 
 def _transposed(numbers: np.random.Generator) -> Iterator[Sample]:
@@ -173,6 +181,7 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     steps: dict[str, Attribute] = {"starts": (8, 1, 2), "steps": (-2, 3, 1), "shape": (5, 4, 19)}
     yield Sample(op="Slice", inputs=(volume,), attributes=steps)
     yield Sample(op="Transpose", inputs=(volume,), attributes={"perm": (2, 0, 1)})
+    yield Sample(op="Arrival", inputs=(volume,))
     for mode in ("constant", "edge", "reflect", "wrap"):
         border: dict[str, Attribute] = {"mode": mode, "pads": (1, 3, 2, 0, 2, 4)}
         value: dict[str, Attribute] = {"value": 0.5} if mode == "constant" else {}
@@ -196,6 +205,9 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     image = _floats(numbers, 9, 10, 22)
     yield Sample(op="Resample", inputs=(image, first, weights), attributes={"axis": 1}, constants=(1, 2))
     yield Sample(op="Upsample", inputs=(_floats(numbers, 3, 9, 11),), attributes={"factors": (1, 3, 2)})
+    grid = numbers.uniform(-1.3, 1.3, (2, 13, 17, 2)).astype(np.float32)
+    sampling: dict[str, Attribute] = {"mode": "linear", "padding": "zeros", "align_corners": 0}
+    yield Sample(op="GridSample", inputs=(_floats(numbers, 2, 5, 4, 6), grid), attributes=sampling)
 
 
 def _requant(reach: float, channels: int = 1) -> Requant:
@@ -232,6 +244,8 @@ def _quantised(numbers: np.random.Generator) -> Iterator[Sample]:
     per_column = {**sums, "requant": _requant(1.0e6, 53)}
     yield Sample(op="QGemm", inputs=(_bytes(numbers, 37, 101), *weights), attributes=per_column, constants=(1, 2))
     batches = (_bytes(numbers, 3, 29, 47), _bytes(numbers, 3, 47, 31))
+    zeros = (_bytes(numbers, 1), _bytes(numbers, 35))
+    yield Sample(op="MatMulInteger", inputs=(_bytes(numbers, 2, 27, 61), _bytes(numbers, 61, 35), *zeros))
     yield Sample(op="QMatMul", inputs=batches, attributes={**sums, "requant": _requant(5.0e5)})
 
 
@@ -250,6 +264,9 @@ def _integer_windows(numbers: np.random.Generator) -> Iterator[Sample]:
         attributes = {**window, **zero, "requant": _requant(4.0e5, shape[0])}
         inputs = (image, _bytes(numbers, *shape), bias)
         yield Sample(op="QConv", kind=kind, inputs=inputs, attributes=attributes, constants=(1, 2))
+    zeros = (_bytes(numbers, 1), _bytes(numbers, 18))
+    computed = (image, _bytes(numbers, 18, 4, 3, 3), *zeros)
+    yield Sample(op="ConvInteger", inputs=computed, attributes={**same, "group": 3}, constants=(1,))
     ceil = {**_window((3, 2), strides=(2, 2), pads=(1, 0, 1, 1)), "ceil_mode": 1}
     counts = tuple(float(np.float32(0.9 / count)) for count in range(1, 7))
     by_count = Requant(scale=counts, zero_point=1, low=-128, high=127)

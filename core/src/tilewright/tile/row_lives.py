@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from tilewright.ir.decisions import OUTSIDE
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer
 from tilewright.tile.row_steps import RowSteps
@@ -67,7 +68,7 @@ class RowLives:
 
     def placed_bytes(self, buffer: Buffer) -> int:
         """What a buffer takes of the plan; nothing in the caller's memory."""
-        theirs = any(self.machine.decisions.io.get(value) == "user" for value in buffer.values)
+        theirs = any(self.machine.decisions.io.get(value) in OUTSIDE for value in buffer.values)
         return 0 if theirs else align_up(buffer.size_bytes, self.machine.platform.buffer_align)
 
     @cached_property
@@ -80,7 +81,7 @@ class RowLives:
 
     def _free(self, buffer: Buffer) -> bool:
         decisions, names = self.machine.decisions, {buffer.name, *buffer.values}
-        theirs = any(decisions.io.get(value) == "user" for value in names)
+        theirs = any(decisions.io.get(value) in OUTSIDE for value in names)
         pinned = not names.isdisjoint(decisions.memories) or buffer.name in decisions.offsets
         return not theirs and not pinned and buffer.kind != "state"
 

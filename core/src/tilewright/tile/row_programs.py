@@ -8,10 +8,11 @@ bytes, for fewer and fewer bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from tilewright.ir.regions import HeldValue, Region, Rows
+from tilewright.tile.arrivals import arrivals
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Play, folded
 from tilewright.tile.row_overlays import overlay_of
@@ -70,11 +71,22 @@ class RowPrograms:
 
 def row_programs(machine: ScheduledMachine) -> RowPrograms:
     """Look at every segment of the schedule."""
-    lives = RowLives(RowSteps(machine))
+    lives, arriving = RowLives(RowSteps(machine)), arrivals(machine.scheduled, machine.decisions.io)
     whole = [alone(lives, step) for step in range(len(machine.scheduled.steps))]
     largest = max((one.size_bytes for one in whole), default=0)
-    found = tuple((one, *segments(lives, step, largest)) for step, one in enumerate(whole))
-    return RowPrograms(machine=machine, lives=lives, segments=found)
+    found = [(one, *segments(lives, step, largest)) for step, one in enumerate(whole)]
+    for number in (machine.numbers[name] for name in arriving):
+        found[number] = _taking(found, number)
+    return RowPrograms(machine=machine, lives=lives, segments=tuple(found))
+
+
+def _taking(found: Sequence[Sequence[Segment]], number: int) -> tuple[Segment, ...]:
+    """Those that end with the step that takes the rows of an input: it is alone, and the input whole, only where no
+    later step can be with it; and it is computed by rows even then, because that is how they come.
+    """
+    together = any(one.first <= number for ending in found[number + 1 :] for one in ending)
+    only, *others = found[number]
+    return tuple(others) if together else (replace(only, rows=1), *others)
 
 
 def region_of(lives: RowLives, segment: Segment) -> Region:

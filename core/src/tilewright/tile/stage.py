@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tilewright.ir.decisions import Decisions
+from tilewright.ir.decisions import OUTSIDE, Decisions
 from tilewright.ir.operator import Operator
 from tilewright.ir.regions import Region, key_of
 from tilewright.ir.stages import Buffer, Group, Scheduled, Tiled
@@ -109,7 +109,7 @@ def _candidates(
     resident: Mapping[str, str],
 ) -> tuple[str, ...]:
     for value in buffer.values:
-        if decisions.io.get(value) == "user":
+        if decisions.io.get(value) in OUTSIDE:
             return ()  # the caller's memory: not ours to place
     staying = tuple(dict.fromkeys(resident[value] for value in buffer.values if value in resident))
     if staying:

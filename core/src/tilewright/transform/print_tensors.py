@@ -166,7 +166,7 @@ def _address(program: Program, tensor: _Tensor) -> Expression | None:
         return program.address(tensor.region.buffer) + tensor.region.offset_bytes
     for struct, ports in (("inputs", program.inputs), ("outputs", program.outputs)):
         for port in ports:
-            if port.value == tensor.name and not port.copied_from:
+            if port.value == tensor.name and not port.copied_from and port.rows is None:
                 return Field(Name(struct), port.member, arrow=True)
     return None
 

@@ -87,8 +87,9 @@ def judge_steps(
 ) -> tuple[StepVerdict, ...]:
     """Feed every step's reference with the very values that the run computed, and compare what it wrote.
 
-    A value that never exists whole, inside a group of steps, is what the reference says; what its own error may do to
-    the steps that read it is allowed them.
+    A value that never exists whole, in tiles of a group, is what the reference says; what its own error may do to the
+    steps that read it is allowed them. One that was seen row by row is judged as any other, but for rows that nobody
+    reads, which are not computed (masked).
     """
     worst: dict[str, StepVerdict] = {}
     for given, values in zip(inputs, written, strict=True):
@@ -106,10 +107,23 @@ def judge_steps(
                 known.update(zip(site.node.outputs, references, strict=True))
                 unseen |= {name: one for name, one in zip(site.node.outputs, allowed, strict=True) if one.any()}
                 continue
-            verdict = _judge_step(site, allowed, references, values)
-            worst[site.node.name] = _worse(worst.get(site.node.name), verdict)
-            known.update({name: values[name] for name in site.node.outputs})
+            got = {
+                name: _completed(values[name], reference)
+                for name, reference in zip(site.node.outputs, references, strict=True)
+            }
+            worst[site.node.name] = _worse(worst.get(site.node.name), _judge_step(site, allowed, references, got))
+            known.update(got)
     return tuple(worst.values())
+
+
+def _completed(computed: Array, reference: Array) -> Array:
+    """What was computed; where it was not, because nobody reads that, what it would be."""
+    import numpy as np
+
+    if not isinstance(computed, np.ma.MaskedArray):
+        return computed
+    filled: Array = np.where(np.ma.getmaskarray(computed), reference, computed.data)
+    return filled
 
 
 def judge_outputs(

@@ -4,8 +4,8 @@ ${banner(f"{p}.h", "sizes, types and functions")}
 
 #include "tw_runtime.h"
 
-#if TW_API_LEVEL < 1
-#  error "${p}.h needs a tw_runtime.h of API level 1 or later"
+#if TW_API_LEVEL < ${2 if pushed else 1}
+#  error "${p}.h needs a tw_runtime.h of API level ${2 if pushed else 1} or later"
 #endif
 
 #define ${P}_GENERATOR "${generator}"
@@ -33,6 +33,12 @@ ${banner(f"{p}.h", "sizes, types and functions")}
 #define ${port.macro}_NDIM ${len(port.shape)}u
 % if port.shape:
 #define ${port.macro}_SHAPE {${", ".join(map(str, port.shape))}}
+% endif
+% if port.rows:
+#define ${port.macro}_ROWS ${port.rows.count}u
+#define ${port.macro}_ROW_ELEMENTS ${port.elements // port.rows.count}u
+#define ${port.macro}_ROW_SIZE ${port.rows.size_bytes}u
+#define ${port.macro}_ROW_PIECES ${port.rows.blocks}u
 % endif
 % if port.scale:
 #define ${port.macro}_SCALE ${port.scale}
@@ -104,6 +110,13 @@ typedef struct {
 % if program.team:
     int answer;
 % endif
+% if pushed:
+    ${p}_inputs inputs;
+    ${p}_outputs outputs;
+    tw_arrival arrival;
+    uint32_t rows_left;
+    int phase;
+% endif
 } ${p}_ctx;
 
 % if constants_linked:
@@ -133,7 +146,20 @@ extern const uint8_t ${p}_const_${pool.base}[${P}_CONST_${pool.base.upper()}_SIZ
  */
 ${signature(f"tw_status {p}_init({p}_ctx *ctx, const {p}_pools *pools, void *state, const {p}_constants *constants, const tw_hooks *hooks);")}
 
-% if mapped:
+% if pushed:
+/* One inference whose input `${pushed.member}` arrives in rows: ${pushed.rows.count} of ${pushed.rows.size_bytes} bytes. The first function begins it, and
+ * takes what ${p}_run takes, without that input. The second takes the next `count` rows and computes what can be computed:
+ * TW_MORE until the last one that is needed, then TW_OK, when the outputs are there. The rows may be overwritten when it
+ * returns. Pools and outputs must be left alone from the beginning to TW_OK.
+% if pushed.rows.blocks > 1:
+ * A row is ${pushed.rows.blocks} pieces of ${pushed.rows.piece_bytes} bytes, one of each plane of the tensor, plane after plane.
+% endif
+ */
+${signature(f"tw_status {p}_begin({p}_ctx *ctx, const {p}_inputs *inputs, const {p}_outputs *outputs);")}
+${signature(f"tw_status {p}_push_{pushed.member}({p}_ctx *ctx, const {pushed.type} *rows, uint32_t count);")}
+
+/* The same at once, of an input that is there whole. */
+% elif mapped:
 /* One inference. NULL, a NULL member or a mapped address: that tensor is already in place, nothing is copied. */
 % else:
 /* One inference. Every member must be set; no tensor may overlap another. */

@@ -59,6 +59,18 @@ if (status == TW_OK) {
     status = ${p}_run(&ctx, &inputs, &outputs);
 }
 ```
+% if pushed:
+
+Row by row, as `${safe(pushed.value)}` comes; nothing of it is kept but what is still needed:
+
+```c
+status = ${p}_begin(&ctx, &inputs, &outputs); /* of `inputs`, ${pushed.member} is left alone */
+for (uint32_t row = 0; status >= TW_OK && row < ${pushed.macro}_ROWS; ++row) {
+    ... /* ${pushed.macro}_ROW_ELEMENTS elements: `line` */
+    status = ${p}_push_${pushed.member}(&ctx, line, 1u); /* TW_MORE, and TW_OK when the outputs are there */
+}
+```
+% endif
 % if mapped:
 
 Without copies: write to the addresses that `${p}_map_inputs(&pools)` returns, call `${p}_run(&ctx, NULL, NULL)`, and read where

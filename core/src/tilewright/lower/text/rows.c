@@ -1,3 +1,11 @@
+/* What is told of rows as they are made: nothing, unless the application defines it. */
+#ifdef TW_ROWS_HEADER
+#  include TW_ROWS_HEADER
+#endif
+#ifndef TW_ROWS
+#  define TW_ROWS(step, rows, bytes, blocks, capacity, row_bytes) ((void)0)
+#endif
+
 /* Steps that are computed row by row: how many rows of its loop each has made, and the first that is still there. */
 typedef struct {
     uint16_t made, first;

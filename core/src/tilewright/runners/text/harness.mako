@@ -189,19 +189,91 @@ static int on_step(void *user, uint32_t step, tw_phase phase)
     return 0;
 }
 % endif
+% if traced:
+
+void tw_see_rows(uint32_t step, int32_t first, int32_t made, const uint8_t *bytes, int32_t blocks, int32_t capacity,
+                 int32_t row_bytes); /* called where the network's sources were compiled so */
+
+static FILE *rows_file;
+static uint32_t traced_set;
+
+/* Values that are held in rows, and how many of these were seen. */
+static struct {
+    uint32_t step;
+    int32_t trips; /* of a value whose rows are there together: of its step; else 0 */
+    int32_t seen;
+} traced[] = {
+% for one in traced:
+    {${one.step}u, ${0 if one.axis is not None else one.trips}, 0},
+% endfor
+};
+enum { TRACED = ${len(traced)} };
+
+void tw_see_rows(uint32_t step, int32_t first, int32_t made, const uint8_t *bytes, int32_t blocks, int32_t capacity,
+                 int32_t row_bytes)
+{
+    for (size_t i = 0; i < TRACED; ++i) {
+        const int32_t end = traced[i].trips > 0 ? made / traced[i].trips : made, count = end - traced[i].seen;
+        if (traced[i].step == step && count > 0) {
+            const uint32_t head[4] = {traced_set, step, (uint32_t)traced[i].seen, (uint32_t)count};
+            const uint8_t *const start = bytes + (traced[i].seen - first) * row_bytes;
+            write_file(rows_file, head, sizeof head);
+            for (int32_t block = 0; block < blocks; ++block) {
+                write_file(rows_file, start + block * capacity * row_bytes, (size_t)(count * row_bytes));
+            }
+            traced[i].seen = end;
+        }
+    }
+}
+
+static void see_no_rows(unsigned set)
+{
+    traced_set = set;
+    for (size_t i = 0; i < TRACED; ++i) {
+        traced[i].seen = 0;
+    }
+}
+% endif
+
+static ${p}_ctx ctx;
+static ${p}_inputs inputs;
+static ${p}_outputs outputs;
+% if pushed:
+
+<% macro = f"{p.upper()}_IN_{pushed.upper()}" %>\
+/* Every other set in rows: one, two, three, and again; where their pieces are apart, whole as the others. */
+static tw_status run(unsigned set)
+{
+#if ${macro}_ROW_PIECES == 1u
+    if (set % 2u == 0u) {
+        tw_status status = ${p}_begin(&ctx, &inputs, &outputs);
+        uint32_t at = 0u;
+        for (uint32_t turn = 0u; status >= TW_OK && at < ${macro}_ROWS; ++turn) {
+            const uint32_t left = ${macro}_ROWS - at, count = turn % 3u + 1u < left ? turn % 3u + 1u : left;
+            status = ${p}_push_${pushed}(&ctx, inputs.${pushed} + (size_t)at * ${macro}_ROW_ELEMENTS, count);
+            at += count;
+        }
+        return status;
+    }
+#else
+    (void)set;
+#endif
+    return ${p}_run(&ctx, &inputs, &outputs);
+}
+% endif
 
 int main(void)
 {
-    ${p}_ctx ctx;
     ${p}_pools pools;
     ${p}_constants constants;
-    ${p}_inputs inputs;
-    ${p}_outputs outputs;
     tw_hooks hooks = {NULL, NULL};
     FILE *source = open_file("inputs.bin", "rb");
     FILE *target = open_file("outputs.bin", "wb");
     tw_status status;
 
+% if traced:
+    rows_file = open_file("rows.bin", "wb");
+% endif
 % if records:
     hooks.user = open_file("trace.bin", "wb");
 % endif
@@ -251,8 +323,11 @@ int main(void)
         read_file(source, areas[${index}].base, areas[${index}].bytes);
 % endif
 % endfor
+% if traced:
+        see_no_rows(set);
+% endif
         if (status == TW_OK) {
-            status = ${p}_run(&ctx, &inputs, &outputs);
+            status = ${"run(set)" if pushed else f"{p}_run(&ctx, &inputs, &outputs)"};
         }
         if (status != TW_OK) {
             fprintf(stderr, "status %d\n", (int)status);
@@ -274,6 +349,11 @@ int main(void)
 % if records:
     if (fclose((FILE *)hooks.user) != 0) {
         fail("cannot write ", "trace.bin");
+    }
+% endif
+% if traced:
+    if (fclose(rows_file) != 0) {
+        fail("cannot write ", "rows.bin");
     }
 % endif
     fclose(source);

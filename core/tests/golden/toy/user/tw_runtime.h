@@ -8,21 +8,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TW_API_LEVEL 1
+#define TW_API_LEVEL 2
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef enum {
+    TW_MORE = 1, /* no error: the next rows of an input are needed */
     TW_OK = 0,
     TW_ERR_ARG = -1,     /* a pointer that is needed is NULL */
     TW_ERR_ALIGN = -2,   /* a pool, a blob of constants or a tensor is not aligned as its _ALIGN macro says */
     TW_ERR_PLAN = -3,    /* the constants belong to another plan */
-    TW_ERR_STATE = -4,   /* the context was not initialised */
+    TW_ERR_STATE = -4,   /* the context was not initialised, or another call comes first */
     TW_ERR_DEVICE = -5,  /* an accelerator or copy engine reported a fault */
     TW_ERR_TIMEOUT = -6, /* an accelerator or copy engine did not answer */
-    TW_ERR_ABORTED = -7  /* a hook asked to stop */
+    TW_ERR_ABORTED = -7, /* a hook asked to stop */
+    TW_ERR_ROWS = -8     /* more rows than the input has */
 } tw_status;
 
 typedef enum { TW_STEP_BEGIN = 0, TW_STEP_END = 1 } tw_phase;
@@ -31,6 +33,15 @@ typedef struct {
     void *user;                                                /* handed to every hook */
     int (*on_step)(void *user, uint32_t step, tw_phase phase); /* NULL: not called. Not 0: abort the run */
 } tw_hooks;
+
+/* How far a run has come whose input arrives in rows. Members are private. */
+typedef struct {
+    const uint8_t *rows; /* that were handed over, and not taken yet */
+    int32_t count;
+    int32_t row_stride, block_stride; /* bytes */
+    int32_t at, turn, call;           /* the place in the order of calls */
+    int32_t entered, waiting;
+} tw_arrival;
 
 #ifdef __cplusplus
 }

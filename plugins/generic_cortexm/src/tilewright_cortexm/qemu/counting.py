@@ -12,7 +12,7 @@ from itertools import groupby
 from tilewright.api import toolchain_error
 from tilewright.api.runner import ElfSymbol
 
-OUTSIDE, BETWEEN = -1, 0  # regions of the harness, and of the network's run function; step n is region n + 1
+OUTSIDE, BETWEEN = -1, 0  # regions of the harness, and of the network's functions; step n is region n + 1
 CLONE = re.compile(r"\.(isra|constprop|part|cold|lto_priv)\b.*")
 
 
@@ -30,8 +30,9 @@ def step_functions(source: bytes) -> tuple[str, ...]:
 
 
 def region_lines(found: Sequence[ElfSymbol], prefix: str, functions: Sequence[str]) -> str:
-    """The plugin's regions: the harness, the run function, and the steps by their symbols, clones included."""
-    ids = {f"{prefix}_run": BETWEEN} | {name: index + 1 for index, name in enumerate(functions)}
+    """The plugin's regions: the harness, the functions of a run, and the steps by their symbols, clones included."""
+    ids = {f"{prefix}_{name}": BETWEEN for name in ("run", "begin", "take")}
+    ids |= {name: index + 1 for index, name in enumerate(functions)}
     lines = [
         f"{symbol.address:x} {symbol.address + max(symbol.size_bytes, 2):x} {ids[name]}\n"
         for symbol in found

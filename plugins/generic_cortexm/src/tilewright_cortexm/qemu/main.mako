@@ -89,6 +89,74 @@ static int on_step(void *user, uint32_t step, tw_phase phase)
 
 static const tw_hooks watching = {NULL, on_step};
 
+% if traced:
+void tw_see_rows(uint32_t step, int32_t first, int32_t made, const uint8_t *bytes, int32_t blocks, int32_t capacity,
+                 int32_t row_bytes); /* called where the network's sources were compiled so */
+
+static int rows_file;
+static uint32_t traced_set;
+
+/* Values that are held in rows, and how many of these were seen. */
+static struct {
+    uint32_t step;
+    int32_t trips; /* of a value whose rows are there together: of its step; else 0 */
+    int32_t seen;
+} traced[] = {
+% for one in traced:
+    {${one.step}u, ${0 if one.axis is not None else one.trips}, 0},
+% endfor
+};
+enum { TRACED = ${len(traced)} };
+
+void tw_see_rows(uint32_t step, int32_t first, int32_t made, const uint8_t *bytes, int32_t blocks, int32_t capacity,
+                 int32_t row_bytes)
+{
+    for (size_t i = 0; i < TRACED; ++i) {
+        const int32_t end = traced[i].trips > 0 ? made / traced[i].trips : made, count = end - traced[i].seen;
+        if (traced[i].step == step && count > 0) {
+            const uint32_t head[4] = {traced_set, step, (uint32_t)traced[i].seen, (uint32_t)count};
+            const uint8_t *const start = bytes + (traced[i].seen - first) * row_bytes;
+            board_write(rows_file, head, sizeof head);
+            for (int32_t block = 0; block < blocks; ++block) {
+                board_write(rows_file, start + block * capacity * row_bytes, (size_t)(count * row_bytes));
+            }
+            traced[i].seen = end;
+        }
+    }
+}
+
+static void see_no_rows(unsigned set)
+{
+    traced_set = set;
+    for (size_t i = 0; i < TRACED; ++i) {
+        traced[i].seen = 0;
+    }
+}
+
+% endif
+% if pushed and records:
+<% macro = f"{p.upper()}_IN_{pushed.upper()}" %>\
+/* Every other set in rows: one, two, three, and again; where their pieces are apart, whole as the others. */
+static tw_status run(unsigned set)
+{
+#if ${macro}_ROW_PIECES == 1u
+    if (set % 2u == 0u) {
+        tw_status status = ${p}_begin(&ctx, &inputs, &outputs);
+        uint32_t at = 0u;
+        for (uint32_t turn = 0u; status >= TW_OK && at < ${macro}_ROWS; ++turn) {
+            const uint32_t left = ${macro}_ROWS - at, count = turn % 3u + 1u < left ? turn % 3u + 1u : left;
+            status = ${p}_push_${pushed}(&ctx, inputs.${pushed} + (size_t)at * ${macro}_ROW_ELEMENTS, count);
+            at += count;
+        }
+        return status;
+    }
+#else
+    (void)set;
+#endif
+    return ${p}_run(&ctx, &inputs, &outputs);
+}
+
+% endif
 static void infer(unsigned set, int source, const tw_hooks *hooks)
 {
     tw_status status;
@@ -120,9 +188,12 @@ static void infer(unsigned set, int source, const tw_hooks *hooks)
     board_read(source, areas[${index}].base, areas[${index}].bytes);
 % endif
 % endfor
+% if traced:
+    see_no_rows(set);
+% endif
     if (status == TW_OK) {
         caller = board_paint_stack();
-        status = ${p}_run(&ctx, &inputs, &outputs);
+        status = ${"run(set)" if pushed and records else f"{p}_run(&ctx, &inputs, &outputs)"};
         if (hooks == NULL) {
             stack_bytes[0] = (uint32_t)(caller - board_stack_reached(caller));
         }
@@ -168,8 +239,14 @@ int main(void)
 % endfor
 % if records:
     trace = board_open("trace.bin", 1);
+% if traced:
+    rows_file = board_open("rows.bin", 1);
+% endif
     infer_all(SETS, &watching);
     board_close(trace);
+% if traced:
+    board_close(rows_file);
+% endif
 % else:
     infer_all(1, &watching); /* the stack of every step */
     infer_all(SETS, NULL);   /* as in the application: what is counted */

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -59,12 +59,13 @@ class QemuRunner:
         """
         demand_tools()
         harness = self._prepare(job, folder)
-        self._build(job, folder)
+        self._build(job, folder, harness.flags)
         plugin = () if job.trace else self._plugin(job, folder)
         self._execute(job, folder, plugin)
         outputs = decode_outputs(harness, (folder / "outputs.bin").read_bytes())
         if job.trace:
-            return RunResult(outputs=outputs, values=decode_trace(harness, (folder / "trace.bin").read_bytes()))
+            rows = (folder / "rows.bin").read_bytes() if harness.traced else b""
+            return RunResult(outputs=outputs, values=decode_trace(harness, (folder / "trace.bin").read_bytes(), rows))
         return replace(self._counted(job, folder), outputs=outputs)
 
     def _prepare(self, job: Job, folder: Path) -> Harness:
@@ -77,14 +78,15 @@ class QemuRunner:
             (folder / name).write_bytes(content)
         for name in OWN:
             (folder / name).write_bytes((home / name).read_bytes())
-        (folder / "harness_main.c").write_text(harness.main, encoding="ascii")
+        for name, text in (("harness_main.c", harness.main), *harness.headers.items()):
+            (folder / name).write_text(text, encoding="ascii")
         (folder / "inputs.bin").write_bytes(harness.inputs)
         return harness
 
-    def _build(self, job: Job, folder: Path) -> None:
+    def _build(self, job: Job, folder: Path, more: Sequence[str]) -> None:
         platform, core = platform_of(job), core_of(job)
         strict = not core.unaligned or platform.settings.get("unaligned") == "no"
-        flags = [*(platform.compile_flags or core.flags), *(["-DTW_TRAP_UNALIGNED"] if strict else [])]
+        flags = [*(platform.compile_flags or core.flags), *more, *(["-DTW_TRAP_UNALIGNED"] if strict else [])]
         left_out = (f"{job.prefix}_simple.c", f"{job.prefix}_selftest.c")
         sources = [name for name in job.artifact.files if name.endswith((".c", ".S")) and name not in left_out]
         sources += ["harness_main.c", "startup.c", *(["copies.c"] if strict and core.unaligned else [])]

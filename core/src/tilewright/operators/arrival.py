@@ -1,0 +1,55 @@
+"""Knows Arrival: the rows of an input that is handed over a few at a time, copied to where the network reads them.
+Does not know when rows come: `lower/arrivals` has the code of that. No ONNX node becomes an Arrival.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.ir.access import Access, parse_map
+from tilewright.ir.graph import Site, Tensor
+from tilewright.ir.kernel import Call, Kernel
+from tilewright.ir.operator import Operator
+from tilewright.operators.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
+
+Array = npt.NDArray[np.generic]
+
+
+def _infer(site: Site) -> tuple[Tensor, ...]:
+    x = site.input(0)
+    return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=x.shape),)
+
+
+def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    return (np.asarray(inputs[0]).copy(),)
+
+
+def _access(site: Site) -> Access:
+    return parse_map(": X[...] -> Y[...]").bind({"X": site.input(0).shape, "Y": site.output.shape})
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    x, y = call.operands["X"], call.operands["Y"]
+    move = Move(source=str(x), target=str(y), extents=y.extents, source_steps=x.strides, target_steps=y.strides)
+    return copy_values(y.dtype, [move])
+
+
+ARRIVAL = Operator(
+    name="Arrival",
+    inputs=("X",),
+    outputs=("Y",),
+    summary="an input that arrives in rows (--io push)",
+    infer=_infer,
+    reference=_reference,
+    access=_access,
+)
+
+ARRIVAL_COPY = Kernel(
+    name="portable.arrival", op="Arrival", parallel=("*",), values=_values, source=COPY_SOURCE, call=COPY_CALL
+)
+
+OPERATORS = (ARRIVAL,)
+KERNELS = (ARRIVAL_COPY,)

@@ -1,0 +1,27 @@
+#include "prelude.h"
+#include <stdint.h>
+
+/* y = (a - zero of its row) . (b - zero of its column), summed modulo 2^32. */
+typedef struct {
+    int32_t rows, columns, depth;
+    int32_t a_row, b_row, p_row, y_row; /* elements between neighbours */
+    int32_t a_depth, b_depth, b_column, q_column, y_column;
+} ${function}_shape;
+
+TW_KERNEL void ${function}(const ${function}_shape s, const ${a_type} *a, const ${b_type} *b,
+                           const ${a_type} *row_zeros, const ${b_type} *column_zeros, int32_t *y)
+{
+    for (int32_t m = 0; m < s.rows; ++m) {
+        const int32_t a_zero = row_zeros ? row_zeros[m * s.p_row] : 0;
+        for (int32_t n = 0; n < s.columns; ++n) {
+            const int32_t b_zero = column_zeros ? column_zeros[n * s.q_column] : 0;
+            const ${a_type} *const am = a + m * s.a_row;
+            const ${b_type} *const bn = b + m * s.b_row + n * s.b_column;
+            uint32_t sum = 0;
+            for (int32_t k = 0; k < s.depth; ++k) {
+                sum += (uint32_t)((am[k * s.a_depth] - a_zero) * (bn[k * s.b_depth] - b_zero));
+            }
+            y[m * s.y_row + n * s.y_column] = (int32_t)sum;
+        }
+    }
+}

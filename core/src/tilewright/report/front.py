@@ -1,0 +1,53 @@
+"""Knows how the front of bytes against cycles is told: in a report, as a table, and as a line of a check.
+Does not know how it is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tilewright.plan.row_front import FrontPoint
+from tilewright.report.table import Part, Table
+
+_WORTH_SAYING = 0.9  # of the plan's bytes, at most
+
+
+def front_of(points: Sequence[FrontPoint]) -> list[dict[str, Any]]:
+    """For `report.json`: cycles as a percentage more than the fastest kernels take layer by layer."""
+    return [
+        {
+            "ram_bytes": one.ram_bytes,
+            "more_cycles_percent": round(100 * one.slowdown, 1),
+            "flags": one.flags,
+            "chosen": one.chosen,
+        }
+        for one in points
+    ]
+
+
+def front_table(report: Mapping[str, Any]) -> tuple[Part, ...]:
+    """For a terminal; none where there is nothing to choose."""
+    points = report.get("front", ())
+    if len(points) < 2:
+        return ()
+    rows = [("RAM", "cycles", "with")]
+    rows += [(f"{one['ram_bytes']:,} B", f"{one['more_cycles_percent']:+.1f} %", told(one)) for one in points]
+    return "memory against cycles (estimates)", Table(rows=rows, right=(0, 1), indent=2)
+
+
+def told(point: Mapping[str, Any]) -> str:
+    """What to type for a point of a report."""
+    return "this plan" if point["chosen"] else point["flags"] or "limits of several memories"
+
+
+def less_memory(points: Sequence[FrontPoint], typed: str) -> Iterator[str]:
+    """What a check says where less memory is to be had: bytes and cycles, then what to type. `typed` is what was."""
+    plan = next(one for one in points if one.chosen)
+    less = [one for one in points if one.ram_bytes <= _WORTH_SAYING * plan.ram_bytes]
+    named = [one for one in less if one.flags.startswith("--optimize")]
+    if not named:
+        return
+    ways = [f"{one.ram_bytes:,} B at {100 * (one.slowdown - plan.slowdown):+.1f} %" for one in named]
+    yield f"fits in {plan.ram_bytes:,} B; row by row in {', '.join(ways)} cycles (estimate):"
+    yield from (f"  tilewright check {typed} {one.flags}" for one in named)

@@ -1,0 +1,61 @@
+"""What is wrong with a plan whose input arrives in rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tilewright.allocate.best_fit import BestFit
+from tilewright.check.arrivals import arrival_faults
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.stages import Allocated, Placement
+from tilewright.plan.kernel_fallback import Fitting
+from tilewright.plan.planner import Planner
+from tilewright.rewrite.arrivals import with_arrival
+from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.row_networks import ONE_MEMORY, row_network
+from tilewright.tile.strategies import StepTiler
+
+
+@pytest.fixture(name="plan", scope="module")
+def _plan() -> Allocated:
+    planner = Planner(
+        operators=vocabulary(),
+        kernels=portable_kernels(),
+        tiler=StepTiler(name="auto", summary=""),
+        allocator=BestFit(),
+        pins=Decisions(io={"x": "push"}),
+    )
+    graph = with_arrival(row_network(1, vocabulary()).graph, "x")
+    return Fitting(planner=planner).plan(planner.bind(graph, ONE_MEMORY))
+
+
+def test_a_plan_is_sound(plan: Allocated) -> None:
+    assert list(arrival_faults(plan)) == []
+
+
+def test_a_place_is_a_fault(plan: Allocated) -> None:
+    placed = replace(plan, placements={**plan.placements, "x": Placement(memory="ram", offset_bytes=0)})
+    assert "has a place" in " ".join(arrival_faults(placed))
+
+
+def test_another_reader_is_a_fault(plan: Allocated) -> None:
+    scheduled = plan.tiled.scheduled
+    graph = scheduled.bound.graph
+    nodes = tuple(
+        replace(node, inputs=tuple("x" if name == "x:arrived" else name for name in node.inputs))
+        for node in graph.nodes
+    )
+    bound = replace(scheduled.bound, graph=replace(graph, nodes=nodes))
+    wrong = replace(plan, tiled=replace(plan.tiled, scheduled=replace(scheduled, bound=bound)))
+    assert "is read by" in " ".join(arrival_faults(wrong))
+
+
+def test_another_layout_is_a_fault(plan: Allocated) -> None:
+    scheduled = plan.tiled.scheduled
+    rank = len(scheduled.bound.layouts["x:arrived"])
+    layouts = {**scheduled.bound.layouts, "x:arrived": tuple(reversed(range(rank)))}
+    bound = replace(scheduled.bound, layouts=layouts)
+    wrong = replace(plan, tiled=replace(plan.tiled, scheduled=replace(scheduled, bound=bound)))
+    assert "otherwise than" in " ".join(arrival_faults(wrong))

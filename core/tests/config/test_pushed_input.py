@@ -1,0 +1,82 @@
+"""`--io push`: which input arrives in rows, and what it may not be said of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tilewright.config.options import Options
+from tilewright.config.pushed_input import demand_one_memory, ends_of, pushed_input
+from tilewright.errors import TilewrightError
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node, Tensor
+from tilewright.ir.platform import Engine, Memory, Platform
+
+NAMES = ("x", "h", "y", "next")
+GRAPH = Graph(
+    name="net",
+    inputs=("x", "h"),
+    outputs=("y", "next"),
+    nodes=(Node(name="n", op="N", inputs=("x", "h"), outputs=("y", "next")),),
+    tensors={name: Tensor(name=name, dtype=DType.F32, shape=(4,)) for name in NAMES},
+    constants={},
+)
+ALONE = Platform(name="alone", memories=(Memory(name="ram", size_bytes=None),))
+TEAM = replace(ALONE, engines=(Engine(name="cpu", cores=4),))
+
+
+STATE = ("next:h",)
+
+
+@pytest.mark.parametrize(
+    ("options", "pushed"),
+    [
+        ({}, ""),
+        ({"io": "user"}, ""),
+        ({"io_of": {"x": "push"}}, "x"),
+        ({"io": "push", "states": STATE}, "x"),
+        ({"io": "push", "io_of": {"h": "user"}}, "x"),
+    ],
+)
+def test_which_input_arrives(options: dict[str, Any], pushed: str) -> None:
+    assert pushed_input(Options(**options), GRAPH) == pushed
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"io": "push"}, "2 inputs"),
+        ({"io_of": {"y": "push"}}, "no input"),
+        ({"io_of": {"h": "push"}, "states": STATE}, "state"),
+    ],
+)
+def test_what_cannot_arrive(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(TilewrightError, match=reason) as caught:
+        pushed_input(Options(**options), GRAPH)
+    assert caught.value.code == "TW1122" and caught.value.fix
+
+
+def test_a_name_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(TilewrightError, match="no input or output") as caught:
+        pushed_input(Options(io_of={"z": "push"}), GRAPH)
+    assert caught.value.code == "TW1113"
+
+
+def test_an_input_that_nothing_computes_with_cannot_arrive() -> None:
+    idle = replace(GRAPH, nodes=(), outputs=("x",))
+    with pytest.raises(TilewrightError, match="nothing reads it"):
+        pushed_input(Options(io_of={"x": "push"}), idle)
+
+
+def test_rows_are_computed_on_one_memory_by_one_core() -> None:
+    demand_one_memory(ALONE)
+    with pytest.raises(TilewrightError, match="several cores") as caught:
+        demand_one_memory(TEAM)
+    assert caught.value.code == "TW1122"
+
+
+def test_outputs_stay_in_the_plan() -> None:
+    ends = ends_of(Options(io="push", io_of={"next": "user"}), ("x",), ("y", "next"))
+    assert ends == {"x": "push", "y": "pool", "next": "user"}

@@ -1,0 +1,80 @@
+"""The front of bytes against cycles: no point beats another, and flags lead to each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import pytest
+
+from tilewright.allocate.best_fit import BestFit
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.stages import Allocated
+from tilewright.plan.kernel_fallback import Fitting
+from tilewright.plan.planner import Optimize, Planner, ram_bytes
+from tilewright.plan.row_front import FrontPoint, row_front
+from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.row_networks import ONE_MEMORY, row_network
+from tilewright.tile.strategies import StepTiler
+
+SEEDS = range(6)
+PLANNER = Planner(
+    operators=vocabulary(),
+    kernels=portable_kernels(),
+    tiler=StepTiler(name="auto", summary=""),
+    allocator=BestFit(),
+)
+
+
+def limited(size_bytes: int | None) -> Platform:
+    return replace(ONE_MEMORY, memories=(Memory(name="ram", size_bytes=size_bytes),))
+
+
+def planned(seed: int, optimize: Optimize = "speed", size_bytes: int | None = None) -> Allocated:
+    bound = PLANNER.bind(row_network(seed, vocabulary()).graph, limited(size_bytes))
+    return Fitting(planner=replace(PLANNER, optimize=optimize)).plan(bound)
+
+
+@cache
+def front(seed: int, optimize: Optimize = "speed") -> tuple[FrontPoint, ...]:
+    plan = planned(seed, optimize)
+    return row_front(replace(PLANNER, optimize=optimize), plan, plan.tiled.scheduled.bound, None)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_less_memory_costs_more_cycles(seed: int) -> None:
+    points = front(seed)
+    assert [one.chosen for one in points] == [True, *[False] * (len(points) - 1)]
+    for one, other in pairwise(points):
+        assert one.ram_bytes > other.ram_bytes and one.slowdown <= other.slowdown
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_flags_lead_to_each_point(seed: int) -> None:
+    for one in front(seed):
+        if one.chosen:
+            assert one.flags == ""
+            continue
+        word, _, value = one.flags.partition(" ")
+        if word == "--optimize":
+            optimize: Optimize = "ram" if value == "ram" else "balanced"
+            assert ram_bytes(planned(seed, optimize)) <= one.ram_bytes
+        else:
+            memory, _, size = value.partition("=")
+            assert (word, memory) == ("--memory", "ram")
+            assert ram_bytes(planned(seed, size_bytes=int(size))) <= one.ram_bytes
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_plan_of_least_memory_knows_the_fastest_one(seed: int) -> None:
+    points, others = front(seed, "ram"), front(seed)
+    assert points[0].ram_bytes == others[0].ram_bytes
+    assert next(one for one in points if one.chosen).ram_bytes == others[-1].ram_bytes
+
+
+def test_where_rows_are_not_possible_there_is_one_point() -> None:
+    plan = planned(0)
+    pinned = replace(PLANNER, pins=replace(PLANNER.pins, groups=(("a",),)))
+    (one,) = row_front(pinned, plan, plan.tiled.scheduled.bound, None)
+    assert one.chosen and one.ram_bytes == ram_bytes(plan)

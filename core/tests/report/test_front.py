@@ -1,0 +1,56 @@
+"""How the front of bytes against cycles is told."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from tilewright.plan.row_front import FrontPoint
+from tilewright.report.build import MOST_STEPS, _front
+from tilewright.report.front import front_of, front_table, less_memory
+from tilewright.report.table import plain
+
+PLAN = FrontPoint(ram_bytes=50_064, slowdown=0.0, chosen=True)
+LIMITED = FrontPoint(ram_bytes=27_456, slowdown=0.021, flags="--memory ram=27456")
+BALANCED = FrontPoint(ram_bytes=19_380, slowdown=0.073, flags="--optimize balanced")
+LEAST = FrontPoint(ram_bytes=17_400, slowdown=0.2, flags="--optimize ram")
+FRONT = (PLAN, LIMITED, BALANCED, LEAST)
+
+
+def test_a_check_says_what_less_memory_costs_and_what_to_type() -> None:
+    assert list(less_memory(FRONT, "net.onnx --target t")) == [
+        "fits in 50,064 B; row by row in 19,380 B at +7.3 %, 17,400 B at +20.0 % cycles (estimate):",
+        "  tilewright check net.onnx --target t --optimize balanced",
+        "  tilewright check net.onnx --target t --optimize ram",
+    ]
+
+
+def test_nothing_is_said_where_little_is_gained() -> None:
+    close = FrontPoint(ram_bytes=46_000, slowdown=0.1, flags="--optimize ram")
+    assert list(less_memory((PLAN, close), "net.onnx")) == []
+    assert list(less_memory((PLAN,), "net.onnx")) == []
+
+
+def test_a_table_has_every_point() -> None:
+    report = {"front": front_of(FRONT)}
+    assert plain(front_table(report)).split("\n") == [
+        "memory against cycles (estimates)",
+        "       RAM   cycles  with",
+        "  50,064 B   +0.0 %  this plan",
+        "  27,456 B   +2.1 %  --memory ram=27456",
+        "  19,380 B   +7.3 %  --optimize balanced",
+        "  17,400 B  +20.0 %  --optimize ram",
+    ]
+
+
+def test_one_point_is_no_table() -> None:
+    assert front_table({"front": front_of((PLAN,))}) == front_table({}) == ()
+
+
+def test_every_report_of_a_short_network_has_it_and_a_check_has_it_always() -> None:
+    steps = SimpleNamespace(steps=[None] * MOST_STEPS)
+    longer = SimpleNamespace(steps=[None] * (MOST_STEPS + 1))
+    short: Any = SimpleNamespace(scheduled=steps, front=FRONT)
+    long: Any = SimpleNamespace(scheduled=longer, front=FRONT)
+    assert _front(short, asked=False) == _front(short, asked=True) == _front(long, asked=True)
+    assert _front(long, asked=False) == {}

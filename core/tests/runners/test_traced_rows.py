@@ -1,0 +1,73 @@
+"""Rows as a program tells of them, and the values that they become."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tilewright.allocate.best_fit import BestFit
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Tensor
+from tilewright.ir.stages import Allocated
+from tilewright.plan.kernel_fallback import Fitting
+from tilewright.plan.planner import Planner
+from tilewright.runners.traced_rows import TracedRows, decode_rows, traced_rows
+from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.row_networks import ONE_MEMORY, row_network
+from tilewright.tile.strategies import StepTiler
+
+VALUE = TracedRows(
+    step=3, value="v", tensor=Tensor(name="v", dtype=DType.I8, shape=(1, 2, 4, 3)), layout=(0, 1, 2, 3), axis=2, trips=4
+)
+
+
+@pytest.fixture(name="plan", scope="module")
+def _plan() -> Allocated:
+    planner = Planner(
+        operators=vocabulary(),
+        kernels=portable_kernels(),
+        tiler=StepTiler(name="auto", summary=""),
+        allocator=BestFit(),
+        optimize="ram",
+    )
+    return Fitting(planner=planner).plan(planner.bind(row_network(0, vocabulary()).graph, ONE_MEMORY))
+
+
+def told(number: int, step: int, first: int, rows: np.ndarray[tuple[int, ...], np.dtype[np.int8]]) -> bytes:
+    """Rows along axis 2 of a block of `VALUE`, as the harness writes them."""
+    head = struct.pack("<4I", number, step, first, rows.shape[2])
+    return head + np.ascontiguousarray(rows[0]).tobytes()
+
+
+@pytest.mark.parametrize("layout", [(0, 1, 2, 3), (0, 2, 3, 1)])
+def test_rows_become_the_value(layout: tuple[int, ...]) -> None:
+    value = replace(VALUE, layout=layout)
+    array = np.arange(24, dtype=np.int8).reshape(1, 2, 4, 3)
+    content = b""
+    for first, end in ((0, 1), (1, 3), (3, 4)):
+        stored = array[:, :, first:end].transpose(layout)
+        content += struct.pack("<4I", 0, 3, first, end - first) + np.ascontiguousarray(stored).tobytes()
+    (found,) = decode_rows((value,), content, 1)
+    np.testing.assert_array_equal(found["v"], array)
+    assert not isinstance(found["v"], np.ma.MaskedArray)
+
+
+def test_rows_that_were_not_computed_are_masked() -> None:
+    array = np.arange(24, dtype=np.int8).reshape(1, 2, 4, 3)
+    found, nothing = decode_rows((VALUE,), told(0, 3, 0, array[:, :, :3]), 2)
+    assert nothing == {}
+    seen = found["v"]
+    assert isinstance(seen, np.ma.MaskedArray)
+    np.testing.assert_array_equal(np.ma.getmaskarray(seen)[0, 0, :, 0], [False, False, False, True])
+    np.testing.assert_array_equal(seen.data[:, :, :3], array[:, :, :3])
+
+
+def test_values_of_regions_by_rows_are_traced(plan: Allocated) -> None:
+    inner = {value for region in plan.tiled.regions if region.rows for value in region.inner}
+    traced = {one.value: one for one in traced_rows(plan)}
+    assert inner and traced.keys() == inner
+    for one in traced.values():
+        assert one.axis is None or one.tensor.shape[one.axis] == one.count == one.trips

@@ -1,0 +1,54 @@
+"""What a check says of less memory: the line that it prints is typed, and gives what it says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from networks import network_file
+from tilewright.config.options import Options
+from tilewright.deployment import Deployment
+from tilewright.plan.planner import ram_bytes
+
+SAID = re.compile(r"^fits in ([\d,]+) B; row by row in ([\d,]+) B at ([+-][\d.]+) %", re.MULTILINE)
+TYPED = re.compile(r"^  (tilewright check .* --optimize ram)$", re.MULTILINE)
+RAM = re.compile(r"^  ram +([\d,]+) B", re.MULTILINE)
+
+
+@pytest.mark.parametrize(("name", "target"), [("resnet8_int8", "generic"), ("kws_int8", "cortex-m4")])
+def test_the_line_that_is_printed_gives_what_it_says(tilewright: Callable[..., Any], name: str, target: str) -> None:
+    checked = tilewright("check", network_file(name), "--target", target)
+    said, typed = SAID.search(checked.out), TYPED.search(checked.out)
+    assert said and typed, checked.out
+    assert RAM.findall(checked.out) == [said[1]]
+    again = tilewright(*shlex.split(typed[1])[1:])
+    assert again.code == 0 and RAM.findall(again.out) == [said[2]]
+    assert SAID.search(again.out) is None
+
+
+def test_a_report_shows_the_front(tilewright: Callable[..., Any], tmp_path: Path) -> None:
+    assert tilewright("compile", network_file("kws_int8"), "--target", "generic", "-o", tmp_path / "kws").code == 0
+    report = tmp_path / "kws" / "report.json"
+    text, page = tilewright("report", report).out, tilewright("report", report, "--format", "html").out
+    assert "memory against cycles (estimates)" in text and "--optimize ram" in text and "this plan" in text
+    assert "Memory against cycles" in page and "<code>--optimize ram</code>" in page
+
+
+@pytest.mark.parametrize("target", ["generic", "cortex-m4"])
+def test_every_point_is_reached(target: str) -> None:
+    front = Deployment(network_file("resnet8_int8"), target).front
+    limits = [one for one in front if one.flags.startswith("--memory")]
+    assert len(front) > len(limits) > 0
+    for one in limits[:: max(1, len(limits) // 2)]:
+        size = int(one.flags.rpartition("=")[2])
+        plan = Deployment(network_file("resnet8_int8"), target, Options(memory={"ram": size})).allocated
+        assert ram_bytes(plan) <= one.ram_bytes
+
+
+def test_there_is_no_front_with_a_scratchpad() -> None:
+    assert len(Deployment(network_file("kws_int8"), "siracusa").front) == 1
