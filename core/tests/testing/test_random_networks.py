@@ -14,7 +14,7 @@ from tilewright.testing.registry import registry_for
 from tilewright.testing.side_by_side import SideBySide
 
 BORDER = {"QuantizeLinear", "DequantizeLinear"}
-MOVEMENT = {"Reshape", "Transpose", "MaxPool", "Concat"}
+MOVEMENT = {"Reshape", "Transpose", "MaxPool", "Concat", "Upsample"}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -40,7 +40,7 @@ def test_buffers_are_alive_where_the_last_step_stands(programs: RowPrograms, reg
 def test_held_rows_take_what_they_are(programs: RowPrograms, region: Region) -> None:
     assert region.rows is not None
     sizes = {one.name: one.size_bytes for one in row_buffers(programs.machine, region, region.rows)}
-    for one in row_steps_of(programs.steps, region)[:-1]:
+    for one in row_steps_of(programs.lives.steps, region)[:-1]:
         held = region.held[one.output.value]
         assert held.leaves or sizes[f"{one.step.name}.{one.output.name}@ram#0"] == held.rows * one.row_bytes
 
@@ -59,4 +59,4 @@ def test_other_loops_are_refused(programs: RowPrograms, region: Region) -> None:
     assert region.rows is not None
     wrong = replace(region, order=replace(region.rows, loops=("n",) * len(region.steps)))
     with pytest.raises(ValueError, match="along these loops"):
-        row_steps_of(programs.steps, wrong)
+        row_steps_of(programs.lives.steps, wrong)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tilewright.ir.regions import Repeated
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Play, folded, follow, play
-from tilewright.tile.row_programs import leaves
 from tilewright.tile.row_steps import RowStep, RowSteps
 
 SEEDS = range(40)
@@ -27,8 +27,8 @@ def played(seed: int, rows: int) -> Play | None:
         any(_reads(later, one) for later in chosen[at + 1 :]) for at, one in enumerate(chosen[:-1])
     ):
         chosen.pop()
-    names = [one.step.name for one in chosen]
-    leaving = {one.output.value: leaves(machine, one.output.value, names) for one in chosen}
+    lives = RowLives(steps)
+    leaving = {one.output.value: lives.leaves(one.index, len(chosen) - 1) for one in chosen}
     return play(chosen, [one.trips(rows) for one in chosen], leaving) if len(chosen) > 1 else None
 
 

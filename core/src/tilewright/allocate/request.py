@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tilewright.allocate.overlays import chosen, overlaid_buffers, with_overlays
 from tilewright.allocate.regions import LASTING, BlockArray
 from tilewright.errors import usage_error
 from tilewright.ir.allocation import Block, Pool, Problem
@@ -24,6 +25,7 @@ class Request:
     constants: Problem  # one pool for each const memory
     application: Mapping[str, str]  # buffer -> memory that the application manages: marked live and dead, not placed
     regions: tuple[BlockArray, ...] = ()  # what lasts from run to run, apart from the pools
+    chosen: frozenset[str] = frozenset()  # buffers of `problem` whose offsets are fixed, although nobody demands them
 
 
 def request(tiled: Tiled, decisions: Decisions) -> Request:
@@ -53,10 +55,13 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
             continue
         (placed if first.kind == "ram" else constants).append(block)
     ours = [memory for memory in platform.memories if memory.managed_by == "tilewright"]
+    overlays = tuple(overlaid_buffers(tiled))
     ram = tuple(_pool(memory, platform) for memory in ours if memory.kind == "ram")
     const = tuple(_pool(memory, platform) for memory in ours if memory.kind == "const")
+    free = Problem(blocks=tuple(placed), pools=ram)
     return Request(
-        problem=Problem(blocks=tuple(placed), pools=ram),
+        problem=with_overlays(free, overlays),
+        chosen=chosen(overlays, free),
         constants=Problem(blocks=_least_waste_last(constants), pools=const),
         application=application,
         regions=_regions(lasting),

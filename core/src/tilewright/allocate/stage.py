@@ -12,6 +12,7 @@ from tilewright.allocate.bound import lower_bounds
 from tilewright.allocate.in_order import pack_in_order
 from tilewright.allocate.knapsack import packed_by_preference
 from tilewright.allocate.overflow import Overflow, does_not_fit, overflow_of
+from tilewright.allocate.overlays import as_proved
 from tilewright.allocate.regions import PlacedArray, arrangements, beside, taken_bytes
 from tilewright.allocate.request import Request, relaxed, request
 from tilewright.allocate.soft import raised_limits
@@ -132,7 +133,7 @@ def _solved(
     problem = beside(asked.problem, laid, tiled.scheduled.bound.platform)
     solution = solved(problem, allocator, budget)
     if solution.status in ("optimal", "feasible"):
-        return solution
+        return as_proved(problem, solution, asked.chosen)
     bounds = solution.bounds or lower_bounds(problem)
     limited = [pool for pool in reversed(problem.pools) if pool.capacity_bytes is not None]
     proved = [pool for pool in limited if bounds[pool.name] > (pool.capacity_bytes or 0)]
@@ -146,7 +147,7 @@ def _solved(
         if beyond[worst] > 0:
             return _overflow(tiled, problem, loose, worst, laid)
         if not violations(problem, loose):
-            return replace(loose, status="feasible")
+            return as_proved(problem, replace(loose, status="feasible"), asked.chosen)
     raise _no_placement(solution.reason or "the allocator found no plan, even without limits")
 
 

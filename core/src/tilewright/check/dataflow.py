@@ -30,6 +30,8 @@ class Replay:
         self.passing = alive(allocated.tiled.buffers, "scratch", "tile", "staged")
         self.readers = self.graph.consumers()
         self.contents = Contents()
+        regions = [group.region for group in allocated.tiled.groups if group.region.rows is not None]
+        self.overlays = {value: held for one in regions for value, held in one.held.items() if held.over}
         self.numbers = ValueNumbers(self.graph, self.scheduled.bound.layouts)
 
     def faults(self) -> Iterator[str]:
@@ -64,7 +66,9 @@ class Replay:
             yield from self._holds(name, at)
         for written in writes:
             for read in reads:
-                if self._span(written).overlaps(self._span(read)) and not self._in_place(step, read, written, reads):
+                if self._span(written).overlaps(self._span(read)) and not (
+                    self._in_place(step, read, written, reads) or self._behind(read, written)
+                ):
                     yield f"{at} '{written}' overwrites '{read}' while it is read"
         for name in writes:
             self._write(name)
@@ -97,6 +101,14 @@ class Replay:
         result = dict(zip(operator.outputs, node.outputs, strict=False))
         pairs = self.scheduled.bound.layers[step.name].in_place
         return any(operand.get(one) == source and result.get(other) == written for one, other in pairs)
+
+    def _behind(self, read: str, written: str) -> bool:
+        """Whether `written` takes the bytes of what its region has read by rows, as far away as its replay demands."""
+        held, storage = self.overlays.get(written), self.scheduled.storage
+        if held is None or storage[held.over].buffer != storage[read].buffer:
+            return False
+        lows = [byte_span_of(self._buffer(name), self.allocated).low for name in (written, read)]
+        return lows[0] + held.lag_bytes <= lows[1]
 
     def _is_stored(self, name: str) -> bool:
         return name in self.scheduled.storage

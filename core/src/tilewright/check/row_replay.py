@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from math import prod
 
+from tilewright.check.row_overlays import OverlayReplay, overlay_replay
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
 from tilewright.ir.access import Loop, MapAccess
@@ -109,28 +110,31 @@ class RowReplay:
         return form is not None and name in form.loops and form.dtype is sums.dtype and not sums.in_output
 
     def _held_faults(self) -> Iterator[str]:
-        inner = {step.outputs[0].value: step for step in self.steps[:-1]}
-        if sorted(inner) != sorted(self.region.held):
+        inner, last = {step.outputs[0].value for step in self.steps[:-1]}, self.steps[-1].outputs[0].value
+        if inner != {value for value in self.region.held if value != last}:
             yield "what it holds is not what its steps, the last excepted, write"
             return
+        outside = {item.value for step in self.steps for item in step.operands if not item.written} - inner
         graph = self.plan.tiled.scheduled.bound.graph
         for value, held in self.region.held.items():
             readers = {node.name for node in graph.nodes if value in node.inputs}
-            outside = readers - set(self.region.steps) or value in graph.outputs
-            if outside and not held.leaves:
+            needed = readers - set(self.region.steps) or value in graph.outputs
+            if needed and not held.leaves:
                 yield f"'{value}' is needed outside"
-            if held.form != ("whole" if held.leaves else "rolling") or held.over:
+            if held.form != ("whole" if held.leaves else "rolling") or bool(held.over) != (value == last):
                 yield f"'{value}' is held as no region by rows holds values"
+            if held.over and (held.over not in outside or held.lag_bytes < 0):
+                yield f"'{value}' cannot be over '{held.over}', {held.lag_bytes} B before it"
 
     # --- calls
 
     def _calls(self) -> Iterator[str]:
-        played = self._begun()
+        played, overlay = self._begun(), overlay_replay(self.region, self.steps)
         for number in self.order.calls:
             if not 0 <= number < len(played):
                 yield f"there is no step {number} to call"
                 return
-            fault = self._call(played[number], played)
+            fault = (overlay and self._overlaid(played[number], overlay)) or self._call(played[number], played)
             if fault:
                 yield fault
                 return
@@ -168,6 +172,13 @@ class RowReplay:
         one.slots[one.made - one.first : end - one.first] = range(one.made, end)
         one.made = end
         return ""
+
+    def _overlaid(self, one: _Played, overlay: OverlayReplay) -> str:
+        """Why a call would not find what the last step's output has taken the bytes of."""
+        end = min(one.made + one.trips, one.extent)
+        if one.axis is not None or end == one.extent:
+            overlay.store(one.step, one.box(one.made, end))
+        return overlay.fault(one.step, one.box(one.made, end))
 
     def _read(self, maker: _Played, one: _Played, item: BackingOperand, end: int) -> str:
         """Why not all that a call reads of a value is there."""

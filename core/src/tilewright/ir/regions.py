@@ -88,6 +88,8 @@ class HeldValue:
 
     In the order `Rows`, what leaves is `whole`, in its own bytes. Everything else is `rolling`, with room for `rows`:
     where that is too little for rows that come, those that some step still reads are moved to the start of it first.
+    The last step's output, too, is held where it is `over` something that the region reads from outside: its buffer
+    begins at least `lag_bytes` before the other one, so that its rows take only the bytes of what is read no more.
     """
 
     memory: str
@@ -95,6 +97,7 @@ class HeldValue:
     leaves: bool = False
     over: str = ""
     rows: int = 0  # in the order `Rows`: trips of its step's loop, or all of the axis that they are
+    lag_bytes: int = 0  # in the order `Rows`, with `over`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +123,7 @@ class Region:
     steps: tuple[str, ...]
     hops: tuple[Hop, ...] = ()
     order: Order = "once"  # of the calls: `tiles` goes through those of the innermost hop, all steps of each in turn
-    held: Mapping[str, HeldValue] = field(default_factory=dict)  # values that one step writes and a later one reads
+    held: Mapping[str, HeldValue] = field(default_factory=dict)  # what passes between steps, or is over what they read
     sums: Mapping[str, SplitReduction] = field(default_factory=dict)  # step -> its split reduction
     resident: Mapping[str, str] = field(default_factory=dict)  # value written here -> scratchpad, beyond the region
 

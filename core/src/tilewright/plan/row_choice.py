@@ -27,7 +27,7 @@ from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
 BALANCED = 1.1  # times the cycles of layer by layer, at most
-_MOST_PLANNED = 6  # ways that are planned with: the largest segment is a bound that most of them reach
+_MOST_PLANNED = 16  # ways that are planned with: the largest segment is a bound that most of them reach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

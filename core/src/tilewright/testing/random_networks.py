@@ -169,6 +169,13 @@ class _Draft:
         inputs = (x, w, self.bias(outputs, x, scales)) if self.chance(0.8) else (x, w)
         return self.activated(self.node("Conv", inputs, {**windows, "group": group}))
 
+    def same(self, x: str, outputs: int, size: int, stride: int = 1, group: int = 1) -> str:
+        """Conv with so many taps along each axis, padded so that at stride 1 the extents stay; requantised."""
+        kernel = (size,) * (len(self.shape(x)) - 2)
+        w, scales = self.weights((outputs, self.shape(x)[1] // group, *kernel), 0)
+        inputs = (x, w, self.bias(outputs, x, scales)) if self.chance(0.8) else (x, w)
+        return self.activated(self.node("Conv", inputs, {**self.windows(x, kernel, stride), "group": group}))
+
     def activated(self, value: str) -> str:
         """Nothing, or one of the common activations; quantised."""
         kinds = ["Relu", "Relu", "Relu", "Relu6", "Relu6", "HardSwish", "Sigmoid", "LeakyRelu", "", ""]
@@ -249,6 +256,43 @@ def _mobile(draft: _Draft) -> tuple[str, ...]:
     return (draft.classifier(x),)
 
 
+def _branched(draft: _Draft) -> tuple[str, ...]:
+    """Branches that part and meet over an image or a signal: residuals with their own shortcuts, concatenations, more
+    positions again. Sometimes the image itself is an output, or a value from the middle as well.
+    """
+    spatial = [draft.number(12, 17, 24), draft.number(4, 5, 8)] if draft.chance(0.75) else [draft.number(40, 63)]
+    x = draft.conv(draft.input((1, draft.number(1, 3), *spatial)), draft.number(4, 8, 11), [3] * len(spatial))
+    middle = x
+    for _ in range(draft.number(2, 3, 4)):
+        x = (_parted, _beside, _spread)[draft.number(0, 0, 1, 1, 2)](draft, x)
+        middle = x if draft.chance(0.3) else middle
+    last = draft.classifier(x) if draft.chance(0.7) else x
+    return (last, middle) if draft.chance(0.2) and middle not in (x, last) else (last,)
+
+
+def _parted(draft: _Draft, x: str) -> str:
+    """A chain and a shortcut, which is nothing, or a convolution where positions or channels differ."""
+    size = draft.number(1, 3, 3, 5)
+    stride = draft.number(1, 1, 2) if min(draft.shape(x)[2:]) >= 4 else 1
+    y = draft.same(draft.same(x, draft.number(4, 8), 1), draft.shape(x)[1], size, stride)
+    other = x if stride == 1 and draft.chance(0.6) else draft.same(x, draft.shape(x)[1], 1, stride)
+    return draft.activated(draft.node("Add", (y, other)))
+
+
+def _beside(draft: _Draft, x: str) -> str:
+    """Branches, one after the other along the channels."""
+    branches = [draft.same(x, draft.number(2, 4, 7), draft.number(1, 3, 3)) for _ in range(draft.number(1, 2))]
+    return draft.quantised(draft.node("Concat", (*branches, x), {"axis": 1}))
+
+
+def _spread(draft: _Draft, x: str) -> str:
+    """Twice as many positions, then a convolution; or a depthwise one where there are many."""
+    rank, channels = len(draft.shape(x)) - 2, draft.shape(x)[1]
+    if max(draft.shape(x)[2:]) > 24:
+        return draft.same(x, channels, 3, group=channels)
+    return draft.same(draft.moved("Upsample", x, {"factors": (1, 1, *(2,) * rank)}), channels, 3)
+
+
 def _squeezed(draft: _Draft, x: str) -> str:
     channels = draft.shape(x)[1]
     s = draft.quantised(draft.node("ReduceMean", (x,), {"axes": (2, 3), "keepdims": 1}))
@@ -294,5 +338,5 @@ def _heads(draft: _Draft, x: str, heads: int, turned: bool) -> str:
 
 
 KINDS: Mapping[str, Callable[[_Draft], tuple[str, ...]]] = MappingProxyType(
-    {"cnn": _cnn, "mobile": _mobile, "sequence": _sequence, "attention": _attention}
+    {"cnn": _cnn, "mobile": _mobile, "sequence": _sequence, "attention": _attention, "branched": _branched}
 )

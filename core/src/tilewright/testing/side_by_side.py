@@ -37,10 +37,15 @@ class SideBySide:
         plan._given[Graph] = self.graph
         return plan
 
-    def run(self, plan: Deployment, runner: Runner, folder: Path, *, trace: bool) -> RunResult:
+    def run(self, plan: Deployment, runner: Runner, folder: Path, *, trace: bool, sanitize: bool = False) -> RunResult:
         """Execute what `deployment` made, once."""
         job = Job(
-            artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=(self.feeds,), trace=trace
+            artifact=plan.artifact,
+            plan=plan.allocated,
+            prefix=plan.prefix,
+            input_sets=(self.feeds,),
+            trace=trace,
+            sanitize=sanitize,
         )
         return runner.run(job, folder)
 

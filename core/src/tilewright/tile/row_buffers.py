@@ -10,7 +10,7 @@ from tilewright.ir.regions import Region, Rows
 from tilewright.ir.stages import Buffer, BufferKind
 from tilewright.tile.footprint import SUMS, tile_buffer_name
 from tilewright.tile.row_order import follow
-from tilewright.tile.row_programs import COUNTER_BYTES, play_cycles
+from tilewright.tile.row_segments import COUNTER_BYTES, play_cycles
 from tilewright.tile.row_steps import RowStep, RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 

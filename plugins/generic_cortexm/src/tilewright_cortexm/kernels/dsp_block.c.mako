@@ -159,7 +159,9 @@ ${line(f"strb {sums[0][c]}, [r2], #1")}\
 ${line("ldr r3, [sp, #20]")}\
 % for c in range(channels):
 ${line(f"strb {sums[1][c]}, [r2, r3]")}\
+% if pixels > 2:
 ${line(f"strb {sums[2][c]}, [r2, r3, lsl #1]")}\
+% endif
 ${line(f"strb {sums[0][c]}, [r2], #1")}\
 % endfor
 % endif

@@ -12,7 +12,7 @@ import numpy as np
 from tilewright.api import ceil_div
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
-from tilewright.api.operator import Access, whole
+from tilewright.api.operator import Access
 from tilewright_cortexm.kernels import pools
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
 from tilewright_cortexm.kernels.pools import Average, PoolShape, average, pool
@@ -44,7 +44,7 @@ def _form(one: Average) -> DspForm:
 
 
 def _access(site: Matched) -> Access:
-    return whole({"X": site.input(0).shape, "R": (len(site.analysis.form.words),)}, {"Y": site.output.shape})
+    return pools.access(site, site.analysis.pool, {"R": (len(site.analysis.form.words),)})
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
@@ -55,14 +55,17 @@ def _max_cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: PoolShape = tile.site.analysis
     groups, windows = ceil_div(layer.channels, _CHANNELS), pools.windows(layer)
-    return windows * (groups * (layer.taps * 5 + layer.windows.kernel[0] * 4 + 10) + 12)
+    return pools.share(tile, layer) * windows * (groups * (layer.taps * 5 + layer.windows.kernel[0] * 4 + 10) + 12)
 
 
 def _average_cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: PoolShape = tile.site.analysis.pool
     groups, windows = ceil_div(layer.channels, _CHANNELS), pools.windows(layer)
-    return windows * (groups * (layer.taps * 6 + layer.windows.kernel[0] * 4 + 40) + 60)
+    part = pools.share(tile, layer)
+    if layer.in_parts and part < 1:
+        return groups * (part * layer.taps * 6 + 25) + 20
+    return part * windows * (groups * (layer.taps * 6 + layer.windows.kernel[0] * 4 + 40) + 60)
 
 
 def _max_values(call: Call) -> Mapping[str, object]:
@@ -76,11 +79,27 @@ def _max_values(call: Call) -> Mapping[str, object]:
 
 
 def _average_values(call: Call) -> Mapping[str, object]:
+    return _part_values(call) if pools.is_part(call) else {**pools.NO_PART, **_whole_values(call)}
+
+
+def _part_values(call: Call) -> Mapping[str, object]:
+    one: Average = call.site.analysis
+    form, widen = _form(one), call.site.input(0).dtype.value
+    return {
+        "widen": widen,
+        "function": f"tw_dsp_average_part_{widen}_{form.label(one.requant)}",
+        "numbers": f"{form.above}, {one.requant.zero_point}",
+        **form.names(one.requant),
+        **pools.part_values(call, one),
+    }
+
+
+def _whole_values(call: Call) -> Mapping[str, object]:
     site, one = call.site, call.site.analysis
     layer, form = one.pool, _form(one)
     widen, words, long_windows = site.input(0).dtype.value, len(form.words), layer.taps > _LONG
     kind = f"{min(words, 2)}{'p' if one.padding else ''}{'l' if long_windows else ''}"
-    numbers = (one.zero_point, form.above, one.requant.zero_point, *layer.counted)
+    numbers = (one.zero_point, form.above, one.requant.zero_point, *layer.counted_fields(call))
     return {
         "widen": widen,
         "function": f"tw_dsp_average_pool_{widen}_{kind}_{form.label(one.requant)}",
@@ -101,6 +120,7 @@ def _describe(site: Matched) -> Mapping[str, object]:
 _POOL = c_template("tw_dsp_pool_${widen}", "dsp_pool.c.mako")
 _MAX = c_template("${function}", "dsp_max_pool.c.mako", _POOL)
 _AVERAGE = c_template("${function}", "dsp_average_pool.c.mako", _POOL)
+_PART = c_template("${function}", "dsp_average_part.c.mako", _POOL)
 
 
 def _average_kernel(op: str, name: str) -> Kernel:
@@ -116,8 +136,9 @@ def _average_kernel(op: str, name: str) -> Kernel:
         cycles=_average_cycles,
         describe=_describe,
         values=_average_values,
-        source=lambda values: (*requantiser(values), _AVERAGE),
-        call=pools.CALL,
+        source=lambda values: (*requantiser(values), _PART if values["part"] else _AVERAGE),
+        accumulates=lambda site: pools.accumulates(site.analysis.pool),
+        call=pools.AVERAGE_CALL,
         includes=("<stdint.h>", "<string.h>"),
     )
 
@@ -129,7 +150,7 @@ KERNELS = (
         target="cortex-m",
         engine="dsp",
         match=_match,
-        access=pools.access,
+        access=lambda site: pools.access(site, site.analysis),
         requires=pools.requires,
         cycles=_max_cycles,
         values=_max_values,

@@ -3,7 +3,8 @@ Does not know depthwise convolutions.
 
 A column is everything that one output pixel reads, as 16-bit halves in scratch. Three columns and two channels are
 computed together, or one column and four channels where there are fewer pixels or too little scratch. Where not even
-one column fits, it holds bytes, which are widened when they are multiplied.
+one column fits, it holds bytes, which are widened when they are multiplied. Of a few rows of an image whose columns do
+not come out even the last ones are computed in pairs.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from tilewright_cortexm.kernels.products import (
     products,
     rows_of,
 )
+from tilewright_cortexm.kernels.row_tiles import row_fields
 from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_section, c_template, each_of
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 SCRATCH_LIMIT_BYTES = 4096
+_WORTH_PAIRS = 12  # columns at most for each one that would be computed twice
 _UNROLLS = (4, 3, 2, 1)
 
 
@@ -53,6 +56,12 @@ def _room(rows: Rows, group_bytes: int) -> int:
 def _pixels(rows: Rows) -> int:
     """Columns computed together."""
     return 3 if rows.pixels >= 3 and rows.outputs > 1 and _room(rows, 3 * 8) <= SCRATCH_LIMIT_BYTES else 1
+
+
+def _pairs(rows: Rows, pixels: int) -> int:
+    """Blocks of two columns among so many pixels; 0 where three at a time, the last ones again, waste little."""
+    left = -pixels % 3
+    return left if _pixels(rows) == 3 and pixels >= 4 and left * _WORTH_PAIRS >= pixels else 0
 
 
 def _narrow(rows: Rows) -> bool:
@@ -137,14 +146,21 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Products = tile.site.analysis
-    rows, pixels, channels = rows_of(tile), _pixels(layer.rows), _block_channels(layer.rows)
+    rows, columns = rows_of(tile), _pixels(layer.rows)
+    pairs = _pairs(rows, rows.pixels) if rows.pixels < layer.rows.pixels else 0
+    blocks = {columns: ceil_div(rows.pixels - 2 * pairs, columns), 2: pairs}
+    return rows.batches * sum(count * _block_cycles(layer, pixels) for pixels, count in blocks.items())
+
+
+def _block_cycles(layer: Products, pixels: int) -> float:
+    """Of so many columns, and what they take to be there."""
+    rows, channels = layer.rows, _block_channels(layer.rows)
     groups = rows.runs * _groups(rows)
-    step = 20 if pixels == 3 else (21 if _narrow(layer.rows) else 19)
+    step = {3: 20, 2: 15}.get(pixels, 21 if _narrow(rows) else 19)
     slow = float(_form(layer).exact.mean()) * pixels * channels * 6
     block = groups * step + 3 * groups / _unroll(groups) + 25 + 5 * pixels * channels / 2 + slow
-    column = 0 if _direct(layer.rows) else (3 if _narrow(layer.rows) else 7) * groups + 10 * rows.runs + 10
-    columns = rows.groups * (pixels * column + 30)
-    return rows.batches * ceil_div(rows.pixels, pixels) * (len(_channel_blocks(layer.rows)) * block + columns)
+    column = 0 if _direct(rows) else (3 if _narrow(rows) else 7) * groups + 10 * rows.runs + 10
+    return len(_channel_blocks(rows)) * block + rows.groups * (pixels * column + 30)
 
 
 def _unroll(groups: int) -> int:
@@ -169,14 +185,16 @@ def _values(call: Call) -> Mapping[str, object]:
     pixels, unroll = _pixels(rows), _unroll(rows.runs * _groups(rows))
     kind = f"u{unroll}_{form.label(requant)}"
     narrow, dtype = _narrow(rows), site.input(0).dtype.value
+    pairs = _pairs(rows, _pixels_of(rows, call))
     label = f"{dtype}{'_narrow' if narrow else ''}{'_direct' if _direct(rows) else ''}_{pixels}"
     return {
-        "function": f"tw_dsp_products_{label}_{kind}_{_signature(rows)}",
+        "function": f"tw_dsp_products_{label}{'_pairs' if pairs else ''}_{kind}_{_signature(rows)}",
         "widen": "bytes" if narrow else dtype,
         "pixels": pixels,
         "group_words": 1 if narrow else 2 * pixels,
         "direct": _direct(rows),
-        "blocks": _block_shapes(rows, unroll, kind, dtype if narrow else ""),
+        "blocks": _block_shapes(rows, pixels, unroll, kind, dtype if narrow else ""),
+        "pairs": _block_shapes(rows, 2, unroll, kind, "") if pairs else (),
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
         **form.names(requant),
         "fields": _fields(layer, form, call),
@@ -193,8 +211,13 @@ def _signature(rows: Rows) -> str:
     return "_".join(str(part) for block in _blocks(rows) for part in block)
 
 
-def _block_shapes(rows: Rows, unroll: int, kind: str, bytes_of: str) -> Sequence[Mapping[str, object]]:
-    pixels = _pixels(rows)
+def _pixels_of(rows: Rows, call: Call) -> int:
+    """Columns of a call, or of a row where the program says how many when it runs; 0 of a whole image."""
+    count = str(row_fields(call).get("out_height", "0"))
+    return rows.out_width * (int(count) if count.isdigit() else 1)
+
+
+def _block_shapes(rows: Rows, pixels: int, unroll: int, kind: str, bytes_of: str) -> Sequence[Mapping[str, object]]:
     return [
         {
             "block": f"tw_dsp_{pixels}x{size}_{kind}{bytes_of and f'_{bytes_of}'}",
@@ -226,7 +249,7 @@ _COLUMN = c_template("tw_dsp_column_${widen}", "dsp_column.c.mako")
 def _source(values: Mapping[str, Any]) -> Sections:
     widen = _BYTES if values["widen"] == "bytes" else WIDEN
     columns = () if values["direct"] else (widen, _COLUMN)
-    return (*columns, *each_of(BLOCK, values["blocks"]), _PRODUCTS)
+    return (*columns, *each_of(BLOCK, (*values["blocks"], *values["pairs"])), _PRODUCTS)
 
 
 def _kernel(op: str, name: str) -> Kernel:

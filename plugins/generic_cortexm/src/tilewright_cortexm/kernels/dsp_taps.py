@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 _CHANNELS = 4
-_UNROLLS = (7, 5, 4, 3, 2, 1)
+_UNROLLS = (9, 7, 5, 4, 3, 2, 1)
 _ADDRESS_BYTES = 8  # on the widest machine that compiles this, for tests; on Arm half of it is used
 
 

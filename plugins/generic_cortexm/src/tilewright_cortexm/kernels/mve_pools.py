@@ -12,7 +12,7 @@ import numpy as np
 from tilewright.api import ceil_div
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
-from tilewright.api.operator import Access, whole
+from tilewright.api.operator import Access
 from tilewright_cortexm.kernels import pools
 from tilewright_cortexm.kernels.pools import Average, PoolShape, average, pool
 from tilewright_cortexm.kernels.sources import c_template
@@ -39,7 +39,7 @@ def _lanes(layer: PoolShape) -> int:
 
 
 def _access(site: Matched) -> Access:
-    return whole({"X": site.input(0).shape, "R": (len(site.analysis.form.words),)}, {"Y": site.output.shape})
+    return pools.access(site, site.analysis.pool, {"R": (len(site.analysis.form.words),)})
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
@@ -47,20 +47,23 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     return {"R": scales[: len(site.analysis.form.words)].view(np.int32)}
 
 
-def _cycles(layer: PoolShape, lanes: int, each: float) -> float:
-    blocks = ceil_div(layer.channels, lanes)
-    return pools.windows(layer) * (blocks * (layer.taps * 5 + layer.windows.kernel[0] * 4 + each) + 15)
+def _cycles(tile: TileShape, layer: PoolShape, lanes: int, each: float) -> float:
+    windows, blocks = pools.share(tile, layer) * pools.windows(layer), ceil_div(layer.channels, lanes)
+    return windows * (blocks * (layer.taps * 5 + layer.windows.kernel[0] * 4 + each) + 15)
 
 
 def _max_cycles(tile: TileShape) -> float:
     """Executed instructions."""
-    return _cycles(tile.site.analysis, 16, 14)
+    return _cycles(tile, tile.site.analysis, 16, 14)
 
 
 def _average_cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: PoolShape = tile.site.analysis.pool
-    return _cycles(layer, _lanes(layer), 28)
+    part = pools.share(tile, layer)
+    if layer.in_parts and part < 1:
+        return layer.channels / 4 * (part * layer.taps * 4 + 20) + 20
+    return _cycles(tile, layer, _lanes(layer), 28)
 
 
 def _max_values(call: Call) -> Mapping[str, object]:
@@ -74,11 +77,28 @@ def _max_values(call: Call) -> Mapping[str, object]:
 
 
 def _average_values(call: Call) -> Mapping[str, object]:
+    return _part_values(call) if pools.is_part(call) else {**pools.NO_PART, **_whole_values(call)}
+
+
+def _part_values(call: Call) -> Mapping[str, object]:
+    one: Average = call.site.analysis
+    sign, requant = _sign(call.site), one.requant
+    return {
+        "function": f"tw_mve_average_part_{sign}_{requant.low}_{requant.high}".replace("-", "m"),
+        "sign": sign,
+        "low": requant.low,
+        "high": requant.high,
+        "numbers": requant.zero_point,
+        **pools.part_values(call, one),
+    }
+
+
+def _whole_values(call: Call) -> Mapping[str, object]:
     one: Average = call.site.analysis
     layer = one.pool
     sign, lanes, words, requant = _sign(call.site), _lanes(layer), len(one.form.words), one.requant
     kind = f"{sign}{lanes}_{min(words, 2)}{'p' if one.padding else ''}_{requant.low}_{requant.high}"
-    numbers = (one.zero_point, requant.zero_point, *layer.counted)
+    numbers = (one.zero_point, requant.zero_point, *layer.counted_fields(call))
     return {
         "function": f"tw_mve_average_pool_{kind}".replace("-", "m"),
         "sign": sign,
@@ -97,6 +117,10 @@ def _describe(site: Matched) -> Mapping[str, object]:
     return {"accumulator_bits": 32, "requant": {"channels": scales, "exact": scales}}
 
 
+_AVERAGE = c_template("${function}", "mve_average_pool.c.mako")
+_PART = c_template("${function}", "mve_average_part.c.mako")
+
+
 def _average_kernel(op: str, name: str) -> Kernel:
     return Kernel(
         name=name,
@@ -110,8 +134,9 @@ def _average_kernel(op: str, name: str) -> Kernel:
         cycles=_average_cycles,
         describe=_describe,
         values=_average_values,
-        source=(c_template("${function}", "mve_average_pool.c.mako"),),
-        call=pools.CALL,
+        source=lambda values: (_PART if values["part"] else _AVERAGE,),
+        accumulates=lambda site: pools.accumulates(site.analysis.pool),
+        call=pools.AVERAGE_CALL,
         includes=("<stdint.h>", "<string.h>"),
     )
 
@@ -123,7 +148,7 @@ KERNELS = (
         target="cortex-m",
         engine="mve",
         match=pool,
-        access=pools.access,
+        access=lambda site: pools.access(site, site.analysis),
         requires=pools.requires,
         cycles=_max_cycles,
         values=_max_values,

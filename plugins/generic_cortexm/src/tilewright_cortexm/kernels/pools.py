@@ -7,11 +7,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from tilewright.api.graph import Layout, Requant, Site, channels_last, row_major
-from tilewright.api.kernel import Call, RequantForm, Windows, sum_requant, windows_of
-from tilewright.api.operator import Access, whole
+from tilewright.api.graph import DType, Layout, Requant, Site, channels_last, row_major
+from tilewright.api.kernel import Call, PartialSums, RequantForm, TileShape, Windows, sum_requant, windows_of
+from tilewright.api.operator import Access, parse_map, whole
 from tilewright_cortexm.kernels.products import BYTES, two_spatial_axes
+from tilewright_cortexm.kernels.row_tiles import image_access, row_fields, tile_rows
+
+NOTHING: Mapping[str, tuple[int, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,15 +31,22 @@ class PoolShape:
     windows: Windows  # with two axes
     counted: tuple[int, int]  # rows and columns that an average counts, from the first of x: padding beyond it or not
 
+    summed: bool = False  # whether it is the mean over one image, whose rows may come one after the other
+
     @property
     def taps(self) -> int:
         """Positions of a whole window."""
         return math.prod(self.windows.kernel)
 
-    def fields(self) -> dict[str, int]:
+    @property
+    def in_parts(self) -> bool:
+        """Whether the rows of the only window can be summed in several calls. Four channels are added together."""
+        return self.summed and self.height > 1 and self.channels % 4 == 0
+
+    def fields(self, call: Call) -> Mapping[str, object]:
         """What `tw_window` in pool_windows.c is given."""
         windows = self.windows
-        return {
+        found: dict[str, object] = {
             "width": self.width,
             "height": self.height,
             "channels": self.channels,
@@ -50,6 +61,14 @@ class PoolShape:
             "top": windows.before[0],
             "left": windows.before[1],
         }
+        return {**found, **row_fields(call)}
+
+    def counted_fields(self, call: Call) -> tuple[str, ...]:
+        """Up to which row and which column of those that a call is given positions count."""
+        rows, columns = self.counted
+        if not row_fields(call):
+            return str(rows), str(columns)
+        return f"{rows} - ({call.operands['X'].origin[2]})", str(columns)
 
 
 def pool(site: Site) -> PoolShape | str:
@@ -98,9 +117,28 @@ def requires(site: Site) -> Mapping[str, Layout]:
     return {"X": channels_last(x), "Y": channels_last(y)}
 
 
-def access(site: Site) -> Access:
-    """Whole images."""
-    return whole({"X": site.input(0).shape}, {"Y": site.output.shape})
+def access(site: Site, layer: PoolShape, constants: Mapping[str, tuple[int, ...]] = NOTHING) -> Access:
+    """Rows of windows; of one window over an image the image's rows, in parts of its sums; else everything."""
+    x, y = site.input(0).shape, site.output.shape
+    if layer.in_parts:
+        packed = " ".join(f"{name}[:]" for name in constants)
+        text = f"y<{layer.height} : X[:, :, y, :] {packed} -> Y[{', '.join(':' * len(y))}]"
+        return parse_map(text).bind({"X": x, **constants, "Y": y})
+    if site.node.op == "QReduceMean":
+        return whole({"X": x, **constants}, {"Y": y})
+    return image_access(site, layer.windows, constants)
+
+
+def accumulates(layer: PoolShape) -> PartialSums | None:
+    """Of an average: how sums over an image are computed in parts."""
+    return PartialSums(loops=("y",), dtype=DType.I32) if layer.in_parts else None
+
+
+def share(tile: TileShape, layer: PoolShape) -> float:
+    """How much of all windows, or of the only one, a tile computes."""
+    if layer.in_parts:
+        return tile.extent("y") / layer.height
+    return tile_rows(tile) / layer.out_height if "h" in tile.box else 1.0
 
 
 def _windows(site: Site) -> PoolShape:
@@ -110,6 +148,7 @@ def _windows(site: Site) -> PoolShape:
     out = site.output.shape[2:]
     padding = bool(site.node.integer("count_include_pad"))
     after = windows.after if padding else (0, 0)
+    alone = windows.kernel == (height, width) and windows.dilations == (1, 1)
     return PoolShape(
         batches=batches,
         channels=channels,
@@ -119,6 +158,7 @@ def _windows(site: Site) -> PoolShape:
         out_height=out[0] if len(out) > 1 else 1,
         windows=windows,
         counted=(height + after[0], width + after[1]),
+        summed=batches == 1 and len(spatial) == 2 and alone and not any((*windows.before, *windows.after)),
     )
 
 
@@ -126,16 +166,19 @@ def _mean(site: Site) -> PoolShape:
     shape, axes = site.input(0).shape, reduced_axes(site)
     terms = math.prod(shape[axis] for axis in axes)
     channels = shape[1] if axes[-1] == len(shape) - 1 else shape[-1]
-    windows = Windows(kernel=(1, terms), strides=(1, 1), dilations=(1, 1), before=(0, 0), after=(0, 0))
+    summed = len(shape) == 4 and axes == (2, 3) and shape[0] == 1
+    height, width = shape[2:] if summed else (1, terms)
+    windows = Windows(kernel=(height, width), strides=(1, 1), dilations=(1, 1), before=(0, 0), after=(0, 0))
     return PoolShape(
         batches=site.input(0).elements // (channels * terms),
         channels=channels,
-        width=terms,
-        height=1,
+        width=width,
+        height=height,
         out_width=1,
         out_height=1,
         windows=windows,
-        counted=(1, terms),
+        counted=(height, width),
+        summed=summed,
     )
 
 
@@ -184,12 +227,45 @@ def windows(layer: PoolShape) -> int:
 def call_values(call: Call, layer: PoolShape) -> dict[str, object]:
     """What the call of every pool needs."""
     return {
-        "fields": layer.fields(),
+        "fields": layer.fields(call),
         "batches": layer.batches,
         "x_bytes": layer.width * layer.height * layer.channels,
         "y_bytes": layer.out_width * layer.out_height * layer.channels,
     }
 
+
+def is_part(call: Call) -> bool:
+    """Whether a call sums some rows of its window."""
+    return "acc" in call.operands
+
+
+def part_values(call: Call, one: Average) -> dict[str, object]:
+    """What the call of such a part needs."""
+    layer, words = one.pool, len(one.form.words)
+    return {
+        **call_values(call, layer),
+        "more": "",
+        "part": True,
+        "acc": call.operands["acc"],
+        "pixels": f"({call.operands['X'].extents[2]}) * {layer.width}",
+        "channels": layer.channels,
+        "first": call.first,
+        "last": call.last,
+        "zeros": layer.taps * one.zero_point,
+        "word": f"{call.operands['R']}[{layer.taps - 1 if words > 1 else 0}]",
+    }
+
+
+# what a call of everything at once says of parts: Mako wants every name
+NO_PART = {
+    "part": False,
+    **dict.fromkeys(("acc", "pixels", "channels", "first", "last", "zeros", "word", "numbers"), 0),
+}
+
+PART_CALL = """\
+${function}((const uint8_t *)${X}, (uint8_t *)${Y}, ${acc}, ${pixels}, ${channels}, ${first}, ${last}, ${zeros}, \
+${word}, ${numbers});
+"""
 
 CALL = """\
 % if batches > 1:
@@ -201,3 +277,4 @@ ${function}((tw_windows){
     .${name} = ${value},
 % endfor
 }, (const uint8_t *)${X}${at(x_bytes)}, (uint8_t *)${Y}${at(y_bytes)}${more});"""
+AVERAGE_CALL = f"% if part:\n{PART_CALL}% else:\n{CALL}\n% endif"

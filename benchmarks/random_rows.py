@@ -1,0 +1,84 @@
+"""Computes networks that nobody has seen row by row, in the least memory, and compares what is written with references.
+Usage: python benchmarks/random_rows.py [--target generic] [--kinds cnn,branched] [--seeds 0:60] [--optimize ram]
+
+The networks are those of `tilewright.testing.random_networks`, in QDQ form, for every kind and seed; on this machine
+they run under sanitizers, on Cortex-M under QEMU. A line for each kind: networks, how many have steps by rows, bytes of
+memory layer by layer and by rows, summed. Exit status 1 when something that is written is not what its reference says,
+or a plan takes more memory than layer by layer; what is wrong is listed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from tilewright.config.options import Options
+from tilewright.plan.planner import Optimize, ram_bytes
+from tilewright.plugins import Registry, load_for, load_named
+from tilewright.rewrite import rewrite
+from tilewright.testing.random_networks import random_network
+from tilewright.testing.side_by_side import SideBySide
+
+KINDS = ("cnn", "mobile", "sequence", "branched")
+
+
+class Outcome(NamedTuple):
+    """Of one network."""
+
+    steps_by_rows: int
+    layers_bytes: int
+    rows_bytes: int
+    faults: tuple[str, ...]
+
+
+def main() -> int:
+    """Everything that was asked for; a Markdown table on stdout."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--target", default="generic")
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--seeds", default="0:75", help="first and one behind the last")
+    parser.add_argument("--optimize", default="ram", choices=("ram", "balanced"))
+    asked = parser.parse_args()
+    registry, faults = load_for(target=asked.target), list[str]()
+    sys.stdout.write("| kind | target | networks | with rows | layers, B | rows, B |\n|---|---|" + "---:|" * 4 + "\n")
+    for kind in asked.kinds.split(","):
+        found = [
+            judged(kind, seed, asked.target, asked.optimize, registry)
+            for seed in range(*map(int, asked.seeds.split(":")))
+        ]
+        faults.extend(fault for one in found for fault in one.faults)
+        sums = f"{sum(one.layers_bytes for one in found):,} | {sum(one.rows_bytes for one in found):,}"
+        some = sum(one.steps_by_rows > 0 for one in found)
+        sys.stdout.write(f"| {kind} | {asked.target} | {len(found)} | {some} | {sums} |\n")
+        sys.stdout.flush()
+    sys.stdout.write("".join(f"{fault}\n" for fault in faults))
+    return 1 if faults else 0
+
+
+def judged(kind: str, seed: int, target: str, optimize: Optimize, registry: Registry) -> Outcome:
+    """One network: planned both ways, run by rows, and everything that is wrong with that."""
+    network = random_network(kind, seed, registry.operators)
+    lowered = rewrite(network.graph, registry.operators, tuple(registry.graph_passes.values())).graph
+    alone = SideBySide(graph=lowered, feeds=network.feeds)
+    layers = alone.deployment(target, Options(), registry=registry)
+    rows = alone.deployment(target, Options(optimize=optimize), registry=registry)
+    name = rows.platform.runners[0]
+    runner = load_named(("runner", name)).runners[name]
+    with tempfile.TemporaryDirectory() as folder:
+        traced = alone.run(rows, runner, Path(folder), trace=True, sanitize=name == "host")
+    sizes = [ram_bytes(one.allocated) for one in (layers, rows)]
+    faults = [f"{one.name} differs in {one.different}" for one in alone.judge(rows, traced) if not one.exact]
+    faults.extend([f"{sizes[1]} B by rows, {sizes[0]} B layer by layer"] if sizes[1] > sizes[0] else [])
+    return Outcome(
+        steps_by_rows=sum(len(region.steps) for region in rows.allocated.tiled.regions if region.rows),
+        layers_bytes=sizes[0],
+        rows_bytes=sizes[1],
+        faults=tuple(f"{kind} {seed} {target}: {fault}" for fault in faults),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""Knows buffers that take bytes of others while these are read row by row: how they lie, in an allocation problem.
+Does not know why that is sound, nor how the rest is placed.
+
+The two are at a fixed distance: an overlay's buffer begins `lag_bytes` before the one whose bytes it takes. A chain of
+them is one body; bodies are placed before everything else, where quick orders find room for the rest, and fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from tilewright.allocate.best_fit import BestFit
+from tilewright.allocate.bound import lower_bounds
+from tilewright.check.allocation import peaks
+from tilewright.errors import usage_error
+from tilewright.ir.allocation import Block, Budget, Problem, Solution
+from tilewright.ir.dataclass import dataclass
+from tilewright.ir.rounding import align_up
+from tilewright.ir.stages import Tiled
+
+_MOST_SIZES = 6  # of blocks that a body may lie on, for each of its blocks
+
+Body = Mapping[str, int]  # block -> bytes from the start of the body
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverlaidBuffers:
+    """Buffer `taker` takes bytes of buffer `giver`, and begins `lag_bytes` before it."""
+
+    taker: str
+    giver: str
+    lag_bytes: int
+
+
+def overlaid_buffers(tiled: Tiled) -> Iterator[OverlaidBuffers]:
+    """Of all regions by rows whose output is over something that they read."""
+    storage = tiled.scheduled.storage
+    for region in tiled.regions:
+        for value, held in region.held.items() if region.rows else ():
+            if held.over and held.leaves:
+                taker, giver = storage[value].buffer, storage[held.over].buffer
+                yield OverlaidBuffers(taker=taker, giver=giver, lag_bytes=held.lag_bytes)
+
+
+def with_overlays(problem: Problem, overlays: Sequence[OverlaidBuffers]) -> Problem:
+    """The problem with the offsets of all bodies, and the pairs that may overlap. What has no block is elsewhere.
+
+    Raises TilewrightError TW5002 (exit 2) where pinned offsets are at another distance.
+    """
+    names = {block.name for block in problem.blocks}
+    present = [one for one in overlays if {one.taker, one.giver} <= names]
+    problem = replace(problem, compatible=(*problem.compatible, *((one.taker, one.giver) for one in present)))
+    for body in _bodies(present):
+        problem = _lowest(problem, body, tuple(_starts(problem, body)))
+    return problem
+
+
+def chosen(overlays: Sequence[OverlaidBuffers], problem: Problem) -> frozenset[str]:
+    """The blocks of a problem whose offsets `with_overlays` chooses."""
+    taking = {name for one in overlays for name in (one.taker, one.giver)}
+    return frozenset(block.name for block in problem.blocks if block.name in taking and block.fixed_offset is None)
+
+
+def as_proved(problem: Problem, solution: Solution, chosen: Collection[str]) -> Solution:
+    """The solution with the bounds and the status that it has among all plans, whatever was chosen."""
+    if not chosen or solution.status not in ("optimal", "feasible"):
+        return solution
+    blocks = tuple(replace(one, fixed_offset=None) if one.name in chosen else one for one in problem.blocks)
+    bounds = lower_bounds(replace(problem, blocks=blocks))
+    met = all(used == bounds[name] for name, used in peaks(problem, solution).items())
+    return replace(solution, bounds=bounds, status="optimal" if met else "feasible")
+
+
+def _bodies(overlays: Sequence[OverlaidBuffers]) -> Iterator[Body]:
+    """Chains: who takes bytes may lose others to the next one."""
+    givers, links = {one.giver for one in overlays}, {one.taker: one for one in overlays}
+    for lowest in (one for one in overlays if one.taker not in givers):
+        body, link = {lowest.taker: 0}, links.get(lowest.taker)
+        while link is not None:
+            body[link.giver] = body[link.taker] + link.lag_bytes
+            link = links.get(link.giver)
+        yield body
+
+
+def _lowest(problem: Problem, body: Body, starts: Sequence[int]) -> Problem:
+    """The problem with the body at the start from which everything together is lowest, as quick orders place it."""
+    ways = [_fixed(problem, body, start) for start in starts]
+    return ways[0] if len(ways) == 1 else min(ways, key=_peak)
+
+
+def _fixed(problem: Problem, body: Body, start: int) -> Problem:
+    """With the body where it begins at `start`."""
+    return replace(problem, blocks=tuple(
+        replace(one, fixed_offset=start + body[one.name]) if one.name in body else one for one in problem.blocks
+    ))  # fmt: skip
+
+
+def _peak(problem: Problem) -> int:
+    free = replace(problem, pools=tuple(replace(pool, capacity_bytes=None) for pool in problem.pools))
+    return sum(peaks(free, BestFit().solve(free, Budget(work=0))).values())
+
+
+def _starts(problem: Problem, body: Body) -> Iterator[int]:
+    """Where a pin wants the body; else the lowest place, and behind what its blocks meet: one of these, or all."""
+    blocks = {block.name: block for block in problem.blocks}
+    demanded = {fixed - at for name, at in body.items() if (fixed := blocks[name].fixed_offset) is not None}
+    if len(demanded) > 1:
+        raise usage_error(
+            "TW5002",
+            f"the pinned places of {', '.join(map(repr, body))} cannot be kept: they are at another distance "
+            "than rows demand, which take the bytes of rows",
+            fix=("change or remove the pins of offsets",),
+        )
+    if demanded:
+        yield demanded.pop()
+        return
+    yield from sorted({_clear(problem, body, max(start, 0)) for start in (0, *_behind(problem, body))})
+
+
+def _behind(problem: Problem, body: Body) -> Iterator[int]:
+    """Starts with which one of the body's blocks lies on the largest of what it meets, or on all of that."""
+    for one in (block for block in problem.blocks if block.name in body):
+        met = [other for other in problem.blocks if other.name not in body and _meet(one, other)]
+        sizes = sorted((other.size_bytes for other in met), reverse=True)
+        for first in sorted({first for first, _ in one.lifetimes} | {last for _, last in one.lifetimes}):
+            sizes.append(sum(other.size_bytes for other in met if _alive(other, first)))
+        yield from (size - body[one.name] for size in {*sizes[:_MOST_SIZES], *sizes[-2:]})
+
+
+def _clear(problem: Problem, body: Body, start: int) -> int:
+    """The lowest start from there on that leaves everything that is fixed alone."""
+    blocks = {block.name: block for block in problem.blocks}
+    grain = max(blocks[name].align for name in body)
+    start = align_up(start, grain)
+    while (step := max(_step(problem, blocks[name], start + at) for name, at in body.items())) > 0:
+        start = align_up(start + step, grain)
+    return start
+
+
+def _step(problem: Problem, one: Block, offset: int) -> int:
+    """How far a block has to go up to be clear of those that are fixed."""
+    step = 0
+    for other in problem.blocks:
+        if other.fixed_offset is None or not _meet(one, other):
+            continue
+        end = other.fixed_offset + other.size_bytes
+        if offset < end and other.fixed_offset < offset + one.size_bytes:
+            step = max(step, end - offset)
+    return step
+
+
+def _meet(one: Block, other: Block) -> bool:
+    return any(low <= last and first <= high for first, last in one.lifetimes for low, high in other.lifetimes)
+
+
+def _alive(one: Block, step: int) -> bool:
+    return any(first <= step <= last for first, last in one.lifetimes)

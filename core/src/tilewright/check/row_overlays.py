@@ -1,0 +1,71 @@
+"""Knows whether an output that takes bytes of what its region reads takes them too early, call by call.
+Does not know how far apart the two have to be, nor where they are: it is told a distance, and tries it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tilewright.check.tiling_calls import CheckedStep
+from tilewright.check.tiling_operands import BackingOperand
+from tilewright.ir.dataclass import dataclass
+from tilewright.ir.layout import strides
+from tilewright.ir.regions import Region
+
+Box = Mapping[str, tuple[int, int]]  # loop -> trips
+
+
+@dataclass(slots=True)
+class OverlayReplay:
+    """Bytes count from the start of the output's buffer; that of the value it is over begins `lag_bytes` after it."""
+
+    value: str
+    over: str
+    lag_bytes: int
+    buffer: str  # of what it is over
+    inner: frozenset[str]  # values that are in no buffer but the region's own
+    stored_bytes: int = 0  # below which the output is stored
+
+    def store(self, step: CheckedStep, box: Box) -> None:
+        """What a call writes, where it is the output."""
+        for item in step.outputs:
+            if item.value == self.value:
+                self.stored_bytes = max(self.stored_bytes, _ends(step, item, box)[1])
+
+    def fault(self, step: CheckedStep, box: Box) -> str:
+        """Why a call would read what is no longer there; the call's own results count as stored."""
+        for item in step.operands:
+            if item.written or item.buffer != self.buffer or item.value in self.inner:
+                continue
+            first, end = _ends(step, item, box)
+            if first < end and first + self.lag_bytes < self.stored_bytes:
+                return f"step '{step.name}' reads bytes of '{item.value}' that '{self.value}' has taken"
+        return ""
+
+
+def overlay_replay(region: Region, steps: Sequence[CheckedStep]) -> OverlayReplay | None:
+    """Of the last step's output, at the beginning; None where it has bytes of its own."""
+    value = steps[-1].outputs[0].value
+    held = region.held.get(value)
+    over = next((one for step in steps for one in step.operands if held and one.value == held.over), None)
+    if held is None or over is None:
+        return None
+    inner = frozenset(region.inner)
+    return OverlayReplay(value=value, over=over.value, lag_bytes=held.lag_bytes, buffer=over.buffer, inner=inner)
+
+
+def _ends(step: CheckedStep, item: BackingOperand, box: Box) -> tuple[int, int]:
+    """The first byte of its buffer that a call touches of an operand, and the end of the last; equal where none."""
+    spans = [
+        (max(span.low, 0), min(span.high, extent))
+        for span, extent in zip(step.access.window(item.name, box), item.shape, strict=True)
+    ]
+    if any(low >= high for low, high in spans):
+        return 0, 0
+    steps = strides(item.shape, item.layout)
+    first, last = (sum(at * by for at, by in zip(ends, steps, strict=True)) for ends in _corners(spans))
+    return item.offset_bytes + first * item.item_bytes, item.offset_bytes + (last + 1) * item.item_bytes
+
+
+def _corners(spans: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    return [low for low, _ in spans], [high - 1 for _, high in spans]

@@ -1,0 +1,91 @@
+"""Knows how long values are needed, and what their buffers take, as regions by rows ask: each worked out once.
+Does not know segments, nor the order inside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from tilewright.ir.decisions import OUTSIDE
+from tilewright.ir.rounding import align_up
+from tilewright.ir.stages import Buffer
+from tilewright.tile.row_steps import RowSteps
+
+
+class RowLives:
+    """Of a machine's schedule. Steps are their numbers in it."""
+
+    def __init__(self, steps: RowSteps) -> None:
+        self.steps, self.machine = steps, steps.machine
+        self.buffers = {buffer.name: buffer for buffer in self.machine.scheduled.buffers}
+        self.beyond = len(self.machine.scheduled.steps)  # a number that no step has
+
+    @cached_property
+    def first_read(self) -> Sequence[int]:
+        """By step the first one that reads what it writes; `beyond` where none does."""
+        makers = {self.steps.at(number).output.value: number for number in range(self.beyond)}
+        found = [self.beyond] * self.beyond
+        for number in reversed(range(self.beyond)):
+            for read in self.steps.at(number).reads:
+                if read.value in makers:
+                    found[makers[read.value]] = number
+        return found
+
+    @cached_property
+    def needed(self) -> Sequence[int]:
+        """By step the last one that needs what it writes; `beyond` where something else does, views of it included."""
+        machine, found = self.machine, list[int]()
+        for number in range(self.beyond):
+            value = self.steps.at(number).output.value
+            readers = [machine.numbers.get(node.name, self.beyond) for node in machine.consumers.get(value, ())]
+            found.append(self.beyond if value in machine.bound.graph.outputs else max(readers, default=-1))
+        return found
+
+    @cached_property
+    def dying(self) -> Sequence[Sequence[Buffer]]:
+        """By step the buffers that live until then."""
+        found: list[list[Buffer]] = [[] for _ in range(self.beyond)]
+        for buffer in self.buffers.values():
+            found[buffer.last].append(buffer)
+        return found
+
+    def leaves(self, step: int, last: int) -> bool:
+        """Whether what a step writes is needed by anything but steps up to `last`."""
+        return self.needed[step] > last
+
+    def dead_after(self, buffer: Buffer, step: int) -> bool:
+        """Whether nobody reads a buffer after a step: no later one, nor the application."""
+        return buffer.last <= step and not set(self.machine.bound.graph.outputs).intersection(buffer.values)
+
+    def buffer_of(self, value: str) -> Buffer:
+        """That it is in."""
+        return self.buffers[self.machine.scheduled.storage[value].buffer]
+
+    def alive(self, step: int) -> int:
+        """Bytes of all buffers that live at a step."""
+        return sum(self.placed_bytes(one) for one in self.buffers.values() if one.first <= step <= one.last)
+
+    def placed_bytes(self, buffer: Buffer) -> int:
+        """What a buffer takes of the plan; nothing in the caller's memory."""
+        theirs = any(self.machine.decisions.io.get(value) in OUTSIDE for value in buffer.values)
+        return 0 if theirs else align_up(buffer.size_bytes, self.machine.platform.buffer_align)
+
+    @cached_property
+    def ours(self) -> frozenset[str]:
+        """The buffers that are placed in the only memory for values, and nowhere in particular."""
+        home = self.machine.platform.home_memory()
+        if len(self.machine.homes) > 1 or home.managed_by != "tilewright":
+            return frozenset()
+        return frozenset(name for name, buffer in self.buffers.items() if self._free(buffer))
+
+    def _free(self, buffer: Buffer) -> bool:
+        decisions, names = self.machine.decisions, {buffer.name, *buffer.values}
+        theirs = any(decisions.io.get(value) in OUTSIDE for value in names)
+        pinned = not names.isdisjoint(decisions.memories) or buffer.name in decisions.offsets
+        return not theirs and not pinned and buffer.kind != "state"
+
+    def pinned(self, step: int) -> bool:
+        """Whether what a step writes is wanted in a memory: then it is to exist."""
+        value = self.steps.at(step).output.value
+        return not self.machine.decisions.memories.keys().isdisjoint((value, self.buffer_of(value).name))

@@ -1,0 +1,135 @@
+"""Knows whose bytes the output of steps that are computed by rows may take: of rows that nobody reads any more.
+Does not know which steps are a region, nor where anything is placed.
+
+An overlay is a distance: where the output's buffer begins at least so many bytes before the other one, or at the same
+place, every row of the output is stored behind what is still read.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import field
+
+from tilewright.ir.dataclass import dataclass
+from tilewright.ir.layout import strides
+from tilewright.ir.rounding import align_up
+from tilewright.ir.stages import Buffer
+from tilewright.tile.row_lives import RowLives
+from tilewright.tile.row_order import Member, Play
+from tilewright.tile.row_steps import RowRead
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlay:
+    """The output takes bytes of `over`, a value that the steps read. `lag_bytes` is between the two buffers."""
+
+    over: str
+    lag_bytes: int
+    saved_bytes: int  # of both side by side
+
+
+@dataclass(slots=True)
+class Overlays:
+    """What the last of the steps that are played may take, as they grow towards the front."""
+
+    lives: RowLives
+    played: Play
+    made_at: Sequence[Sequence[int]]  # by member: how far it has come when the last step is called, for each call
+    stored: Sequence[int]  # how many bytes of the output's buffer may have something in them, after each call
+    output: Buffer | None  # None: it may take nobody's bytes
+    lags: dict[str, int] = field(default_factory=dict)  # buffer that is read from outside -> bytes
+    values: dict[str, str] = field(default_factory=dict)  # buffer -> a value in it
+    written: set[str] = field(default_factory=set)  # buffers
+
+    @classmethod
+    def of(cls, lives: RowLives, played: Play) -> Overlays:
+        """Of no steps yet."""
+        sink, output = played.members[-1], lives.buffer_of(played.members[-1].one.output.value)
+        if output.name not in lives.ours or output.first != sink.one.index:
+            return cls(lives=lives, played=played, made_at=(), stored=(), output=None)
+        made_at = _made_at(played)
+        after = (min(made + sink.trips, sink.one.extent) for made in made_at[-1])
+        stored = [_stored_bytes(lives, sink, made) for made in after]
+        return cls(lives=lives, played=played, made_at=made_at, stored=stored, output=output)
+
+    def add(self, number: int) -> None:
+        """The member before those that are there, by its number among those played."""
+        if self.output is None:
+            return
+        one = self.played.members[number].one
+        own = self.lives.buffer_of(one.output.value).name
+        self.written.add(own)
+        self.lags.pop(own, None)
+        for read in one.reads:
+            buffer = self.lives.buffer_of(read.value)
+            ours = buffer.name in self.lives.ours and self.lives.dead_after(buffer, self._end)
+            if ours and buffer.name not in self.written:
+                self.values.setdefault(buffer.name, read.value)
+                self.lags[buffer.name] = max(self.lags.get(buffer.name, 0), self._lag(number, read))
+
+    @property
+    def _end(self) -> int:
+        return self.played.members[-1].one.index
+
+    def best(self) -> Overlay | None:
+        """What saves most; of equals what is read by the latest step."""
+        found = [one for one in map(self._overlay, self.lags) if one is not None]
+        return max(found, key=lambda one: one.saved_bytes, default=None)
+
+    def _lag(self, number: int, read: RowRead) -> int:
+        """How far after the output's buffer that of a value has to begin, so that a member reads what it wants."""
+        made_at, final = self.made_at[number], self.played.members[number].made
+        late = [
+            stored - _first_byte(self.lives, read, read.low[made])
+            for made, stored in zip(made_at, self.stored, strict=True)
+            if made < final
+        ]
+        return max(0, *late) if late else 0
+
+    def _overlay(self, name: str) -> Overlay | None:
+        buffer, output, grain = self.lives.buffers[name], self.output, self.lives.machine.platform.buffer_align
+        if output is None:
+            return None
+        lag = align_up(self.lags[name], max(buffer.align, output.align))
+        apart = align_up(buffer.size_bytes, grain) + align_up(output.size_bytes, grain)
+        saved = apart - align_up(max(lag + buffer.size_bytes, output.size_bytes), grain)
+        return Overlay(over=self.values[name], lag_bytes=lag, saved_bytes=saved) if saved > 0 else None
+
+
+def overlay_of(lives: RowLives, played: Play) -> Overlay | None:
+    """What the last of all these steps may take."""
+    overlays = Overlays.of(lives, played)
+    for number in reversed(range(len(played.members))):
+        overlays.add(number)
+    return overlays.best()
+
+
+def _made_at(played: Play) -> list[list[int]]:
+    places: list[list[int]] = [[] for _ in played.members]
+    for place, number in enumerate(played.calls):
+        places[number].append(place)
+    return [
+        [min(bisect_left(own, place) * member.trips, member.one.extent) for place in places[-1]]
+        for member, own in zip(played.members, places, strict=True)
+    ]
+
+
+def _stored_bytes(lives: RowLives, sink: Member, made: int) -> int:
+    """Up to where the output's buffer may have something in it, after so many trips of its step."""
+    one = sink.one
+    rows = made if one.axis is not None else one.rows * (made == one.extent)
+    if not rows:
+        return 0
+    extents = [rows if axis == one.axis else extent for axis, extent in enumerate(one.output.shape)]
+    steps = strides(one.output.shape, one.output.layout)
+    last = sum((extent - 1) * step for extent, step in zip(extents, steps, strict=True))
+    return lives.machine.scheduled.storage[one.output.value].offset_bytes + (last + 1) * one.output.item_bytes
+
+
+def _first_byte(lives: RowLives, read: RowRead, row: int) -> int:
+    """Where in its buffer the first byte of a row of a value is, and no byte of a later row before it."""
+    machine, axis = lives.machine, lives.steps.axes.get(read.value)
+    tensor, layout = machine.bound.graph.tensors[read.value], machine.bound.layouts[read.value]
+    step = 0 if axis is None else strides(tensor.shape, layout)[axis]
+    return machine.scheduled.storage[read.value].offset_bytes + row * step * tensor.dtype.size_bytes

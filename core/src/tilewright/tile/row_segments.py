@@ -1,0 +1,170 @@
+"""Knows segments of successive steps that are computed by rows: what each needs at once, and the cycles that it takes.
+Does not know which of them are chosen (`row_programs`), nor the order inside one (`row_order`).
+
+All segments with the same last step are found in one go: the steps before a segment's first one change nothing about
+the calls of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import field
+
+from tilewright.ir.dataclass import dataclass
+from tilewright.ir.rounding import align_up
+from tilewright.ir.stages import Buffer
+from tilewright.tile.row_lives import RowLives
+from tilewright.tile.row_order import Member, Play, play
+from tilewright.tile.row_overlays import Overlays
+from tilewright.tile.row_steps import CALL_CYCLES, RowStep, RowSteps
+from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
+
+COUNTER_BYTES = 4  # of each step: how far it has come, and the first row that is kept
+ROWS_PER_CALL = (1, 2, 4)  # that are tried, of all steps of a segment
+MOST_STEPS = 255  # of a region: a call is a byte
+_STEPS_AT_FIRST = 32  # that are looked at; twice as many where the longer ones among them have a new least size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """Successive steps, all that they need at once, and the cycles that they take. `rows` 0: one step in one piece."""
+
+    first: int
+    last: int
+    rows: int
+    size_bytes: int
+    cycles: float
+
+
+def alone(lives: RowLives, step: int) -> Segment:
+    """A step in one piece."""
+    machine, name = lives.machine, lives.machine.scheduled.steps[step].name
+    binding, layer = machine.bound.bindings[name], machine.bound.layers[name]
+    cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
+    scratch = align_up(layer.kernel.scratch_bytes(layer.whole), machine.platform.buffer_align)
+    return Segment(first=step, last=step, rows=0, size_bytes=lives.alive(step) + scratch, cycles=cycles)
+
+
+def segments(lives: RowLives, last: int, largest: int) -> Iterator[Segment]:
+    """Of several steps, with every number of rows per call, none of which needs more than `largest` bytes."""
+    first = _first(lives, last)
+    for rows in ROWS_PER_CALL if first < last else ():
+        yield from _worth_a_look(lives, (first, last), rows, largest)
+
+
+def played(lives: RowLives, first: int, last: int, rows: int) -> Play:
+    """The calls of a segment."""
+    chosen = [lives.steps.at(index) for index in range(first, last + 1)]
+    leaving = {one.output.value: lives.leaves(one.index, last) for one in chosen}
+    return play(chosen, [one.trips(rows) for one in chosen], leaving)
+
+
+def _first(lives: RowLives, last: int) -> int:
+    """The first step that can be in a segment with the last one."""
+    first = last + 1
+    while first > 0 and last - first + 1 < MOST_STEPS and not lives.steps.at(first - 1).cannot:
+        first -= 1
+        if first < last and (lives.pinned(first) or lives.first_read[first] > last):
+            return first + 1
+    return first
+
+
+def _worth_a_look(lives: RowLives, ends: tuple[int, int], rows: int, largest: int) -> Iterator[Segment]:
+    """Longer and longer ones, as long as that has led to less memory."""
+    (first, last), seen, length, least = ends, ends[1], _STEPS_AT_FIRST, largest + 1
+    while seen > first:
+        begin = max(first, last - length + 1)
+        found = [one for one in _grown(lives, played(lives, begin, last, rows), rows, largest) if one.first < seen]
+        yield from found
+        if min((one.size_bytes for one in found), default=least) >= least:
+            return
+        least = min(one.size_bytes for one in found)
+        seen, length = begin, 2 * length
+
+
+def _grown(lives: RowLives, calls: Play, rows: int, largest: int) -> Iterator[Segment]:
+    """The segments with the last step of what was played, from the shortest on."""
+    growth, last = _Growth.of(lives, calls), calls.members[-1].one.index
+    for number in reversed(range(len(calls.members))):
+        growth.add(number)
+        if growth.own_bytes > largest:
+            return
+        first = calls.members[number].one.index
+        if first < last and not growth.conflict and growth.size_bytes <= largest:
+            yield Segment(first=first, last=last, rows=rows, size_bytes=growth.size_bytes, cycles=growth.cycles)
+
+
+@dataclass(slots=True)
+class _Growth:
+    """A segment as it grows towards the front."""
+
+    lives: RowLives
+    played: Play
+    overlays: Overlays
+    whole_bytes: int  # of values that exist whole, at once
+    own_bytes: int = 0  # rows, sums, counters
+    scratch_bytes: int = 0
+    cycles: float = 0.0
+    inner: dict[str, int] = field(default_factory=dict)  # buffer -> values in it that never exist whole
+    outside: dict[str, str] = field(default_factory=dict)  # value that is read from outside -> its buffer
+    taken: list[str] = field(default_factory=list)  # buffers of what leaves
+
+    @classmethod
+    def of(cls, lives: RowLives, calls: Play) -> _Growth:
+        """Of no step yet."""
+        whole = lives.alive(calls.members[-1].one.index)
+        return cls(lives=lives, played=calls, overlays=Overlays.of(lives, calls), whole_bytes=whole)
+
+    @property
+    def conflict(self) -> bool:
+        """Whether something that leaves takes the bytes of something that is read, or that leaves, too."""
+        return len(set(self.taken)) < len(self.taken) or not set(self.outside.values()).isdisjoint(self.taken)
+
+    @property
+    def size_bytes(self) -> int:
+        """All that is there at once."""
+        overlay, align = self.overlays.best(), self.lives.machine.platform.buffer_align
+        saved = overlay.saved_bytes if overlay else 0
+        return self.whole_bytes + self.own_bytes + align_up(self.scratch_bytes, align) - saved
+
+    def add(self, number: int) -> None:
+        """The member before those that are there."""
+        member, align = self.played.members[number], self.lives.machine.platform.buffer_align
+        one, last = member.one, self.played.members[-1].one.index
+        spent, scratch = self.lives.steps.call(one.index, member.trips)
+        self.cycles += _cycles(member, spent)
+        self.scratch_bytes = max(self.scratch_bytes, scratch)
+        self.own_bytes += COUNTER_BYTES + align_up(one.sums_bytes, align)
+        leaves = one.index == last or self.lives.leaves(one.index, last)
+        if one.index < last:
+            self._live_on(one)
+        if leaves:
+            self.taken.append(self.lives.buffer_of(one.output.value).name)
+        else:
+            self.own_bytes += align_up(member.kept * one.row_bytes, align)
+            self._hold(self.lives.buffer_of(one.output.value))
+        self.outside.pop(one.output.value, None)
+        self.outside.update({read.value: self.lives.buffer_of(read.value).name for read in one.reads})
+        self.overlays.add(number)
+
+    def _live_on(self, one: RowStep) -> None:
+        """What would have been needed for the last time by a step is there until the last one."""
+        ended = (buffer for buffer in self.lives.dying[one.index] if buffer.first <= one.index)
+        self.whole_bytes += sum(map(self.lives.placed_bytes, ended))
+
+    def _hold(self, buffer: Buffer) -> None:
+        """One more value of a buffer is in rows; where all are, the buffer is not there."""
+        self.inner[buffer.name] = self.inner.get(buffer.name, 0) + 1
+        if self.inner[buffer.name] == len(buffer.values):
+            self.whole_bytes -= self.lives.placed_bytes(buffer)
+
+
+def play_cycles(steps: RowSteps, calls: Play) -> float:
+    """Of all calls, and of moving rows."""
+    return sum(_cycles(member, steps.call(member.one.index, member.trips)[0]) for member in calls.members)
+
+
+def _cycles(member: Member, call_cycles: float) -> float:
+    """Of all calls of a step, and of moving rows."""
+    moved = member.moved * member.one.row_bytes / MOVED_BYTES_PER_CYCLE
+    return member.calls * (call_cycles + CALL_CYCLES) + moved

@@ -1,0 +1,81 @@
+"""Buffers that take bytes of others: chains of them as bodies, as low as they can be, around what is pinned."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilewright.allocate.overlays import OverlaidBuffers, as_proved, chosen, with_overlays
+from tilewright.errors import TilewrightError
+from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
+
+POOL = Pool(name="ram", capacity_bytes=None)
+
+
+def block(name: str, size_bytes: int, first: int, last: int, fixed: int | None = None) -> Block:
+    """Bytes that live from step to step."""
+    return Block(
+        name=name, size_bytes=size_bytes, align=16, lifetimes=((first, last),), pools=("ram",), fixed_offset=fixed
+    )
+
+
+def offsets(*blocks: Block, overlays: tuple[OverlaidBuffers, ...]) -> dict[str, int | None]:
+    """Where what takes part in overlays is put."""
+    problem = with_overlays(Problem(blocks=blocks, pools=(POOL,)), overlays)
+    assert set(problem.compatible) == {(one.taker, one.giver) for one in overlays}
+    return {one.name: one.fixed_offset for one in problem.blocks}
+
+
+def over(taker: str, giver: str, lag_bytes: int) -> OverlaidBuffers:
+    """`taker` takes bytes of `giver`."""
+    return OverlaidBuffers(taker=taker, giver=giver, lag_bytes=lag_bytes)
+
+
+def test_the_one_that_takes_is_lowest() -> None:
+    x, y, other = block("x", 256, 0, 3), block("y", 64, 3, 4), block("other", 32, 1, 2)
+    assert offsets(x, y, other, overlays=(over("y", "x", 32),)) == {"x": 32, "y": 0, "other": None}
+
+
+def test_a_chain_is_one_body() -> None:
+    x, y, z = block("x", 256, 0, 3), block("y", 128, 3, 6), block("z", 96, 6, 7)
+    assert offsets(x, y, z, overlays=(over("y", "x", 32), over("z", "y", 16))) == {"x": 48, "y": 16, "z": 0}
+
+
+def test_bodies_that_live_together_are_side_by_side() -> None:
+    x, y, u, v = block("x", 256, 0, 3), block("y", 128, 3, 6), block("u", 64, 1, 6), block("v", 32, 6, 7)
+    found = offsets(x, y, u, v, overlays=(over("y", "x", 16), over("v", "u", 16)))
+    assert found == {"x": 16, "y": 0, "u": 272, "v": 256}
+
+
+def test_what_is_pinned_is_left_where_it_is() -> None:
+    x, y, other = block("x", 256, 0, 3), block("y", 64, 3, 4), block("other", 32, 1, 2, fixed=64)
+    assert offsets(x, y, other, overlays=(over("y", "x", 0),)) == {"x": 96, "y": 96, "other": 64}
+    assert offsets(block("x", 256, 0, 3, fixed=48), y, overlays=(over("y", "x", 16),)) == {"x": 48, "y": 32}
+
+
+def test_pins_at_another_distance_are_an_error() -> None:
+    x, y = block("x", 256, 0, 3, fixed=64), block("y", 64, 3, 4, fixed=0)
+    assert offsets(x, y, overlays=(over("y", "x", 64),)) == {"x": 64, "y": 0}
+    with pytest.raises(TilewrightError, match="TW5002"):
+        offsets(x, y, overlays=(over("y", "x", 32),))
+
+
+def test_without_overlays_a_problem_is_as_it_was() -> None:
+    problem = Problem(blocks=(block("x", 256, 0, 3),), pools=(POOL,))
+    assert with_overlays(problem, ()) == problem
+    assert with_overlays(problem, (over("y", "x", 0),)) == problem  # another memory's
+
+
+def test_a_body_lies_on_others_where_that_is_lower() -> None:
+    first, x, y = block("first", 256, 0, 1), block("x", 64, 1, 3), block("y", 128, 3, 4)
+    found = offsets(first, x, y, overlays=(over("y", "x", 64),))
+    assert (found["x"], found["y"]) == (256, 192)  # 320 B; from the lowest place it would be 384
+
+
+def test_what_was_chosen_is_no_proof() -> None:
+    first, x, y = block("first", 256, 0, 1), block("x", 64, 1, 3), block("y", 128, 3, 4)
+    problem = with_overlays(Problem(blocks=(first, x, y), pools=(POOL,)), (over("y", "x", 64),))
+    assert chosen((over("y", "x", 64),), Problem(blocks=(first, x, y), pools=(POOL,))) == {"x", "y"}
+    for top, status in ((0, "optimal"), (512, "feasible")):
+        places = {one.name: Place(pool="ram", offset_bytes=one.fixed_offset or top) for one in problem.blocks}
+        found = as_proved(problem, Solution(status="optimal", places=places), {"x", "y"})
+        assert (found.status, found.bounds) == (status, {"ram": 320})

@@ -1,0 +1,100 @@
+"""Outputs that take the bytes of rows that nobody reads any more: how far before them they have to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.regions import HeldValue, Region
+from tilewright.schedule import schedule
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.testing.sketch import Sketch
+from tilewright.tile.row_lives import RowLives
+from tilewright.tile.row_programs import region_of, row_programs
+from tilewright.tile.row_segments import Segment
+from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.step_spaces import ScheduledMachine
+
+SEEDS = range(30)
+
+
+def regions(machine: ScheduledMachine) -> Iterator[Region]:
+    """Of every division in the front."""
+    programs = row_programs(machine)
+    for division in programs.front():
+        yield from programs.regions(division).values()
+
+
+def overlays(region: Region) -> list[HeldValue]:
+    """What is over something else."""
+    return [held for held in region.held.values() if held.over]
+
+
+def two_convolutions(taps: int, wider: int) -> ScheduledMachine:
+    """Over 12 x 4 positions, each with rows that are longer by `wider` on either side."""
+    sketch = Sketch(operators=vocabulary())
+    y, reach = sketch.input("x", DType.F32, (1, 1, 12, 4)), taps // 2
+    for _ in range(2):
+        w = sketch.constant(np.ones((1, 1, taps, 1), np.float32))
+        attributes = {"kernel_shape": (taps, 1), "strides": (1, 1), "dilations": (1, 1), "group": 1}
+        y = sketch.node("Conv", (y, w), {**attributes, "pads": (reach, wider, reach, wider)})
+    return on_one_memory(sketch.finish(y))
+
+
+@pytest.mark.parametrize(("taps", "wider"), [(1, 0), (3, 0), (1, 1), (3, 1), (5, 2)])
+def test_lag_is_what_rows_that_are_longer_would_overtake(taps: int, wider: int) -> None:
+    both = Segment(first=0, last=1, rows=1, size_bytes=0, cycles=0.0)
+    (held,) = overlays(region_of(RowLives(RowSteps(two_convolutions(taps, wider))), both))
+    # when row r is stored the first step reads from row r + 1 on, and has come to its end with row 11 - reach
+    lag = (11 - taps // 2) * 4 * wider * 4
+    assert (held.over, held.lag_bytes) == ("x", lag)
+
+
+def test_most_networks_have_an_output_over_what_is_read() -> None:
+    found = [on_one_memory(row_network(seed, vocabulary()).graph) for seed in SEEDS]
+    assert sum(any(overlays(region) for region in regions(machine)) for machine in found) >= len(SEEDS) // 2
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_who_takes_is_born_with_the_last_step_and_who_gives_dies_with_it(seed: int) -> None:
+    machine = on_one_memory(row_network(seed, vocabulary()).graph)
+    buffers, storage = {one.name: one for one in machine.scheduled.buffers}, machine.scheduled.storage
+    for region in regions(machine):
+        for value, held in region.held.items():
+            if held.over:
+                taker, giver = buffers[storage[value].buffer], buffers[storage[held.over].buffer]
+                assert giver.last <= machine.numbers[region.name] == taker.first
+                assert held.lag_bytes < taker.size_bytes
+                assert held.lag_bytes % max(taker.align, giver.align) == 0
+
+
+@pytest.mark.parametrize("decisions", [Decisions(memories={"x": "ram"}), Decisions(io={"x": "user"})])
+def test_what_is_pinned_or_the_callers_keeps_its_bytes(decisions: Decisions) -> None:
+    machine = two_convolutions(3, 0)
+    other = ScheduledMachine(schedule(machine.bound, vocabulary(), decisions), vocabulary(), decisions)
+    assert not [one for region in regions(other) for one in overlays(region)]
+
+
+def test_with_two_memories_for_values_each_keeps_its_bytes() -> None:
+    machine = two_convolutions(3, 0)
+    memories = (*machine.platform.memories, replace(machine.platform.memories[0], name="more"))
+    bound = replace(machine.bound, platform=replace(machine.platform, memories=memories))
+    other = ScheduledMachine(schedule(bound, vocabulary(), Decisions()), vocabulary(), Decisions())
+    assert not [one for region in regions(other) for one in overlays(region)]
+
+
+def test_an_output_of_the_network_is_never_overwritten() -> None:
+    sketch = Sketch(operators=vocabulary())
+    y = out = sketch.node("Clip", (sketch.input("x", DType.F32, (1, 1, 12, 4)),), {"min": 0.0})
+    for _ in range(2):
+        w = sketch.constant(np.ones((1, 1, 3, 1), np.float32))
+        attributes = {"kernel_shape": (3, 1), "strides": (1, 1), "dilations": (1, 1), "group": 1, "pads": (1, 0, 1, 0)}
+        y = sketch.node("Conv", (y, w), attributes)
+    machine = on_one_memory(sketch.finish(y, out))
+    assert out not in [held.over for region in regions(machine) for held in overlays(region)]

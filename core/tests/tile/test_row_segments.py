@@ -1,0 +1,62 @@
+"""Segments of steps: what each needs, that growing finds what one play of its own does, and which there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.tile.row_lives import RowLives
+from tilewright.tile.row_programs import row_programs
+from tilewright.tile.row_segments import Segment, _grown, alone, play_cycles, played, segments
+from tilewright.tile.row_steps import RowSteps
+
+SEEDS = range(20)
+
+
+def lives_of(seed: int) -> RowLives:
+    """Of a random network."""
+    return RowLives(RowSteps(on_one_memory(row_network(seed, vocabulary()).graph)))
+
+
+def all_segments(lives: RowLives) -> list[Segment]:
+    """With every last step, as large as they like."""
+    return [one for last in range(lives.beyond) for one in segments(lives, last, 1 << 30)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_segment_needs_what_it_needs_when_it_is_played_alone(seed: int) -> None:
+    lives = lives_of(seed)
+    for one in all_segments(lives):
+        calls = played(lives, one.first, one.last, one.rows)
+        (*_, last) = _grown(lives, calls, one.rows, 1 << 30)
+        assert last.first >= one.first
+        if last.first == one.first:
+            assert (last.size_bytes, last.cycles) == (one.size_bytes, pytest.approx(one.cycles))
+        assert play_cycles(lives.steps, calls) == pytest.approx(one.cycles)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_step_of_a_segment_but_the_last_is_read_in_it(seed: int) -> None:
+    lives = lives_of(seed)
+    for one in all_segments(lives):
+        values = [lives.steps.at(number).output.value for number in range(one.first, one.last)]
+        read = {read.value for at in range(one.first, one.last + 1) for read in lives.steps.at(at).reads}
+        assert read.issuperset(values)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_none_is_larger_than_asked_for(seed: int) -> None:
+    lives = lives_of(seed)
+    sizes = sorted(one.size_bytes for one in all_segments(lives))
+    for limit in sizes[:: max(1, len(sizes) // 4)]:
+        found = [one for last in range(lives.beyond) for one in segments(lives, last, limit)]
+        assert all(one.size_bytes <= limit for one in found)
+
+
+def test_a_step_alone_is_no_segment_of_several() -> None:
+    lives = lives_of(3)
+    programs = row_programs(lives.machine)
+    for step, ending in enumerate(programs.segments):
+        assert ending[0] == alone(lives, step)
+        assert all(one.rows and one.first < one.last == step for one in ending[1:])

@@ -1,0 +1,42 @@
+"""Networks that nobody has seen, row by row in the least memory: exact, and never in more memory than layer by layer.
+
+More of them, on any target: `benchmarks/random_rows.py`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tilewright.plugins import load_for
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "random_rows.py"
+
+
+@pytest.fixture(scope="module", name="script")
+def _script() -> ModuleType:
+    found = importlib.util.spec_from_file_location("random_rows", SCRIPT)
+    assert found is not None and found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("kind", ["cnn", "mobile", "sequence", "branched"])
+def test_rows_are_exact_and_take_no_more_memory(script: ModuleType, kind: str, seed: int) -> None:
+    found = script.judged(kind, seed, "generic", "ram", load_for(target="generic"))
+    assert found.faults == ()
+
+
+@pytest.mark.parametrize("target", ["cortex-m4", "cortex-m55"])
+def test_rows_are_exact_on_cortex_m(script: ModuleType, target: str, tool: Callable[[str], str]) -> None:
+    for one in ("arm-none-eabi-gcc", "qemu-system-arm"):
+        tool(one)
+    found = script.judged("branched", 3, target, "balanced", load_for(target=target))
+    assert found.faults == ()
+    assert found.steps_by_rows
