@@ -139,8 +139,14 @@ def expected(case: Case) -> list[Array]:
         (Case(op="Div", opset=13, becomes=(), constants=(np.int32(0),), x=np.zeros(2, np.int32)), "holds a zero"),
         (Case(op="Gelu", opset=20, becomes=(), attributes={"approximate": "fast"}), "neither 'none' nor 'tanh'"),
         (
-            Case(op="QuantizeLinear", opset=21, becomes=(), constants=(np.float32(1),), attributes={"block_size": 2}),
-            "block_size 2",
+            Case(
+                op="QuantizeLinear",
+                opset=21,
+                becomes=(),
+                constants=(np.float32(1),),
+                attributes={"block_size": 2, "axis": 0},
+            ),
+            "blocks of 2 along axis 0",
         ),
     ],
     ids=lambda item: item.op if isinstance(item, Case) else "",
