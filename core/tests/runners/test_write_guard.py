@@ -17,9 +17,11 @@ from tilewright.runners.twin import TwinRunner
 from tilewright.runners.write_guard import Writable, _merged
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
+from tilewright.testing.row_networks import ONE_MEMORY
 from tilewright.verification.validation import validate, vectors_of
 
-RUNNERS: dict[str, Runner] = {"generic": HostRunner(), CLUSTER.name: TwinRunner(seeds=(0,), modes=("lazy",))}
+PLATFORMS = {platform.name: platform for platform in (ONE_MEMORY, CLUSTER)}
+RUNNERS: dict[str, Runner] = {ONE_MEMORY.name: HostRunner(), CLUSTER.name: TwinRunner(seeds=(0,), modes=("lazy",))}
 WRITTEN = 64  # bytes of its scratch that the kernel writes, whatever it declares
 
 
@@ -37,7 +39,7 @@ def model() -> bytes:
 
 def deployment(target: str, declared: int) -> Deployment:
     """With a Sigmoid that computes the right thing, declares some scratch, and writes 64 bytes of it."""
-    registry = registry_for(CLUSTER) if target == CLUSTER.name else Deployment(model(), target).registry
+    registry = registry_for(PLATFORMS[target])
     portable = registry.kernels["portable.sigmoid"]
     greedy = replace(
         portable,
