@@ -69,10 +69,10 @@ def test_the_layer_table_shows_tiles_and_cycles_of_groups_once(grouped: tuple[st
     report = json.loads(run("check", *grouped, "--json", "-").stdout)
     rows = [row.split() for row in run("check", *grouped, "--layers").output.splitlines()]
     at = next(number for number, row in enumerate(rows) if row[:1] == ["step"])
-    assert rows[at][6:9] == ["tiles", "cycles", "share"]
+    assert rows[at][8:12] == ["tiles", "cycles", "of", "all"]
     for row, step in zip(rows[at + 1 :], report["steps"], strict=False):
         inner = step["name"] in TOGETHER[:-1]
-        assert row[5:7] == (["-", "-"] if inner else [f"{step['tiles']:,}", f"{step['cycles']['total']:,.0f}"])
+        assert row[7:9] == (["-", "-"] if inner else [f"{step['tiles']:,}", f"{step['cycles']['total']:,.0f}"])
 
 
 @pytest.mark.parametrize(
