@@ -55,3 +55,10 @@ def test_nothing_of_an_earlier_build_is_shipped(tmp_path: Path) -> None:
     assert "tilewright_cpsat/tiler.py" in names and "tilewright_cpsat/gone.py" not in names
     assert any(name.endswith("/licenses/LICENSE") for name in names)
     assert sorted(path.name for path in (copy / "build").rglob("*.py")) == ["gone.py"]
+
+
+def test_nothing_that_is_generated_for_a_user_is_in_the_tree() -> None:
+    """The manifest stands in every folder that `tilewright compile` has written."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode == 0:  # not in a copy without its history
+        assert [name for name in listed.stdout.splitlines() if name.endswith("tilewright-manifest.json")] == []

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from tilewright.plugins.registry import Registry
     from tilewright.rewrite import Rewritten
 
-PASSTHROUGH = "passthrough"  # the code pass that decides about memories, too
-
 Value = TypeVar("Value")
 Stage = Graph | Bound | Scheduled | Tiled | Allocated
 
@@ -92,16 +90,10 @@ class Deployment:
         if board:
             platform = board.on(platform)
         platform = with_pools(platform, self.options.pools)
-        if self.options.code_passes:
-            from tilewright.transform.stage import demand_known
+        if asked := self.options.code_passes:
+            from tilewright.transform.asked import platform_for
 
-            demand_known(
-                tuple(self.options.code_passes), tuple(self.registry.code_passes.values()), self.options.code_passes
-            )
-        if PASSTHROUGH in self.options.code_passes:
-            from tilewright.transform.passthrough import managed_by_application
-
-            platform = managed_by_application(platform, self.options.code_passes[PASSTHROUGH])
+            platform = platform_for(platform, tuple(self.registry.code_passes.values()), asked)
         demand_groups(self.options.groups, platform)
         return platform.with_limits(self.options.memory)
 

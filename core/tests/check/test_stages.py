@@ -134,9 +134,9 @@ def test_broken_schedules(scheduled: Scheduled, words: str) -> None:
     _refused("TW9012", words, lambda: verify_scheduled(scheduled))
 
 
-def _buffers(**changes: object) -> Tiled:
+def _buffers(**changes: Any) -> Tiled:
     first, *rest = TILED.buffers
-    return replace(TILED, buffers=(replace(first, **changes), *rest))  # type: ignore[arg-type]
+    return replace(TILED, buffers=(replace(first, **changes), *rest))
 
 
 @pytest.mark.parametrize(

@@ -151,10 +151,10 @@ def test_tiles_beyond_the_near_memory_are_found() -> None:
 @pytest.mark.parametrize(
     ("limits", "words"), [({"max_bytes": 2}, "takes 2 B"), ({"align": 128}, "aligned to 128"), ({"dimensions": 1}, "")]
 )
-def test_transfers_that_the_engine_does_not_take_are_found(limits: dict[str, int], words: str) -> None:
+def test_transfers_that_the_engine_does_not_take_are_found(limits: dict[str, Any], words: str) -> None:
     tiled = plan()
     platform = tiled.scheduled.bound.platform
-    copies = tuple(replace(path, **limits) for path in platform.copies)  # type: ignore[arg-type]
+    copies = tuple(replace(path, **limits) for path in platform.copies)
     bound = replace(tiled.scheduled.bound, platform=replace(platform, copies=copies))
     found = check_tiles(replace(tiled, scheduled=replace(tiled.scheduled, bound=bound)), vocabulary())
     assert any(words in fault for fault in found) if words else found == ()

@@ -136,7 +136,7 @@ def two_cut_hops() -> Made:
 
 def constants_near(tiled: Tiled) -> Tiled:
     """Constants in the memory beside the near one alone."""
-    buffers = (replace(one, memories=("flash",)) if one.kind == "const" else one for one in tiled.buffers)
+    buffers = (replace(one, memories=("flash",)) if one.kind == "constant" else one for one in tiled.buffers)
     return replace(tiled, buffers=tuple(buffers))
 
 
@@ -395,8 +395,10 @@ def test_a_resident_has_one_place() -> None:
 def test_scratch_is_where_the_region_runs() -> None:
     made = rolling()
     scratch = Buffer(name="b.scratch", kind="scratch", size_bytes=8, align=8, first=2, last=2, memories=("l1",))
-    for change, fault in (({}, False), ({"memories": ("l2",)}, True), ({"first": 0, "last": 0}, True)):
-        around = replace(made.around, buffers=(*made.around.buffers, replace(scratch, **change)))  # type: ignore[arg-type]
+    changes: tuple[tuple[dict[str, Any], bool], ...]
+    changes = (({}, False), ({"memories": ("l2",)}, True), ({"first": 0, "last": 0}, True))
+    for change, fault in changes:
+        around = replace(made.around, buffers=(*made.around.buffers, replace(scratch, **change)))
         assert any("scratch" in one for one in replace(made, around=around).faults()) is fault
 
 

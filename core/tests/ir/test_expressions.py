@@ -32,12 +32,11 @@ from tilewright.ir.expressions import (
     equal,
     folded,
     less,
-    names,
     operation,
     quotient,
     remainder,
-    replaced,
 )
+from tilewright.ir.subexpressions import replaced
 
 A, B, T = Name("a"), Name("b"), Name("t")
 
@@ -191,18 +190,6 @@ def test_what_c_leaves_open_is_left_to_c() -> None:
     assert str(quotient(Number(5), 0)) == "5 / 0"
     assert quotient(A, 1) == A
     assert all_of(ALWAYS, less(A, B)) == less(A, B)
-
-
-def test_names_are_variables_and_functions_but_no_members() -> None:
-    one = FunctionCall("f", (Field(Name("box"), "low"), Element(Name("x"), T), Cast("uint8_t *", A * B + 3)))
-    assert names([one, Struct("t", (Name("y"),), ("member",))]) == {"f", "box", "x", "t", "a", "b", "y"}
-
-
-def test_other_expressions_take_the_places_of_some() -> None:
-    one = Field(Name("box"), "low") * 2 + T
-    assert replaced(one, {Name("box"): Name("before")}) == Field(Name("before"), "low") * 2 + T
-    assert replaced(one, {Field(Name("box"), "low"): Number(3), T: A + 1}) == A + 7
-    assert replaced(one, {B: A}) is one
 
 
 def test_one_value_of_several() -> None:

@@ -102,7 +102,7 @@ class ValueNumbers:
             for result, tensor in zip(results, site.outputs, strict=True)
         ]
         return [
-            _ordered(result, self.layouts[name]) if fits else None  # type: ignore[arg-type]  # the type was compared
+            _ordered(result.astype("uint8", copy=False), self.layouts[name]) if fits else None
             for name, result, fits in zip(node.outputs, results, fitting, strict=True)
         ]
 

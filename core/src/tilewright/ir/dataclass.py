@@ -39,7 +39,7 @@ def dataclass(*, slots: bool, frozen: bool = False, kw_only: bool = False) -> Ca
             setattr(quick, name, _at_first(quick, name, frozen))
         if frozen:
             quick.__setattr__, quick.__delattr__ = _no_setattr, _no_delattr
-            quick.__dataclass_params__ = _Frozen.__dataclass_params__  # type: ignore[attr-defined]  # heirs look at it
+            quick.__dataclass_params__ = vars(_Frozen)["__dataclass_params__"]  # heirs look at it
         elif "__hash__" not in own:
             quick.__hash__ = None
         quick.__signature__ = _Signature()
@@ -68,7 +68,7 @@ def _model(made: Any, frozen: bool, **asked: bool) -> type:
     """A class with the same fields, of the library's making."""
     fields = [(one.name, one.type, one) for one in dataclasses.fields(made)]
     names = {"__module__": made.__module__, "__qualname__": made.__qualname__, "__doc__": made.__doc__}
-    if hasattr(made, "__post_init__"):
+    if "__post_init__" in dir(made):
         names["__post_init__"] = made.__post_init__
     make: Callable[..., type] = dataclasses.make_dataclass
     return make(made.__name__, fields, namespace=names, frozen=frozen, **asked)

@@ -17,7 +17,7 @@ Numbers are int32_t. Equal is what is built alike. `str` writes C, with parenthe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from operator import eq, ge, gt, lt
 
 from tilewright.ir.dataclass import dataclass
@@ -255,74 +255,6 @@ def folded(function: str, values: Iterable[Expression]) -> Expression:
     for other in rest:
         first = FunctionCall(function, (first, other))
     return first
-
-
-def names(expressions: Iterable[Expression]) -> set[str]:
-    """The variables and functions that they refer to; members of structs are none."""
-    found, waiting = set[str](), list(expressions)
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Name):
-            found.add(one.text)
-        elif not isinstance(one, Number):
-            if isinstance(one, FunctionCall):
-                found.add(one.function)
-            waiting.extend(parts(one))
-    return found
-
-
-def replaced(expression: Expression, values: Mapping[Expression, Expression]) -> Expression:
-    """The same with other expressions in the places of some."""
-    if expression in values:
-        return values[expression]
-    before = parts(expression)
-    after = tuple(replaced(part, values) for part in before)
-    return expression if after == before else _with_parts(expression, after)
-
-
-def parts(expression: Expression) -> tuple[Expression, ...]:
-    """The expressions directly inside one."""
-    match expression:
-        case Field(of=of):
-            return (of,)
-        case Sum(terms=terms):
-            return tuple(term for _, term in terms)
-        case FunctionCall(arguments=inner) | Product(factors=inner) | Struct(values=inner):
-            return inner
-        case Operation(left=one, right=other) | Element(of=one, at=other):
-            return one, other
-        case Cast(value=value) | Reference(value=value):
-            return (value,)
-        case Choice(condition=condition, yes=yes, no=no):
-            return condition, yes, no
-        case _:
-            return ()
-
-
-def _with_parts(expression: Expression, inner: Sequence[Expression]) -> Expression:
-    match expression:
-        case Field(member=member, arrow=arrow):
-            return Field(inner[0], member, arrow)
-        case Sum(constant=constant, terms=terms):
-            return added((constant, ALWAYS), *((factor, part) for (factor, _), part in zip(terms, inner, strict=True)))
-        case FunctionCall(function=function):
-            return FunctionCall(function, tuple(inner))
-        case Product():
-            return multiplied(inner)
-        case Struct(type=kind, members=members):
-            return Struct(kind, tuple(inner), members)
-        case Operation(operator="&&"):
-            return all_of(*inner)
-        case Operation(operator=operator):
-            return operation(operator, *inner)
-        case Cast(type=kind):
-            return Cast(kind, inner[0])
-        case Reference():
-            return Reference(inner[0])
-        case Element():
-            return Element(*inner)
-        case _:
-            return Choice(*inner)
 
 
 def _written(expression: Expression) -> str:

@@ -34,12 +34,12 @@ from tilewright.ir.expressions import (
     operation,
     quotient,
     remainder,
-    replaced,
 )
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.regions import Region
 from tilewright.ir.sections import Section
 from tilewright.ir.statements import Barrier, CopyWait, Declare, For, If, Mark, PartCall, Statement
+from tilewright.ir.subexpressions import replaced
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.compute import compute_part
 from tilewright.lower.nest import HopLevel, tile_counts

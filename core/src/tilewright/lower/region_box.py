@@ -16,21 +16,11 @@ import numpy as np
 
 from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.ir.dataclass import dataclass
-from tilewright.ir.expressions import (
-    Choice,
-    Expression,
-    Field,
-    FunctionCall,
-    Name,
-    Number,
-    Struct,
-    folded,
-    names,
-    operation,
-)
+from tilewright.ir.expressions import Choice, Expression, Field, FunctionCall, Name, Number, Struct, folded, operation
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.regions import Region
 from tilewright.ir.statements import Declare, Statement
+from tilewright.ir.subexpressions import names
 from tilewright.lower.boxes import NOTHING, Bounds, CBox, bounds, ends_of, whole_box
 from tilewright.lower.nest import HopLevel, Ranges, TileNest, box_value, nest_of, tile_counts
 from tilewright.lower.scope import declared

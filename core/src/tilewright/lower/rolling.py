@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from math import prod
 
 from tilewright.ir.dataclass import dataclass
-from tilewright.ir.expressions import Choice, Expression, FunctionCall, Name, Number, Struct, replaced
+from tilewright.ir.expressions import Choice, Expression, FunctionCall, Name, Number, Struct
 from tilewright.ir.layout import Layout
 from tilewright.ir.statements import Declare, Statement
+from tilewright.ir.subexpressions import replaced
 from tilewright.lower.boxes import NOTHING, CBox, CSpan, ends_of, window
 from tilewright.lower.nest import HopLevel
 from tilewright.lower.region_box import BEFORE

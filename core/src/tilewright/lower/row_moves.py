@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tilewright.ir.expressions import Expression, FunctionCall, Name, Number, all_of, replaced
+from tilewright.ir.expressions import Expression, FunctionCall, Name, Number, all_of
 from tilewright.ir.program import Part
 from tilewright.ir.statements import Charge, If, KernelCall, Statement
+from tilewright.ir.subexpressions import replaced
 from tilewright.lower.boxes import window
 from tilewright.lower.parts import boxes_declared, named, scope, span_names
 from tilewright.lower.region_box import BEFORE

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tilewright.ir.expressions import Expression, names
+from tilewright.ir.expressions import Expression
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.statements import (
     Coded,
@@ -20,6 +20,7 @@ from tilewright.ir.statements import (
     While,
     statements_in,
 )
+from tilewright.ir.subexpressions import names
 from tilewright.lower.boxes import CSpan
 
 

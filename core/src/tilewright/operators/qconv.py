@@ -98,7 +98,7 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
 def _centred_weights(numbers: _Numbers, weights: Array | None) -> Integers:
     if not numbers.w_zero_points:
         return centred(weights)
-    shape = (-1, *(1,) * (np.ndim(weights) - 1))  # type: ignore[arg-type]  # weights are there: infer saw them
+    shape = (-1, *(1,) * (np.asarray(weights).ndim - 1))
     return centred(weights, np.asarray(numbers.w_zero_points, np.int64).reshape(shape))
 
 

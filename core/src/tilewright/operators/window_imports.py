@@ -32,7 +32,7 @@ def _power(node: OnnxNode, graph: Conversion, name: str, exponent: float, hint: 
 
 def _powers(node: OnnxNode, graph: Conversion) -> tuple[str, float]:
     """|x| ^ p, and p."""
-    order = float(node.attributes.get("p", 2))  # type: ignore[arg-type]  # INT or FLOAT, as the signature says
+    order = node.number("p", 2.0)
     if not order > 0 or math.isinf(order):
         raise graph.refuse(node, f"p is {order:g}; it must be greater than 0")
     size = graph.emit(node, "Abs", node.inputs, hint="size")
