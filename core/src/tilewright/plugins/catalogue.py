@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 import importlib_metadata
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 
 from tilewright import __version__
 from tilewright.errors import Diagnostic, TilewrightError, plugin_error, typed
@@ -18,7 +20,6 @@ from tilewright.errors.suggestions import did_you_mean
 from tilewright.plugins.faults import Fault, clash_fault
 from tilewright.plugins.kinds import GROUP, KIND_NAMES, OBSERVER, PACKS, kind_named
 from tilewright.plugins.known import PACKAGE_OF, known_names
-from tilewright.plugins.requirements import asked_of, canonical_name
 
 CORE = "tilewright"
 BLOCK = "TILEWRIGHT_BLOCK"
@@ -144,14 +145,14 @@ def discover(environment: Mapping[str, str] | None = None) -> Catalogue:
     """
     importlib.invalidate_caches()  # what was installed since the last look must be seen
     environment = os.environ if environment is None else environment
-    blocked = {canonical_name(name.strip()): name.strip() for name in environment.get(BLOCK, "").split(",")}
-    blocked.pop(canonical_name(""), None)
+    blocked = {canonicalize_name(name.strip()): name.strip() for name in environment.get(BLOCK, "").split(",")}
+    blocked.pop(canonicalize_name(""), None)
     by_package: dict[str, list[importlib_metadata.EntryPoint]] = {}
     metadata: dict[str, importlib_metadata.PackageMetadata] = {}
     for dist, entries in groupby(importlib_metadata.entry_points(group=GROUP), key=lambda entry: entry.dist):
         if dist is not None:
             read = dist.metadata  # from a file, each time
-            name = canonical_name(read["Name"])
+            name = canonicalize_name(read["Name"])
             metadata.setdefault(name, read)
             by_package.setdefault(name, []).extend(entries)
     packages = tuple(
@@ -190,14 +191,15 @@ def _vet(name: str, version: str, requires: Sequence[str]) -> tuple[str, Fault |
     """What the package asks of the core, and the fault when this core is not that."""
     for line in requires:
         try:
-            asked = asked_of(CORE, line)
-        except ValueError:
+            requirement = Requirement(line)
+        except InvalidRequirement:
             cause = f"its metadata has a requirement that cannot be read: {line!r}"
             return "", Fault(status="failed", code="TW8003", package=name, version=version, cause=cause)
-        if asked is None:
+        applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        if canonicalize_name(requirement.name) != CORE or not applies:
             continue
-        wanted = f"{CORE}{asked}"
-        if asked.accepts(__version__):
+        wanted = f"{CORE}{requirement.specifier}"
+        if requirement.specifier.contains(__version__, prereleases=True):
             return wanted, None
         fault = Fault(
             status="incompatible",
