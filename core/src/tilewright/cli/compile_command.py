@@ -36,6 +36,9 @@ STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "
 @click.option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="Folder to write to.")
 @click.option("--json", "json_target", metavar="FILE|-", help="Also write the report there.")
 @click.option(
+    "--front", is_flag=True, help="The report also has memory against cycles: this plan, others, what to type for them."
+)
+@click.option(
     "--const-format",
     type=click.Choice(["auto", "incbin", "c", "bin"]),
     default="auto",
@@ -71,6 +74,7 @@ def command(
     group: Path | None,
     folder: Path,
     json_target: str | None,
+    front: bool,
     const_format: Literal["auto", "incbin", "c", "bin"],
     layout: Literal["single", "split"],
     emit: str,
@@ -103,12 +107,12 @@ def command(
     if group is not None:
         if options.emit != ("cmake",):
             raise click.UsageError("--group writes for CMake only: leave --emit out", context)
-        return _compile_group(group, options, folder, json_target, quiet=quiet, strict=flags["strict"])
+        return _compile_group(group, options, folder, json_target, front=front, quiet=quiet, strict=flags["strict"])
     deployment = Deployment(flags["model"], flags["target"], options)
     if state is not None:
         deployment = deployment.import_state(state)
     with working("" if quiet else PLANNING):
-        report = build_report(deployment)
+        report = build_report(deployment, front=front)
     files = {**deployment.files, **report_files(report)}
     _dump(deployment, dump_after)
     stale = _write(folder, files, deployment.diagnostics, strict=flags["strict"])
@@ -137,7 +141,7 @@ def _demand_what(context: click.Context, group: Path | None, flags: dict[str, An
 
 
 def _compile_group(
-    file: Path, options: Options, folder: Path, json_target: str | None, *, quiet: bool, strict: bool
+    file: Path, options: Options, folder: Path, json_target: str | None, *, front: bool, quiet: bool, strict: bool
 ) -> None:
     """Every model in a folder of its own, and the memory they share."""
     from tilewright.cli.waiting import PLANNING, working
@@ -151,7 +155,7 @@ def _compile_group(
     members = deployments(group, options, file.parent)
     with working("" if quiet else PLANNING):
         pools = shared_pools(group, members)
-        report = group_report(group, members, pools)
+        report = group_report(group, members, pools, front=front)
     soft = soft_warnings(pools, {prefix: one.allocated for prefix, one in members.items()})
     diagnostics = (*soft, *(item for member in members.values() for item in member.diagnostics))
     files = {**group_files(group, members, pools), "report.json": json_text(report).encode()}
