@@ -13,7 +13,7 @@ from tilewright.cli.completing import offered
 from tilewright.cli.examples import examples
 from tilewright.cli.flags import layout_flag, model_flags
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import progress, say, send_json, show_diagnostics
+from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
 from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import typed, usage_error
 from tilewright.ir.decisions import Whose
@@ -78,15 +78,11 @@ def command(
     """Build MODEL's generated code, run it, and compare it with the exact numpy reference, step by step."""
     from tilewright.cli.waiting import PLANNING, RUNNING, working
     from tilewright.deployment import Deployment
-    from tilewright.snapshot.atomic_folder import demand_writable_file
     from tilewright.verification.runner_choice import ready_runner
     from tilewright.verification.validation import validate, vectors_of
     from tilewright.verification.wording import verdict_parts
 
-    if json_target and json_target != "-":
-        demand_writable_file(Path(json_target))
-    if trace_file:
-        demand_writable_file(trace_file)
+    demand_writable_files(json_target, trace_file)
     deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
     demand_same_ends(deployment, against)
     runner = ready_runner(deployment, runner_name)
@@ -101,10 +97,8 @@ def command(
         write_trace(deployment, found.ran, trace_file)
     show_diagnostics(deployment.diagnostics, flags["strict"])
     result = {**found.data, "against": as_json(agreement, against)} if against else found.data
-    if json_target:
-        send_json(result, json_target)
-    if json_target != "-":
-        say(*verdict_parts(found.verdict), *(lines(agreement, against) if against else ()))
+    parts = (*verdict_parts(found.verdict), *(lines(agreement, against) if against else ()))
+    send_result(result, json_target, *parts)
     if fault := found.fault:
         raise fault
     if against:
