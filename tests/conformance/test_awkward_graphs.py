@@ -112,6 +112,16 @@ def scalars() -> list[Case]:
     ]
 
 
+def scalar_inputs() -> list[Case]:
+    """Operators of one operand that are written with others: a scalar stays one."""
+    whole = node("Cast", ["x"], ["i"], to=TensorProto.INT32)
+    floats = ("Celu", "HardSwish", "IsInf", "IsNaN", "Mish", "Selu", "Shrink", "ThresholdedRelu")
+    return [
+        *(made(op, [node(op, ["x"], ["y"])], {}, inputs={"x": ()}, outputs=("y",)) for op in floats),
+        made("BitwiseNot", [whole, node("BitwiseNot", ["i"], ["y"])], {}, inputs={"x": ()}, outputs=("y",)),
+    ]
+
+
 def without_elements() -> list[Case]:
     none = {"e": numbers(2, 0)}
     return [
@@ -129,7 +139,9 @@ def without_elements() -> list[Case]:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("cases", [constant_outputs, scalars, without_elements], ids=lambda cases: cases.__name__)
+@pytest.mark.parametrize(
+    "cases", [constant_outputs, scalars, scalar_inputs, without_elements], ids=lambda cases: cases.__name__
+)
 def test_awkward_graphs(cases, tool, tmp_path: Path) -> None:
     tool("cc")
     outcomes = run_batch(cases(), tmp_path)
