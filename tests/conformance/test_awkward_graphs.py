@@ -122,6 +122,19 @@ def scalar_inputs() -> list[Case]:
     ]
 
 
+def wide_limits() -> list[Case]:
+    """64-bit integers beside limits that a double does not hold."""
+    odd, wide = (1 << 53) + 1, node("Cast", ["x"], ["i"], to=TensorProto.INT64)
+    spread = [wide, node("Mul", ["i", "far"], ["w"])]
+    return [
+        made("low", [*spread, node("Clip", ["w", "low"], ["y"])], {"far": np.int64(1 << 52), "low": np.int64(odd)},
+             outputs=("y",)),
+        made("high", [*spread, node("Clip", ["w", "", "high"], ["y"])], {"far": np.int64(1 << 52),
+             "high": np.int64(-odd)}, outputs=("y",)),
+        made("none", [*spread, node("Clip", ["w"], ["y"])], {"far": np.int64(1 << 52)}, outputs=("y",)),
+    ]  # fmt: skip
+
+
 def without_elements() -> list[Case]:
     none = {"e": numbers(2, 0)}
     return [
@@ -140,7 +153,7 @@ def without_elements() -> list[Case]:
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
-    "cases", [constant_outputs, scalars, scalar_inputs, without_elements], ids=lambda cases: cases.__name__
+    "cases", [constant_outputs, scalars, scalar_inputs, wide_limits, without_elements], ids=lambda cases: cases.__name__
 )
 def test_awkward_graphs(cases, tool, tmp_path: Path) -> None:
     tool("cc")
