@@ -124,6 +124,15 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
             "10 % slower, speed only to fit.",
         ),
         click.option(
+            "--recompute",
+            type=click.FloatRange(min=1.0),
+            default=1.0,
+            show_default=True,
+            metavar="TIMES",
+            help="Columns of an image may be computed again, where that saves memory: at most so many times the "
+            "operations, as 1.2.",
+        ),
+        click.option(
             "--code-pass",
             "code_passes",
             multiple=True,
