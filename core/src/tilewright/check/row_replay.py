@@ -118,7 +118,8 @@ class RowReplay:
             yield "what it holds is not what its steps, the last excepted, write"
             return
         outside = {item.value for step in self.steps for item in step.operands if not item.written} - inner
-        graph = self.plan.tiled.scheduled.bound.graph
+        scheduled = self.plan.tiled.scheduled
+        graph, storage = scheduled.bound.graph, scheduled.storage
         for value, held in self.region.held.items():
             readers = {node.name for node in graph.nodes if value in node.inputs}
             needed = readers - set(self.region.steps) or value in graph.outputs
@@ -126,8 +127,12 @@ class RowReplay:
                 yield f"'{value}' is needed outside"
             if held.form != ("whole" if held.leaves else "rolling") or bool(held.over) != (value == last):
                 yield f"'{value}' is held as no region by rows holds values"
-            if held.over and (held.over not in outside or held.lag_bytes < 0):
+            if not held.over:
+                continue
+            if held.over not in outside or held.lag_bytes < 0:
                 yield f"'{value}' cannot be over '{held.over}', {held.lag_bytes} B before it"
+            elif storage[held.over].buffer == storage[value].buffer:
+                yield f"'{value}' cannot be over '{held.over}', which is in its own buffer"
 
     # --- calls
 

@@ -51,6 +51,7 @@ class Keywords(TypedDict, total=False):
     layout: Literal["single", "split"]  # kernels in the network's own file, or in a header beside it
     emit: str | Sequence[str]  # build systems to write for
     selftest: bool  # also generate a self-test with embedded vectors
+    front: bool  # the report also has memory against cycles, which takes a while
     import_state: str | Path  # folder of a stage's value that was exported: continue from it
     strict: bool  # warnings are an error
 

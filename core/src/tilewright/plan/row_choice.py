@@ -117,10 +117,13 @@ def rows_possible(planner: Planner, platform: Platform) -> bool:
 
 
 def row_ways(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> tuple[RowPlan, ...]:
-    """The ways with the kernels that are there, and, where it makes a difference, with such as take rows."""
+    """The ways with the kernels that are there, and, where it makes a difference, with such as take rows. Only the
+    order of `scheduled` counts: what shares bytes there may be what a plan by rows has chosen.
+    """
     apart = not planner.pins.in_place
     decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
-    found = row_plans(scheduled, planner.operators, decisions, apart=apart, recompute=planner.recompute)
+    layers = schedule(scheduled.bound, planner.operators, decisions)
+    found = row_plans(layers, planner.operators, decisions, apart=apart, recompute=planner.recompute)
     kernels = kernels_by_rows(scheduled.bound, planner.layers or Layers(operators=planner.operators)) if rebind else {}
     if not kernels or rebind is None:
         return found
