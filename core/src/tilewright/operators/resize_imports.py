@@ -103,9 +103,7 @@ def _sized(node: OnnxNode, graph: Conversion, extents: Sequence[int], sizes: Seq
     return [Line(inputs=extent, size=math.floor(scale * extent + 0.5), scale=scale) for extent in extents]
 
 
-def _emit(
-    node: OnnxNode, graph: Conversion, lines: list[Line], mode: str, rule: str, roundings: Sequence[str]
-) -> None:
+def _emit(node: OnnxNode, graph: Conversion, lines: list[Line], mode: str, rule: str, roundings: Sequence[str]) -> None:
     if any(line.inputs < 1 or line.size < 1 or not 0 < line.scale < 2**31 for line in lines):
         raise graph.refuse(node, f"it makes {[line.size for line in lines]} of {[line.inputs for line in lines]}")
     if mode == "nearest":
