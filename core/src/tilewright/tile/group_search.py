@@ -16,12 +16,12 @@ from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region, key_o
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.boxes import Boxes, boxes_of
-from tilewright.tile.cost import HopCost, altogether, compute_cycles, hop_costs
+from tilewright.tile.cost import HopCost, altogether, bounds_of, compute_cycles, hop_costs
 from tilewright.tile.footprint import scratchpad_bytes
 from tilewright.tile.fusion import RegionAnalysis, whole_hops
 from tilewright.tile.group_bounds import ROUNDED, cut_loops, least_bytes
 from tilewright.tile.lower_bounds import MOST_TRAFFIC
-from tilewright.tile.tiling_space import bound_bytes, sizes
+from tilewright.tile.tiling_space import sizes
 from tilewright.tile.traffic import Traffic, crossings_of, traffic_of
 
 _MOST_LOOPS = 2  # that are cut
@@ -73,7 +73,7 @@ def best_groups(
     """
     if not _crosses(analysis) or least_bytes(analysis) > room_of(analysis):
         return ()
-    search = _GroupSearch(analysis, buffering, weights, most_cycles)
+    search = _GroupSearch(analysis, buffering, weights, most_cycles, bounds_of(analysis))
     search.try_nests([()])
     loops = cut_loops(analysis)
     most = _MOST_LOOPS if most_cycles == float("inf") else 1  # more calls take too long to be worth looking for
@@ -111,6 +111,7 @@ class _GroupSearch:
     buffering: Buffering
     weights: Sequence[float]
     most_cycles: float
+    bounds: tuple[int, ...]  # see `bounds_of`
     best: dict[float, GroupTiling] = field(default_factory=dict)
 
     def try_nests(self, nests: Iterable[Nest]) -> None:
@@ -143,7 +144,7 @@ class _GroupSearch:
         if self.buffering != "single":
             boxes, traffic = _doubled(boxes, traffic, room)
         region = region_of(boxes, forms)
-        found = GroupTiling(region=region, cost=altogether(hop_costs(boxes, traffic, region, computes)))
+        found = GroupTiling(region=region, cost=altogether(hop_costs(boxes, traffic, region, computes, self.bounds)))
         for weight in self.weights:
             if weight not in self.best or score(found.cost, weight) < score(self.best[weight].cost, weight):
                 self.best[weight] = found
@@ -156,8 +157,7 @@ class _GroupSearch:
         copying = max(float(sum(one.cycles.sum() for one in here)) for here in traffic)
         computing += sum(float(one.cycles.flat[-1 if one.item.written else 0]) for one in traffic[-1])
         moved = sum(one.size_bytes for here in traffic for one in here)
-        members, hops = self.analysis.members, range(len(self.analysis.hops))
-        must = max(sum(bound_bytes(member.spaces[hop]) for member in members for hop in hops), 1)
+        must = max(sum(self.bounds), 1)
         least = max(computing, copying) * ROUNDED
         return all(
             weight in self.best and _score(least, moved / must, weight) >= score(self.best[weight].cost, weight)

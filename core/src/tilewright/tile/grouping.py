@@ -70,7 +70,8 @@ class Grouping:
 
     def beaten_by(self, other: Partition, pinned: Sequence[tuple[str, ...]]) -> bool:
         """Whether what `partition` finds is sure to be no better, by what groups cost at least."""
-        return other.merit <= (0, self._least_score(self._fixed(pinned), _WEIGHTS[0]))
+        place, score = other.merit
+        return place == 0 and score <= self._least_score(self._fixed(pinned), _WEIGHTS[0])
 
     def partition(self, pinned: Sequence[tuple[str, ...]], *, search: bool) -> Partition:
         """Groups that cover every step once: those that are pinned, and with `search` what is cheapest around them.
