@@ -14,6 +14,7 @@ import numpy.typing as npt
 from cluster import TCDM, TCDM_BYTES
 from snitch_iss import Core
 from streams import FaultError
+from timing import CLUSTER, Timing
 
 from tilewright.api import align_up
 from tilewright.c_text.rendering import render_call, render_source
@@ -94,6 +95,7 @@ def run_on_iss(
     *,
     layouts: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
     flags: Sequence[str] = GCC,
+    timing: Timing = CLUSTER,
 ) -> Executed:
     """Execute `kernel` once, over everything or over a box of its loops, and return the windows that it writes.
 
@@ -132,7 +134,7 @@ def run_on_iss(
             memory.write(place, np.ascontiguousarray(array.transpose(layout)).tobytes())
     table = np.asarray(places, np.uint32).tobytes()
     memory.write(STACK, table)
-    core = called(memory, entry, STACK)
+    core = called(memory, entry, STACK, timing)
     outputs = tuple(
         _read(memory, place, array, layout)
         for (name, (array, layout)), place in zip(arrays.items(), places, strict=False)
@@ -177,9 +179,9 @@ class Memory:
         memory[at : at + len(data)] = data
 
 
-def called(memory: Memory, entry: int, argument: int, most: int = 50_000_000) -> Core:
+def called(memory: Memory, entry: int, argument: int, timing: Timing = CLUSTER, most: int = 50_000_000) -> Core:
     """A core that has called the function at `entry` and returned."""
-    core = Core(0, memory.load, memory.store)
+    core = Core(0, memory.load, memory.store, timing=timing)
     core.pc, core.x[1], core.x[2], core.x[10] = entry, STOP, STACK - 64, argument
     memory.store(STOP, 4, 0x0000006F)  # jumps to itself
     while core.pc != STOP:
