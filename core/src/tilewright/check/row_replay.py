@@ -32,6 +32,7 @@ class _Played:
     loop: Loop | None
     trips: int
     axis: int | None  # of the output, along which every trip is a row; None: there with the last trip
+    backward: bool = False
     slots: list[int] = field(default_factory=list)
     readers: list[tuple[_Played, BackingOperand]] = field(default_factory=list)
     made: int = 0
@@ -46,9 +47,12 @@ class _Played:
         return self.loop.extent if self.loop else 1
 
     def box(self, low: int, high: int) -> dict[str, tuple[int, int]]:
-        """All trips of every loop but its own."""
+        """All trips of every loop but its own; of that so many as it makes after the first `low`, up to `high`."""
         box = {loop.name: (0, loop.extent) for loop in self.step.access.loops}
-        return {**box, self.loop.name: (low, high)} if self.loop else box
+        if self.loop is None:
+            return box
+        ends = (self.loop.extent - high, self.loop.extent - low) if self.backward else (low, high)
+        return {**box, self.loop.name: ends}
 
     def rows(self, item: BackingOperand, axis: int, low: int, high: int) -> tuple[int, int]:
         """Rows of an operand that trips `low` .. `high - 1` read."""
@@ -84,6 +88,8 @@ class RowReplay:
         yield from self._held_faults()
         if self.region.resident:
             yield "it is computed by rows, and keeps values in a scratchpad"
+        if self.order.backward and (len(self.steps) > 1 or _axis(self.steps[0], self.order.loops[0]) is None):
+            yield "only a step that is alone is computed from its last row to its first"
 
     def _step_faults(self, step: CheckedStep, name: str, trips: int) -> Iterator[str]:
         if len(step.outputs) != 1 or not isinstance(step.access, MapAccess):
@@ -123,13 +129,18 @@ class RowReplay:
                 yield f"'{value}' is needed outside"
             if held.form != ("whole" if held.leaves else "rolling") or bool(held.over) != (value == last):
                 yield f"'{value}' is held as no region by rows holds values"
-            if held.over and (held.over not in outside or held.lag_bytes < 0):
+            if held.over and (held.over not in outside or held.lag_bytes < 0 or self._shared(value, held.over)):
                 yield f"'{value}' cannot be over '{held.over}', {held.lag_bytes} B before it"
+
+    def _shared(self, value: str, other: str) -> bool:
+        """Whether both are in one buffer."""
+        storage = self.plan.tiled.scheduled.storage
+        return storage[value].buffer == storage[other].buffer
 
     # --- calls
 
     def _calls(self) -> Iterator[str]:
-        played, overlay = self._begun(), overlay_replay(self.region, self.steps)
+        played, overlay = self._begun(), overlay_replay(self.plan, self.region, self.steps)
         for number in self.order.calls:
             if not 0 <= number < len(played):
                 yield f"there is no step {number} to call"
@@ -145,7 +156,7 @@ class RowReplay:
 
     def _begun(self) -> tuple[_Played, ...]:
         played = tuple(
-            _Played(step, _loop(step, loop), trips, _axis(step, loop))
+            _Played(step, _loop(step, loop), trips, _axis(step, loop), self.order.backward)
             for step, loop, trips in zip(self.steps, self.order.loops, self.order.trips, strict=True)
         )
         for one in played:
