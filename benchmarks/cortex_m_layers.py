@@ -83,26 +83,8 @@ def portable_only(registry: Registry, portable: bool) -> Registry:
 
 def layers() -> Iterator[Layer]:
     """The shapes: common ones, and odd ones that no published network has."""
-    for inside, outside in ((64, 64), (23, 71), (8, 16)):
-        yield conv(f"conv 1x1 {inside}-{outside}", inside, outside, (1, 1), 16)
-    for inside, outside in ((16, 16), (3, 16), (1, 8), (13, 19), (64, 32)):
-        yield conv(f"conv 3x3 {inside}-{outside}", inside, outside, (3, 3), 16)
-    yield conv("conv 3x3 16-32 stride 2", 16, 32, (3, 3), 16, stride=2)
-    yield conv("conv 3x3 16-16 dilation 2", 16, 16, (3, 3), 16, dilation=2)
-    yield conv("conv 5x5 8-16", 8, 16, (5, 5), 16)
-    yield conv("conv 5x5 1-8 stride 2", 1, 8, (5, 5), 32, stride=2)
-    yield conv("conv 1x9 16-16", 16, 16, (1, 9), 16)
-    yield conv("conv 3x3 16-16 u8", 16, 16, (3, 3), 16, x_type=DType.U8)
-    yield conv("conv 1x1 64-64 u8", 64, 64, (1, 1), 16, x_type=DType.U8)
-    yield conv("conv 3x3 16-16 4 groups", 16, 16, (3, 3), 16, group=4)
-    yield conv("conv 3x3 128-32", 128, 32, (3, 3), 8)
-    yield conv("conv 3x3 256-16", 256, 16, (3, 3), 6)
-    for size, stride, channels in ((3, 1, 64), (3, 2, 64), (3, 1, 13), (5, 1, 16), (5, 2, 16), (7, 1, 8)):
-        name = f"depthwise {size}x{size} {channels} stride {stride}"
-        yield conv(name, channels, channels, (size, size), 16, stride=stride, group=channels)
-    yield conv("depthwise 1x9 16", 16, 16, (1, 9), 16, group=16)
-    yield conv("depthwise 3x3 16 dilation 2", 16, 16, (3, 3), 16, group=16, dilation=2)
-    yield conv("depthwise 3x3 2", 2, 2, (3, 3), 16, group=2)
+    yield from convolutions()
+    yield from depthwise()
     for rows, depth, columns in ((1, 640, 128), (1, 333, 77), (10, 64, 64), (1, 7, 3)):
         yield gemm(rows, depth, columns)
     for lead, m, k, n in ((4, 32, 16, 32), (2, 32, 32, 33), (1, 7, 5, 9), (1, 32, 64, 64)):
@@ -123,6 +105,34 @@ def layers() -> Iterator[Layer]:
     yield lookup((1, 16, 12, 12))
     for shape in ((1, 12), (1, 1000), (32, 48)):
         yield softmax(shape)
+
+
+def convolutions() -> Iterator[Layer]:
+    """Of every input channel, or of groups of them."""
+    for inside, outside in ((64, 64), (23, 71), (8, 16)):
+        yield conv(f"conv 1x1 {inside}-{outside}", inside, outside, (1, 1), 16)
+    for inside, outside in ((16, 16), (3, 16), (1, 8), (13, 19), (64, 32)):
+        yield conv(f"conv 3x3 {inside}-{outside}", inside, outside, (3, 3), 16)
+    yield conv("conv 3x3 16-32 stride 2", 16, 32, (3, 3), 16, stride=2)
+    yield conv("conv 3x3 16-16 dilation 2", 16, 16, (3, 3), 16, dilation=2)
+    yield conv("conv 5x5 8-16", 8, 16, (5, 5), 16)
+    yield conv("conv 5x5 1-8 stride 2", 1, 8, (5, 5), 32, stride=2)
+    yield conv("conv 1x9 16-16", 16, 16, (1, 9), 16)
+    yield conv("conv 3x3 16-16 u8", 16, 16, (3, 3), 16, x_type=DType.U8)
+    yield conv("conv 1x1 64-64 u8", 64, 64, (1, 1), 16, x_type=DType.U8)
+    yield conv("conv 3x3 16-16 4 groups", 16, 16, (3, 3), 16, group=4)
+    yield conv("conv 3x3 128-32", 128, 32, (3, 3), 8)
+    yield conv("conv 3x3 256-16", 256, 16, (3, 3), 6)
+
+
+def depthwise() -> Iterator[Layer]:
+    """Every channel on its own."""
+    for size, stride, channels in ((3, 1, 64), (3, 2, 64), (3, 1, 13), (5, 1, 16), (5, 2, 16), (7, 1, 8)):
+        name = f"depthwise {size}x{size} {channels} stride {stride}"
+        yield conv(name, channels, channels, (size, size), 16, stride=stride, group=channels)
+    yield conv("depthwise 1x9 16", 16, 16, (1, 9), 16, group=16)
+    yield conv("depthwise 3x3 16 dilation 2", 16, 16, (3, 3), 16, group=16, dilation=2)
+    yield conv("depthwise 3x3 2", 2, 2, (3, 3), 16, group=2)
 
 
 def drawn(shape: Sequence[int], dtype: DType = DType.I8) -> Any:

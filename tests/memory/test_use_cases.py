@@ -31,6 +31,28 @@ int main(void)
 """
 
 
+POOLS = (
+    "dtcm:300,section=.dtcm_bss",
+    "sram:4K,section=.sram_bss",
+    "itcm:400,ro,section=.itcm_rodata",
+    "qspi:1M,ro,section=.qspi_rodata",
+)
+CONTEXT = """
+#include "digits_int8.h"
+static __attribute__((section(".dtcm_bss"))) TW_ALIGNED(16) uint8_t dtcm[DIGITS_INT8_POOL_DTCM_SIZE];
+static __attribute__((section(".sram_bss"))) TW_ALIGNED(16) uint8_t sram[DIGITS_INT8_POOL_SRAM_SIZE];
+static tw_status infer(const float *from, float *to)
+{
+    const digits_int8_pools pools = {dtcm, sram};
+    const digits_int8_inputs in = {from};
+    const digits_int8_outputs out = {to};
+    digits_int8_ctx ctx;
+    const tw_status status = digits_int8_init(&ctx, &pools, NULL, NULL, NULL);
+    return status == TW_OK ? digits_int8_run(&ctx, &in, &out) : status;
+}
+"""
+
+
 def demand_right(program: Path, deployment: Any) -> None:
     images = np.load(DIGITS / "digits_test.npz")["images"][:20].astype(np.float32)
     said = subprocess.run([str(program)], input=images.tobytes(), check=True, capture_output=True).stdout
@@ -64,17 +86,8 @@ def test_buffers_and_constants_in_different_memories(
     bench: Any, sections: Callable[[Path], dict[str, int]], symbols: Callable[[Path], dict[str, str]]
 ) -> None:
     """U3: small pools preferred, larger ones behind them, pins, and a section for each."""
-    pools = tuple(
-        parse_pool(text)
-        for text in (
-            "dtcm:300,section=.dtcm_bss",
-            "sram:4K,section=.sram_bss",
-            "itcm:400,ro,section=.itcm_rodata",
-            "qspi:1M,ro,section=.qspi_rodata",
-        )
-    )
     pins = (("conv1", "sram"), ("conv2.weight_quantized", "qspi"), ("image", "sram"))
-    deployment = bench.deployment(pools=pools, memory_pins=pins)
+    deployment = bench.deployment(pools=tuple(map(parse_pool, POOLS)), memory_pins=pins)
     plan = deployment.allocated
     used = {pool.memory: pool.used_bytes for pool in plan.pools}
     assert all(used.values())
@@ -85,21 +98,7 @@ def test_buffers_and_constants_in_different_memories(
     assert plan.placements[storage["image"].buffer].memory == "sram"
     assert plan.placements["conv2.W"].memory == "qspi"
 
-    context = """
-#include "digits_int8.h"
-static __attribute__((section(".dtcm_bss"))) TW_ALIGNED(16) uint8_t dtcm[DIGITS_INT8_POOL_DTCM_SIZE];
-static __attribute__((section(".sram_bss"))) TW_ALIGNED(16) uint8_t sram[DIGITS_INT8_POOL_SRAM_SIZE];
-static tw_status infer(const float *from, float *to)
-{
-    const digits_int8_pools pools = {dtcm, sram};
-    const digits_int8_inputs in = {from};
-    const digits_int8_outputs out = {to};
-    digits_int8_ctx ctx;
-    const tw_status status = digits_int8_init(&ctx, &pools, NULL, NULL, NULL);
-    return status == TW_OK ? digits_int8_run(&ctx, &in, &out) : status;
-}
-"""
-    for head in ('#include "digits_int8.h"\n#define infer digits_int8', context):
+    for head in ('#include "digits_int8.h"\n#define infer digits_int8', CONTEXT):
         program = bench.linked(deployment, head + LOOP)
         demand_right(program, deployment)
         found, where = sections(program), symbols(program)

@@ -40,8 +40,12 @@ def _saved(
 def _streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """By name."""
     folder = tmp_path_factory.mktemp("streams")
-    chance = np.random.default_rng(3)
-    leaky = _saved(
+    return {"leaky": _leaky(folder), "window": _window(folder), "crossing": _crossing(folder)}
+
+
+def _leaky(folder: Path) -> Path:
+    """A sum that halves what it has at every frame."""
+    return _saved(
         folder / "leaky.onnx",
         [
             helper.make_node("Mul", ["h", "decay"], ["kept"], name="forget"),
@@ -52,7 +56,12 @@ def _streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         {"y": [1, 6], "h_next": [1, 6]},
         {"decay": np.array([0.5], np.float32)},
     )
-    window = _saved(
+
+
+def _window(folder: Path) -> Path:
+    """A convolution over the two frames before and this one."""
+    chance = np.random.default_rng(3)
+    return _saved(
         folder / "window.onnx",
         [
             helper.make_node("Concat", ["cache", "x"], ["seen"], name="join", axis=2),
@@ -69,7 +78,11 @@ def _streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             "axis": np.array([2], np.int64),
         },
     )
-    crossing = _saved(
+
+
+def _crossing(folder: Path) -> Path:
+    """Two states, each of which is computed from the other."""
+    return _saved(
         folder / "crossing.onnx",
         [
             helper.make_node("Add", ["a", "x"], ["b_next"], name="one"),
@@ -80,4 +93,3 @@ def _streams(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         {"y": [2, 3], "a_next": [2, 3], "b_next": [2, 3]},
         {},
     )
-    return {"leaky": leaky, "window": window, "crossing": crossing}

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tilewright.config.memory_pools import parse_pool
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import run_stream
-from tilewright.multi_model.manifest import deployments, group_files, group_report, read_group, shared_pools
+from tilewright.deployment import Deployment
+from tilewright.multi_model.manifest import GroupFile, deployments, group_files, group_report, read_group, shared_pools
+from tilewright.multi_model.shared_pools import SharedPool
 from tilewright.snapshot.atomic_folder import write_folder
 from tilewright.validate.reference import run
 
@@ -55,7 +59,17 @@ int main(void)
 """
 
 
-def test_two_streams_in_turn(streams: dict[str, Path], tmp_path: Path, tool: Callable[[str], str]) -> None:
+@dataclass(frozen=True)
+class App:
+    """Two streaming networks, and the memory that they share."""
+
+    group: GroupFile
+    members: Mapping[str, Deployment]
+    shared: Sequence[SharedPool]
+
+
+@pytest.fixture(name="app")
+def _app(streams: dict[str, Path], tmp_path: Path) -> App:
     file = tmp_path / "app.toml"
     file.write_text(
         f'''
@@ -76,33 +90,31 @@ io = {{ x = "user" }}
     group = read_group(file)
     pools = (parse_pool("dtcm:512,section=.dtcm.app"), parse_pool("ram:4K"))
     members = deployments(group, Options(pools=pools), tmp_path)
-    shared = shared_pools(group, members)
-    (dtcm,) = shared
+    return App(group=group, members=members, shared=shared_pools(group, members))
+
+
+def test_what_lasts_has_bytes_of_its_own(app: App) -> None:
+    (dtcm,) = app.shared
     assert set(dtcm.state) == {"leaky", "window"}
     assert set(dtcm.copies) == {"window"}
-    lasting = [*dtcm.state.values(), *dtcm.copies.values()]
-    assert len(set(lasting)) == 3
+    assert len({*dtcm.state.values(), *dtcm.copies.values()}) == 3
     assert dtcm.size_bytes <= 512
-    report = group_report(group, members, shared)
+    report = group_report(app.group, app.members, app.shared)
     assert report["pools"][0]["state"] == dict(dtcm.state)
 
-    write_folder(tmp_path / "app", group_files(group, members, shared))
-    (tmp_path / "app" / "main.c").write_text(MAIN, encoding="ascii")
-    sources = [str(path) for path in sorted((tmp_path / "app").rglob("*.[cS]")) if "_simple" not in path.name]
-    folders = [f"-I{tmp_path / 'app'}", *(f"-I{tmp_path / 'app' / prefix}" for prefix in group.models)]
-    program = str(tmp_path / "program")
-    subprocess.run([tool("gcc"), *FLAGS, *SANITIZE, *folders, *sources, "-o", program, "-lm"], check=True)
 
+def test_two_streams_in_turn(app: App, tmp_path: Path, tool: Callable[[str], str]) -> None:
+    program = built(app, tmp_path, tool("gcc"))
     chance = np.random.default_rng(9)
     frames = {
         prefix: [{"x": chance.integers(-9, 9, one.inputs["x"].shape).astype(np.float32)} for _ in range(20)]
-        for prefix, one in members.items()
+        for prefix, one in app.members.items()
     }
     fed = b"".join(one["x"].tobytes() + other["x"].tobytes() for one, other in zip(*frames.values(), strict=True))
     said = subprocess.run([program], input=fed, check=True, capture_output=True).stdout
     got = np.frombuffer(said, np.float32).reshape(20, -1)
     for prefix, columns in (("leaky", slice(0, 6)), ("window", slice(6, 21))):
-        one = members[prefix]
+        one = app.members[prefix]
         known = run_stream(
             frames[prefix], one.states, lambda values, one=one: run(one.graph, values, one.registry.operators)
         )[1]
@@ -110,3 +122,14 @@ io = {{ x = "user" }}
             np.testing.assert_array_equal(row[columns], expected["y"].ravel())
     sections = subprocess.run([tool("readelf"), "-SW", program], check=True, capture_output=True, text=True).stdout
     assert ".dtcm.app" in sections
+
+
+def built(app: App, folder: Path, compiler: str) -> str:
+    """Both models and `MAIN` in one program."""
+    write_folder(folder / "app", group_files(app.group, app.members, app.shared))
+    (folder / "app" / "main.c").write_text(MAIN, encoding="ascii")
+    sources = [str(path) for path in sorted((folder / "app").rglob("*.[cS]")) if "_simple" not in path.name]
+    folders = [f"-I{folder / 'app'}", *(f"-I{folder / 'app' / prefix}" for prefix in app.group.models)]
+    program = str(folder / "program")
+    subprocess.run([compiler, *FLAGS, *SANITIZE, *folders, *sources, "-o", program, "-lm"], check=True)
+    return program

@@ -30,43 +30,52 @@ from tilewright.ir.statements import (
 REGION = ByteRange(buffer="b", offset_bytes=0, size_bytes=8)
 
 
-def test_a_tiled_step_reads_like_a_hand_written_one() -> None:
-    far, h = Name("far"), Name("h")
-    left = Number(64) - h
+FAR, H = Name("far"), Name("h")
+
+
+def a_tile() -> For:
+    """A loop with everything that a tile may be: a size of its own, copies, a branch, the kernel's call and its end."""
+    left = Number(64) - H
     call = KernelCall(kernel="k", code=Foreign(text="compute(near, rows);"), reads=(REGION,), writes=(REGION,))
-    step = StepCode(
+    copy = FunctionCall("dma", (Name("near"), FAR + H))
+    return For(
+        variable="h",
+        start=Number(0),
+        stop=Number(64),
+        step=Number(16),
+        body=(
+            Declare(type="const int32_t", name="rows", value=Choice(less(left, 16), left, Number(16))),
+            CopyStart(transfer="t", code=copy, source=REGION, target=REGION),
+            CopyWait(transfer="t", code=FunctionCall("dma_wait")),
+            If(
+                condition=equal(H, 0),
+                body=(Comment(lines=("first tile",)),),
+                otherwise=(Raw(text="prefetch();\nmore();"),),
+            ),
+            call,
+            KernelWait(kernel="k", code=Foreign(text="join();")),
+        ),
+    )
+
+
+def a_step() -> StepCode:
+    return StepCode(
         step="s",
         function="net_0_conv",
         comment=("Step 0 of 1: Conv", "  tiled"),
         parameters=(Parameter(type="uint8_t *", name="far"),),
         body=(
-            For(
-                variable="h",
-                start=Number(0),
-                stop=Number(64),
-                step=Number(16),
-                body=(
-                    Declare(type="const int32_t", name="rows", value=Choice(less(left, 16), left, Number(16))),
-                    CopyStart(
-                        transfer="t", code=FunctionCall("dma", (Name("near"), far + h)), source=REGION, target=REGION
-                    ),
-                    CopyWait(transfer="t", code=FunctionCall("dma_wait")),
-                    If(
-                        condition=equal(h, 0),
-                        body=(Comment(lines=("first tile",)),),
-                        otherwise=(Raw(text="prefetch();\nmore();"),),
-                    ),
-                    call,
-                    KernelWait(kernel="k", code=Foreign(text="join();")),
-                ),
-            ),
+            a_tile(),
             For(variable="i", start=Number(0), stop=Number(4), step=Number(1), body=()),
-            Live(buffer="b", pointer=far + 8, size_bytes=8),
-            Dead(buffer="b", pointer=far, size_bytes=8),
+            Live(buffer="b", pointer=FAR + 8, size_bytes=8),
+            Dead(buffer="b", pointer=FAR, size_bytes=8),
         ),
     )
+
+
+def test_a_tiled_step_reads_like_a_hand_written_one() -> None:
     assert (
-        print_step(step)
+        print_step(a_step())
         == """\
 /* Step 0 of 1: Conv
  *   tiled
@@ -92,8 +101,11 @@ TW_STEP void net_0_conv(uint8_t *far)
     TW_DEAD(far, 8u);
 }"""
     )
+
+
+def test_a_step_with_hooks_may_end_the_run() -> None:
     hooked = (Hook(step=0, phase="begin"), StepCall(step=0))
-    assert list(print_body(hooked, 0, (step,))) == [
+    assert list(print_body(hooked, 0, (a_step(),))) == [
         "if (tw_on_step(ctx, 0u, TW_STEP_BEGIN) != 0) {",
         "    return TW_ERR_ABORTED;",
         "}",

@@ -46,11 +46,13 @@ def ints(name, *values):
     return numpy_helper.from_array(np.array(values, np.int64), name)
 
 
+WEIGHTS = {"w": (4, 2, 3, 3), "b": (4,), "fc": (4, 3), "fb": (3,), "m": (4,), "o": (4,)}
+
+
 def cnn(opset: int) -> onnx.ModelProto:
     """One network, spelt as each opset has it: parameters are attributes first, and inputs later."""
-    constants = [floats("w", (4, 2, 3, 3), 1), floats("b", (4,), 2), floats("fc", (4, 3), 3), floats("fb", (3,), 4)]
+    constants = [floats(name, shape, seed) for seed, (name, shape) in enumerate(WEIGHTS.items(), 1)]
     constants += [numpy_helper.from_array(np.linspace(0.5, 1.5, 4, dtype=np.float32), name) for name in ("g", "v")]
-    constants += [floats("m", (4,), 5), floats("o", (4,), 6)]
 
     def spelt(since, op, source, target, attributes, inputs):
         """`attributes` before opset `since`, `inputs` (name, array) from then on."""

@@ -17,6 +17,8 @@ from tilewright.ir.stages import Bound
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.step_orders import StepOrders
 from tilewright.schedule import schedule
+from tilewright.schedule.order_search import search_order
+from tilewright.schedule.order_task import order_task
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.whole import WholeTiler
 
@@ -71,8 +73,17 @@ def test_no_order_has_fewer_bytes_alive_than_the_bound(scratch: bool, users: boo
     assert known >= 40 and met >= 35
 
 
+@pytest.mark.parametrize("seed", [336, 675, 1288, 1531])
+def test_where_the_order_decides_what_is_a_view_no_bound_is_claimed(seed: int) -> None:
+    """Two nodes would put one value into different others, and the second has to copy: another order needs less."""
+    bound = _bound(seed, dict(WORLD.kernels))
+    believed = search_order(order_task(bound, WORLD.operators), 10_000).lower_bound
+    assert _least_alive(bound, Decisions(), 0) < believed
+    assert _lower_bound(bound, Decisions()) is None
+
+
 def test_a_plan_says_what_no_order_is_under() -> None:
-    bound = _bound(3, dict(WORLD.kernels))
+    bound = _bound(2, dict(WORLD.kernels))
     planner = Planner(
         operators=WORLD.operators, kernels=WORLD.kernels, tiler=WholeTiler(), allocator=BestFit(), pins=Decisions()
     )

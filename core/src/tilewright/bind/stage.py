@@ -4,7 +4,7 @@ Does not know the order of steps or any memory.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 
 from tilewright.bind.candidates import NodeCandidates, choices, engine_of, kernels_by_operator
 from tilewright.bind.constants import store_constants
@@ -34,7 +34,34 @@ def bind(
     `layers`: what is known of distinct layers from binding before, with the same kernels.
     Raises TilewrightError TW2001 (exit 4) that lists every node nobody can compute, with every refusal.
     """
-    offered, layers = kernels_by_operator(kernels), layers or Layers(operators=operators)
+    candidates_of = _candidates_by_site(kernels, platform, layers or Layers(operators=operators))
+    found = {site.node.name: candidates_of(site) for site in graph.sites()}
+    _demand_candidates(graph, found, platform)
+    chosen = {name: _pick(name, answer, decisions) for name, answer in found.items()}
+    layouts = choose_layouts(graph, operators, chosen, decisions.layouts)
+    relaid = insert_relayouts(graph, operators, chosen, layouts)
+    found |= {site.node.name: candidates_of(site) for site in relaid.graph.sites() if site.node.name not in found}
+    layer_of = {node.name: _pick(node.name, found[node.name], decisions) for node in relaid.graph.nodes}
+    stored = store_constants(layer_of)
+    return Bound(
+        graph=relaid.graph,
+        platform=platform,
+        bindings={
+            name: _binding(name, layer.kernel, found[name], stored.names[name], platform, decisions.engines.get(name))
+            for name, layer in layer_of.items()
+        },
+        layouts=relaid.layouts,
+        constants=stored.arrays,
+        diagnostics=diagnostics,
+        layers=layer_of,
+    )
+
+
+def _candidates_by_site(
+    kernels: Mapping[str, Kernel], platform: Platform, layers: Layers
+) -> Callable[[Site], NodeCandidates]:
+    """Who computes a node, and who refuses: asked once for all nodes that are the same layer."""
+    offered = kernels_by_operator(kernels)
     known: dict[Hashable, NodeCandidates] = {}
 
     def ask(site: Site) -> NodeCandidates:
@@ -43,37 +70,7 @@ def bind(
             known[key] = choices(site, key, offered.get(site.node.op, ()), platform, layers)
         return known[key]
 
-    found = {site.node.name: ask(site) for site in graph.sites()}
-    _demand_candidates(graph, found, platform)
-    chosen = {name: _pick(name, answer, decisions) for name, answer in found.items()}
-    layouts = choose_layouts(graph, operators, chosen, decisions.layouts)
-    relaid = insert_relayouts(graph, operators, chosen, layouts)
-    for site in relaid.graph.sites():
-        if site.node.name not in found:
-            found[site.node.name] = ask(site)
-            chosen[site.node.name] = _pick(site.node.name, found[site.node.name], decisions)
-    chosen = {node.name: chosen[node.name] for node in relaid.graph.nodes}
-    stored = store_constants(chosen)
-    bindings = {
-        name: Binding(
-            node=name,
-            kernel=layer.kernel,
-            engine=decisions.engines.get(name) or engine_of(layer.kernel, platform).name,
-            candidates=found[name].candidates,
-            refusals=found[name].refusals,
-            constants=stored.names[name],
-        )
-        for name, layer in chosen.items()
-    }
-    return Bound(
-        graph=relaid.graph,
-        platform=platform,
-        bindings=bindings,
-        layouts=relaid.layouts,
-        constants=stored.arrays,
-        diagnostics=diagnostics,
-        layers=chosen,
-    )
+    return ask
 
 
 def _pick(node: str, found: NodeCandidates, decisions: Decisions) -> Layer:
@@ -90,6 +87,24 @@ def _pick(node: str, found: NodeCandidates, decisions: Decisions) -> Layer:
         where=f"node '{node}'",
         details=tuple(said) or ("there is no such kernel for this operator on this target",),
         fix=(f"pin one of: {', '.join(candidate.kernel.name for candidate in found.candidates)}",),
+    )
+
+
+def _binding(
+    node: str,
+    kernel: Kernel,
+    found: NodeCandidates,
+    constants: Mapping[str, str],
+    platform: Platform,
+    pinned_engine: str | None,
+) -> Binding:
+    return Binding(
+        node=node,
+        kernel=kernel,
+        engine=pinned_engine or engine_of(kernel, platform).name,
+        candidates=found.candidates,
+        refusals=found.refusals,
+        constants=constants,
     )
 
 

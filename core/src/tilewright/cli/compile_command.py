@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,16 +13,63 @@ import click
 from tilewright.cli.examples import examples
 from tilewright.cli.flags import layout_flag, model_or_group_flags
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import hand_over, progress, send_json, show_diagnostics
+from tilewright.cli.output import demand_writable_files, hand_over, progress, send_json, show_diagnostics
 from tilewright.errors import usage_error
+from tilewright.ir.dataclass import dataclass
 from tilewright.words import exporters_from, options_from
 
 if TYPE_CHECKING:
     from tilewright.config.options import Options
     from tilewright.deployment import Deployment
     from tilewright.errors import Diagnostic
+    from tilewright.report.table import Part
 
 STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "program")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """What becomes of the result: where it is written, and how much is said about it."""
+
+    folder: Path
+    json_target: str | None
+    exports: Mapping[str, Path]  # of stages, by their names
+    front: bool  # the report has memory against cycles
+    quiet: bool
+    strict: bool
+
+    def demand_writable(self) -> None:
+        """Before anything is worked out. TilewrightError TW1107 (exit 2) where a place cannot be written to."""
+        from tilewright.snapshot.atomic_folder import demand_writable
+
+        for folder in (self.folder, *self.exports.values()):
+            demand_writable(folder)
+        demand_writable_files(self.json_target)
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """While a plan is searched."""
+        from tilewright.cli.waiting import PLANNING, working
+
+        return working("" if self.quiet else PLANNING)
+
+    def write(self, files: Mapping[str, bytes], diagnostics: Iterable[Diagnostic]) -> str:
+        """Write everything, unless `strict` and there is a warning. What else to say: how many old files went."""
+        from tilewright.snapshot.written_files import leftovers, write_files
+
+        found = leftovers(self.folder, files)
+        show_diagnostics((*diagnostics, *found.diagnostics), self.strict)
+        write_files(self.folder, files, found.stale)
+        return f", removed {len(found.stale)} of the run before" if found.stale else ""
+
+    def tell(self, report: Mapping[str, Any], parts: Iterable[Part], written: str) -> None:
+        """The report for programs, what it says for people, and the folder on stdout for a shell."""
+        if self.json_target:
+            send_json(report, self.json_target)
+        if not self.quiet:
+            progress(*parts)
+            progress(written)
+        if self.json_target != "-":
+            hand_over(str(self.folder))
 
 
 @click.command(
@@ -35,6 +84,9 @@ STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "
 @io_flag("--io")
 @click.option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="Folder to write to.")
 @click.option("--json", "json_target", metavar="FILE|-", help="Also write the report there.")
+@click.option(
+    "--front", is_flag=True, help="The report also has memory against cycles: this plan, others, what to type for them."
+)
 @click.option(
     "--const-format",
     type=click.Choice(["auto", "incbin", "c", "bin"]),
@@ -71,6 +123,7 @@ def command(
     group: Path | None,
     folder: Path,
     json_target: str | None,
+    front: bool,
     const_format: Literal["auto", "incbin", "c", "bin"],
     layout: Literal["single", "split"],
     emit: str,
@@ -82,46 +135,25 @@ def command(
     **flags: Any,
 ) -> None:
     """Generate the C library for MODEL: sources, headers, constants, build files, report.json and report.html."""
-    from dataclasses import replace
-
-    from tilewright.cli.waiting import PLANNING, working
-    from tilewright.deployment import Deployment
-    from tilewright.report.build import build_report
-    from tilewright.report.files import report_files
-    from tilewright.report.text import layer_parts, summary_parts
-    from tilewright.snapshot.atomic_folder import demand_writable, demand_writable_file
-
-    exports = _exports(export_state)
-    for wanted in (folder, *exports.values()):
-        demand_writable(wanted)
-    if json_target and json_target != "-":
-        demand_writable_file(Path(json_target))
+    wanted = _Wanted(
+        folder=folder,
+        json_target=json_target,
+        exports=_exports(export_state),
+        front=front,
+        quiet=quiet,
+        strict=flags["strict"],
+    )
+    wanted.demand_writable()
     options = replace(
         options_from(flags), const_format=const_format, layout=layout, emit=exporters_from(emit), selftest=selftest
     )
     _demand_what(context, group, flags)
-    if group is not None:
-        if options.emit != ("cmake",):
-            raise click.UsageError("--group writes for CMake only: leave --emit out", context)
-        return _compile_group(group, options, folder, json_target, quiet=quiet, strict=flags["strict"])
-    deployment = Deployment(flags["model"], flags["target"], options)
-    if state is not None:
-        deployment = deployment.import_state(state)
-    with working("" if quiet else PLANNING):
-        report = build_report(deployment)
-    files = {**deployment.files, **report_files(report)}
-    _dump(deployment, dump_after)
-    stale = _write(folder, files, deployment.diagnostics, strict=flags["strict"])
-    for stage, target in exports.items():
-        deployment.export_state(target, stage)
-    if json_target:
-        send_json(report, json_target)
-    if not quiet:
-        progress(*summary_parts(report), *layer_parts(report))
-        progress(f"wrote {len(files)} files{stale}")
-    if json_target != "-":
-        hand_over(str(folder))
-    return None
+    if group is None:
+        _compile_model(flags["model"], flags["target"], options, wanted, state, dump_after)
+    elif options.emit != ("cmake",):
+        raise click.UsageError("--group writes for CMake only: leave --emit out", context)
+    else:
+        _compile_group(group, options, wanted)
 
 
 def _demand_what(context: click.Context, group: Path | None, flags: dict[str, Any]) -> None:
@@ -136,56 +168,62 @@ def _demand_what(context: click.Context, group: Path | None, flags: dict[str, An
         raise click.UsageError("--group says which models and which target: leave MODEL and --target out", context)
 
 
-def _compile_group(
-    file: Path, options: Options, folder: Path, json_target: str | None, *, quiet: bool, strict: bool
+def _compile_model(
+    model: Path, target: str, options: Options, wanted: _Wanted, state: Path | None, dumped: Sequence[str]
 ) -> None:
+    """One model, from its file or from a value that was saved."""
+    from tilewright.deployment import Deployment
+    from tilewright.report.build import build_report
+    from tilewright.report.files import report_files
+    from tilewright.report.text import layer_parts, summary_parts
+
+    deployment = Deployment(model, target, options)
+    if state is not None:
+        deployment = deployment.import_state(state)
+    with wanted.waiting():
+        report = build_report(deployment, front=wanted.front)
+    files = {**deployment.files, **report_files(report)}
+    for stage in dumped:
+        hand_over(_text_of(deployment, stage).rstrip("\n"), err=True)
+    stale = wanted.write(files, deployment.diagnostics)
+    for stage, folder in wanted.exports.items():
+        deployment.export_state(folder, stage)
+    wanted.tell(report, (*summary_parts(report), *layer_parts(report)), f"wrote {len(files)} files{stale}")
+
+
+def _compile_group(file: Path, options: Options, wanted: _Wanted) -> None:
     """Every model in a folder of its own, and the memory they share."""
-    from tilewright.cli.waiting import PLANNING, working
     from tilewright.multi_model.manifest import deployments, group_files, group_report, read_group, shared_pools
     from tilewright.multi_model.shared_pools import soft_warnings
     from tilewright.report.files import json_text
-    from tilewright.report.table import Table
-    from tilewright.report.time import time_text
 
     group = read_group(file)
     members = deployments(group, options, file.parent)
-    with working("" if quiet else PLANNING):
+    with wanted.waiting():
         pools = shared_pools(group, members)
-        report = group_report(group, members, pools)
+        report = group_report(group, members, pools, front=wanted.front)
     soft = soft_warnings(pools, {prefix: one.allocated for prefix, one in members.items()})
     diagnostics = (*soft, *(item for member in members.values() for item in member.diagnostics))
     files = {**group_files(group, members, pools), "report.json": json_text(report).encode()}
-    stale = _write(folder, files, diagnostics, strict=strict)
-    if json_target:
-        send_json(report, json_target)
-    if not quiet:
-        rows = [("pool", "shared", *members)]
-        rows += [
-            (pool["name"], f"{pool['used_bytes']:,} B", *(f"{pool['models'].get(name, 0):,} B" for name in members))
-            for pool in report["pools"]
-        ]
-        progress(Table(rows=rows, right=range(1, 2 + len(members))))
-        for name, one in report["models"].items():
-            if said := time_text(one):
-                progress(f"{name}: {said}")
-        progress(f"wrote {len(files)} files{stale}")
-    if json_target != "-":
-        hand_over(str(folder))
+    stale = wanted.write(files, diagnostics)
+    wanted.tell(report, _group_parts(report), f"wrote {len(files)} files{stale}")
 
 
-def _write(folder: Path, files: Mapping[str, bytes], diagnostics: Iterable[Diagnostic], *, strict: bool) -> str:
-    """Write everything, unless `strict` and there is a warning. What else to say: how many old files went."""
-    from tilewright.snapshot.written_files import leftovers, write_files
+def _group_parts(report: Mapping[str, Any]) -> Iterator[Part]:
+    """What each model takes of every shared pool, and how long it runs where the clock is known."""
+    from tilewright.report.table import Table
+    from tilewright.report.time import time_text
 
-    found = leftovers(folder, files)
-    show_diagnostics((*diagnostics, *found.diagnostics), strict)
-    write_files(folder, files, found.stale)
-    return f", removed {len(found.stale)} of the run before" if found.stale else ""
-
-
-def _dump(deployment: Deployment, stages: tuple[str, ...]) -> None:
-    for stage in stages:
-        hand_over(_text_of(deployment, stage).rstrip("\n"), err=True)
+    models = report["models"]
+    rows = [("pool", "shared", *models)]
+    rows += [
+        (pool["name"], f"{pool['used_bytes']:,} B", *(f"{pool['models'].get(name, 0):,} B" for name in models))
+        for pool in report["pools"]
+    ]
+    yield Table(rows=rows, right=range(1, 2 + len(models)))
+    for name, model in models.items():
+        if said := time_text(model):
+            yield f"{name}: {said}"
 
 
 def _text_of(deployment: Deployment, stage: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tilewright.cli.examples import examples
-from tilewright.cli.output import say, send_json
+from tilewright.cli.output import send_result
 from tilewright.cli.report_command import complete, read_report
 from tilewright.errors import Exit, TilewrightError
 from tilewright.report.table import Part, Table
@@ -40,11 +40,8 @@ def command(old: Path, new: Path, limits: str, json_target: str | None) -> None:
         shown = _shown(found, before, after)
     gates = parse_gates(limits, [item.name for item in found])
     broken = [(gate, item) for gate in gates for item in found if item.name == gate.name and gate.broken_by(item)]
-    if json_target:
-        rows = [{"name": item.name, "old": item.old, "new": item.new, "growth": item.growth} for item in found]
-        send_json({"differences": rows, "failed": [gate.name for gate, _ in broken]}, json_target)
-    if json_target != "-":
-        say(*shown)
+    rows = [{"name": item.name, "old": item.old, "new": item.new, "growth": item.growth} for item in found]
+    send_result({"differences": rows, "failed": [gate.name for gate, _ in broken]}, json_target, *shown)
     if broken:
         lines = tuple(
             f"{item.name} grew by {item.growth:,} ({item.percent:.2f} %), allowed: {_allowed(gate)}"

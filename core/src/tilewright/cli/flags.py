@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,114 @@ from click.core import ParameterSource
 from tilewright.cli.completing import offered
 from tilewright.cli.memory_flags import memory_flags
 from tilewright.cli.verbose import verbose_flag
+
+_NETWORK = (
+    click.option(
+        "-n", "--name", default="", metavar="PREFIX", help="C prefix of every symbol. Default: the file's name."
+    ),
+    click.option(
+        "--bind",
+        "bound",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="An input that is always the same: a number for every element, or FILE.npy.",
+    ),
+    click.option("--dim", "dims", multiple=True, metavar="NAME=VALUE", help="Extent of a symbolic dimension."),
+    click.option(
+        "--io-type",
+        "io_types",
+        multiple=True,
+        metavar="TYPE|NAME=TYPE",
+        help="Inputs and outputs are handed over as the integers they are quantised to (int8, uint8, int16, "
+        "uint16); or one of them is. Default: as in the model.",
+    ),
+)
+_SEARCH = (
+    click.option(
+        "--allocator",
+        default="auto",
+        show_default=True,
+        metavar="NAME",
+        help="Who places buffers.",
+        shell_complete=offered("allocator"),
+    ),
+    click.option(
+        "--tiler",
+        default="auto",
+        show_default=True,
+        metavar="NAME",
+        help="Who cuts layers into tiles.",
+        shell_complete=offered("tiler"),
+    ),
+    click.option(
+        "--buffering",
+        type=click.Choice(["single", "double", "auto"]),
+        default="auto",
+        show_default=True,
+        help="Tile buffers of a tensor copied more than once; auto doubles where it pays.",
+    ),
+    click.option(
+        "--groups",
+        type=click.IntRange(min=1),
+        default=None,
+        metavar="N",
+        help="Longest chain of steps joined by values that stay in the scratchpad; 1 is layer by layer. "
+        "Default: any length.",
+    ),
+    click.option(
+        "--optimize",
+        type=click.Choice(["speed", "balanced", "ram"]),
+        default="speed",
+        show_default=True,
+        help="On machines with one memory: ram computes layers row by row for the least memory, balanced at most "
+        "10 % slower, speed only to fit.",
+    ),
+    click.option(
+        "--recompute",
+        type=click.FloatRange(min=1.0),
+        default=1.0,
+        show_default=True,
+        metavar="TIMES",
+        help="Columns of an image may be computed again, where that saves memory: at most so many times the "
+        "multiply-accumulates, as 1.2.",
+    ),
+    click.option(
+        "--effort",
+        type=click.IntRange(min=1),
+        default=200_000,
+        show_default=True,
+        help="Work units the allocator may spend: the same plan on every machine.",
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies."),
+)
+_PROGRAM = (
+    click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the target."),
+    click.option(
+        "--code-pass",
+        "code_passes",
+        multiple=True,
+        metavar="NAME[:KEY=VALUE,...]",
+        help="Also change the generated code: lifetimes, profile, print-tensors, passthrough, or a plugin's pass.",
+    ),
+    click.option(
+        "--clock",
+        default="",
+        metavar="FREQUENCY",
+        help="Clock of the processor, as 80MHz: estimated cycles are shown as milliseconds, too.",
+    ),
+)
+_READING = (
+    click.option(
+        "--limit",
+        "limits",
+        multiple=True,
+        metavar="NAME=AMOUNT",
+        help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, "
+        "initializers.",
+    ),
+    click.option("--allow-external", is_flag=True, help="Read external data files that the model refers to."),
+    click.option("--strict", is_flag=True, help="Treat warnings as errors."),
+)
 
 
 def layout_flag(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -61,107 +170,8 @@ def _what(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any
 
 def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """Everything that changes what is planned."""
-    first = (
-        click.option(
-            "-n", "--name", default="", metavar="PREFIX", help="C prefix of every symbol. Default: the file's name."
-        ),
-        click.option(
-            "--bind",
-            "bound",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="An input that is always the same: a number for every element, or FILE.npy.",
-        ),
-        click.option("--dim", "dims", multiple=True, metavar="NAME=VALUE", help="Extent of a symbolic dimension."),
-    )
-    later = (
-        click.option(
-            "--io-type",
-            "io_types",
-            multiple=True,
-            metavar="TYPE|NAME=TYPE",
-            help="Inputs and outputs are handed over as the integers they are quantised to (int8, uint8, int16, "
-            "uint16); or one of them is. Default: as in the model.",
-        ),
-        click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the target."),
-        click.option(
-            "--allocator",
-            default="auto",
-            show_default=True,
-            metavar="NAME",
-            help="Who places buffers.",
-            shell_complete=offered("allocator"),
-        ),
-        click.option(
-            "--tiler",
-            default="auto",
-            show_default=True,
-            metavar="NAME",
-            help="Who cuts layers into tiles.",
-            shell_complete=offered("tiler"),
-        ),
-        click.option(
-            "--buffering",
-            type=click.Choice(["single", "double", "auto"]),
-            default="auto",
-            show_default=True,
-            help="Tile buffers of a tensor copied more than once; auto doubles where it pays.",
-        ),
-        click.option(
-            "--groups",
-            type=click.IntRange(min=1),
-            default=None,
-            metavar="N",
-            help="Longest chain of steps joined by values that stay in the scratchpad; 1 is layer by layer. "
-            "Default: any length.",
-        ),
-        click.option(
-            "--optimize",
-            type=click.Choice(["speed", "balanced", "ram"]),
-            default="speed",
-            show_default=True,
-            help="On machines with one memory: ram computes layers row by row for the least memory, balanced at most "
-            "10 % slower, speed only to fit.",
-        ),
-        click.option(
-            "--code-pass",
-            "code_passes",
-            multiple=True,
-            metavar="NAME[:KEY=VALUE,...]",
-            help="Also change the generated code: lifetimes, profile, print-tensors, passthrough, or a plugin's pass.",
-        ),
-        click.option(
-            "--effort",
-            type=click.IntRange(min=1),
-            default=200_000,
-            show_default=True,
-            help="Work units the allocator may spend: the same plan on every machine.",
-        ),
-        click.option("--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies."),
-        click.option(
-            "--clock",
-            default="",
-            metavar="FREQUENCY",
-            help="Clock of the processor, as 80MHz: estimated cycles are shown as milliseconds, too.",
-        ),
-        click.option(
-            "--limit",
-            "limits",
-            multiple=True,
-            metavar="NAME=AMOUNT",
-            help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, "
-            "initializers.",
-        ),
-        click.option("--allow-external", is_flag=True, help="Read external data files that the model refers to."),
-        click.option("--strict", is_flag=True, help="Treat warnings as errors."),
-    )
-    command = verbose_flag(command)
-    for flag in reversed(later):
-        command = flag(command)
-    command = memory_flags(command)
-    for flag in reversed(first):
-        command = flag(command)
-    return command
+    flags = (*_NETWORK, memory_flags, *_SEARCH, *_PROGRAM, *_READING, verbose_flag)
+    return reduce(lambda made, flag: flag(made), reversed(flags), command)
 
 
 def typed_again(context: click.Context, leave_out: Sequence[str]) -> str:

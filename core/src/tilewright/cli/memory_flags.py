@@ -5,76 +5,78 @@ Does not know the commands.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import click
 
+_MEMORIES = (
+    click.option(
+        "--board",
+        type=click.Path(path_type=Path),
+        metavar="FILE.toml|NAME",
+        help="Memories of your board instead of the target's own: described in a file, or by an installed package.",
+    ),
+    click.option("--memory", multiple=True, metavar="NAME=BYTES", help="Hard limit of a memory, as 65536 or 64K."),
+    click.option(
+        "--pool",
+        "pools",
+        multiple=True,
+        metavar="NAME:SIZE[,...]",
+        help="A memory instead of the target's; the first is preferred. Further: ro (constants), soft (may be "
+        "exceeded, with a warning), section=.NAME, base=0x..., ENGINE=rw|ro|none.",
+    ),
+    click.option(
+        "--workspace-pools",
+        "--usmp-workspace-pools",
+        default="",
+        metavar="A,B",
+        help="--pool A --pool B, as in TVM.",
+    ),
+    click.option(
+        "--parameter-pools",
+        "--usmp-parameter-pools",
+        default="",
+        metavar="A,B",
+        help="--pool A,ro --pool B,ro, as in TVM.",
+    ),
+    click.option(
+        "--pool-detail",
+        "pool_details",
+        multiple=True,
+        hidden=True,
+        help="What --workspace-pool-NAME says, as in TVM.",
+    ),
+)
+_CONTENTS = (
+    click.option(
+        "--pin",
+        "pins",
+        multiple=True,
+        metavar="PATTERN=POOL|FILE.json",
+        help="Keep a tensor, layer or weight in a memory; or decisions that were exported.",
+    ),
+    click.option(
+        "--stage",
+        "stages",
+        multiple=True,
+        metavar="PATTERN=POOL[,when=init|use]|auto",
+        help="Copy constants to a faster memory, once (init) or before each use; auto: where the costs favour it.",
+    ),
+    click.option(
+        "--state",
+        "states",
+        multiple=True,
+        metavar="OUT:IN[=VALUE]",
+        help="An output that is an input of the next run; VALUE (a number or FILE.npy) is what that is at first.",
+    ),
+)
+
 
 def memory_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """Which memories there are, and what is where."""
-    flags = (
-        click.option(
-            "--board",
-            type=click.Path(path_type=Path),
-            metavar="FILE.toml|NAME",
-            help="Memories of your board instead of the target's own: described in a file, or by an installed package.",
-        ),
-        click.option("--memory", multiple=True, metavar="NAME=BYTES", help="Hard limit of a memory, as 65536 or 64K."),
-        click.option(
-            "--pool",
-            "pools",
-            multiple=True,
-            metavar="NAME:SIZE[,...]",
-            help="A memory instead of the target's; the first is preferred. Further: ro (constants), soft (may be "
-            "exceeded, with a warning), section=.NAME, base=0x..., ENGINE=rw|ro|none.",
-        ),
-        click.option(
-            "--workspace-pools",
-            "--usmp-workspace-pools",
-            default="",
-            metavar="A,B",
-            help="--pool A --pool B, as in TVM.",
-        ),
-        click.option(
-            "--parameter-pools",
-            "--usmp-parameter-pools",
-            default="",
-            metavar="A,B",
-            help="--pool A,ro --pool B,ro, as in TVM.",
-        ),
-        click.option(
-            "--pool-detail",
-            "pool_details",
-            multiple=True,
-            hidden=True,
-            help="What --workspace-pool-NAME says, as in TVM.",
-        ),
-        click.option(
-            "--pin",
-            "pins",
-            multiple=True,
-            metavar="PATTERN=POOL|FILE.json",
-            help="Keep a tensor, layer or weight in a memory; or decisions that were exported.",
-        ),
-        click.option(
-            "--stage",
-            "stages",
-            multiple=True,
-            metavar="PATTERN=POOL[,when=init|use]|auto",
-            help="Copy constants to a faster memory, once (init) or before each use; auto: where the costs favour it.",
-        ),
-        click.option(
-            "--state",
-            "states",
-            multiple=True,
-            metavar="OUT:IN[=VALUE]",
-            help="An output that is an input of the next run; VALUE (a number or FILE.npy) is what that is at first.",
-        ),
-    )
-    for flag in reversed(flags):
-        command = flag(command)
-    return command
+    return reduce(lambda made, flag: flag(made), reversed((*_MEMORIES, *_CONTENTS)), command)
 
 
 def io_flag(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

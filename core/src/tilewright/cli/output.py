@@ -15,7 +15,7 @@ import click
 from tilewright.errors import Diagnostic, demand_no_warnings
 from tilewright.report.files import json_text
 from tilewright.report.table import Part, plain
-from tilewright.snapshot.atomic_folder import write_file
+from tilewright.snapshot.atomic_folder import demand_writable_file, write_file
 
 DUMB = ("", "dumb", "unknown")  # values of TERM: it can do nothing but print
 
@@ -72,6 +72,24 @@ def show_diagnostics(diagnostics: Iterable[Diagnostic], strict: bool) -> None:
         complain(item.render())
     if strict:
         demand_no_warnings(found, told=True)
+
+
+def demand_writable_files(*targets: Path | str | None) -> None:
+    """Fail early, before any work, when one of the files cannot be written; None is no file, and `-` is stdout.
+
+    Raises TilewrightError TW1107 (exit 2).
+    """
+    for target in targets:
+        if target not in (None, "", "-"):
+            demand_writable_file(Path(target))
+
+
+def send_result(value: Any, json_target: str | None, *parts: Part) -> None:
+    """The value as JSON where that is asked for, and the parts on stdout unless the JSON is there."""
+    if json_target:
+        send_json(value, json_target)
+    if json_target != "-":
+        say(*parts)
 
 
 def send_json(value: Any, target: str) -> None:

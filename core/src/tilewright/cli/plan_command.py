@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tilewright.cli.examples import examples
-from tilewright.cli.output import progress, say, send_json
+from tilewright.cli.output import demand_writable_files, progress, send_json, send_result
 from tilewright.cli.verbose import verbose_flag
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import Exit, TilewrightError, memory_error, typed, usage_error
@@ -76,23 +76,16 @@ def command(
     from tilewright.allocate.problem_files import problem_json, read_problem, solution_csv
     from tilewright.cli.waiting import working
     from tilewright.ir.allocation import Budget
-    from tilewright.snapshot.atomic_folder import demand_writable_file, write_file
+    from tilewright.snapshot.atomic_folder import write_file
 
-    if plot is not None and plot.suffix not in (".html", ".svg"):
-        fix = typed("--plot", str(plot.with_suffix(".svg")))
-        raise usage_error("TW1101", f"'--plot {plot.name}' must end in .html or .svg", fix=(fix,))
-    for file in (solution_file, problem_file, plot, Path(json_target) if json_target not in (None, "-") else None):
-        if file is not None:
-            demand_writable_file(file)
+    _demand_drawable(plot)
+    demand_writable_files(solution_file, problem_file, plot, json_target)
     asked = _limited(read_problem(problem, inclusive=inclusive), capacities)
     with working("placing: asking one allocator after the other"):
         asked_of = [name for name in names.split(",") if name]
         attempts = _attempts(asked, asked_of, Budget(work=effort, seed=seed), seconds)
     best = _best(asked, attempts)
-    if json_target:
-        send_json(as_json(problem.name, asked, attempts), json_target)
-    if json_target != "-":
-        say(*_shown(problem.name, asked, attempts))
+    send_result(as_json(problem.name, asked, attempts), json_target, *_shown(problem.name, asked, attempts))
     if problem_file is not None:
         send_json(problem_json(asked), str(problem_file))
     if best is None:
@@ -102,6 +95,12 @@ def command(
         progress(f"wrote the plan of {best.allocator} to {solution_file.name}")
     if plot is not None:
         _draw(plot, problem.name, asked, best)
+
+
+def _demand_drawable(plot: Path | None) -> None:
+    if plot is not None and plot.suffix not in (".html", ".svg"):
+        fix = typed("--plot", str(plot.with_suffix(".svg")))
+        raise usage_error("TW1101", f"'--plot {plot.name}' must end in .html or .svg", fix=(fix,))
 
 
 def _limited(problem: Problem, capacities: Sequence[str]) -> Problem:

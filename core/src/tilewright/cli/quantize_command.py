@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from tilewright.cli.examples import examples
-from tilewright.cli.output import progress, say, send_json
+from tilewright.cli.output import demand_writable_files, progress, send_result
 from tilewright.cli.verbose import verbose_flag
 from tilewright.report.table import Part, Table
 
@@ -77,9 +77,9 @@ def command(
     from tilewright.quantize.accuracy import accuracy, largest_losses
     from tilewright.quantize.samples import read_samples
     from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise
-    from tilewright.snapshot.atomic_folder import demand_writable_file, write_file
+    from tilewright.snapshot.atomic_folder import write_file
 
-    demand_writable_file(file)
+    demand_writable_files(file, json_target)
     inputs = inputs_of(model)
     samples = read_samples(calibration, inputs)
     judged = read_samples(test, inputs) if test else samples
@@ -96,11 +96,9 @@ def command(
             found = accuracy(model, quantised, judged)
             losses = largest_losses(prepared, quantised, judged.inputs[:SHOWN], SHOWN, folder)
         write_file(file, quantised.read_bytes())
-    if json_target:
-        send_json({**asdict(found), "largest_losses": [asdict(one) for one in losses]}, json_target)
-    if json_target != "-":
-        say(*_lines(found, losses))
-        say(f"wrote {file}.   Next: tilewright check {shlex.quote(str(file))} --target generic")
+    result = {**asdict(found), "largest_losses": [asdict(one) for one in losses]}
+    wrote = f"wrote {file}.   Next: tilewright check {shlex.quote(str(file))} --target generic"
+    send_result(result, json_target, *_lines(found, losses), wrote)
 
 
 def _lines(found: Accuracy, losses: tuple[ValueLoss, ...]) -> Iterator[Part]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import click
 
@@ -13,9 +13,24 @@ from tilewright.cli.completing import offered
 from tilewright.cli.examples import examples
 from tilewright.cli.flags import layout_flag, model_flags
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import progress, say, send_json, show_diagnostics
+from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
 from tilewright.cli.running import trace_flag, write_trace
+from tilewright.errors import typed, usage_error
+from tilewright.ir.decisions import Whose
 from tilewright.words import options_from
+
+
+def _vectors_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    """The file of --io. Raises TilewrightError TW6001 (exit 2) for a word that belongs to --place-io."""
+    del context, parameter
+    if value is None or value.exists() or str(value).rpartition("=")[2] not in get_args(Whose):
+        return value
+    raise usage_error(
+        "TW6001",
+        f"--io is the file of test vectors here, not '{value}'",
+        details=("where inputs and outputs live is --place-io of `validate`, as --io is of `compile`",),
+        fix=(typed("--place-io", str(value), gives="instead of --io"),),
+    )
 
 
 @click.command(
@@ -39,6 +54,7 @@ from tilewright.words import options_from
     "--io",
     "vectors",
     type=click.Path(path_type=Path),
+    callback=_vectors_file,
     metavar="FILE.npz",
     help="Test vectors setK/in/TENSOR and setK/out/TENSOR. Default: random inputs, outputs from the reference.",
 )
@@ -62,15 +78,11 @@ def command(
     """Build MODEL's generated code, run it, and compare it with the exact numpy reference, step by step."""
     from tilewright.cli.waiting import PLANNING, RUNNING, working
     from tilewright.deployment import Deployment
-    from tilewright.snapshot.atomic_folder import demand_writable_file
     from tilewright.verification.runner_choice import ready_runner
     from tilewright.verification.validation import validate, vectors_of
     from tilewright.verification.wording import verdict_parts
 
-    if json_target and json_target != "-":
-        demand_writable_file(Path(json_target))
-    if trace_file:
-        demand_writable_file(trace_file)
+    demand_writable_files(json_target, trace_file)
     deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
     demand_same_ends(deployment, against)
     runner = ready_runner(deployment, runner_name)
@@ -85,10 +97,8 @@ def command(
         write_trace(deployment, found.ran, trace_file)
     show_diagnostics(deployment.diagnostics, flags["strict"])
     result = {**found.data, "against": as_json(agreement, against)} if against else found.data
-    if json_target:
-        send_json(result, json_target)
-    if json_target != "-":
-        say(*verdict_parts(found.verdict), *(lines(agreement, against) if against else ()))
+    parts = (*verdict_parts(found.verdict), *(lines(agreement, against) if against else ()))
+    send_result(result, json_target, *parts)
     if fault := found.fault:
         raise fault
     if against:

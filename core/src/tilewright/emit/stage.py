@@ -82,14 +82,10 @@ def _const_format(program: Program, options: EmitOptions) -> str:
 
 def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str, bytes]) -> Names:
     inputs, outputs = port_texts(program, program.inputs, "IN"), port_texts(program, program.outputs, "OUT")
-    prefix, linked = program.prefix, form != "bin"
-    simple = not program.state_bytes and (linked or not blobs)
-    selftest = bool(options.vectors) and (linked or not blobs)
+    prefix, complete = program.prefix, form != "bin" or not blobs
+    simple, selftest = complete and not program.state_bytes, complete and bool(options.vectors)
     target = comment_text(program.allocated.tiled.scheduled.bound.platform.name)
     plan = f"0x{program.allocated.plan_id:08x}u"
-    sources = [f"{prefix}.c", *([f"{prefix}_simple.c"] if simple else [])]
-    if blobs and linked:
-        sources.append(f"{prefix}_weights.{'c' if form == 'c' else 'S'}")
     found: Names = {
         "program": program,
         "p": prefix,
@@ -101,9 +97,6 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "safe": comment_text,
         "simple": simple,
         "simple_parameters": _simple_parameters(inputs, outputs),
-        "constants_linked": linked,
-        "assembler": form == "incbin" and bool(blobs),
-        "sources": sources,
         "sections": _sections(program),
         "state_align": _state_align(program),
         "lasting": bool(program.initial),
@@ -111,14 +104,13 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "far_bases": far_bases(program),
         "most_bytes": _most_bytes(program),
         "crossings": lambda ports: _crossings(program, ports),
-        "blobs": [f"{prefix}_{base}.bin" for base in blobs],
         "licences": _licences(program),
-        "bytes_of": {base: byte_array(content) for base, content in blobs.items()} if form == "c" else {},
         "here": "${CMAKE_CURRENT_SOURCE_DIR}",
         "wrapped": _wrapped,
         "signature": lambda text: "\n".join(signature(text)),
         "memory_map": tuple(memory_map(program)),
         "selftest": selftest,
+        **_constant_names(prefix, form, blobs, simple=simple),
         **_port_names(program, inputs, outputs),
         **_quantised_names(prefix, inputs, outputs),
         **_code_names(program, split=options.layout == "split"),
@@ -126,6 +118,20 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         **(_selftest_names(options, outputs) if selftest else {}),
     }
     return {**found, "run": _render("push.mako" if found["pushed"] else "run.mako", found).strip("\n")}
+
+
+def _constant_names(prefix: str, form: str, blobs: Mapping[str, bytes], *, simple: bool) -> Names:
+    """Where constants are, and so which files are compiled."""
+    sources = [f"{prefix}.c", *([f"{prefix}_simple.c"] if simple else [])]
+    if blobs and form != "bin":
+        sources.append(f"{prefix}_weights.{'c' if form == 'c' else 'S'}")
+    return {
+        "constants_linked": form != "bin",
+        "assembler": form == "incbin" and bool(blobs),
+        "sources": sources,
+        "blobs": [f"{prefix}_{base}.bin" for base in blobs],
+        "bytes_of": {base: byte_array(content) for base, content in blobs.items()} if form == "c" else {},
+    }
 
 
 def _wrapped(text: str, depth: int) -> str:

@@ -72,7 +72,9 @@ def _is_inf(node: OnnxNode, graph: Conversion) -> None:
     _need_floats(node, graph)
     signs = [sign for sign, name in ((1, "detect_positive"), (-1, "detect_negative")) if node.integer(name, 1)]
     if not signs:
-        raise graph.refuse(node, "it detects neither sign")
+        none = np.zeros(graph.tensor(node.inputs[0]).shape, np.bool_)
+        graph.rename(node, graph.add_constant(none, node.outputs[0]))
+        return
     found = [
         graph.emit(node, "Equal", (node.inputs[0], graph.add_constant(np.full((), sign * np.inf, np.float32), "limit")))
         for sign in signs

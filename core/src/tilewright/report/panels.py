@@ -4,7 +4,7 @@ Does not know colours, coordinates or files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilewright.ir.dataclass import dataclass
@@ -104,42 +104,45 @@ def panels_of_plan(problem: Problem, solution: Solution) -> tuple[Panel, ...]:
     moments = sorted(
         {time for block in problem.blocks for first, last in block.lifetimes for time in (first, last + 1)}
     )
-    column = {time: number for number, time in enumerate(moments)}
-    times = tuple(map(str, moments[:-1])) or ("0",)
+    columns = {time: number for number, time in enumerate(moments)}
     used = peaks(problem, solution)
+    boxes = _block_boxes(problem, solution, columns)
+    return tuple(
+        Panel(
+            pool=pool.name,
+            constant=not any(block.lifetimes for block in problem.blocks),
+            used=used[pool.name],
+            limit=pool.capacity_bytes,
+            bound=solution.bounds.get(pool.name, 0),
+            optimal=used[pool.name] == solution.bounds.get(pool.name, 0),
+            times=tuple(map(str, moments[:-1])) or ("0",),
+            boxes=tuple(boxes[pool.name]),
+        )
+        for pool in problem.pools
+        if pool.name in boxes
+    )
+
+
+def _block_boxes(problem: Problem, solution: Solution, columns: Mapping[int, int]) -> Mapping[str, Sequence[Box]]:
+    """By pool a box for every lifetime of every block; a block without lifetimes is always there."""
     shorts = short_names(block.name for block in problem.blocks)
-    panels = []
-    for pool in problem.pools:
-        boxes = tuple(
-            Box(
+    always = max(len(columns) - 2, 0)
+    boxes: dict[str, list[Box]] = {}
+    for block in (block for block in problem.blocks if block.size_bytes):
+        place = solution.places[block.name]
+        for life in block.lifetimes or (None,):
+            box = Box(
                 name=block.name,
                 kind="block",
-                low=solution.places[block.name].offset_bytes,
-                high=solution.places[block.name].offset_bytes + block.size_bytes,
-                first=0 if life is None else column[life[0]],
-                last=len(times) - 1 if life is None else column[life[1] + 1] - 1,
+                low=place.offset_bytes,
+                high=place.offset_bytes + block.size_bytes,
+                first=0 if life is None else columns[life[0]],
+                last=always if life is None else columns[life[1] + 1] - 1,
                 short=shorts[block.name],
                 life="unknown" if life is None else f"{life[0]} to {life[1]}",
             )
-            for block in problem.blocks
-            for life in (block.lifetimes or (None,))
-            if block.size_bytes and solution.places[block.name].pool == pool.name
-        )
-        if boxes:
-            bound = solution.bounds.get(pool.name, 0)
-            panels.append(
-                Panel(
-                    pool=pool.name,
-                    constant=not any(block.lifetimes for block in problem.blocks),
-                    used=used[pool.name],
-                    limit=pool.capacity_bytes,
-                    bound=bound,
-                    optimal=used[pool.name] == bound,
-                    times=times,
-                    boxes=boxes,
-                )
-            )
-    return tuple(panels)
+            boxes.setdefault(place.pool, []).append(box)
+    return boxes
 
 
 def _buffer_box(buffer: Mapping[str, Any], makers: Mapping[str, Mapping[str, Any]], columns: int, short: str) -> Box:

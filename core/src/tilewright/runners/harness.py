@@ -89,23 +89,14 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
     areas = areas_of(job, book, inputs, outputs)
     records = _records(book, areas, members) if job.trace else ()
     traced = traced_rows(job.plan) if job.trace else ()
-    pushed = [port.member for port in inputs if job.plan.decisions.io.get(port.value) == "push"]
-    numbers = {area.assign or area.role: index for index, area in enumerate(areas)}
-    guard = guard_text(writable(book, numbers, members), areas) if job.trace else ""
-    state = next((index for index, area in enumerate(areas) if area.role == "state"), None)
     main = template(text or _text()).render(
         p=job.prefix,
-        areas=areas,
-        align=max([64, *(pool.align for pool in (*book.pools, *book.constants))]),
-        blobs=_blobs(job, book),
-        constants=book.constants,
         records=records,
         traced=traced,
-        guard=guard,
         sets=len(job.input_sets),
-        pushed=pushed[0] if pushed else "",
-        stream=any(area.lasting for area in areas),
-        state="NULL" if state is None else f"areas[{state}].base",
+        pushed=next((port.member for port in inputs if job.plan.decisions.io.get(port.value) == "push"), ""),
+        guard=guard_text(writable(book, _numbers(areas), members), areas) if job.trace else "",
+        **_memory_names(job, book, areas),
         **names,
     )
     content = b"".join(_encoded(port, given) for given in job.input_sets for port in inputs)
@@ -119,6 +110,24 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         sets=len(job.input_sets),
         tensors=graph.tensors,
     )
+
+
+def _memory_names(job: Job, book: AddressBook, areas: Sequence[Area]) -> dict[str, object]:
+    """What `main` gives the network: memory to work in, constants, and what it keeps from one run to the next."""
+    state = next((index for index, area in enumerate(areas) if area.role == "state"), None)
+    return {
+        "areas": areas,
+        "align": max([64, *(pool.align for pool in (*book.pools, *book.constants))]),
+        "blobs": _blobs(job, book),
+        "constants": book.constants,
+        "stream": any(area.lasting for area in areas),
+        "state": "NULL" if state is None else f"areas[{state}].base",
+    }
+
+
+def _numbers(areas: Sequence[Area]) -> dict[str, int]:
+    """Where an area stands in the table of `main`, by what the network calls it."""
+    return {area.assign or area.role: index for index, area in enumerate(areas)}
 
 
 def decode_outputs(harness: Harness, content: bytes) -> tuple[Mapping[str, Array], ...]:
@@ -167,7 +176,7 @@ def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str
     scheduled = tiled.scheduled
     graph, inner = scheduled.bound.graph, {value for group in tiled.groups for value in group.region.inner}
     nodes = {node.name: node for node in graph.nodes}
-    index_of = {area.assign or area.role: index for index, area in enumerate(areas)}
+    index_of = _numbers(areas)
     records, executed = [], tiled.executed
     for step in scheduled.steps:
         for value in (value for value in nodes[step.nodes[-1]].outputs if value and value not in inner):

@@ -4,7 +4,7 @@ Does not know how a good order is found, nor offsets: the cost of an order is th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -107,25 +107,12 @@ def order_task(
     """
     graph = bound.graph
     sharing = Sharing(graph, pins=pins)
-    views, never_views = set(), {*graph.inputs, *graph.constants}
-    settled = True  # whether the same nodes are views in every order
-    for node in graph.nodes:
-        aliases = view_aliases(node, bound, operators)
-        if aliases and sharing.add_all(aliases):
-            views.add(node.name)
-        elif aliases:
-            settled = settled and any(alias.value in never_views for alias in aliases)
+    views, settled = _views(bound, operators, sharing)
     piece, sizes = _pieces(graph, sharing, theirs)
-    executed = {node.name: () if node.name in views else (*node.inputs, *node.outputs) for node in graph.nodes}
-    touches = tuple(
-        tuple(dict.fromkeys(piece[value] for value in executed[node.name] if value in piece)) for node in graph.nodes
-    )
-    touched_by = [0] * len(sizes)
-    for index, pieces in enumerate(touches):
-        for touched in pieces:
-            touched_by[touched] |= 1 << index
+    touches = tuple(() if node.name in views else _touched(node, piece) for node in graph.nodes)
+    touched_by = _touched_by(touches, len(sizes))
     pairs = [() if node.name in views else _pairs(node, bound, operators, sharing) for node in graph.nodes]
-    exact = all(sizes[piece[old]] == sizes[piece[new]] and _fills(old, sharing) for some in pairs for old, new in some)
+    alike = all(sizes[piece[old]] == sizes[piece[new]] and _fills(old, sharing) for some in pairs for old, new in some)
     return OrderTask(
         nodes=tuple(node.name for node in graph.nodes),
         needs=_needs(graph),
@@ -133,11 +120,38 @@ def order_task(
         in_place=tuple(tuple((piece[old], piece[new]) for old, new in some) for some in pairs),
         scratch=tuple(0 if node.name in views else scratch.get(node.name, 0) for node in graph.nodes),
         sizes=sizes,
-        touched_by=tuple(touched_by),
+        touched_by=touched_by,
         from_start=frozenset(piece[value] for value in graph.inputs if touched_by[piece[value]]),
         to_end=frozenset(piece[value] for value in graph.outputs if value in piece),
-        exact=exact,
+        exact=settled and alike,
     )
+
+
+def _views(bound: Bound, operators: Mapping[str, Operator], sharing: Sharing) -> tuple[frozenset[str], bool]:
+    """Nodes that only give bytes another name, and whether they are the same ones in every order. They need not be:
+    of two that would put one value into different others, the first does."""
+    views, settled = set(), True
+    for node in bound.graph.nodes:
+        aliases = view_aliases(node, bound, operators)
+        if aliases and sharing.add_all(aliases):
+            views.add(node.name)
+        elif aliases:
+            settled = settled and not sharing.untouched().add_all(aliases)
+    return frozenset(views), settled
+
+
+def _touched(node: Node, piece: Mapping[str, int]) -> tuple[int, ...]:
+    """The pieces that a node reads or writes, each once."""
+    return tuple(dict.fromkeys(piece[value] for value in (*node.inputs, *node.outputs) if value in piece))
+
+
+def _touched_by(touches: Sequence[Sequence[int]], pieces: int) -> tuple[int, ...]:
+    """By piece the nodes that touch it."""
+    found = [0] * pieces
+    for node, touched in enumerate(touches):
+        for piece in touched:
+            found[piece] |= 1 << node
+    return tuple(found)
 
 
 def _pieces(graph: Graph, sharing: Sharing, theirs: Collection[str]) -> tuple[dict[str, int], tuple[int, ...]]:

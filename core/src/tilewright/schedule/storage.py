@@ -38,6 +38,10 @@ class Sharing:
         self._places: dict[str, tuple[str, int]] = {}  # value -> (the value whose buffer it is in, byte offset there)
         self._groups: dict[str, _Group] = {}  # by the value that gives the buffer its name
 
+    def untouched(self) -> Sharing:
+        """The same values, none of them inside another."""
+        return Sharing(self.graph, self._pins)
+
     def root(self, value: str) -> tuple[str, int]:
         """The value that owns the buffer, and how far `value` is from its start, in bytes."""
         return self._places.get(value, (value, 0))

@@ -20,7 +20,7 @@ from tilewright.ir.access import Access, Box, Loop, Window
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site
-from tilewright.ir.kernel import Call, Kernel, Matched, Operand, TileShape
+from tilewright.ir.kernel import Call, Kernel, Matched, Operand
 from tilewright.ir.layer import Layer, layer_of
 from tilewright.ir.layout import Layout, row_major, strides
 from tilewright.ir.operator import Operator
@@ -76,37 +76,45 @@ def run_tiled(
     window in the last.
     """
     layer = layer_of(operator, kernel, site)
-    access = layer.access
+    access, arrays = layer.access, _arrays(layer, inputs)
     boxes = list(tile_boxes(access, cuts))
     reductions = [loop for loop in access.loops if loop.kind == "reduce" and _is_cut(loop, cuts)]
-    near = [
-        _near(name, array, (layouts or {}).get(name, row_major(array.ndim)), access, boxes)
-        for name, array in _arrays(layer, inputs).items()
-    ]
-    shapes = [TileShape(site=layer.site, access=access, box=box) for box in boxes]
-    scratch_bytes = max((kernel.scratch_bytes(shape) for shape in shapes), default=0)
-    scratch = np.zeros(scratch_bytes + 16, np.uint8)
+    stored = {name: (layouts or {}).get(name, row_major(array.ndim)) for name, array in arrays.items()}
+    near = [_near(name, array, stored[name], access, boxes) for name, array in arrays.items()]
+    scratch_bytes = max((kernel.scratch_bytes(layer.tile(box)) for box in boxes), default=0)
     call = _call(layer.site, access, near, scratch_bytes)
     sums: Array = np.zeros(0)
     if reductions:
         sums, call = _with_sums(call, layer, near, reductions)
     library = build_library(kernel, call, folder, flags, values=True)
-    buffers = [*(item.buffer for item in near), scratch, sums]
+    buffers = [*(item.buffer for item in near), np.zeros(scratch_bytes + 16, np.uint8), sums]
     pointers = (ctypes.c_void_p * len(buffers))(*(buffer.ctypes.data for buffer in buffers))
     for box in boxes:
-        windows = {item.name: access.window(item.name, box) for item in near}
         if all(box[loop.name][0] == 0 for loop in reductions):
             sums[...] = _poison(sums.dtype)
-        for item in near:
-            item.buffer[...] = _poison(item.buffer.dtype)
-            if item.name in access.inputs:
-                item.buffer[_inside(windows[item.name])] = item.array[_slices(windows[item.name])]
-        values = _values(windows, box)
+        _fetch(near, access, box)
+        values = _values({item.name: access.window(item.name, box) for item in near}, box)
         library.tw_test(pointers, (ctypes.c_int32 * max(len(values), 1))(*values))
-        for item in near:
-            if item.name in access.outputs and all(box[loop.name][1] == loop.extent for loop in reductions):
-                item.array[_slices(windows[item.name])] = item.buffer[_inside(windows[item.name])]
+        if all(box[loop.name][1] == loop.extent for loop in reductions):
+            _store(near, access, box)
     return tuple(item.array for item in near if item.name in access.outputs)
+
+
+def _fetch(near: Sequence[_Near], access: Access, box: Box) -> None:
+    """Poison all buffers, then copy the tile's windows of the inputs into theirs."""
+    for item in near:
+        item.buffer[...] = _poison(item.buffer.dtype)
+        if item.name in access.inputs:
+            window = access.window(item.name, box)
+            item.buffer[_inside(window)] = item.array[_slices(window)]
+
+
+def _store(near: Sequence[_Near], access: Access, box: Box) -> None:
+    """Copy the tile's windows of the outputs out of their buffers."""
+    for item in near:
+        if item.name in access.outputs:
+            window = access.window(item.name, box)
+            item.array[_slices(window)] = item.buffer[_inside(window)]
 
 
 def _is_cut(loop: Loop, cuts: Mapping[str, int]) -> bool:

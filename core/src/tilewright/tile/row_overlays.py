@@ -46,7 +46,7 @@ class Overlays:
     def of(cls, lives: RowLives, played: Play) -> Overlays:
         """Of no steps yet."""
         sink, output = played.members[-1], lives.buffer_of(played.members[-1].one.output.value)
-        if output.name not in lives.ours or output.first != sink.one.index:
+        if output.name not in lives.ours or output.first != sink.one.index or sink.one.columns:
             return cls(lives=lives, played=played, made_at=(), stored=(), output=None)
         made_at = _made_at(played)
         after = (min(made + sink.trips, sink.one.extent) for made in made_at[-1])
@@ -114,12 +114,18 @@ def lag_backward(lives: RowLives, played: Play, over: str) -> int:
     reads = [read for read in one.reads if lives.buffer_of(read.value).name == giver.name]
     lag = 0
     for end in range(one.extent, 0, -member.trips):
-        stored = output.size_bytes - _first_byte(lives, one.output.value, max(end - member.trips, 0))
-        lag = max(
-            lag, *(stored - giver.size_bytes + _end_byte(lives, read.value, read.high[end - 1]) for read in reads)
-        )
+        first = max(end - member.trips, 0)
+        stored = output.size_bytes - _first_byte(lives, one.output.value, first)
+        ends = [_end_byte(lives, read.value, read.high[end - 1]) for read in reads if _reads(lives, read, first)]
+        lag = max([lag, *(stored - giver.size_bytes + byte for byte in ends)])
     behind = giver.size_bytes - output.size_bytes
     return align_up(behind + lag, max(giver.align, output.align)) - behind
+
+
+def _reads(lives: RowLives, read: RowRead, trip: int) -> bool:
+    """Whether the rows that are read from a trip on are in the value, and not all behind its end."""
+    axis = lives.steps.axes.get(read.value)
+    return axis is None or read.low[trip] < lives.machine.bound.graph.tensors[read.value].shape[axis]
 
 
 def _made_at(played: Play) -> list[list[int]]:
@@ -141,7 +147,7 @@ def _stored_bytes(lives: RowLives, sink: Member, made: int) -> int:
 
 def _end_byte(lives: RowLives, value: str, rows: int) -> int:
     """Where in its buffer the last byte of the first rows of a value ends; 0 where there are none."""
-    if not rows:
+    if rows <= 0:
         return 0
     machine, rows_axis = lives.machine, lives.steps.axes.get(value)
     tensor, layout = machine.bound.graph.tensors[value], machine.bound.layouts[value]

@@ -13,13 +13,13 @@ from dataclasses import field, replace
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import HeldValue, Region, Rows
-from tilewright.tile.arrivals import arrivals
 from tilewright.tile.row_chains import Distance, Link, distances, widest
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Play, folded
 from tilewright.tile.row_overlays import lag_backward, overlay_of
 from tilewright.tile.row_segments import Segment, alone, overlaid, played, segments
 from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_stripes import stripes_of
 from tilewright.tile.step_spaces import ScheduledMachine
 
 
@@ -30,6 +30,11 @@ class Division:
     segments: tuple[Segment, ...]
     size_bytes: int
     cycles: float
+
+    @property
+    def again(self) -> float:
+        """Multiply-accumulates that are done once more."""
+        return sum(one.again for one in self.segments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,13 +106,13 @@ def overlaid_steps(machine: ScheduledMachine, most_cycles: float) -> tuple[RowPr
     return programs, tuple(found)
 
 
-def row_programs(machine: ScheduledMachine) -> RowPrograms:
-    """Look at every segment of the schedule."""
-    lives, arriving = RowLives(RowSteps(machine)), arrivals(machine.scheduled, machine.decisions.io)
+def row_programs(machine: ScheduledMachine, *, again: bool = False) -> RowPrograms:
+    """Look at every segment of the schedule. `again`: columns may be computed more than once."""
+    lives = RowLives(RowSteps(machine))
     whole = [alone(lives, step) for step in range(len(machine.scheduled.steps))]
     largest = max((one.size_bytes for one in whole), default=0)
-    found = [(one, *segments(lives, step, largest)) for step, one in enumerate(whole)]
-    for number in (machine.numbers[name] for name in arriving):
+    found = [(one, *segments(lives, step, largest, again=again)) for step, one in enumerate(whole)]
+    for number in (machine.numbers[name] for name in lives.steps.arriving):
         found[number] = _taking(found, number)
     return RowPrograms(machine=machine, lives=lives, segments=tuple(found))
 
@@ -123,7 +128,7 @@ def _taking(found: Sequence[Sequence[Segment]], number: int) -> tuple[Segment, .
 
 def _link(lives: RowLives, segment: Segment) -> Link | None:
     """Whose bytes the output of a segment takes, and at which distances."""
-    calls = played(lives, segment.first, segment.last, segment.rows)
+    calls = played(lives, segment.first, segment.last, segment.rows, segment.stripes)
     overlay, output = overlay_of(lives, calls), calls.members[-1].one.output.value
     if overlay is None:
         return None
@@ -145,13 +150,14 @@ def region_of(lives: RowLives, segment: Segment, distance: Distance | None = Non
 
     `distance` is that of its output from what it is over; None: as near as it may be.
     """
-    calls = played(lives, segment.first, segment.last, segment.rows)
+    calls = played(lives, segment.first, segment.last, segment.rows, segment.stripes)
     members = calls.members
     order = Rows(
         loops=tuple(member.one.loop for member in members),
         trips=tuple(member.trips for member in members),
         word=folded(calls.calls),
         backward=distance is not None and distance.backward,
+        stripes=stripes_of([member.one for member in members]),
     )
     return Region(
         steps=tuple(member.one.step.name for member in members),

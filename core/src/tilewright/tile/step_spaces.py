@@ -17,7 +17,7 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Node
 from tilewright.ir.index import mentions
-from tilewright.ir.kernel import Kernel, Matched, TileShape
+from tilewright.ir.kernel import Kernel, Matched, PartialSums, TileShape
 from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import CopyPath, Engine, Platform
@@ -170,7 +170,7 @@ class ScheduledMachine:
 
     def taken_bytes(self, buffer: Buffer, memory: str) -> int:
         """What a buffer takes of a memory: its size, up to where the next may begin."""
-        return _up(buffer.size_bytes, max(buffer.align, self.grain(memory)))
+        return align_up(buffer.size_bytes, max(buffer.align, self.grain(memory)))
 
     @cached_property
     def pinned(self) -> Mapping[str, tuple[Buffer, ...]]:
@@ -233,26 +233,13 @@ class ScheduledMachine:
     ) -> TilingSpace:
         """The tilings of one step over the hop with these `ends`, inside the tiles of the hops `outer` around it.
 
-        `resident`: see `operands`; their bytes are not taken off its room. `split`: reductions are cut, too,
-        where the hop leads to the kernel, and the kernel accumulates.
+        `resident`: see `operands`; not taken off its room. `split`: reductions are cut, too, where the kernel can.
         """
         site, binding, access = self.site(step), self.bound.bindings[step.name], self.access(step)
-        sums = self.bound.layers[step.name].sums if split and ends[1] == self.platform.near else None
-        cuts, refused = cuttable(access, binding.kernel, sums)
-        engine = self.engine(binding.engine)
-        operands = self.operands(step, resident)
+        engine, operands = self.engine(binding.engine), self.operands(step, resident)
         visit = self._visit(index, step, access, outer, resident)
-        cuts = tuple(loop for loop in cuts if visit.extents[loop.name] > 1)
-        if all(loop.kind != "reduce" for loop in cuts):
-            sums = None
-        copied = []
-        for operand in operands:
-            path = self.path(operand, binding.kernel, ends)
-            if path is not None and 0 not in operand.shape:
-                loops = tuple(loop.name for loop in access.loops if _moves(access, operand.name, loop, cuts))
-                box = {loop.name: (0, loop.extent) for loop in access.loops}
-                steps = lattice(access.window(operand.name, box), operand.shape, operand.layout, operand.item_bytes)
-                copied.append(_copied_operand(operand, path, loops, steps, visit.rooms.get(operand.name)))
+        form = self.bound.layers[step.name].sums if split and ends[1] == self.platform.near else None
+        cuts, refused, sums = _separated(access, binding.kernel, form, visit.extents)
         return TilingSpace(
             site=site,
             kernel=binding.kernel,
@@ -261,7 +248,11 @@ class ScheduledMachine:
             extents=visit.extents,
             around=visit.around,
             cuts=cuts,
-            copied=tuple(copied),
+            copied=tuple(
+                _copied_operand(operand, path, access, cuts, visit.rooms.get(operand.name))
+                for operand in operands
+                if 0 not in operand.shape and (path := self.path(operand, binding.kernel, ends)) is not None
+            ),
             operations=operations(binding.kernel, self.operators[site.node.op], site, self.platform, engine),
             room_bytes=self.room_bytes(ends[1], index),
             grain=self.grain(ends[1]),
@@ -369,13 +360,20 @@ def structural_key(space: TilingSpace) -> Hashable:
     )
 
 
+def _separated(
+    access: Access, kernel: Kernel, form: PartialSums | None, trips: Mapping[str, int]
+) -> tuple[tuple[Loop, ...], Mapping[str, str], PartialSums | None]:
+    """The loops of several trips that may be cut, why others may not, and `form` where a reduction is among them."""
+    allowed, refused = cuttable(access, kernel, form)
+    cuts = tuple(loop for loop in allowed if trips[loop.name] > 1)
+    return cuts, refused, form if any(loop.kind == "reduce" for loop in cuts) else None
+
+
 def _copied_operand(
-    operand: StepOperand,
-    path: CopyPath,
-    loops: tuple[str, ...],
-    steps: tuple[int, ...],
-    room: tuple[int, ...] | None,
+    operand: StepOperand, path: CopyPath, access: Access, cuts: tuple[Loop, ...], room: tuple[int, ...] | None
 ) -> CopiedOperand:
+    """`room` is the tile buffer of an outer hop that it is copied from or to, in elements; None: where it lives."""
+    window = access.window(operand.name, {loop.name: (0, loop.extent) for loop in access.loops})
     return CopiedOperand(
         name=operand.name,
         written=operand.written,
@@ -383,8 +381,8 @@ def _copied_operand(
         layout=operand.layout,
         item_bytes=operand.item_bytes,
         path=path,
-        loops=loops,
-        steps=steps,
+        loops=tuple(loop.name for loop in access.loops if _moves(access, operand.name, loop, cuts)),
+        steps=lattice(window, operand.shape, operand.layout, operand.item_bytes),
         aligned_offset=room is not None or operand.offset_bytes % path.align == 0,
     )
 
@@ -394,7 +392,3 @@ def _moves(access: Access, operand: str, loop: Loop, cuts: tuple[Loop, ...]) -> 
     if not isinstance(access, MapAccess) or loop.name not in {cut.name for cut in cuts}:
         return False
     return any(mentions(axis.index, loop.name) for axis in access.axes[operand])
-
-
-def _up(size: int, grain: int) -> int:
-    return align_up(size, grain)

@@ -40,19 +40,7 @@ def read_vectors(
 
     Raises TilewrightError TW6001 (exit 2) that says which key, type or shape is wrong.
     """
-    import numpy as np
-
-    try:
-        archive = np.load(file, allow_pickle=False)
-        arrays = {key: archive[key] for key in archive.files}
-    except (OSError, ValueError, EOFError, AttributeError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        raise usage_error(
-            "TW6001",
-            "cannot read the test vectors",
-            where=str(file),
-            details=(str(error).splitlines()[0] if str(error) else type(error).__name__,),
-            fix=("make them with numpy.savez: keys setK/in/TENSOR and setK/out/TENSOR",),
-        ) from None
+    arrays = _arrays(file)
 
     def fitting(key: str, tensor: Tensor) -> Array:
         return _fitting(arrays, key, tensor, file, operators)
@@ -77,6 +65,22 @@ def read_vectors(
         )
         for name in names
     )
+
+
+def _arrays(file: Path) -> dict[str, Array]:
+    import numpy as np
+
+    try:
+        archive = np.load(file, allow_pickle=False)
+        return {key: archive[key] for key in archive.files}
+    except (OSError, ValueError, EOFError, AttributeError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise usage_error(
+            "TW6001",
+            "cannot read the test vectors",
+            where=str(file),
+            details=(str(error).splitlines()[0] if str(error) else type(error).__name__,),
+            fix=("make them with numpy.savez: keys setK/in/TENSOR and setK/out/TENSOR",),
+        ) from None
 
 
 def random_vectors(inputs: Mapping[str, Tensor], count: int, seed: int) -> tuple[VectorSet, ...]:

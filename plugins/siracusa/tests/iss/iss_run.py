@@ -14,6 +14,7 @@ from xpulp_iss import Machine
 
 from tilewright.api import align_up
 from tilewright.c_text.rendering import render_call, render_source
+from tilewright.ir.access import Window
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Call, Kernel, Operand
@@ -24,6 +25,7 @@ from tilewright.ir.sections import ordered
 from tilewright.operators.c_source import c_section
 
 Array = npt.NDArray[np.generic]
+Stored = tuple[Array, tuple[int, ...]]  # by the tensor's axes, and the order in which these are in memory
 CODE, DATA, SIZE = 0x1000, 0x40000, 0x400000
 MACHINE = ("-march=rv32imf", "-mabi=ilp32f", "-DTW_XPULP")
 GCC = (
@@ -40,6 +42,18 @@ void *memcpy(void *to, const void *from, size_t bytes)
     return to;
 }
 """
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One operand's window, as if copied; or the whole operand (`whole`), of which the kernel sees the window."""
+
+    name: str
+    array: Array  # by the tensor's axes
+    layout: tuple[int, ...]
+    window: Window
+    whole: bool
+    place: int
 
 
 @dataclass(frozen=True)
@@ -97,68 +111,77 @@ def run_on_iss(
     "last" where the box is a part of a reduction; `sums` are those of the part before, zeros if there are none.
     """
     layer = layer_of(operator, kernel, site)
-    access, trips = layer.access, {**layer.whole.box, **(box or {})}
-    arrays = _stored(layer, inputs)
-    operands, places, at = {}, [], DATA
-    windows = {name: access.window(name, trips) for name in arrays}
-    whole = {name for name in arrays if gaps and name not in operator.outputs}
-    arrays = {
-        name: (
-            array if name in whole else array[tuple(slice(at.low, at.low + at.extent) for at in windows[name])],
-            layout,
-        )
-        for name, (array, layout) in arrays.items()
-    }
-    for name, (array, layout) in arrays.items():
-        operand = _operand(name, array, layout, len(places), writable=name in operator.outputs)
-        skipped = sum(span.low * step for span, step in zip(windows[name], operand.strides, strict=True))
-        operands[name] = replace(
-            operand,
-            pointer=f"({operand.pointer} + {skipped if name in whole else 0})",
-            extents=tuple(str(span.extent) for span in windows[name]),
-            origin=tuple(str(span.low) for span in windows[name]),
-            before=tuple(str(span.before) for span in windows[name]),
-            after=tuple(str(span.after) for span in windows[name]),
-        )
-        places.append(at)
-        at += align_up(array.nbytes, 16) + 16
-    scratch = kernel.scratch_bytes(layer.tile(trips))
-    empty = np.zeros(max(scratch, 1), np.uint8)
-    operands["scratch"] = _operand("scratch", empty, (0,), len(places), writable=True)
-    places.append(at)
-    form = layer.sums if part else None
-    kept = np.zeros(arrays[operator.outputs[0]][0].size, form.dtype.numpy if form else np.int32)
-    if form is not None:
-        output = operands[operator.outputs[0]]
-        operands["acc"] = replace(
-            output, name="acc", dtype=form.dtype, pointer=f"(({form.dtype.c_type} *)tw_p[{len(places)}])"
-        )
-        places.append(at + scratch + 16 & ~15)
+    trips = {**layer.whole.box, **(box or {})}
+    tiles = _tiles(layer, _stored(layer, inputs), trips, gaps=gaps)
+    operands = _operands(layer, tiles, trips, part)
     extents = {name: str(high - low) for name, (low, high) in trips.items()}
     ends = {"first": str(int(part == "first")), "last": str(int(part == "last"))} if part else {}
     text = kernel_text(kernel, Call(site=layer.site, operands=operands, extents=extents, name="step", **ends))
     image, entry = image_of(text, folder)
     machine = Machine(bytearray(SIZE))
-    machine.memory[CODE : CODE + len(image)] = image
-    for (name, (array, layout)), place in zip(arrays.items(), places, strict=False):
-        if name not in operator.outputs:
-            data = np.ascontiguousarray(array.transpose(layout)).tobytes()
-            machine.memory[place : place + len(data)] = data
+    _write(machine, CODE, image)
+    for tile in tiles:
+        if tile.name not in operator.outputs:
+            _write(machine, tile.place, np.ascontiguousarray(tile.array.transpose(tile.layout)).tobytes())
+    sums_at = align_up(_end(tiles) + operands["scratch"].shape[0] + 1, 16)
     if sums is not None:
-        machine.memory[places[-1] : places[-1] + sums.nbytes] = sums.tobytes()
-    table = np.asarray(places, np.uint32).tobytes()
-    machine.memory[DATA - len(table) : DATA] = table
+        _write(machine, sums_at, sums.tobytes())
+    table = np.asarray([*(tile.place for tile in tiles), _end(tiles), sums_at], np.uint32).tobytes()
+    _write(machine, DATA - len(table), table)
     machine.run(entry, (DATA - len(table),))
-    outputs = tuple(
-        _read(machine, place, array, layout)
-        for (name, (array, layout)), place in zip(arrays.items(), places, strict=False)
-        if name in operator.outputs
-    )
-    found = np.frombuffer(bytes(machine.memory[places[-1] : places[-1] + kept.nbytes]), kept.dtype)
+    outputs = tuple(_read(machine, tile) for tile in tiles if tile.name in operator.outputs)
+    kept = layer.sums.dtype.numpy if layer.sums and part else np.int32
+    found = np.frombuffer(bytes(machine.memory[sums_at:]), kept, outputs[0].size)
     return Executed(outputs, machine.instructions, machine.cycles, machine.executed, found)
 
 
-def _stored(layer: Layer, inputs: Sequence[Array | None]) -> dict[str, tuple[Array, tuple[int, ...]]]:
+def _tiles(
+    layer: Layer, arrays: Mapping[str, Stored], trips: Mapping[str, tuple[int, int]], *, gaps: bool
+) -> list[Tile]:
+    """One after the other in memory: what each operand's window holds, or the whole operand around it."""
+    tiles: list[Tile] = []
+    for name, (array, layout) in arrays.items():
+        window = layer.access.window(name, trips)
+        whole = gaps and name not in layer.operator.outputs
+        part = array if whole else array[tuple(slice(span.low, span.low + span.extent) for span in window)]
+        tiles.append(Tile(name, part, layout, window, whole, _end(tiles)))
+    return tiles
+
+
+def _end(tiles: Sequence[Tile]) -> int:
+    """Where the next tile begins, and behind the last one the kernel's scratch."""
+    return tiles[-1].place + align_up(tiles[-1].array.nbytes, 16) + 16 if tiles else DATA
+
+
+def _operands(
+    layer: Layer, tiles: Sequence[Tile], trips: Mapping[str, tuple[int, int]], part: str
+) -> dict[str, Operand]:
+    """What the kernel's call is rendered with: places by number in a table, windows as they are."""
+    operands = {}
+    for number, tile in enumerate(tiles):
+        operand = _operand(tile.name, tile.array, tile.layout, number, writable=tile.name in layer.operator.outputs)
+        skipped = sum(span.low * step for span, step in zip(tile.window, operand.strides, strict=True))
+        operands[tile.name] = replace(
+            operand,
+            pointer=f"({operand.pointer} + {skipped if tile.whole else 0})",
+            extents=tuple(str(span.extent) for span in tile.window),
+            origin=tuple(str(span.low) for span in tile.window),
+            before=tuple(str(span.before) for span in tile.window),
+            after=tuple(str(span.after) for span in tile.window),
+        )
+    scratch = np.zeros(max(layer.kernel.scratch_bytes(layer.tile(trips)), 1), np.uint8)
+    operands["scratch"] = _operand("scratch", scratch, (0,), len(tiles), writable=True)
+    if part and (form := layer.sums):
+        pointer = f"(({form.dtype.c_type} *)tw_p[{len(tiles) + 1}])"
+        operands["acc"] = replace(operands[layer.operator.outputs[0]], name="acc", dtype=form.dtype, pointer=pointer)
+    return operands
+
+
+def _write(machine: Machine, place: int, data: bytes) -> None:
+    machine.memory[place : place + len(data)] = data
+
+
+def _stored(layer: Layer, inputs: Sequence[Array | None]) -> dict[str, Stored]:
     """Every operand by its tensor's axes, and the order in which it is stored."""
     site, layouts = layer.site, {**layer.preferred, **layer.required}
     values = {tensor.name: array for tensor, array in zip(site.inputs, inputs, strict=True) if tensor is not None}
@@ -181,8 +204,8 @@ def _operand(name: str, array: Array, layout: Sequence[int], index: int, *, writ
     )  # fmt: skip
 
 
-def _read(machine: Machine, place: int, array: Array, layout: Sequence[int]) -> Array:
-    data = bytes(machine.memory[place : place + array.nbytes])
-    stored = np.frombuffer(data, array.dtype).reshape([array.shape[axis] for axis in layout])
-    result: Array = stored.transpose(np.argsort(layout))
+def _read(machine: Machine, tile: Tile) -> Array:
+    data = bytes(machine.memory[tile.place : tile.place + tile.array.nbytes])
+    stored = np.frombuffer(data, tile.array.dtype).reshape([tile.array.shape[axis] for axis in tile.layout])
+    result: Array = stored.transpose(np.argsort(tile.layout))
     return result

@@ -17,6 +17,7 @@ from streams import FaultError
 
 from tilewright.api import align_up
 from tilewright.c_text.rendering import render_call, render_source
+from tilewright.ir.access import Window
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Call, Kernel, Operand
@@ -27,6 +28,7 @@ from tilewright.ir.sections import ordered
 from tilewright.operators.c_source import c_section
 
 Array = npt.NDArray[np.generic]
+Stored = tuple[Array, tuple[int, ...]]  # by the tensor's axes, and the order in which these are in memory
 CODE, CODE_BYTES, DATA = 0x8000_0000, 0x40000, TCDM
 MACHINE = ("-march=rv32imafd", "-mabi=ilp32d", "-DTW_SNITCH=1")
 STACK = 0x8008_0000
@@ -45,6 +47,17 @@ void *memcpy(void *to, const void *from, size_t bytes)
     return to;
 }
 """
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One operand's window, as if copied."""
+
+    name: str
+    array: Array  # by the tensor's axes
+    layout: tuple[int, ...]
+    window: Window
+    place: int
 
 
 @dataclass(frozen=True)
@@ -100,46 +113,52 @@ def run_on_iss(
     Operands are tiles of their own, as if copied, in TCDM.
     """
     layer = layer_of(operator, kernel, site)
-    access, trips = layer.access, {**layer.whole.box, **(box or {})}
-    arrays = _stored(layer, inputs, layouts)
-    operands, places, at = {}, [], DATA
-    windows = {name: access.window(name, trips) for name in arrays}
-    arrays = {
-        name: (array[tuple(slice(at.low, at.low + at.extent) for at in windows[name])], layout)
-        for name, (array, layout) in arrays.items()
-    }
-    for name, (array, layout) in arrays.items():
-        operand = _operand(name, array, layout, len(places), writable=name in operator.outputs)
-        operands[name] = replace(
-            operand,
-            extents=tuple(str(span.extent) for span in windows[name]),
-            origin=tuple(str(span.low) for span in windows[name]),
-            before=tuple(str(span.before) for span in windows[name]),
-            after=tuple(str(span.after) for span in windows[name]),
-        )
-        places.append(at)
-        at += align_up(array.nbytes, 16) + 16
-    scratch = kernel.scratch_bytes(layer.tile(trips))
-    empty = np.zeros(max(scratch, 1), np.uint8)
-    operands["scratch"] = _operand("scratch", empty, (0,), len(places), writable=True)
-    places.append(at)
+    trips = {**layer.whole.box, **(box or {})}
+    tiles = _tiles(layer, _stored(layer, inputs, layouts), trips)
     extents = {name: str(high - low) for name, (low, high) in trips.items()}
+    operands = _operands(layer, tiles, trips)
     text = kernel_text(kernel, Call(site=layer.site, operands=operands, extents=extents, name="step"))
     image, entry = image_of(text, folder, flags)
     memory = Memory(image)
-    for (name, (array, layout)), place in zip(arrays.items(), places, strict=False):
-        if name not in operator.outputs:
-            memory.write(place, np.ascontiguousarray(array.transpose(layout)).tobytes())
-    table = np.asarray(places, np.uint32).tobytes()
-    memory.write(STACK, table)
+    for tile in tiles:
+        if tile.name not in operator.outputs:
+            memory.write(tile.place, np.ascontiguousarray(tile.array.transpose(tile.layout)).tobytes())
+    memory.write(STACK, np.asarray([*(tile.place for tile in tiles), _end(tiles)], np.uint32).tobytes())
     core = called(memory, entry, STACK)
-    outputs = tuple(
-        _read(memory, place, array, layout)
-        for (name, (array, layout)), place in zip(arrays.items(), places, strict=False)
-        if name in operator.outputs
-    )
+    outputs = tuple(_read(memory, tile) for tile in tiles if tile.name in operator.outputs)
     floats = core.floats
     return Executed(outputs, core.instructions, core.finish(), floats.counts, floats.stalls)
+
+
+def _tiles(layer: Layer, arrays: Mapping[str, Stored], trips: Mapping[str, tuple[int, int]]) -> list[Tile]:
+    """What each operand's window holds, one tile after the other in TCDM."""
+    tiles: list[Tile] = []
+    for name, (array, layout) in arrays.items():
+        window = layer.access.window(name, trips)
+        part = array[tuple(slice(span.low, span.low + span.extent) for span in window)]
+        tiles.append(Tile(name, part, layout, window, _end(tiles)))
+    return tiles
+
+
+def _end(tiles: Sequence[Tile]) -> int:
+    """Where the next tile begins, and behind the last one the kernel's scratch."""
+    return tiles[-1].place + align_up(tiles[-1].array.nbytes, 16) + 16 if tiles else DATA
+
+
+def _operands(layer: Layer, tiles: Sequence[Tile], trips: Mapping[str, tuple[int, int]]) -> dict[str, Operand]:
+    """What the kernel's call is rendered with: places by number in a table, windows as they are."""
+    operands = {}
+    for number, tile in enumerate(tiles):
+        writable = tile.name in layer.operator.outputs
+        operands[tile.name] = replace(
+            _operand(tile.name, tile.array, tile.layout, number, writable=writable),
+            extents=tuple(str(span.extent) for span in tile.window),
+            origin=tuple(str(span.low) for span in tile.window),
+            before=tuple(str(span.before) for span in tile.window),
+            after=tuple(str(span.after) for span in tile.window),
+        )
+    scratch = np.zeros(max(layer.kernel.scratch_bytes(layer.tile(trips)), 1), np.uint8)
+    return {**operands, "scratch": _operand("scratch", scratch, (0,), len(tiles), writable=True)}
 
 
 class Memory:
@@ -189,9 +208,7 @@ def called(memory: Memory, entry: int, argument: int, most: int = 50_000_000) ->
     return core
 
 
-def _stored(
-    layer: Layer, inputs: Sequence[Array | None], chosen: Mapping[str, tuple[int, ...]]
-) -> dict[str, tuple[Array, tuple[int, ...]]]:
+def _stored(layer: Layer, inputs: Sequence[Array | None], chosen: Mapping[str, tuple[int, ...]]) -> dict[str, Stored]:
     """Every operand by its tensor's axes, and the order in which it is stored."""
     site, layouts = layer.site, {**layer.preferred, **layer.required, **chosen}
     values = {tensor.name: array for tensor, array in zip(site.inputs, inputs, strict=True) if tensor is not None}
@@ -214,8 +231,8 @@ def _operand(name: str, array: Array, layout: Sequence[int], index: int, *, writ
     )  # fmt: skip
 
 
-def _read(memory: Memory, place: int, array: Array, layout: Sequence[int]) -> Array:
-    data = memory.read(place, array.nbytes)
-    stored = np.frombuffer(data, array.dtype).reshape([array.shape[axis] for axis in layout])
-    result: Array = stored.transpose(np.argsort(layout))
+def _read(memory: Memory, tile: Tile) -> Array:
+    data = memory.read(tile.place, tile.array.nbytes)
+    stored = np.frombuffer(data, tile.array.dtype).reshape([tile.array.shape[axis] for axis in tile.layout])
+    result: Array = stored.transpose(np.argsort(tile.layout))
     return result
