@@ -89,7 +89,7 @@ def row_plans(
     found: list[RowPlan] = []
     for chosen in _schedules(scheduled, operators, decisions, apart=apart):
         machine = ScheduledMachine(chosen[0], operators, chosen[1])
-        programs = row_programs(machine, again=most > 0)
+        programs = row_programs(machine, most)
         found.extend(
             _way(programs, one, before)
             for one in programs.front()

@@ -41,8 +41,8 @@ def every_layer(seed: int = 0) -> tuple[Sample, ...]:
     """The layers, the same for the same seed."""
     numbers = np.random.default_rng(seed)
     families: tuple[Callable[[np.random.Generator], Iterable[Sample]], ...] = (
-        _elementwise, _logical, _windows, _products, _rows, _reductions, _moving, _quantised, _integer_windows,
-        recurrent_layers,
+        _elementwise, _logical, _windows, _products, _rows, _reductions, _moving, _sampled, _quantised,
+        _integer_windows, recurrent_layers,
     )  # fmt: skip
     return tuple(layer for family in families for layer in family(numbers))
 
@@ -199,6 +199,9 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     field, chosen = _floats(numbers, 5, 7, 13), numbers.integers(0, 5 * 7, 9) * 13
     scattered: dict[str, Attribute] = {"reduction": "add", "slice": 13}
     yield Sample(op="Scatter", inputs=(field, chosen, _floats(numbers, 9, 13)), attributes=scattered)
+
+
+def _sampled(numbers: np.random.Generator) -> Iterator[Sample]:
     up: dict[str, Attribute] = {"sizes": (17, 29), "slopes": (9, 10), "offsets": (-4, 0), "divisors": (17, 28)}
     yield Sample(op="ResizeLinear", inputs=(_floats(numbers, 1, 7, 9, 11),), attributes=up)
     first, weights = np.array([0, 3, 1, 6, 2], np.int32), _floats(numbers, 5, 4)
@@ -208,6 +211,13 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     grid = numbers.uniform(-1.3, 1.3, (2, 13, 17, 2)).astype(np.float32)
     sampling: dict[str, Attribute] = {"mode": "linear", "padding": "zeros", "align_corners": 0}
     yield Sample(op="GridSample", inputs=(_floats(numbers, 2, 5, 4, 6), grid), attributes=sampling)
+    corners = np.sort(numbers.uniform(-1, 9, (11, 2, 2)), axis=1).reshape(11, 4).astype(np.float32)
+    bins: dict[str, Attribute] = {"mode": "avg", "height": 5, "width": 7, "samples": 2, "scale": 0.8, "half_pixel": 1}
+    yield Sample(
+        op="RoiAlign",
+        inputs=(_floats(numbers, 2, 9, 6, 8), corners, numbers.integers(0, 2, 11).astype(np.int64)),
+        attributes=bins,
+    )
 
 
 def _requant(reach: float, channels: int = 1) -> Requant:
