@@ -67,8 +67,8 @@ def with_rows(
         return _arriving(planner, answer, rebind)
     if not rows_possible(planner, answer.tiled.scheduled.bound.platform):
         return answer
-    if planner.optimize == "speed":
-        return _overlaid_plan(planner, answer)
+    if planner.optimize == "speed":  # copies of constants were chosen for the room that this plan leaves
+        return answer if planner.choose_constant_copies else _overlaid_plan(planner, answer)
     most = BALANCED if planner.optimize == "balanced" else float("inf")
     ways = [one for one in row_ways(planner, answer.tiled.scheduled, rebind) if one.slowdown <= most]
     return smallest_plan(planner, answer, ways, _MOST_PLANNED)
