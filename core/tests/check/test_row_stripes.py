@@ -27,7 +27,7 @@ def cases() -> Iterator[tuple[Tiled, Region]]:
     """Of random networks the longest segments in stripes."""
     for seed in SEEDS:
         lives = RowLives(RowSteps(on_one_memory(row_network(seed, vocabulary()).graph)))
-        every = [one for last in range(lives.beyond) for one in segments(lives, last, 1 << 30, again=True)]
+        every = [one for last in range(lives.beyond) for one in segments(lives, last, 1 << 30, 1e9)]
         longest = sorted((one for one in every if one.stripes > 1), key=lambda one: one.first - one.last)
         for segment in longest[:1]:
             region = region_of(lives, segment)

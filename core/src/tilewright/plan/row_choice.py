@@ -82,7 +82,7 @@ def row_plans(
     before, most = layers_cycles(scheduled), (recompute - 1.0) * macs_of(scheduled, operators)
     found: list[RowPlan] = []
     for chosen in _schedules(scheduled, operators, decisions, apart=apart):
-        programs = row_programs(ScheduledMachine(chosen[0], operators, chosen[1]), again=most > 0)
+        programs = row_programs(ScheduledMachine(chosen[0], operators, chosen[1]), most)
         found.extend(
             RowPlan(programs=programs, division=one, slowdown=one.cycles / max(before, 1.0))
             for one in programs.front()

@@ -75,12 +75,12 @@ class RowPrograms:
         return {region.name: region for region in found}
 
 
-def row_programs(machine: ScheduledMachine, *, again: bool = False) -> RowPrograms:
-    """Look at every segment of the schedule. `again`: columns may be computed more than once."""
+def row_programs(machine: ScheduledMachine, again: float = 0.0) -> RowPrograms:
+    """Look at every segment of the schedule. `again`: multiply-accumulates that may be done once more, in stripes."""
     lives = RowLives(RowSteps(machine))
     whole = [alone(lives, step) for step in range(len(machine.scheduled.steps))]
     largest = max((one.size_bytes for one in whole), default=0)
-    found = [(one, *segments(lives, step, largest, again=again)) for step, one in enumerate(whole)]
+    found = [(one, *segments(lives, step, largest, again)) for step, one in enumerate(whole)]
     for number in (machine.numbers[name] for name in lives.steps.arriving):
         found[number] = _taking(found, number)
     return RowPrograms(machine=machine, lives=lives, segments=tuple(found))

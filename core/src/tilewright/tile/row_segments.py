@@ -49,14 +49,15 @@ def alone(lives: RowLives, step: int) -> Segment:
     return Segment(first=step, last=step, rows=0, size_bytes=lives.alive(step) + scratch, cycles=cycles)
 
 
-def segments(lives: RowLives, last: int, largest: int, *, again: bool = False) -> Iterator[Segment]:
-    """Of several steps, with every number of rows per call, none of which needs more than `largest` bytes. With `again`
-    also in stripes, where columns are computed more than once.
+def segments(lives: RowLives, last: int, largest: int, again: float = 0.0) -> Iterator[Segment]:
+    """Of several steps, with every number of rows per call, none of which needs more than `largest` bytes. In stripes,
+    too, where so many multiply-accumulates may be done `again`.
     """
     first = _first(lives, last)
-    ways = [*((rows, 1) for rows in ROWS_PER_CALL), *((1, stripes) for stripes in STRIPES if again)]
+    ways = [*((rows, 1) for rows in ROWS_PER_CALL), *((1, stripes) for stripes in STRIPES if again > 0)]
     for rows, stripes in ways if first < last else ():
-        yield from _worth_a_look(lives, (first, last), rows, stripes, largest)
+        found = _worth_a_look(lives, (first, last), rows, stripes, largest)
+        yield from (one for one in found if one.again <= again)
 
 
 def played(lives: RowLives, first: int, last: int, rows: int, stripes: int = 1) -> Play:

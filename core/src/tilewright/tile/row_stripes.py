@@ -7,25 +7,29 @@ that the columns around an edge are computed on both sides of it: memory is paid
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from tilewright.ir.access import Loop, MapAccess
+from tilewright.ir.access import Loop, MapAccess, Span
 from tilewright.ir.regions import Stripes
 from tilewright.ir.rounding import align_down, align_up, ceil_div
-from tilewright.tile.row_steps import Columns, RowStep, RowSteps, parallel_loop
+from tilewright.tile.row_steps import Columns, RowRead, RowStep, RowSteps, parallel_loop
+
+Reader = tuple[RowStep, RowRead]  # a step, and how it reads
 
 
 def in_stripes(steps: RowSteps, chosen: Sequence[RowStep], count: int) -> tuple[RowStep, ...]:
     """The last of these steps with their columns: as many as can be computed in so many stripes; () for none."""
-    found: list[RowStep] = []
+    found, readers = list[RowStep](), dict[str, list[Reader]]()
     for one in reversed(chosen):
-        columns = _columns(steps, one, found, count)
+        columns = _columns(steps, one, readers.get(one.output.value, ()) if found else None, count)
         if columns is None:
             break
-        found.insert(0, replace(one, columns=columns))
-    return tuple(found)
+        found.append(replace(one, columns=columns))
+        for read in one.reads:
+            readers.setdefault(read.value, []).append((found[-1], read))
+    return tuple(reversed(found))
 
 
 def with_stripes(steps: RowSteps, chosen: Sequence[RowStep], stripes: Stripes | None) -> tuple[RowStep, ...]:
@@ -48,17 +52,17 @@ def stripes_of(members: Sequence[RowStep]) -> Stripes | None:
     return Stripes(loops=tuple(one.loop for one in columns), bounds=bounds)
 
 
-def _columns(steps: RowSteps, one: RowStep, later: Sequence[RowStep], count: int) -> Columns | None:
-    """Those of the step before the later ones; None where it cannot have any."""
+def _columns(steps: RowSteps, one: RowStep, readers: Sequence[Reader] | None, count: int) -> Columns | None:
+    """Those of a step, by who reads it; of the last one, which has no readers, even parts. None: it cannot have any."""
     loop, axis = _column_loop(steps, one), steps.column_axes.get(one.output.value)
     if loop is None or axis is None:
         return None
     grain = steps.machine.bound.bindings[one.step.name].kernel.multiples.get(loop.name, 1)
-    if later:
-        bounds = [_needed(steps, one, later, stripe, loop.extent) for stripe in range(count)]
-    else:
+    if readers is None:
         ends = [stripe * ceil_div(loop.extent, grain) // count * grain for stripe in range(count)]
         bounds = list(pairwise((*ends, loop.extent)))
+    else:
+        bounds = [_needed(steps, readers, stripe, loop.extent) for stripe in range(count)]
     if any(low >= high for low, high in bounds):
         return None
     aligned = tuple((align_down(low, grain), min(align_up(high, grain), loop.extent)) for low, high in bounds)
@@ -74,22 +78,19 @@ def _column_loop(steps: RowSteps, one: RowStep) -> Loop | None:
     return loop if loop is not None and loop.name != one.loop else None
 
 
-def _needed(steps: RowSteps, one: RowStep, later: Sequence[RowStep], stripe: int, extent: int) -> tuple[int, int]:
-    """What the later steps read of its columns in a stripe; nothing is from `extent` to 0."""
-    spans = [*_read(steps, one, later, stripe)]
-    return min((low for low, _ in spans), default=extent), max((high for _, high in spans), default=0)
+def _needed(steps: RowSteps, readers: Sequence[Reader], stripe: int, extent: int) -> tuple[int, int]:
+    """What is read of a step's columns in a stripe; nothing is from `extent` to 0."""
+    spans = [span for reader, read in readers if (span := _read(steps, reader, read, stripe)).extent]
+    return min((span.low for span in spans), default=extent), max((span.high for span in spans), default=0)
 
 
-def _read(steps: RowSteps, one: RowStep, later: Sequence[RowStep], stripe: int) -> Iterator[tuple[int, int]]:
-    for reader in later:
-        access, columns = steps.machine.access(reader.step), reader.columns
-        if not isinstance(access, MapAccess) or columns is None:
-            raise TypeError(f"step '{reader.step.name}' has no columns")
-        box = {loop.name: (0, loop.extent) for loop in access.loops} | {columns.loop: columns.bounds[stripe]}
-        for read in (read for read in reader.reads if read.value == one.output.value):
-            span = access.axes[read.operand][steps.column_axes[read.value]].span(box)
-            if span.low < span.high:
-                yield span.low, span.high
+def _read(steps: RowSteps, reader: RowStep, read: RowRead, stripe: int) -> Span:
+    """The columns of a value that a step reads in a stripe."""
+    access, columns = steps.machine.access(reader.step), reader.columns
+    if not isinstance(access, MapAccess) or columns is None:
+        raise TypeError(f"step '{reader.step.name}' has no columns")
+    box = {loop.name: (0, loop.extent) for loop in access.loops} | {columns.loop: columns.bounds[stripe]}
+    return access.axes[read.operand][steps.column_axes[read.value]].span(box)
 
 
 def _axis_of(steps: RowSteps, one: RowStep, name: str) -> int:
