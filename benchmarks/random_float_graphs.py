@@ -487,7 +487,7 @@ DRAWS: Mapping[str, Draw] = {
     "LpNormalization": _lp_normalization, "Trilu": _trilu,
 }  # fmt: skip
 # Where onnx's reference is no witness alone: op_type -> the version from which it does what the text says.
-DOUBTFUL = {"Softmax": 13, "LogSoftmax": 13, "LpNormalization": LAST + 1}  # along one axis; without the absolute value
+DOUBTFUL = {"Softmax": 13, "LogSoftmax": 13, "BatchNormalization": 14, "LpNormalization": LAST + 1}
 MOVES = {"Transpose", "Reshape", "Flatten", "Unsqueeze", "Squeeze", "Slice", "Concat", "Split", "Gather", "Tile"}
 
 

@@ -1,5 +1,6 @@
 """Computes networks that nobody has seen row by row, in the least memory, and compares what is written with references.
 Usage: python benchmarks/random_rows.py [--target generic] [--kinds cnn,branched] [--seeds 0:60] [--optimize ram]
+       [--recompute 1.0]
 
 The networks are those of `tilewright.testing.random_networks`, in QDQ form, for every kind and seed; on this machine
 they run under sanitizers, on Cortex-M under QEMU. A line for each kind: networks, how many have steps by rows, bytes of
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tilewright.config.options import Options
-from tilewright.plan.planner import Optimize, ram_bytes
+from tilewright.plan.planner import ram_bytes
 from tilewright.plugins import Registry, load_for, load_named
 from tilewright.rewrite import rewrite
 from tilewright.testing.random_networks import random_network
@@ -41,13 +42,14 @@ def main() -> int:
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--seeds", default="0:75", help="first and one behind the last")
     parser.add_argument("--optimize", default="ram", choices=("ram", "balanced"))
+    parser.add_argument("--recompute", type=float, default=1.0, help="times the products, at most")
     asked = parser.parse_args()
+    options = Options(optimize=asked.optimize, recompute=asked.recompute)
     registry, faults = load_for(target=asked.target), list[str]()
     sys.stdout.write("| kind | target | networks | with rows | layers, B | rows, B |\n|---|---|" + "---:|" * 4 + "\n")
     for kind in asked.kinds.split(","):
         found = [
-            judged(kind, seed, asked.target, asked.optimize, registry)
-            for seed in range(*map(int, asked.seeds.split(":")))
+            judged(kind, seed, asked.target, options, registry) for seed in range(*map(int, asked.seeds.split(":")))
         ]
         faults.extend(fault for one in found for fault in one.faults)
         sums = f"{sum(one.layers_bytes for one in found):,} | {sum(one.rows_bytes for one in found):,}"
@@ -58,13 +60,13 @@ def main() -> int:
     return 1 if faults else 0
 
 
-def judged(kind: str, seed: int, target: str, optimize: Optimize, registry: Registry) -> Outcome:
+def judged(kind: str, seed: int, target: str, options: Options, registry: Registry) -> Outcome:
     """One network: planned both ways, run by rows, and everything that is wrong with that."""
     network = random_network(kind, seed, registry.operators)
     lowered = rewrite(network.graph, registry.operators, tuple(registry.graph_passes.values())).graph
     alone = SideBySide(graph=lowered, feeds=network.feeds)
     layers = alone.deployment(target, Options(), registry=registry)
-    rows = alone.deployment(target, Options(optimize=optimize), registry=registry)
+    rows = alone.deployment(target, options, registry=registry)
     name = rows.platform.runners[0]
     runner = load_named(("runner", name)).runners[name]
     with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,9 @@ Usage: python tools/release.py FOLDER [--trial] [--wheels FOLDER]. Needs build, 
     wheels      those of tilewright-minimalloc that cibuildwheel made elsewhere are added: --wheels FOLDER
     contents    twine check --strict, check-wheel-contents, and the licence is in each file
 
-Building these wheels needs containers: `cibuildwheel --output-dir FOLDER plugins/minimalloc_allocator`.
+Building these wheels needs containers: `cibuildwheel --output-dir FOLDER plugins/minimalloc_allocator`. Without
+them, for Linux with glibc and the processor of this machine (the extension asks for nothing newer than glibc 2.14):
+`pip wheel --no-deps -w built ./plugins/minimalloc_allocator`, then `auditwheel repair -w FOLDER built/*.whl`.
 """
 
 from __future__ import annotations

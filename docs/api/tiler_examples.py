@@ -17,6 +17,7 @@ from tilewright.api.tiler import (
     Repeated,
     Rows,
     SplitReduction,
+    Stripes,
     TileChoices,
     Tiler,
     Tiling,
@@ -88,6 +89,11 @@ assert together.inner == ("conv_out",)
 rows = Rows(loops=("h", "h"), trips=(1, 1), word=(Repeated(steps=(0, 0, 1), times=7),))
 assert rows.calls[:4] == (0, 0, 1, 0)
 assert Region(steps=("conv", "pool"), order=rows).rows == rows
+
+# %% Stripes
+# The columns in two parts: all calls are made for each of them. Column 4 of the convolution is computed in both.
+stripes = Stripes(loops=("w", "w"), bounds=(((0, 5), (0, 4)), ((4, 8), (4, 8))))
+assert len(Rows(loops=("h", "h"), trips=(1, 1), word=rows.word, stripes=stripes).calls) == 21
 
 # %% SplitReduction
 # A reduction that is cut, and the type of the sums that are kept from one part of it to the next.

@@ -333,7 +333,7 @@ def test_a_report_is_shown_again(tilewright: Run, compiled: tuple[Path, Any]) ->
     assert (text.code, text.err) == (0, "")
     told = [line for line in compiled[1].err.splitlines() if line and not line.startswith("wrote ")]
     assert [line for line in text.out.splitlines() if line in told] == told
-    assert "memory against cycles (estimates)" in text.out  # which compile leaves to this command
+    assert "memory against cycles: tilewright check MODEL --target generic --front" in text.out
     rows = list(csv.DictReader(io.StringIO(tilewright("report", file, "--format", "csv").out)))
     steps = json.loads(file.read_text(encoding="utf-8"))["steps"]
     assert [int(row["macs"]) for row in rows] == [step["macs"] for step in steps]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from networks import network_file
+from tilewright import compile
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.plan.planner import ram_bytes
 
 SAID = re.compile(r"^fits in ([\d,]+) B; row by row in ([\d,]+) B at ([+-][\d.]+) %", re.MULTILINE)
 TYPED = re.compile(r"^  (tilewright check .* --optimize ram)$", re.MULTILINE)
+NAMED = re.compile(r"^memory against cycles: (tilewright check .*)$", re.MULTILINE)
+TABLE = "memory against cycles (estimates)"
 RAM = re.compile(r"^  ram +([\d,]+) B", re.MULTILINE)
 
 
@@ -32,11 +36,36 @@ def test_the_line_that_is_printed_gives_what_it_says(tilewright: Callable[..., A
 
 
 def test_a_report_shows_the_front(tilewright: Callable[..., Any], tmp_path: Path) -> None:
-    assert tilewright("compile", network_file("kws_int8"), "--target", "generic", "-o", tmp_path / "kws").code == 0
+    words = ("compile", network_file("kws_int8"), "--target", "generic", "--front", "-o", tmp_path / "kws")
+    assert tilewright(*words).code == 0
     report = tmp_path / "kws" / "report.json"
     text, page = tilewright("report", report).out, tilewright("report", report, "--format", "html").out
-    assert "memory against cycles (estimates)" in text and "--optimize ram" in text and "this plan" in text
+    assert TABLE in text and "--optimize ram" in text and "this plan" in text
     assert "Memory against cycles" in page and "<code>--optimize ram</code>" in page
+
+
+def test_a_report_that_was_not_asked_for_it_names_the_command_that_shows_it(
+    tilewright: Callable[..., Any], tmp_path: Path
+) -> None:
+    file = network_file("kws_int8")
+    assert tilewright("compile", file, "--target", "generic", "-o", tmp_path / "kws").code == 0
+    report = tmp_path / "kws" / "report.json"
+    assert "front" not in json.loads(report.read_text("utf-8"))
+    named = NAMED.search(tilewright("report", report).out)
+    assert named and f"<code>{named[1]}</code>" in (tmp_path / "kws" / "report.html").read_text("utf-8")
+    shown = tilewright(*shlex.split(named[1].replace("MODEL", str(file)))[1:])
+    assert shown.code == 0 and TABLE in shown.out and "--optimize ram" in shown.out
+    assert TABLE not in tilewright("check", file, "--target", "generic").out
+
+
+def test_a_compilation_does_not_look_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unasked(_: Deployment) -> NoReturn:
+        raise AssertionError("the front was looked for")
+
+    monkeypatch.setattr(Deployment, "front", property(unasked))
+    assert "front" not in compile(network_file("kws_int8"), "generic").report.data
+    with pytest.raises(AssertionError, match="looked for"):
+        compile(network_file("kws_int8"), "generic", front=True)
 
 
 @pytest.mark.parametrize("target", ["generic", "cortex-m4"])

@@ -129,6 +129,7 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW5034": ("check net.onnx -t siracusa --memory l1=1M",),
     "TW5101": ("check wide.onnx -t siracusa --memory l1=2K --set stacks=l2",),
     "TW5102": ("check wide.onnx -t siracusa --tiler cpsat --memory l1=2K --set stacks=l2",),
+    "TW6001": ("validate net.onnx -t generic --sets 1 --io user",),
     "TW6003": (moved_too_far,),
     "TW7001": ("validate net.onnx -t generic",),
     "TW7006": ("validate net.onnx -t siracusa --on host --sets 1",),
@@ -146,7 +147,8 @@ PROJECT = {"TW1130": 'colour = "red"\n'}  # tilewright.toml
 # What a step leaves of the environment and the line: it is taken where the mistake has been undone.
 INSTEAD = {
     "TW1004": ("--name",), "TW1101": ("--io", "--plot", "--capacity"), "TW1111": ("--code-pass",),
-    "TW1112": ("--code-pass",), "TW1116": ("--pin",), "TW7006": ("--on",), "TW8041": ("-t",), "TW5002": (),
+    "TW1112": ("--code-pass",), "TW1116": ("--pin",), "TW6001": ("--io",), "TW7006": ("--on",),
+    "TW8041": ("-t",), "TW5002": (),
 }  # fmt: skip
 
 

@@ -112,6 +112,29 @@ def scalars() -> list[Case]:
     ]
 
 
+def scalar_inputs() -> list[Case]:
+    """Operators of one operand that are written with others: a scalar stays one."""
+    whole = node("Cast", ["x"], ["i"], to=TensorProto.INT32)
+    floats = ("Celu", "HardSwish", "IsInf", "IsNaN", "Mish", "Selu", "Shrink", "ThresholdedRelu")
+    return [
+        *(made(op, [node(op, ["x"], ["y"])], {}, inputs={"x": ()}, outputs=("y",)) for op in floats),
+        made("BitwiseNot", [whole, node("BitwiseNot", ["i"], ["y"])], {}, inputs={"x": ()}, outputs=("y",)),
+    ]
+
+
+def wide_limits() -> list[Case]:
+    """64-bit integers beside limits that a double does not hold."""
+    odd, wide = (1 << 53) + 1, node("Cast", ["x"], ["i"], to=TensorProto.INT64)
+    spread = [wide, node("Mul", ["i", "far"], ["w"])]
+    return [
+        made("low", [*spread, node("Clip", ["w", "low"], ["y"])], {"far": np.int64(1 << 52), "low": np.int64(odd)},
+             outputs=("y",)),
+        made("high", [*spread, node("Clip", ["w", "", "high"], ["y"])], {"far": np.int64(1 << 52),
+             "high": np.int64(-odd)}, outputs=("y",)),
+        made("none", [*spread, node("Clip", ["w"], ["y"])], {"far": np.int64(1 << 52)}, outputs=("y",)),
+    ]  # fmt: skip
+
+
 def without_elements() -> list[Case]:
     none = {"e": numbers(2, 0)}
     return [
@@ -129,7 +152,9 @@ def without_elements() -> list[Case]:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("cases", [constant_outputs, scalars, without_elements], ids=lambda cases: cases.__name__)
+@pytest.mark.parametrize(
+    "cases", [constant_outputs, scalars, scalar_inputs, wide_limits, without_elements], ids=lambda cases: cases.__name__
+)
 def test_awkward_graphs(cases, tool, tmp_path: Path) -> None:
     tool("cc")
     outcomes = run_batch(cases(), tmp_path)

@@ -12,6 +12,7 @@ from types import ModuleType
 
 import pytest
 
+from tilewright.config.options import Options
 from tilewright.plugins import load_for
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "random_rows.py"
@@ -29,7 +30,13 @@ def _script() -> ModuleType:
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("kind", ["cnn", "mobile", "sequence", "branched"])
 def test_rows_are_exact_and_take_no_more_memory(script: ModuleType, kind: str, seed: int) -> None:
-    found = script.judged(kind, seed, "generic", "ram", load_for(target="generic"))
+    found = script.judged(kind, seed, "generic", Options(optimize="ram"), load_for(target="generic"))
+    assert found.faults == ()
+
+
+@pytest.mark.parametrize("kind", ["cnn", "mobile", "branched"])
+def test_columns_that_are_computed_again_are_exact(script: ModuleType, kind: str) -> None:
+    found = script.judged(kind, 1, "generic", Options(optimize="ram", recompute=2.0), load_for(target="generic"))
     assert found.faults == ()
 
 
@@ -37,6 +44,6 @@ def test_rows_are_exact_and_take_no_more_memory(script: ModuleType, kind: str, s
 def test_rows_are_exact_on_cortex_m(script: ModuleType, target: str, tool: Callable[[str], str]) -> None:
     for one in ("arm-none-eabi-gcc", "qemu-system-arm"):
         tool(one)
-    found = script.judged("branched", 3, target, "balanced", load_for(target=target))
+    found = script.judged("branched", 3, target, Options(optimize="balanced"), load_for(target=target))
     assert found.faults == ()
     assert found.steps_by_rows

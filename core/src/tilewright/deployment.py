@@ -137,6 +137,7 @@ class Deployment:
             longest=self.options.groups,
             budget=Budget(work=self.options.effort, seed=self.options.seed),
             optimize=self.options.optimize,
+            recompute=self.options.recompute,
             choose_constant_copies=self.options.choose_constant_copies,
             layers=Layers(operators=self.registry.operators),
         )

@@ -47,6 +47,7 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         buffering=flags["buffering"],
         groups=flags["groups"],
         optimize=flags["optimize"],
+        recompute=flags["recompute"],
         code_passes=dict(_code_pass(text) for text in flags["code_passes"]),
         effort=flags["effort"],
         seed=flags["seed"],

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.overlays import OverlaidBuffers, as_proved, chosen, with_overlays
 from tilewright.errors import TilewrightError
-from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
+from tilewright.ir.allocation import Block, Budget, Place, Pool, Problem, Solution
 
 POOL = Pool(name="ram", capacity_bytes=None)
 
@@ -69,6 +70,19 @@ def test_a_body_lies_on_others_where_that_is_lower() -> None:
     first, x, y = block("first", 256, 0, 1), block("x", 64, 1, 3), block("y", 128, 3, 4)
     found = offsets(first, x, y, overlays=(over("y", "x", 64),))
     assert (found["x"], found["y"]) == (256, 192)  # 320 B; from the lowest place it would be 384
+
+
+def test_bytes_are_only_taken_where_that_is_lower() -> None:
+    """Small values that were put right before large ones would be in the way of the next large one."""
+    blocks = (
+        block("x", 1024, 0, 1), block("y", 128, 1, 2), block("z", 1024, 2, 3), block("u", 128, 3, 4),
+        block("v", 1024, 4, 5), block("w", 128, 5, 6),
+    )  # fmt: skip
+    problem = with_overlays(
+        Problem(blocks=blocks, pools=(POOL,)), (over("y", "x", 16), over("u", "z", 16), over("w", "v", 16))
+    )
+    found = BestFit().solve(problem, Budget(work=0))
+    assert max(found.places[one.name].offset_bytes + one.size_bytes for one in blocks) == 1024 + 128
 
 
 def test_what_was_chosen_is_no_proof() -> None:

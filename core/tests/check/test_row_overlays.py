@@ -80,6 +80,14 @@ def test_what_cannot_be_is_said() -> None:
         assert any("as no region by rows" in fault for fault in faults)
 
 
+def test_an_output_is_over_no_value_in_its_own_buffer() -> None:
+    for tiled, region, value in cases():
+        storage = tiled.scheduled.storage
+        shared = replace(tiled.scheduled, storage={**storage, value: storage[region.held[value].over]})
+        faults = check_tiles(replace(tiled, scheduled=shared), vocabulary())
+        assert any("which is in its own buffer" in fault for fault in faults), region.name
+
+
 @pytest.mark.parametrize("number", range(6))
 def test_a_plan_keeps_the_distance_and_another_one_is_found(number: int) -> None:
     tiled, region, value = [case for case in cases() if case[1].held[case[2]].lag_bytes][number]

@@ -50,7 +50,7 @@ def test_keywords_say_what_flags_say() -> None:
     ]
     typed += ["--pool", "fast:1K", "--pin", "conv*=fast", "--set", "isa=plain", "--stage", "w*=fast", "--groups", "2"]
     typed += ["--state", "h:h0=0", "--io-type", "int8", "--code-pass", "profile", "--effort", "9", "--allow-external"]
-    typed += ["--clock", "80MHz", "--optimize", "ram"]
+    typed += ["--clock", "80MHz", "--optimize", "ram", "--recompute", "1.2"]
     flags: dict[str, Any] = command.make_context("compile", typed).params
     keywords: Keywords = {
         "name": "net",
@@ -69,6 +69,7 @@ def test_keywords_say_what_flags_say() -> None:
         "allow_external": True,
         "clock": "80MHz",
         "optimize": "ram",
+        "recompute": 1.2,
     }
     assert options_of(keywords) == options_from(flags)
 

@@ -111,6 +111,21 @@ def test_an_expand_of_nothing_is_nothing(loads, model) -> None:
     assert graph.tensors["y"].shape == (2, 0, 4)
 
 
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    ("starts", "wanted"),
+    [([1, 2, 3, 4, 5], [2, 3]), ([1, 2, 3, 4], [2, 3]), ([1, 2], [0, 1, 2, 0, 0]), ([1, 2], [0, 0, 1, 2, 0, 0])],
+)
+def test_the_middle_is_cut_out_or_bordered(loads, model, starts: list[int], wanted: list[int], kind: type) -> None:
+    ends = [helper.make_tensor_value_info("x", TensorProto.INT32, [1, len(starts)])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.INT32, None)]
+    size = onnx.numpy_helper.from_array(np.array([len(wanted)], kind), "size")
+    node = helper.make_node("CenterCropPad", ["x", "size"], ["y"], axes=[-1])
+    graph = loads(model([node], inputs=ends, outputs=outputs, constants=[size], opset=18)).graph
+    given = {"x": np.array([starts], np.int32)}
+    assert run(graph, given, vocabulary())["y"].tolist() == [wanted]
+
+
 def test_a_mean_of_doubles(loads, model) -> None:
     ends = [helper.make_tensor_value_info(name, TensorProto.DOUBLE, [3]) for name in ("a", "b", "y")]
     graph = loads(model([helper.make_node("Mean", ["a", "b"], ["y"])], inputs=ends[:2], outputs=ends[2:])).graph

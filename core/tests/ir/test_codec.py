@@ -18,7 +18,7 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Node
 from tilewright.ir.kernel import Kernel
-from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, SplitReduction
+from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, Repeated, Rows, SplitReduction, Stripes
 from tilewright.ir.requant import Requant
 
 
@@ -133,6 +133,13 @@ class _Everything:
 )
 def test_every_kind_of_field_round_trips(value: _Everything) -> None:
     assert _round(value) == value
+
+
+def test_a_region_in_stripes_round_trips() -> None:
+    stripes = Stripes(loops=("w", "w"), bounds=(((0, 5), (0, 4)), ((3, 8), (4, 8))))
+    rows = Rows(loops=("h", "h"), trips=(1, 1), word=(Repeated((0, 1), 2),), stripes=stripes)
+    region = Region(steps=("a", "b"), order=rows)
+    assert _round(region) == region
 
 
 def test_nan_and_numpy_scalars_become_plain_numbers() -> None:

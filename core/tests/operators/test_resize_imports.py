@@ -13,6 +13,7 @@ from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
 from tilewright.ir.graph import Graph
 from tilewright.operators.families import FAMILIES
+from tilewright.validate.reference import run
 
 OPERATORS = {operator.name: operator for family in FAMILIES for operator in import_module(family).OPERATORS}
 FLOAT, BYTE = TensorProto.FLOAT, TensorProto.INT8
@@ -56,6 +57,18 @@ def imported(
 )
 def test_what_it_becomes(given: dict[str, Any], ops: list[str]) -> None:
     assert [node.op for node in imported(**given).nodes] == ops
+
+
+def test_the_first_version_takes_the_element_above_where_the_image_shrinks() -> None:
+    """The case `resize_downsample_nearest` of ONNX 1.5: 1 2 3 4 by 0.6 is 1 3."""
+    x = helper.make_tensor_value_info("x", FLOAT, [1, 1, 2, 4])
+    scales = numpy_helper.from_array(np.array([1, 1, 0.6, 0.6], np.float32), "scales")
+    ends = [helper.make_tensor_value_info("y", FLOAT, None)]
+    graph = helper.make_graph([helper.make_node("Resize", ["x", "scales"], ["y"])], "g", [x], ends, [scales])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 10)], ir_version=8)
+    loaded = load(model.SerializeToString(), operators=OPERATORS).graph
+    given = {"x": np.arange(1, 9, dtype=np.float32).reshape(1, 1, 2, 4)}
+    assert run(loaded, given, OPERATORS)["y"].tolist() == [[[[1, 3]]]]
 
 
 def test_bytes_are_moved_to_any_size() -> None:

@@ -17,7 +17,7 @@ from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, Planner, ram_bytes
 from tilewright.plan.remedies import with_memories
-from tilewright.plan.row_choice import BALANCED, order_of, row_notes, row_plans
+from tilewright.plan.row_choice import BALANCED, order_of, row_notes, row_plans, times_computed
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.testing.sketch import Sketch
@@ -26,16 +26,22 @@ from tilewright.tile.strategies import StepTiler
 SEED = 0  # layers 4,860 B or so, by rows much less
 
 
-def planned(optimize: Optimize = "speed", limit: int | None = None) -> Allocated:
-    """The network's plan."""
+WIDE = 6  # a network of which columns that are computed again take less
+
+
+def planned(
+    optimize: Optimize = "speed", limit: int | None = None, *, seed: int = SEED, recompute: float = 1.0
+) -> Allocated:
+    """A network's plan."""
     planner = Planner(
         operators=vocabulary(),
         kernels=portable_kernels(),
         tiler=StepTiler(name="auto", summary=""),
         allocator=BestFit(),
         optimize=optimize,
+        recompute=recompute,
     )
-    bound = planner.bind(row_network(SEED, vocabulary()).graph, ONE_MEMORY)
+    bound = planner.bind(row_network(seed, vocabulary()).graph, ONE_MEMORY)
     return Fitting(planner=planner).plan(with_memories(bound, {"ram": limit}) if limit else bound)
 
 
@@ -112,8 +118,37 @@ def test_what_rows_cannot_do_either_does_not_fit() -> None:
         planned("ram", 64)
 
 
-def test_decisions_of_a_plan_give_it_again() -> None:
-    plan = planned("ram")
+def striped(plan: Allocated) -> bool:
+    """Whether any columns are computed in stripes."""
+    return any(region.rows is not None and region.rows.stripes is not None for region in plan.tiled.regions)
+
+
+def test_nothing_is_computed_again_unless_that_is_asked_for() -> None:
+    for optimize in ("speed", "balanced", "ram"):
+        plan = planned(optimize, seed=WIDE)
+        assert not striped(plan) and times_computed(plan, vocabulary()) == 1.0
+
+
+@pytest.mark.parametrize("recompute", [1.1, 1.3, 2.0, 10.0])
+def test_columns_are_computed_again_as_often_as_allowed_and_the_note_says_so(recompute: float) -> None:
+    plan = planned("ram", seed=WIDE, recompute=recompute)
+    often = times_computed(plan, vocabulary())
+    assert often <= recompute
+    assert ram_bytes(plan) <= ram_bytes(planned("ram", seed=WIDE))
+    (note,) = row_notes(plan, vocabulary())
+    assert (f"{often:.2f} times the multiply-accumulates" in note.message) == striped(plan)
+
+
+def test_computing_columns_again_takes_less_memory() -> None:
+    plan = planned("ram", seed=WIDE, recompute=10.0)
+    assert striped(plan) and ram_bytes(plan) < ram_bytes(planned("ram", seed=WIDE))
+    limit = ram_bytes(planned("ram", seed=WIDE)) - 1
+    assert ram_bytes(planned("speed", limit, seed=WIDE, recompute=10.0)) <= limit
+
+
+@pytest.mark.parametrize("recompute", [1.0, 10.0])
+def test_decisions_of_a_plan_give_it_again(recompute: float) -> None:
+    plan = planned("ram", seed=WIDE, recompute=recompute)
     planner = Planner(
         operators=vocabulary(),
         kernels=portable_kernels(),
@@ -121,7 +156,7 @@ def test_decisions_of_a_plan_give_it_again() -> None:
         allocator=BestFit(),
         pins=plan.decisions,
     )
-    again = planner.plan(planner.bind(row_network(SEED, vocabulary()).graph, ONE_MEMORY))
+    again = planner.plan(planner.bind(row_network(WIDE, vocabulary()).graph, ONE_MEMORY))
     assert again.placements == plan.placements and again.tiled.regions == plan.tiled.regions
 
 

@@ -50,6 +50,13 @@ def test_less_memory_costs_more_cycles(seed: int) -> None:
         assert one.ram_bytes > other.ram_bytes and one.slowdown <= other.slowdown
 
 
+@pytest.mark.parametrize("seed", (*SEEDS, 13, 15))
+def test_it_is_found_too_where_the_plan_is_by_rows_already(seed: int) -> None:
+    least = front(seed, "ram")
+    assert min(one.ram_bytes for one in least) <= min(one.ram_bytes for one in front(seed))
+    assert max(one.ram_bytes for one in least) == max(one.ram_bytes for one in front(seed))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_flags_lead_to_each_point(seed: int) -> None:
     for one in front(seed):

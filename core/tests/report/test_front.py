@@ -5,9 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.platform import Engine
 from tilewright.plan.row_front import FrontPoint
-from tilewright.report.build import MOST_STEPS, _front
-from tilewright.report.front import front_of, front_table, less_memory
+from tilewright.report.build import _front
+from tilewright.report.front import front_of, front_table, less_memory, what_to_ask
 from tilewright.report.table import plain
 
 PLAN = FrontPoint(ram_bytes=50_064, slowdown=0.0, chosen=True)
@@ -44,13 +46,27 @@ def test_a_table_has_every_point() -> None:
 
 
 def test_one_point_is_no_table() -> None:
-    assert front_table({"front": front_of((PLAN,))}) == front_table({}) == ()
+    assert front_table({"front": front_of((PLAN,))}) == ()
 
 
-def test_every_report_of_a_short_network_has_it_and_a_check_has_it_always() -> None:
-    steps = SimpleNamespace(steps=[None] * MOST_STEPS)
-    longer = SimpleNamespace(steps=[None] * (MOST_STEPS + 1))
-    short: Any = SimpleNamespace(scheduled=steps, front=FRONT)
-    long: Any = SimpleNamespace(scheduled=longer, front=FRONT)
-    assert _front(short, asked=False) == _front(short, asked=True) == _front(long, asked=True)
-    assert _front(long, asked=False) == {}
+def test_a_report_without_it_names_the_command_that_shows_it() -> None:
+    asked: dict[str, Any] = {"target": {"name": "generic"}}
+    assert plain(front_table(asked)) == "memory against cycles: tilewright check MODEL --target generic --front"
+    assert what_to_ask({**asked, "front": []}) == ""
+
+
+def deployment(near: str, points: tuple[FrontPoint, ...] | None) -> Any:
+    """As much of one as is looked at. `points` None: its front must not be asked for."""
+    platform = SimpleNamespace(near=near, engines=(Engine(name="cpu"),))
+    known = {} if points is None else {"front": points}
+    pins = Decisions()
+    return SimpleNamespace(platform=platform, planner=SimpleNamespace(pins=pins), **known)
+
+
+def test_it_is_looked_for_only_where_it_is_asked_for() -> None:
+    assert _front(deployment("", None), asked=False) == {}
+    assert _front(deployment("", FRONT), asked=True) == {"front": front_of(FRONT)}
+
+
+def test_where_nothing_can_be_chosen_every_report_says_so() -> None:
+    assert _front(deployment("l1", (PLAN,)), asked=False) == {"front": front_of((PLAN,))}

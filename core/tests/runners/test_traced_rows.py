@@ -38,7 +38,7 @@ def _plan() -> Allocated:
 
 def told(number: int, step: int, first: int, rows: np.ndarray[tuple[int, ...], np.dtype[np.int8]]) -> bytes:
     """Rows along axis 2 of a block of `VALUE`, as the harness writes them."""
-    head = struct.pack("<4I", number, step, first, rows.shape[2])
+    head = struct.pack("<5I", number, step, first, rows.shape[2], 0)
     return head + np.ascontiguousarray(rows[0]).tobytes()
 
 
@@ -49,7 +49,7 @@ def test_rows_become_the_value(layout: tuple[int, ...]) -> None:
     content = b""
     for first, end in ((0, 1), (1, 3), (3, 4)):
         stored = array[:, :, first:end].transpose(layout)
-        content += struct.pack("<4I", 0, 3, first, end - first) + np.ascontiguousarray(stored).tobytes()
+        content += struct.pack("<5I", 0, 3, first, end - first, 0) + np.ascontiguousarray(stored).tobytes()
     (found,) = decode_rows((value,), content, 1)
     np.testing.assert_array_equal(found["v"], array)
     assert not isinstance(found["v"], np.ma.MaskedArray)
@@ -65,9 +65,24 @@ def test_rows_that_were_not_computed_are_masked() -> None:
     np.testing.assert_array_equal(seen.data[:, :, :3], array[:, :, :3])
 
 
+@pytest.mark.parametrize("layout", [(0, 1, 2, 3), (0, 2, 3, 1)])
+def test_rows_of_stripes_become_the_value(layout: tuple[int, ...]) -> None:
+    value = replace(VALUE, layout=layout, column_axis=3, stripes=((0, 1), (0, 2)))
+    array, content = np.arange(24, dtype=np.int8).reshape(1, 2, 4, 3), b""
+    for stripe, (low, high) in enumerate(value.stripes):
+        room = np.full((1, 2, 4, 2), -1, np.int8)  # for the widest
+        room[..., : high - low] = array[..., low:high]
+        content += struct.pack("<5I", 0, 3, 0, 4, stripe) + np.ascontiguousarray(room.transpose(layout)).tobytes()
+    (found,) = decode_rows((value,), content, 1)
+    seen = found["v"]
+    assert isinstance(seen, np.ma.MaskedArray)
+    np.testing.assert_array_equal(np.ma.getmaskarray(seen)[0, 1, 2], [False, False, True])
+    np.testing.assert_array_equal(seen.data[..., :2], array[..., :2])
+
+
 def test_values_of_regions_by_rows_are_traced(plan: Allocated) -> None:
     inner = {value for region in plan.tiled.regions if region.rows for value in region.inner}
     traced = {one.value: one for one in traced_rows(plan)}
     assert inner and traced.keys() == inner
     for one in traced.values():
-        assert one.axis is None or one.tensor.shape[one.axis] == one.count == one.trips
+        assert one.axis is None or one.tensor.shape[one.axis] == one.trips

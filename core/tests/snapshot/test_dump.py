@@ -18,7 +18,7 @@ from tilewright.errors import Refusal
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node, Tensor
-from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region
+from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, Repeated, Rows, Stripes
 from tilewright.ir.requant import Requant
 from tilewright.ir.stages import Allocated, Group
 from tilewright.schedule import schedule
@@ -111,6 +111,15 @@ def test_tiles_are_shown() -> None:
     assert "/clip.X: level 1, 2 buffers, rolling" in text
     assert "c is held in l1: rolling" in text
     assert "t stays whole in l1" in text
+
+
+def test_rows_and_stripes_are_shown() -> None:
+    stripes = Stripes(loops=("w",), bounds=(((0, 2),), ((2, 3),)))
+    rows = Rows(loops=("h",), trips=(1,), word=(Repeated((0,), 2),), stripes=stripes)
+    text = dump_text(replace(_plan(_graph()).tiled, groups=(Group(region=Region(steps=("/clip",), order=rows)),)))
+    assert "/clip: rows of h by 1" in text
+    assert "2 calls: 2x(0)" in text
+    assert "/clip: columns of w in stripes: 0..2 2..3" in text
 
 
 def test_a_plan_shows_pools_and_a_memory_map() -> None:

@@ -91,5 +91,5 @@ def test_a_call_of_fewer_rows_is_shorter(rows: int) -> None:
     sketch, x = image()
     machine = on_one_memory(sketch.finish(sketch.node("MaxPool", (x,), WINDOWS)))
     steps = RowSteps(machine)
-    whole, part = steps.call(1, 4), steps.call(1, rows)
+    whole, part = steps.call(steps.at(1), 4), steps.call(steps.at(1), rows)
     assert part[0] == pytest.approx(whole[0] * rows / 4, rel=0.01)

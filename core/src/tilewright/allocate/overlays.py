@@ -50,9 +50,17 @@ def with_overlays(problem: Problem, overlays: Sequence[OverlaidBuffers]) -> Prob
     """
     names = {block.name for block in problem.blocks}
     present = [one for one in overlays if {one.taker, one.giver} <= names]
-    problem = replace(problem, compatible=(*problem.compatible, *((one.taker, one.giver) for one in present)))
+    every = problem
     for body in _bodies(present):
-        problem = _lowest(problem, body, tuple(_starts(problem, body)))
+        every = _lowest(every, body, present)
+    return every if len(present) < 2 else min((every, _some(problem, present)), key=_peak)
+
+
+def _some(problem: Problem, overlays: Sequence[OverlaidBuffers]) -> Problem:
+    """Only with the bodies that make what lives with them lower, each in its turn."""
+    for body in _bodies(overlays):
+        ways = (problem, _lowest(problem, body, overlays))
+        problem = min(ways, key=lambda one: (_peak(one), _peak_beside(one, body)))
     return problem
 
 
@@ -83,22 +91,34 @@ def _bodies(overlays: Sequence[OverlaidBuffers]) -> Iterator[Body]:
         yield body
 
 
-def _lowest(problem: Problem, body: Body, starts: Sequence[int]) -> Problem:
+def _lowest(problem: Problem, body: Body, overlays: Sequence[OverlaidBuffers]) -> Problem:
     """The problem with the body at the start from which everything together is lowest, as quick orders place it."""
-    ways = [_fixed(problem, body, start) for start in starts]
+    pairs = tuple((one.taker, one.giver) for one in overlays if one.taker in body)
+    ways = [_fixed(problem, body, start, pairs) for start in _starts(problem, body)]
     return ways[0] if len(ways) == 1 else min(ways, key=_peak)
 
 
-def _fixed(problem: Problem, body: Body, start: int) -> Problem:
+def _fixed(problem: Problem, body: Body, start: int, pairs: Sequence[tuple[str, str]]) -> Problem:
     """With the body where it begins at `start`."""
-    return replace(problem, blocks=tuple(
-        replace(one, fixed_offset=start + body[one.name]) if one.name in body else one for one in problem.blocks
-    ))  # fmt: skip
+    blocks = (replace(one, fixed_offset=start + body[one.name]) if one.name in body else one for one in problem.blocks)
+    return replace(problem, blocks=tuple(blocks), compatible=(*problem.compatible, *pairs))
 
 
 def _peak(problem: Problem) -> int:
-    free = replace(problem, pools=tuple(replace(pool, capacity_bytes=None) for pool in problem.pools))
-    return sum(peaks(free, BestFit().solve(free, Budget(work=0))).values())
+    return sum(peaks(problem, _quickly(problem)).values())
+
+
+def _peak_beside(problem: Problem, body: Body) -> int:
+    """Of what is there together with any block of the body."""
+    own, places = [one for one in problem.blocks if one.name in body], _quickly(problem).places
+    beside = (one for one in problem.blocks if any(_meet(one, other) for other in own))
+    return max(places[one.name].offset_bytes + one.size_bytes for one in beside)
+
+
+def _quickly(problem: Problem) -> Solution:
+    """Everything where quick orders place it, in pools without an end."""
+    endless = tuple(replace(pool, capacity_bytes=None) for pool in problem.pools)
+    return BestFit().solve(replace(problem, pools=endless), Budget(work=0))
 
 
 def _starts(problem: Problem, body: Body) -> Iterator[int]:

@@ -5,7 +5,7 @@ How steps are cut into groups and tiles: the question, the answer, and a list of
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, Repeated, Rows, SplitReduction
+from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, Repeated, Rows, SplitReduction, Stripes
 from tilewright.ir.stages import Group
 from tilewright.ir.tiler import Tiler, TilingRequest
 from tilewright.tile.choices import TileChoices, Tiling
@@ -22,6 +22,7 @@ __all__ = [
     "Repeated",
     "Rows",
     "SplitReduction",
+    "Stripes",
     "TileChoices",
     "Tiler",
     "Tiling",

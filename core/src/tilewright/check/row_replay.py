@@ -12,6 +12,7 @@ from dataclasses import field
 from math import prod
 
 from tilewright.check.row_overlays import OverlayReplay, overlay_replay
+from tilewright.check.row_stripes import column_axis, column_fault, stripe_faults
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
 from tilewright.ir.access import Loop, MapAccess
@@ -32,6 +33,7 @@ class _Played:
     loop: Loop | None
     trips: int
     axis: int | None  # of the output, along which every trip is a row; None: there with the last trip
+    columns: Mapping[str, tuple[int, int]]  # loop -> those of the stripe; none: all
     slots: list[int] = field(default_factory=list)
     readers: list[tuple[_Played, BackingOperand]] = field(default_factory=list)
     made: int = 0
@@ -46,8 +48,8 @@ class _Played:
         return self.loop.extent if self.loop else 1
 
     def box(self, low: int, high: int) -> dict[str, tuple[int, int]]:
-        """All trips of every loop but its own."""
-        box = {loop.name: (0, loop.extent) for loop in self.step.access.loops}
+        """All trips of every loop but its own, and of columns."""
+        box = {loop.name: (0, loop.extent) for loop in self.step.access.loops} | dict(self.columns)
         return {**box, self.loop.name: (low, high)} if self.loop else box
 
     def rows(self, item: BackingOperand, axis: int, low: int, high: int) -> tuple[int, int]:
@@ -82,6 +84,7 @@ class RowReplay:
         for step, loop, trips in zip(self.steps, self.order.loops, self.order.trips, strict=True):
             yield from self._step_faults(step, loop, trips)
         yield from self._held_faults()
+        yield from stripe_faults(self.region, self.order, self.steps)
         if self.region.resident:
             yield "it is computed by rows, and keeps values in a scratchpad"
 
@@ -115,7 +118,8 @@ class RowReplay:
             yield "what it holds is not what its steps, the last excepted, write"
             return
         outside = {item.value for step in self.steps for item in step.operands if not item.written} - inner
-        graph = self.plan.tiled.scheduled.bound.graph
+        scheduled = self.plan.tiled.scheduled
+        graph, storage = scheduled.bound.graph, scheduled.storage
         for value, held in self.region.held.items():
             readers = {node.name for node in graph.nodes if value in node.inputs}
             needed = readers - set(self.region.steps) or value in graph.outputs
@@ -123,13 +127,28 @@ class RowReplay:
                 yield f"'{value}' is needed outside"
             if held.form != ("whole" if held.leaves else "rolling") or bool(held.over) != (value == last):
                 yield f"'{value}' is held as no region by rows holds values"
-            if held.over and (held.over not in outside or held.lag_bytes < 0):
+            if not held.over:
+                continue
+            if held.over not in outside or held.lag_bytes < 0:
                 yield f"'{value}' cannot be over '{held.over}', {held.lag_bytes} B before it"
+            elif storage[held.over].buffer == storage[value].buffer:
+                yield f"'{value}' cannot be over '{held.over}', which is in its own buffer"
 
     # --- calls
 
     def _calls(self) -> Iterator[str]:
-        played, overlay = self._begun(), overlay_replay(self.region, self.steps)
+        for columns in self._stripes():
+            yield from self._calls_of(columns)
+
+    def _stripes(self) -> Sequence[Sequence[Mapping[str, tuple[int, int]]]]:
+        """By stripe and step the columns; of no stripes all of them."""
+        stripes = self.order.stripes
+        if stripes is None:
+            return [[{}] * len(self.steps)]
+        return [[{loop: ends} for loop, ends in zip(stripes.loops, own, strict=True)] for own in stripes.bounds]
+
+    def _calls_of(self, columns: Sequence[Mapping[str, tuple[int, int]]]) -> Iterator[str]:
+        played, overlay = self._begun(columns), overlay_replay(self.region, self.steps)
         for number in self.order.calls:
             if not 0 <= number < len(played):
                 yield f"there is no step {number} to call"
@@ -143,10 +162,10 @@ class RowReplay:
             if leaves and one.made < one.extent:
                 yield f"step '{one.step.name}' makes {one.made} of {one.extent} rows"
 
-    def _begun(self) -> tuple[_Played, ...]:
+    def _begun(self, columns: Sequence[Mapping[str, tuple[int, int]]]) -> tuple[_Played, ...]:
+        order = zip(self.steps, self.order.loops, self.order.trips, columns, strict=True)
         played = tuple(
-            _Played(step, _loop(step, loop), trips, _axis(step, loop))
-            for step, loop, trips in zip(self.steps, self.order.loops, self.order.trips, strict=True)
+            _Played(step, _loop(step, loop), trips, _axis(step, loop), own) for step, loop, trips, own in order
         )
         for one in played:
             held = self.region.held.get(one.output.value, HeldValue(memory="", form="whole", leaves=True))
@@ -190,7 +209,7 @@ class RowReplay:
             slot = row - maker.first
             if not 0 <= slot < len(maker.slots) or maker.slots[slot] != row:
                 return f"step '{one.step.name}' reads row {row} of '{item.value}', which is not there"
-        return ""
+        return column_fault(maker.step, maker.columns, one.step, item, one.box(one.made, end))
 
     def _make_room(self, one: _Played) -> None:
         """Rows from the first that any reader would read next are moved to the beginning."""
@@ -207,11 +226,11 @@ class RowReplay:
     def _buffer_faults(self) -> Iterator[str]:
         sink = self.steps[-1]
         home = self.plan.platform.home_memory().name
-        for step, loop in zip(self.steps, self.order.loops, strict=True):
+        for number, (step, loop) in enumerate(zip(self.steps, self.order.loops, strict=True)):
             output = step.outputs[0]
             held, axis = self.region.held.get(output.value), _axis(step, loop)
             if held is not None and not held.leaves:
-                room = [held.rows if at == axis else extent for at, extent in enumerate(output.shape)]
+                room = [held.rows if at == axis else extent for at, extent in enumerate(self._widest(number))]
                 name = f"{step.name}.{output.name}@{held.memory}#0"
                 yield from self.plan.buffer_faults(name, held.memory, output.bytes_in(room), sink.number)
             sums = self.region.sums.get(step.name)
@@ -222,12 +241,25 @@ class RowReplay:
         yield from self.plan.buffer_faults(f"{sink.name}.rows@{home}#0", home, counters, sink.number)
         yield from self._scratch_faults(sink.number)
 
+    def _widest(self, number: int) -> tuple[int, ...]:
+        """The shape of a step's output, or of what the widest stripe has of it."""
+        step, stripes = self.steps[number], self.order.stripes
+        shape = step.outputs[0].shape
+        if stripes is None:
+            return shape
+        widest = max(own[number][1] - own[number][0] for own in stripes.bounds)
+        axis = column_axis(step, stripes.loops[number])
+        return tuple(widest if at == axis else extent for at, extent in enumerate(shape))
+
     def _scratch_faults(self, number: int) -> Iterator[str]:
         needed = 0
-        for step, name, trips in zip(self.steps, self.order.loops, self.order.trips, strict=True):
-            box = {loop.name: (0, trips if loop.name == name else loop.extent) for loop in step.access.loops}
-            shape = TileShape(site=step.site, access=step.access, box=box)
-            needed = max(needed, step.kernel.scratch_bytes(shape))
+        for columns in self._stripes():
+            for step, name, trips, own in zip(self.steps, self.order.loops, self.order.trips, columns, strict=True):
+                box = {loop.name: (0, loop.extent) for loop in step.access.loops} | dict(own)
+                shape = TileShape(
+                    site=step.site, access=step.access, box={**box, **({name: (0, trips)} if name else {})}
+                )
+                needed = max(needed, step.kernel.scratch_bytes(shape))
         buffer = self.plan.buffers.get(f"{self.region.name}.scratch")
         alive = buffer is not None and buffer.first <= number <= buffer.last
         if needed and (buffer is None or buffer.size_bytes < needed or not alive):

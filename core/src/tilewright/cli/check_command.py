@@ -12,6 +12,8 @@ from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import say, send_json, show_diagnostics
 from tilewright.words import options_from
 
+_SHOWN = ("json_target", "layers", "front")  # parameters that change what is shown, and no plan
+
 
 @click.command(
     "check",
@@ -24,19 +26,20 @@ from tilewright.words import options_from
 @io_flag("--io")
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the report as JSON.")
 @click.option("--layers", is_flag=True, help="Show the layer table.")
-def command(json_target: str | None, layers: bool, **flags: Any) -> None:
+@click.option("--front", is_flag=True, help="Show memory against cycles: this plan, others, and what to type for them.")
+def command(json_target: str | None, layers: bool, front: bool, **flags: Any) -> None:
     """Will MODEL compile for the target, will it fit, and what will it cost? Writes nothing; needs no toolchain."""
     from tilewright.cli.waiting import LESS_MEMORY, PLANNING, working
     from tilewright.deployment import Deployment
     from tilewright.report.build import build_report
-    from tilewright.report.front import less_memory
+    from tilewright.report.front import front_table, less_memory
     from tilewright.report.text import layer_parts, summary_parts
 
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     with working(PLANNING):
         deployment.compile()  # what cannot be lowered or written must not pass
     with working(LESS_MEMORY):
-        report = build_report(deployment, artifacts=False)
+        report = build_report(deployment, artifacts=False, front=True)
     show_diagnostics(deployment.diagnostics, flags["strict"])
     if json_target:
         send_json(report, json_target)
@@ -45,9 +48,11 @@ def command(json_target: str | None, layers: bool, **flags: Any) -> None:
     say(*summary_parts(report))
     if layers:
         say("", *layer_parts(report))
+    if front and (table := front_table(report)):
+        say("", *table, "")
     context = click.get_current_context()
-    less = tuple(less_memory(deployment.front, typed_again(context, leave_out=("json_target", "layers", "optimize"))))
+    less = tuple(less_memory(deployment.front, typed_again(context, leave_out=(*_SHOWN, "optimize"))))
     if less:
         say(*less)
-    again = typed_again(context, leave_out=("json_target", "layers"))
+    again = typed_again(context, leave_out=_SHOWN)
     say(f"FITS.   Next: tilewright compile {again} -o {deployment.prefix}")

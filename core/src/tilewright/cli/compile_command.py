@@ -34,6 +34,7 @@ class _Wanted:
     folder: Path
     json_target: str | None
     exports: Mapping[str, Path]  # of stages, by their names
+    front: bool  # the report has memory against cycles
     quiet: bool
     strict: bool
 
@@ -84,6 +85,9 @@ class _Wanted:
 @click.option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="Folder to write to.")
 @click.option("--json", "json_target", metavar="FILE|-", help="Also write the report there.")
 @click.option(
+    "--front", is_flag=True, help="The report also has memory against cycles: this plan, others, what to type for them."
+)
+@click.option(
     "--const-format",
     type=click.Choice(["auto", "incbin", "c", "bin"]),
     default="auto",
@@ -119,6 +123,7 @@ def command(
     group: Path | None,
     folder: Path,
     json_target: str | None,
+    front: bool,
     const_format: Literal["auto", "incbin", "c", "bin"],
     layout: Literal["single", "split"],
     emit: str,
@@ -131,7 +136,12 @@ def command(
 ) -> None:
     """Generate the C library for MODEL: sources, headers, constants, build files, report.json and report.html."""
     wanted = _Wanted(
-        folder=folder, json_target=json_target, exports=_exports(export_state), quiet=quiet, strict=flags["strict"]
+        folder=folder,
+        json_target=json_target,
+        exports=_exports(export_state),
+        front=front,
+        quiet=quiet,
+        strict=flags["strict"],
     )
     wanted.demand_writable()
     options = replace(
@@ -171,7 +181,7 @@ def _compile_model(
     if state is not None:
         deployment = deployment.import_state(state)
     with wanted.waiting():
-        report = build_report(deployment)
+        report = build_report(deployment, front=wanted.front)
     files = {**deployment.files, **report_files(report)}
     for stage in dumped:
         hand_over(_text_of(deployment, stage).rstrip("\n"), err=True)
@@ -191,7 +201,7 @@ def _compile_group(file: Path, options: Options, wanted: _Wanted) -> None:
     members = deployments(group, options, file.parent)
     with wanted.waiting():
         pools = shared_pools(group, members)
-        report = group_report(group, members, pools)
+        report = group_report(group, members, pools, front=wanted.front)
     soft = soft_warnings(pools, {prefix: one.allocated for prefix, one in members.items()})
     diagnostics = (*soft, *(item for member in members.values() for item in member.diagnostics))
     files = {**group_files(group, members, pools), "report.json": json_text(report).encode()}

@@ -79,6 +79,15 @@ _SEARCH = (
         "10 % slower, speed only to fit.",
     ),
     click.option(
+        "--recompute",
+        type=click.FloatRange(min=1.0),
+        default=1.0,
+        show_default=True,
+        metavar="TIMES",
+        help="Columns of an image may be computed again, where that saves memory: at most so many times the "
+        "multiply-accumulates, as 1.2.",
+    ),
+    click.option(
         "--effort",
         type=click.IntRange(min=1),
         default=200_000,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import click
 
@@ -15,7 +15,22 @@ from tilewright.cli.flags import layout_flag, model_flags
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
 from tilewright.cli.running import trace_flag, write_trace
+from tilewright.errors import typed, usage_error
+from tilewright.ir.decisions import Whose
 from tilewright.words import options_from
+
+
+def _vectors_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    """The file of --io. Raises TilewrightError TW6001 (exit 2) for a word that belongs to --place-io."""
+    del context, parameter
+    if value is None or value.exists() or str(value).rpartition("=")[2] not in get_args(Whose):
+        return value
+    raise usage_error(
+        "TW6001",
+        f"--io is the file of test vectors here, not '{value}'",
+        details=("where inputs and outputs live is --place-io of `validate`, as --io is of `compile`",),
+        fix=(typed("--place-io", str(value), gives="instead of --io"),),
+    )
 
 
 @click.command(
@@ -39,6 +54,7 @@ from tilewright.words import options_from
     "--io",
     "vectors",
     type=click.Path(path_type=Path),
+    callback=_vectors_file,
     metavar="FILE.npz",
     help="Test vectors setK/in/TENSOR and setK/out/TENSOR. Default: random inputs, outputs from the reference.",
 )

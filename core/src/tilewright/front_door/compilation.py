@@ -146,15 +146,17 @@ def compile(model: Model, target: str, **keywords: Unpack[Keywords]) -> Compiled
     deployment = Deployment(_source(model), target, options_of(keywords))
     if state := keywords.get("import_state"):
         deployment = deployment.import_state(Path(state))
-    found = compiled(deployment)
+    found = compiled(deployment, front=bool(keywords.get("front")))
     if keywords.get("strict"):
         demand_no_warnings(found.diagnostics, told=False)
     return found
 
 
-def compiled(deployment: Deployment) -> Compiled:
-    """`deployment`, gone through to its end. TilewrightError of whatever stage cannot be finished."""
-    data = build_report(deployment)
+def compiled(deployment: Deployment, *, front: bool = False) -> Compiled:
+    """`deployment`, gone through to its end. TilewrightError of whatever stage cannot be finished. `front`: its report
+    has memory against cycles, too.
+    """
+    data = build_report(deployment, front=front)
     pages = report_files(data)
     warnings = tuple(item.render() for item in deployment.diagnostics)
     return Compiled(

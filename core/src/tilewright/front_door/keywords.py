@@ -41,6 +41,7 @@ class Keywords(TypedDict, total=False):
     buffering: Literal["single", "double", "auto"]  # tile buffers of a tensor copied more than once
     groups: int  # longest chain of steps joined through the scratchpad
     optimize: Literal["speed", "balanced", "ram"]  # with one memory: how readily layers are computed by rows
+    recompute: float  # with one memory: times the operations that computing columns again may take
     code_pass: str | Sequence[str]  # "NAME" or "NAME:KEY=VALUE,..."
     effort: int  # work units of the allocator
     seed: int  # of randomised strategies, and of random vectors
@@ -50,6 +51,7 @@ class Keywords(TypedDict, total=False):
     layout: Literal["single", "split"]  # kernels in the network's own file, or in a header beside it
     emit: str | Sequence[str]  # build systems to write for
     selftest: bool  # also generate a self-test with embedded vectors
+    front: bool  # the report also has memory against cycles, which takes a while
     import_state: str | Path  # folder of a stage's value that was exported: continue from it
     strict: bool  # warnings are an error
 
@@ -70,9 +72,12 @@ _SEVERAL = MappingProxyType(  # keyword -> what `options_from` calls the texts o
         "code_pass": "code_passes",
     }
 )
-_SINGLE = ("name", "allocator", "tiler", "buffering", "groups", "optimize", "effort", "seed", "allow_external")
+_SINGLE = (  # keyword and flag alike
+    *("name", "allocator", "tiler", "buffering", "groups"),
+    *("optimize", "recompute", "effort", "seed", "allow_external"),
+)
 _OF_FILES = ("const_format", "layout", "selftest")
-_COUNTS = ("groups", "effort")  # 1 or more
+_COUNTS = ("groups", "effort", "recompute")  # 1 or more
 _PATHS = ("board", "import_state")
 _OF_TVM = MappingProxyType({"workspace_pools": "", "parameter_pools": "", "pool_details": ()})  # spelled `pool` here
 
@@ -108,7 +113,7 @@ def _demand(word: str, value: Any) -> None:
     kind = kinds[word]
     if get_origin(kind) is Literal and value not in get_args(kind):
         raise _unreadable(word, value, f"one of {', '.join(map(repr, get_args(kind)))}")
-    if isinstance(kind, type) and not isinstance(value, kind):
+    if isinstance(kind, type) and not isinstance(value, (int, float) if kind is float else kind):
         raise _unreadable(word, value, f"a value of type {kind.__name__}")
     if word in _COUNTS and value < 1:
         raise _unreadable(word, value, "1 or more")

@@ -1,4 +1,4 @@
-"""Knows the float operators that are written with others: PRelu, sums of squares, DepthToSpace.
+"""Knows operators that are written with others: PRelu, sums of squares, DepthToSpace, CenterCropPad.
 Does not know how those others are computed. What is moved and not computed (Tile, DepthToSpace) keeps any type.
 
 Source: the definitions in ONNX's operator documentation; versions are those that changed a signature.
@@ -114,6 +114,22 @@ def _repeated(node: OnnxNode, graph: Conversion, value: str, repeats: list[int])
     return value
 
 
+def _center_crop_pad(node: OnnxNode, graph: Conversion) -> None:
+    """A Pad whose pads are negative where the middle is cut out; of an odd number of elements, one more at the end."""
+    shape, wanted = graph.tensor(node.inputs[0]).shape, [int(n) for n in graph.need_constant(node, 1).reshape(-1)]
+    rank = len(shape)
+    axes = node.integers("axes", tuple(range(rank)))
+    if len(axes) != len(wanted) or min(wanted, default=0) < 0 or any(not -rank <= axis < rank for axis in axes):
+        raise graph.refuse(node, f"shape {wanted} does not fit axes {list(axes)} of {list(shape)}")
+    before, after = [0] * rank, [0] * rank
+    for axis, extent in zip(axes, wanted, strict=True):
+        more = extent - shape[axis]
+        before[axis] = int(more / 2)  # towards 0
+        after[axis] = more - before[axis]
+    pads = graph.add_constant(np.asarray((*before, *after), np.int64), "pads")
+    graph.apply(node, "Pad", 13, (node.inputs[0], pads), node.outputs)
+
+
 def _reduce(name: str, before: tuple[str, ...], after: tuple[str, ...]) -> tuple[Import, Import]:
     by_attribute, by_input = (partial(_reduced, before, after, flag) for flag in (False, True))
     return (
@@ -130,6 +146,14 @@ IMPORTS = (
     _two("PRelu", 7, _prelu),
     _two("Tile", 6, _tile),
     _two("Expand", 8, _expand),
+    Import(
+        op_type="CenterCropPad",
+        since=18,
+        attributes={"axes": "INTS"},
+        convert=_center_crop_pad,
+        min_inputs=2,
+        max_inputs=2,
+    ),
     Import(op_type="Celu", since=12, attributes={"alpha": "FLOAT"}, convert=_celu),
     Import(op_type="Mean", since=8, attributes={}, convert=_mean, max_inputs=2**31),
     *_reduce("ReduceL1", ("Abs",), ()),

@@ -25,8 +25,22 @@ class Repeated(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stripes:
+    """The columns of an image in parts, from left to right; all calls of the order are made for each of them anew.
+
+    A step's columns are the trips of a parallel loop that is an axis of its output, and not that of its rows. Those of
+    the last step are in one stripe each. Of the others a stripe has what it reads, so that the columns at an edge
+    between two are computed in both.
+    """
+
+    loops: tuple[str, ...]  # by step
+    bounds: tuple[tuple[tuple[int, int], ...], ...]  # by stripe, by step: the first column, and one after the last
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """The order of calls that each compute the next rows of a step, as they are needed. Nothing is computed twice.
+    """The order of calls that each compute the next rows of a step, as they are needed. Without `stripes` nothing is
+    computed twice.
 
     A step's rows are the trips of one of its loops, from the first on: of a parallel loop that is an axis of its
     output, or of a reduction, which is then computed in parts (`Region.sums`) and has its output with the last trip;
@@ -37,6 +51,7 @@ class Rows:
     loops: tuple[str, ...]  # by step
     trips: tuple[int, ...]  # by step: of its loop in one call; the last call may have fewer
     word: tuple[Repeated, ...]
+    stripes: Stripes | None = None  # all columns at once
 
     @property
     def calls(self) -> tuple[int, ...]:

@@ -22,13 +22,14 @@ from tilewright.ir.statements import ByteRange, Declare, KernelCall, Statement
 from tilewright.lower.addresses import RUN_LOCALS, Address, AddressBook
 from tilewright.lower.boxes import NOTHING, Bounds, CBox, CSpan, fixed, lows, whole_box, window
 from tilewright.lower.operand_bindings import OperandBinding, pointer_to, scratch_operand
+from tilewright.lower.row_stripes import NAMES, STRIPE, StripeTable
 from tilewright.lower.scope import declared, spans_declared, used
 from tilewright.tile.footprint import SUMS
 from tilewright.tile.row_steps import RowRead, RowStep
 
 ROWS = Parameter(type="tw_rows *", name="rows")  # the counters of all steps
 _ROW, _PART = Name("row"), Name("part")  # the only row of a call, or the range of them
-_LOCALS = (*RUN_LOCALS, *"ijklmnop", ROWS.name, "row", "part", "scratch", "acc")
+_LOCALS = (*RUN_LOCALS, *"ijklmnop", ROWS.name, *NAMES, "row", "part", "scratch", "acc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,8 @@ class HeldRows:
     region: ByteRange
     axis: int
     rows: int
+    shape: tuple[int, ...]  # of the value, or of what the widest stripe has of it
+    columns: int | None = None  # the axis of columns, where these are in stripes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +64,7 @@ class RowCall:
     sums_region: ByteRange | None = None
     scratch: str = ""  # buffer
     scratch_bytes: int = 0
+    stripes: StripeTable | None = None
 
     @property
     def counter(self) -> Expression:
@@ -91,7 +95,8 @@ class RowCall:
 
     def _at(self, bounds: Bounds) -> CBox:
         whole = fixed(whole_box(self.access))
-        return {**whole, self.one.loop: bounds} if self.one.loop else whole
+        columns = {self.one.columns.loop: self.stripes.bounds(self.number)} if self.one.columns and self.stripes else {}
+        return {**whole, **({self.one.loop: bounds} if self.one.loop else {}), **columns}
 
     def still_read(self, read: RowRead, axis: int) -> Expression:
         """The first row of a value that the step has not read for the last time."""
@@ -138,7 +143,7 @@ def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
         role="compute",
         function=f"{call.function}_rows",
         comment=(f"Step {call.one.index}: {'its next rows' if call.one.loop else 'all of it'}.",),
-        parameters=used((*sorted(call.book.bases, key=lambda one: one.name), ROWS), body),
+        parameters=used((*sorted(call.book.bases, key=lambda one: one.name), ROWS, STRIPE), body),
         body=body,
     )
     return part, render_source(call.kernel, asked)
@@ -148,6 +153,7 @@ def _trips(call: RowCall) -> Iterator[Statement]:
     yield Declare(type="const int32_t", name=_ROW.text, value=call.made)
     arguments = (Reference(call.counter), Number(call.trips), Number(call.one.extent))
     yield Declare(type="const tw_range", name=_PART.text, value=FunctionCall("tw_next_rows", arguments))
+    yield from call.stripes.declared(call.number) if call.stripes else ()
 
 
 def room_for(call: RowCall, end: Expression) -> Iterator[Statement]:
@@ -172,7 +178,8 @@ def told_rows(call: RowCall) -> Iterator[Statement]:
         return
     one, arguments = call.one, (Number(call.one.index, unsigned=True), Reference(call.counter), held.place.address)
     whole = (Number(1), Number(1), Number(one.row_bytes * one.rows))  # at once, with the last trip
-    code = FunctionCall("TW_ROWS", (*arguments, *(blocks_of(one, held.rows) if one.axis is not None else whole)))
+    rows = blocks_of(one, held.rows) if one.axis is not None else whole
+    code = FunctionCall("TW_ROWS", (*arguments, *rows, STRIPE.variable if call.stripes else NOTHING))
     yield KernelCall(kernel="TW_ROWS", code=code, reads=(held.region,), writes=())
 
 
@@ -180,7 +187,7 @@ def blocks_of(one: RowStep, rows: int) -> tuple[Expression, Expression, Expressi
     """Blocks of rows that lie together, rows in each, and the bytes of one."""
     layout = one.output.layout
     outside = layout[: layout.index(one.axis)] if one.axis is not None else ()
-    blocks = prod(one.output.shape[axis] for axis in outside)
+    blocks = prod(one.shape[axis] for axis in outside)
     return Number(blocks), Number(rows), Number(one.row_bytes // blocks)
 
 
@@ -199,7 +206,7 @@ def _operands(call: RowCall, names: Mapping[str, str]) -> _Operands:
         spans = window(call.access, binding.operand, call.box, texts)
         found.spans.extend(spans)
         held = call.held.get(binding.what)
-        steps, origin = _stored(binding.shape, binding.layout, held)
+        steps, origin = _stored(binding.shape, binding.layout, held, call.stripes)
         address = (held.place if held else binding.place).address + _distance(spans, origin, steps, binding.dtype)
         _add(found, binding.operand, stem, address, binding.dtype, binding.shape, steps, spans, binding.written)
         (found.writes if binding.written else found.reads).append(held.region if held else binding.region)
@@ -209,7 +216,7 @@ def _operands(call: RowCall, names: Mapping[str, str]) -> _Operands:
 
 
 def _stored(
-    shape: Sequence[int], layout: Layout, held: HeldRows | None
+    shape: Sequence[int], layout: Layout, held: HeldRows | None, stripes: StripeTable | None
 ) -> tuple[tuple[int, ...], tuple[Expression, ...]]:
     """Elements between neighbours along each axis, and the position that is stored first."""
     origin: list[Expression] = [NOTHING] * len(shape)
@@ -217,7 +224,9 @@ def _stored(
         return strides(shape, layout), tuple(origin)
     if held.rows < shape[held.axis]:
         origin[held.axis] = Field(Element(ROWS.variable, Number(held.number)), "first")
-    room = [held.rows if axis == held.axis else extent for axis, extent in enumerate(shape)]
+    if held.columns is not None and stripes:
+        origin[held.columns] = stripes.first(held.number)
+    room = [held.rows if axis == held.axis else extent for axis, extent in enumerate(held.shape)]
     return strides(room, layout), tuple(origin)
 
 

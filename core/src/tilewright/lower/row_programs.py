@@ -21,6 +21,7 @@ from tilewright.lower.operand_bindings import operand_bindings
 from tilewright.lower.parts import call_part
 from tilewright.lower.regions import Lowering
 from tilewright.lower.row_calls import ROWS, HeldRows, RowCall, row_part
+from tilewright.lower.row_stripes import StripeTable
 from tilewright.lower.scope import used
 from tilewright.lower.steps import Lowered
 from tilewright.tile.arrivals import arrivals
@@ -75,6 +76,8 @@ def _held(region: Region, members: Sequence[RowStep], book: AddressBook) -> Iter
                     region=_all_of(name, book),
                     axis=one.axis or 0,
                     rows=held.rows if one.axis is not None else one.output.shape[0],
+                    shape=one.shape,
+                    columns=one.columns.axis if one.columns else None,
                 ),
             )
 
@@ -111,8 +114,17 @@ def _call(
         sums=book.of_buffer(sums) if sums else None,
         sums_region=_all_of(sums, book) if sums else None,
         scratch=f"{region.name}.scratch",
-        scratch_bytes=steps.call(one.index, trips)[1],
+        scratch_bytes=steps.scratch_bytes(one, trips),
+        stripes=_stripes(region, given),
     )
+
+
+def _stripes(region: Region, given: Lowering) -> StripeTable | None:
+    if region.rows is None or region.rows.stripes is None:
+        return None
+    index = given.machine.numbers[region.name]
+    function = given.function(index, given.machine.nodes[region.name].op)
+    return StripeTable(name=Name(f"{function}_columns"), stripes=region.rows.stripes)
 
 
 # --- the last step's function
@@ -133,17 +145,17 @@ def _step(calls: Sequence[RowCall], parts: Sequence[Part], region: Region, given
     waits = any(ARRIVAL in part.parameters for part in parts)
     following = next_call(order) if waits else Element(order, Name("at") + Name("call") + 2)
     one = Switch(value=following, bodies=tuple((call_part(part, {}),) for part in parts))
-    body: tuple[Statement, ...] = (
-        Declare(type="tw_rows *const", name=ROWS.name, value=Cast("tw_rows *", Cast("void *", start))),
-        *(waiting_calls(order, len(table), begun, one) if waits else (begun, _loops(order, len(table), one))),
-    )
+    stripes, loops = calls[-1].stripes, (begun, _loops(order, len(table), one))
+    every: tuple[Statement, ...] = waiting_calls(order, len(table), begun, one) if waits else loops
+    counted = Declare(type="tw_rows *const", name=ROWS.name, value=Cast("tw_rows *", Cast("void *", start)))
+    body: tuple[Statement, ...] = (counted, *((stripes.each(every),) if stripes else every))
     return StepCode(
         step=calls[-1].one.step.name,
         function=calls[-1].function,
         comment=_comment(calls[-1], calls, region, given),
         parameters=tuple(sorted(used((*book.bases, ARRIVAL), body), key=lambda base: base.name)),
         body=body,
-        declarations=(_declared(order, table),),
+        declarations=(*((stripes.text(),) if stripes else ()), _declared(order, table)),
         parts=tuple(parts),
     )
 
@@ -187,7 +199,8 @@ def _comment(call: RowCall, calls: Sequence[RowCall], region: Region, given: Low
     final = call.one.step.name == region.name
     total = len(region.rows.calls) if region.rows else 0
     numbers = ", ".join(str(one.one.index) for one in calls)
-    line = f"steps {numbers} together, in {total} calls" if final else f"by rows, in the function of step {sink}"
+    often = f" for each of {len(call.stripes.stripes.bounds)} stripes" if call.stripes else ""
+    line = f"steps {numbers} together, in {total} calls{often}" if final else f"by rows, in the function of step {sink}"
     return step_comment(
         call.one.index,
         len(machine.scheduled.steps),
@@ -213,7 +226,7 @@ def _rows(call: RowCall) -> Iterator[Row]:
         held = call.held.get(binding.what)
         if held is None:
             continue
-        room = tuple(held.rows if axis == held.axis else extent for axis, extent in enumerate(binding.shape))
+        room = tuple(held.rows if axis == held.axis else extent for axis, extent in enumerate(held.shape))
         kind, size = type_text(binding.dtype.value, room, binding.layout), held.region.size_bytes
         where = f"{held.place.where} [{held.place.offset_bytes}, {held.place.offset_bytes + size})"
         yield binding.operand.ljust(7), kind, where, f"{held.rows} of {binding.shape[held.axis]} rows held"

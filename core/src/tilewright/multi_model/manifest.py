@@ -134,8 +134,10 @@ def group_files(group: GroupFile, members: Mapping[str, Deployment], pools: tupl
     return dict(sorted(files.items()))
 
 
-def group_report(group: GroupFile, members: Mapping[str, Deployment], pools: tuple[SharedPool, ...]) -> dict[str, Any]:
-    """What is shared, and each member's own report."""
+def group_report(
+    group: GroupFile, members: Mapping[str, Deployment], pools: tuple[SharedPool, ...], *, front: bool = False
+) -> dict[str, Any]:
+    """What is shared, and each member's own report, with memory against cycles where `front`."""
     from tilewright.report.build import build_report
 
     return {
@@ -158,7 +160,7 @@ def group_report(group: GroupFile, members: Mapping[str, Deployment], pools: tup
             }
             for pool in pools
         ],
-        "models": {prefix: build_report(member) for prefix, member in members.items()},
+        "models": {prefix: build_report(member, front=front) for prefix, member in members.items()},
     }
 
 

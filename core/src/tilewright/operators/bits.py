@@ -92,7 +92,7 @@ def _import_bitwise(op: str, node: OnnxNode, graph: Conversion) -> None:
 def _import_not(node: OnnxNode, graph: Conversion) -> None:
     """Xor with a number of ones only."""
     dtype = _need_integers(node, graph)
-    ones = np.asarray([-1 if dtype.limits[0] < 0 else dtype.limits[1]], dtype.numpy)
+    ones = np.asarray(-1 if dtype.limits[0] < 0 else dtype.limits[1], dtype.numpy)
     graph.emit(node, "BitwiseXor", (*node.inputs, graph.add_constant(ones, "ones")), node.outputs)
 
 

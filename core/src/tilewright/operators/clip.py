@@ -83,17 +83,18 @@ def _import_clip_6(node: OnnxNode, graph: Conversion) -> None:
 
 
 def _import_clip_11(node: OnnxNode, graph: Conversion) -> None:
-    """Limits that the program computes are a Max and a Min."""
+    """Limits that the program computes, or of 64 bits, are a Max and a Min."""
+    is_wide = graph.tensor(node.inputs[0]).dtype in (DType.I64, DType.U64)
     limits = {"min": -math.inf, "max": math.inf}
     computed: dict[str, str] = {}
     for index, name in ((1, "min"), (2, "max")):
         if index < len(node.inputs) and node.inputs[index]:
             limit = graph.constant(node.inputs[index])
-            if limit is None:
+            if limit is None or is_wide:
                 computed[name] = node.inputs[index]
             else:
                 limits[name] = float(limit.reshape(()).item())
-    if not computed:
+    if not computed and not is_wide:
         graph.emit(node, "Clip", node.inputs[:1], node.outputs, limits)
         return
     value = node.inputs[0]

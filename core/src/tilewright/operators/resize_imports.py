@@ -15,7 +15,7 @@ import numpy as np
 
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_room
 from tilewright.operators.interpolate import linear_attributes
 from tilewright.operators.resize_rules import ROUNDINGS, RULES, Filter, Line, nearest, outside, taps
 
@@ -38,17 +38,19 @@ def _import_resize(node: OnnxNode, graph: Conversion) -> None:
         raise graph.refuse(node, f"coordinates by {rule!r} and {rounding!r} are not known")
     if rule == "tf_half_pixel_for_nn" and (mode != "nearest" or rounding == "ceil"):
         raise graph.refuse(node, f"coordinates by {rule!r} are for the nearest element below them, not {mode!r}")
-    _emit(node, graph, _lines(node, graph, rule), mode, rule, rounding)
+    lines = _lines(node, graph, rule)
+    _emit(node, graph, lines, mode, rule, [rounding] * len(lines))
 
 
 def _import_scaled(node: OnnxNode, graph: Conversion) -> None:
-    """Upsample-9 and Resize-10: scales are input 1, and the only rule is asymmetric with floor."""
+    """Upsample-9 and Resize-10: scales are input 1, and the only rule is asymmetric with floor, or ceil below 1."""
     scales = tuple(float(scale) for scale in graph.need_constant(node, 1).reshape(-1))
     shape = graph.tensor(node.inputs[0]).shape
     lines = [Line(inputs=n, size=_floor(n * scale), scale=scale) for n, scale in zip(shape, scales, strict=False)]
     if len(scales) != len(shape):
         raise graph.refuse(node, f"there are {len(scales)} scales for {len(shape)} axes")
-    _emit(node, graph, lines, node.text("mode", "nearest"), "asymmetric", "floor")
+    roundings = ["ceil" if line.scale < 1 else "floor" for line in lines]
+    _emit(node, graph, lines, node.text("mode", "nearest"), "asymmetric", roundings)
 
 
 def _lines(node: OnnxNode, graph: Conversion, rule: str) -> list[Line]:
@@ -101,25 +103,27 @@ def _sized(node: OnnxNode, graph: Conversion, extents: Sequence[int], sizes: Seq
     return [Line(inputs=extent, size=math.floor(scale * extent + 0.5), scale=scale) for extent in extents]
 
 
-def _emit(node: OnnxNode, graph: Conversion, lines: list[Line], mode: str, rule: str, rounding: str) -> None:
+def _emit(node: OnnxNode, graph: Conversion, lines: list[Line], mode: str, rule: str, roundings: Sequence[str]) -> None:
     if any(line.inputs < 1 or line.size < 1 or not 0 < line.scale < 2**31 for line in lines):
         raise graph.refuse(node, f"it makes {[line.size for line in lines]} of {[line.inputs for line in lines]}")
     if mode == "nearest":
-        _emit_nearest(node, graph, lines, rule, rounding)
+        _emit_nearest(node, graph, lines, rule, roundings)
     elif mode in ("linear", "cubic"):
         _emit_weighted(node, graph, lines, rule, mode)
     else:
         raise graph.refuse(node, f"mode {mode!r} is none of 'nearest', 'linear', 'cubic'")
 
 
-def _emit_nearest(node: OnnxNode, graph: Conversion, lines: list[Line], rule: str, rounding: str) -> None:
+def _emit_nearest(node: OnnxNode, graph: Conversion, lines: list[Line], rule: str, roundings: Sequence[str]) -> None:
     """Repetition where that is what the rules say, else elements gathered axis by axis."""
-    if (rule, rounding) in _REPEATING and all(line.scale == line.size // line.inputs for line in lines):
+    repeating = all((rule, rounding) in _REPEATING for rounding in roundings)
+    if repeating and all(line.scale == line.size // line.inputs for line in lines):
         factors: Attribute = tuple(line.size // line.inputs for line in lines)
         graph.emit(node, "Upsample", node.inputs[:1], node.outputs, {"factors": factors})
         return
+    need_room(node, graph, max(line.size for line in lines))
     value = node.inputs[0]
-    for axis, line in enumerate(lines):
+    for axis, (line, rounding) in enumerate(zip(lines, roundings, strict=True)):
         if not line.keeps:
             indices = graph.add_constant(nearest(line, rule, rounding), f"nearest_{axis}")
             value = graph.apply(node, "Gather", 13, (value, indices), (), {"axis": axis}, f"axis_{axis}")
@@ -140,6 +144,7 @@ def _emit_weighted(node: OnnxNode, graph: Conversion, lines: list[Line], rule: s
         if attributes is not None:
             graph.emit(node, "ResizeLinear", node.inputs[:1], node.outputs, attributes)
             return
+    need_room(node, graph, max((line.size * line.inputs for line in lines if not line.keeps), default=0))
     value = node.inputs[0]
     for axis, line in enumerate(lines):
         if not line.keeps:

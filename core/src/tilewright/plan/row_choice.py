@@ -22,6 +22,7 @@ from tilewright.plan.row_kernels import kernels_by_rows
 from tilewright.plan.shortage import Misfit
 from tilewright.schedule import schedule
 from tilewright.schedule.order import given_order
+from tilewright.tile.row_buffers import row_macs_again
 from tilewright.tile.row_programs import Division, RowPrograms, row_programs
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
@@ -68,19 +69,31 @@ def with_rows(
 
 
 def row_plans(
-    scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions, *, apart: bool
+    scheduled: Scheduled,
+    operators: Mapping[str, Operator],
+    decisions: Decisions,
+    *,
+    apart: bool,
+    recompute: float = 1.0,
 ) -> tuple[RowPlan, ...]:
-    """All ways worth a look, the fastest first. `apart`: also those in which no value takes another's bytes."""
-    before = layers_cycles(scheduled)
+    """All ways worth a look, the fastest first. `apart`: also those in which no value takes another's bytes. None takes
+    more than `recompute` times the multiply-accumulates.
+    """
+    before, most = layers_cycles(scheduled), (recompute - 1.0) * macs_of(scheduled, operators)
     found: list[RowPlan] = []
     for chosen in _schedules(scheduled, operators, decisions, apart=apart):
-        programs = row_programs(ScheduledMachine(chosen[0], operators, chosen[1]))
+        programs = row_programs(ScheduledMachine(chosen[0], operators, chosen[1]), most)
         found.extend(
             RowPlan(programs=programs, division=one, slowdown=one.cycles / max(before, 1.0))
             for one in programs.front()
-            if any(segment.rows for segment in one.segments)
+            if any(segment.rows for segment in one.segments) and one.again <= most
         )
     return tuple(sorted(found, key=lambda one: (one.division.cycles, one.size_bytes)))
+
+
+def macs_of(scheduled: Scheduled, operators: Mapping[str, Operator]) -> int:
+    """Multiply-accumulates of the network, each once."""
+    return sum(operators[site.node.op].macs(site) for site in scheduled.bound.graph.sites())
 
 
 def layers_cycles(scheduled: Scheduled) -> float:
@@ -104,10 +117,13 @@ def rows_possible(planner: Planner, platform: Platform) -> bool:
 
 
 def row_ways(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> tuple[RowPlan, ...]:
-    """The ways with the kernels that are there, and, where it makes a difference, with such as take rows."""
+    """The ways with the kernels that are there, and, where it makes a difference, with such as take rows. Only the
+    order of `scheduled` counts: what shares bytes there may be what a plan by rows has chosen.
+    """
     apart = not planner.pins.in_place
     decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
-    found = row_plans(scheduled, planner.operators, decisions, apart=apart)
+    layers = schedule(scheduled.bound, planner.operators, decisions)
+    found = row_plans(layers, planner.operators, decisions, apart=apart, recompute=planner.recompute)
     kernels = kernels_by_rows(scheduled.bound, planner.layers or Layers(operators=planner.operators)) if rebind else {}
     if not kernels or rebind is None:
         return found
@@ -115,7 +131,7 @@ def row_ways(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> t
     if {node.name for node in bound.graph.nodes} != set(decisions.order):
         decisions = Decisions(order=given_order(bound.graph)).pinned_by(planner.pins)
     other = schedule(bound, planner.operators, decisions)
-    more = row_plans(other, planner.operators, decisions, apart=apart)
+    more = row_plans(other, planner.operators, decisions, apart=apart, recompute=planner.recompute)
     return tuple(sorted((*found, *more), key=lambda one: (one.division.cycles, one.size_bytes)))
 
 
@@ -221,6 +237,14 @@ def slowdown(allocated: Allocated) -> float:
     return sum(group.cycles for group in allocated.tiled.groups) / before - 1 if before else 0.0
 
 
+def times_computed(allocated: Allocated, operators: Mapping[str, Operator]) -> float:
+    """How many times the network's multiply-accumulates a plan does; more than once where it is computed in stripes."""
+    machine = ScheduledMachine(allocated.tiled.scheduled, operators, allocated.decisions)
+    striped = [region for region in allocated.tiled.regions if region.rows and region.rows.stripes]
+    again = sum(row_macs_again(machine, region) for region in striped)
+    return 1.0 + again / max(1, macs_of(machine.scheduled, operators))
+
+
 def row_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
     """The note TW5036 of a plan with steps that are computed by rows: how many, what that costs, and why they end."""
     tiled = allocated.tiled
@@ -228,6 +252,8 @@ def row_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
     if not groups:
         return
     longer = f", about {100 * slowdown(allocated):.1f} % more cycles (estimate)"
+    often = times_computed(allocated, operators)
+    longer += f", {often:.2f} times the multiply-accumulates" if often > 1 else ""
     steps = sum(len(group.steps) for group in groups)
     yield Diagnostic(
         code="TW5036",

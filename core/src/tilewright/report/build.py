@@ -19,18 +19,20 @@ from tilewright.ir.graph import Node, Tensor
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated, Bound, Buffer, Group, PoolUse
 from tilewright.plan.constant_copy_costs import copy_cycles
+from tilewright.plan.row_choice import rows_possible
 from tilewright.report.front import front_of
 from tilewright.report.held_rows import held_rows
 from tilewright.report.tiles import level, traffic_ratio, work
 from tilewright.report.time import milliseconds
 from tilewright.tile.measure import step_costs
 
-MOST_STEPS = 64  # of a network whose front is in every report: that takes less than half a second
 SCHEMA = "https://tilewright.dev/schema/report-1.json"
 
 
-def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str, Any]:
-    """The report of `deployment`, valid against `report-1.schema.json`. Generates the C when `artifacts`."""
+def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool = False) -> dict[str, Any]:
+    """The report of `deployment`, valid against `report-1.schema.json`. Generates the C when `artifacts`, and looks for
+    plans in less memory when `front`, which may take as long as all the rest.
+    """
     allocated = deployment.allocated
     bound = allocated.tiled.scheduled.bound
     operators = deployment.registry.operators
@@ -53,7 +55,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
         "traffic_ratio": traffic_ratio(steps),
         "allocation": _allocation(deployment, allocated),
-        **_front(deployment, asked=not artifacts),
+        **_front(deployment, asked=front),
         "order": _order(allocated),
         "away": {"used_bytes": bytes_away(allocated), "lower_bound_bytes": least_bytes_away(allocated)},
         "staged": _staged(allocated),
@@ -68,9 +70,10 @@ def build_report(deployment: Deployment, *, artifacts: bool = True) -> dict[str,
 
 
 def _front(deployment: Deployment, *, asked: bool) -> dict[str, Any]:
-    """Memory against cycles: of a long network, where that takes seconds, only for a check, which is asked for it."""
-    short = len(deployment.scheduled.steps) <= MOST_STEPS
-    return {"front": front_of(deployment.front)} if short or asked else {}
+    """Memory against cycles, where it is asked for; else only where the plan is the one point that there is."""
+    if not asked and rows_possible(deployment.planner, deployment.platform):
+        return {}
+    return {"front": front_of(deployment.front)}
 
 
 def _time(cycles: int, clock_hz: int | None) -> dict[str, Any]:

@@ -27,13 +27,20 @@ def front_of(points: Sequence[FrontPoint]) -> list[dict[str, Any]]:
 
 
 def front_table(report: Mapping[str, Any]) -> tuple[Part, ...]:
-    """For a terminal; none where there is nothing to choose."""
-    points = report.get("front", ())
+    """For a terminal; nothing where there is nothing to choose, and what to type where nobody has looked."""
+    if asking := what_to_ask(report):
+        return (f"memory against cycles: {asking}",)
+    points = report["front"]
     if len(points) < 2:
         return ()
     rows = [("RAM", "cycles", "with")]
     rows += [(f"{one['ram_bytes']:,} B", f"{one['more_cycles_percent']:+.1f} %", told(one)) for one in points]
     return "memory against cycles (estimates)", Table(rows=rows, right=(0, 1), indent=2)
+
+
+def what_to_ask(report: Mapping[str, Any]) -> str:
+    """The command that shows the front of a report that was made without it; "" where it is there."""
+    return "" if "front" in report else f"tilewright check MODEL --target {report['target']['name']} --front"
 
 
 def told(point: Mapping[str, Any]) -> str:

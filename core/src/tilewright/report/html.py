@@ -11,7 +11,7 @@ from typing import Any
 from tilewright import __version__
 from tilewright.c_text.rendering import template
 from tilewright.report.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds, strip_svg
-from tilewright.report.front import told
+from tilewright.report.front import told, what_to_ask
 from tilewright.report.names import nodes_of, shown_names
 from tilewright.report.network import network_svg, place_colours
 from tilewright.report.panels import Panel, panels_of_report
@@ -59,6 +59,7 @@ def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], r
             drawings=[_drawing(panel) for panel in panels],
             kinds=kinds(panels),
             front=_front(report),
+            unasked="" if report is None else what_to_ask(report),
             ends=[] if report is None else _ends(report["model"]),
             network="" if report is None else network_svg(report),
             places=[] if report is None else place_colours(report).items(),

@@ -55,6 +55,12 @@ of ${'{:,}'.format(panel.limit)} B\
 </table></div>
 </section>
 % endif
+% if unasked:
+<section id="front">
+<h2>Memory against cycles</h2>
+<p><code>${unasked}</code>, with the flags of this plan, shows what less memory costs.</p>
+</section>
+% endif
 % if front:
 <section id="front">
 <h2>Memory against cycles</h2>

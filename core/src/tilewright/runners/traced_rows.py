@@ -1,8 +1,8 @@
 """Knows how rows are seen as they are made: the header that has a program say so, and the values that they become.
 Does not know how a program is built or run, nor what rows should be.
 
-The harness writes, for every call of a step whose output is held in rows: set, step, first row, rows, and their bytes,
-block by block. Rows that nobody reads are never computed: a value that lacks some is a masked array.
+The harness writes, for every call of a step whose output is held in rows: set, step, first row, rows, stripe, and their
+bytes, block by block. Rows and columns that nobody reads are never computed: a value that lacks some is a masked array.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ HEADER_NAME = "traced_rows.h"
 FLAG = f'-DTW_ROWS_HEADER="{HEADER_NAME}"'
 HEADER = """#include <stdint.h>
 void tw_see_rows(uint32_t step, int32_t first, int32_t made, const uint8_t *bytes, int32_t blocks, int32_t capacity,
-                 int32_t row_bytes);
-#define TW_ROWS(step, rows, bytes, blocks, capacity, row_bytes) \\
-    tw_see_rows((step), (rows)->first, (rows)->made, (bytes), (blocks), (capacity), (row_bytes))
+                 int32_t row_bytes, int32_t stripe);
+#define TW_ROWS(step, rows, bytes, blocks, capacity, row_bytes, stripe) \\
+    tw_see_rows((step), (rows)->first, (rows)->made, (bytes), (blocks), (capacity), (row_bytes), (stripe))
 """
-_HEAD = struct.Struct("<4I")
+_HEAD = struct.Struct("<5I")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,17 +46,26 @@ class TracedRows:
     layout: Layout
     axis: int | None
     trips: int
+    column_axis: int | None = None  # where rows are of stripes
+    stripes: tuple[tuple[int, int], ...] = ()  # the first column of each, and one after the last
 
-    @property
-    def count(self) -> int:
-        """Rows in all."""
-        return 1 if self.axis is None else self.tensor.shape[self.axis]
+    def stored(self, rows: int) -> tuple[int, ...]:
+        """The shape of so many rows as they are held: axes as they are stored, columns those of the widest stripe."""
+        extents = list(self.tensor.shape)
+        if self.axis is not None:
+            extents[self.axis] = rows
+        if self.column_axis is not None:
+            extents[self.column_axis] = max(high - low for low, high in self.stripes)
+        return tuple(extents[axis] for axis in self.layout)
 
-    @property
-    def blocks(self) -> int:
-        """How many pieces a row has."""
-        outside = () if self.axis is None else self.layout[: self.layout.index(self.axis)]
-        return prod(self.tensor.shape[axis] for axis in outside)
+    def part(self, first: int, rows: int, stripe: int) -> tuple[slice, ...]:
+        """Where these rows of a stripe are in the value, axes as they are stored."""
+        parts = [slice(0, extent) for extent in self.tensor.shape]
+        if self.axis is not None:
+            parts[self.axis] = slice(first, first + rows)
+        if self.column_axis is not None:
+            parts[self.column_axis] = slice(*self.stripes[stripe])
+        return tuple(parts[axis] for axis in self.layout)
 
 
 def traced_rows(plan: Allocated) -> tuple[TracedRows, ...]:
@@ -70,18 +79,21 @@ def _of_regions(plan: Allocated) -> Iterator[TracedRows]:
     made = {value: node.name for node in bound.graph.nodes for value in node.outputs}
     for region in plan.tiled.regions:
         for value in region.inner if region.rows else ():
-            step = made[value]
-            loop = region.rows.loops[region.steps.index(step)] if region.rows else ""
-            layer = bound.layers[step]
+            place = region.steps.index(made[value])
+            step, loop = region.steps[place], region.rows.loops[place] if region.rows else ""
+            layer, stripes = bound.layers[step], region.rows.stripes if region.rows else None
             extents = {one.name: one.extent for one in layer.access.loops}
             axes = layer.access.axes[layer.operator.outputs[0]] if isinstance(layer.access, MapAccess) else ()
+            found = {bare_loop(axis): at for at, axis in enumerate(axes) if bare_loop(axis)}
             yield TracedRows(
                 step=numbers[step],
                 value=value,
                 tensor=bound.graph.tensors[value],
                 layout=bound.layouts[value],
-                axis=next((at for at, axis in enumerate(axes) if loop and bare_loop(axis) == loop), None),
+                axis=found.get(loop),
                 trips=extents.get(loop, 1),
+                column_axis=found.get(stripes.loops[place]) if stripes else None,
+                stripes=tuple(own[place] for own in stripes.bounds) if stripes else (),
             )
 
 
@@ -90,41 +102,37 @@ def decode_rows(traced: tuple[TracedRows, ...], content: bytes, sets: int) -> tu
     stored = [{one.step: _Stored(one) for one in traced} for _ in range(sets)]
     at = 0
     while at < len(content):
-        number, step, first, count = _HEAD.unpack_from(content, at)
+        number, step, first, count, stripe = _HEAD.unpack_from(content, at)
         at += _HEAD.size
-        at += stored[number][step].put(first, count, memoryview(content)[at:])
+        at += stored[number][step].put(first, count, stripe, memoryview(content)[at:])
     return tuple({one.rows.value: one.array() for one in own.values() if one.seen.any()} for own in stored)
 
 
 class _Stored:
-    """A value as it is stored, and which of its rows were seen."""
+    """A value as it is stored, and which elements of it were seen."""
 
     def __init__(self, rows: TracedRows) -> None:
         import numpy as np
 
         self.rows = rows
-        each = rows.tensor.elements // (rows.blocks * rows.count)
-        self.elements = np.zeros((rows.blocks, rows.count, each), rows.tensor.dtype.numpy)
-        self.seen = np.zeros(rows.count, np.bool_)
+        shape = [rows.tensor.shape[axis] for axis in rows.layout]
+        self.elements = np.zeros(shape, rows.tensor.dtype.numpy)
+        self.seen = np.zeros(shape, np.bool_)
 
-    def put(self, first: int, count: int, content: memoryview) -> int:
-        """Rows from the front of `content`; how many bytes they are."""
+    def put(self, first: int, count: int, stripe: int, content: memoryview) -> int:
+        """Rows of a stripe from the front of `content`; how many bytes they are."""
         import numpy as np
 
-        shape = (self.rows.blocks, count, self.elements.shape[2])
+        shape = self.rows.stored(count)
         found = np.frombuffer(content, self.elements.dtype, prod(shape)).reshape(shape)
-        self.elements[:, first : first + count] = found
-        self.seen[first : first + count] = True
+        part = self.rows.part(first, count, stripe)
+        self.elements[part] = found[tuple(slice(one.stop - one.start) for one in part)]
+        self.seen[part] = True
         return found.nbytes
 
     def array(self) -> Array:
         """In the shape of the graph."""
         import numpy as np
 
-        found: Array = self.elements
-        if not self.seen.all():
-            mask = np.broadcast_to(~self.seen[None, :, None], self.elements.shape)
-            found = np.ma.MaskedArray(self.elements, mask=mask)
-        layout, shape = self.rows.layout, self.rows.tensor.shape
-        ordered = found.reshape([shape[axis] for axis in layout])
-        return ordered.transpose(np.argsort(layout)) if layout else ordered
+        found: Array = self.elements if self.seen.all() else np.ma.MaskedArray(self.elements, mask=~self.seen)
+        return found.transpose(np.argsort(self.rows.layout)) if self.rows.layout else found

@@ -14,7 +14,7 @@ from tilewright.ir.codec import Json
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Attribute, Graph, Node, Tensor
 from tilewright.ir.layout import Layout, row_major
-from tilewright.ir.regions import HeldValue, Region, Repeated
+from tilewright.ir.regions import HeldValue, Region, Repeated, Stripes
 from tilewright.ir.requant import Requant
 from tilewright.ir.stages import Allocated, Bound, Buffer, Scheduled, Tiled
 from tilewright.snapshot.saved_stage import SavedStage, plain_codec, stage_name
@@ -164,10 +164,17 @@ def _region(region: Region) -> Iterator[str]:
         trips = zip(region.steps, region.rows.loops, region.rows.trips, strict=True)
         yield from (f"        {step}: rows of {loop or 'nothing'} by {count}" for step, loop, count in trips)
         yield f"        {len(region.rows.calls)} calls: {' '.join(map(_repeated, region.rows.word))}"
+        yield from _stripes(region, region.rows.stripes)
     yield from (f"        {value} stays whole in {memory}" for value, memory in sorted(region.resident.items()))
     yield from (
         f"        {value} is held in {held.memory}: {_form(held)}" for value, held in sorted(region.held.items())
     )
+
+
+def _stripes(region: Region, stripes: Stripes | None) -> Iterator[str]:
+    columns = zip(region.steps, stripes.loops, *stripes.bounds, strict=True) if stripes else ()
+    for step, loop, *ends in columns:
+        yield f"        {step}: columns of {loop} in stripes: {' '.join(f'{low}..{high}' for low, high in ends)}"
 
 
 def _form(held: HeldValue) -> str:

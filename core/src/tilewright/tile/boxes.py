@@ -131,11 +131,11 @@ class _Backwards:
     needs: dict[int, tuple[Reach, ...]] = field(default_factory=dict)
     rolls: dict[int, RollingAxis | None] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    rank: int = field(init=False)  # loops of all hops together
+    _whole: dict[int, Reach] = field(default_factory=dict)
 
-    @property
-    def rank(self) -> int:
-        """Loops of all hops together."""
-        return sum(len(hop.nest) for hop in self.hops)
+    def __post_init__(self) -> None:
+        self.rank = sum(len(hop.nest) for hop in self.hops)
 
     def boxes(self) -> Boxes:
         last = len(self.analysis.members) - 1
@@ -162,8 +162,10 @@ class _Backwards:
         return tuple(starts)
 
     def _all(self, extent: int) -> Reach:
-        shape = (1,) * self.rank
-        return np.zeros(shape, np.int64), np.full(shape, extent, np.int64)
+        if extent not in self._whole:
+            shape = (1,) * self.rank
+            self._whole[extent] = np.zeros(shape, np.int64), np.full(shape, extent, np.int64)
+        return self._whole[extent]
 
     def _sink(self) -> dict[str, Reach]:
         found = {loop.name: self._all(loop.extent) for loop in self.analysis.sink.access.loops}
@@ -269,7 +271,7 @@ def _span(axis: Axis, runs: Mapping[str, Reach], rank: int) -> Reach:
 
 def _at(index: Index, runs: Mapping[str, Reach], side: Literal[0, 1], rank: int) -> Integers:
     """Positions of the first trips, or of the last."""
-    total = np.full((1,) * rank, index.offset, np.int64)
+    total: Integers | int = index.offset
     for term in index.terms:
         if term.inner is None:
             total = total + (runs[term.loop][side] - side) * term.coefficient
@@ -282,7 +284,7 @@ def _at(index: Index, runs: Mapping[str, Reach], side: Literal[0, 1], rank: int)
         else:
             value = value % term.by[0]
         total = total + value * term.coefficient
-    return total
+    return np.full((1,) * rank, total, np.int64) if isinstance(total, int) else total
 
 
 def _clipped(reach: Reach, extent: int) -> Reach:
@@ -295,6 +297,8 @@ def _moving(reaches: Sequence[Reach]) -> set[int]:
 
 
 def _hull(reach: Reach, copy_level: int) -> Reach:
+    if reach[0].size == reach[1].size == 1 or copy_level >= reach[0].ndim:
+        return reach
     axes = tuple(range(copy_level, reach[0].ndim))
     return reach[0].min(axis=axes, keepdims=True), reach[1].max(axis=axes, keepdims=True)
 

@@ -17,7 +17,7 @@ from tilewright.tile.boxes import Boxes, boxes_of
 from tilewright.tile.footprint import scratchpad_bytes
 from tilewright.tile.fusion import RegionAnalysis, RegionStep
 from tilewright.tile.kernel_costs import tile_cycles
-from tilewright.tile.spans import unique_rows
+from tilewright.tile.spans import rows_of, unique_rows
 from tilewright.tile.tiling_space import bound_bytes
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE, Traffic, traffic_of
 
@@ -43,15 +43,24 @@ class HopCost:
 
 def region_costs(analysis: RegionAnalysis, region: Region) -> tuple[HopCost, ...]:
     """Of every hop, outermost first; what a hop takes is computation to the one before it."""
+    if not region.hops:
+        return ()
     boxes = boxes_of(analysis, region.hops, {value: held.form for value, held in region.held.items()})
-    return hop_costs(boxes, traffic_of(boxes), region, compute_cycles(boxes)) if region.hops else ()
+    return hop_costs(boxes, traffic_of(boxes), region, compute_cycles(boxes), bounds_of(analysis))
+
+
+def bounds_of(analysis: RegionAnalysis) -> tuple[int, ...]:
+    """For each hop the bytes that are copied if every element is so once."""
+    hops = range(len(analysis.hops))
+    return tuple(sum(bound_bytes(member.spaces[hop]) for member in analysis.members) for hop in hops)
 
 
 def hop_costs(
-    boxes: Boxes, traffic: Sequence[Sequence[Traffic]], region: Region, computes: Numbers
+    boxes: Boxes, traffic: Sequence[Sequence[Traffic]], region: Region, computes: Numbers, bounds: Sequence[int]
 ) -> tuple[HopCost, ...]:
-    """The same, boxes, transfers and what `compute_cycles` says being known."""
-    begin = sum(member.space.engine.step_cycles for member in boxes.analysis.members)
+    """The same, boxes, transfers and what `compute_cycles` and `bounds_of` say being known."""
+    spaces = [member.space for member in boxes.analysis.members]
+    begin = sum(space.engine.step_cycles + space.kernel.step_cycles for space in spaces)
     play = _Play(boxes, traffic, computes)
     total, spent = play.visit(0, ()) + begin, play.spent
     last = len(boxes.hops) - 1
@@ -63,7 +72,7 @@ def hop_costs(
             total_cycles=total if hop == 0 else spent[hop - 1],
             in_bytes=sum(one.size_bytes for one in here if not one.item.written),
             out_bytes=sum(one.size_bytes for one in here if one.item.written),
-            bound_bytes=sum(bound_bytes(member.spaces[hop]) for member in boxes.analysis.members),
+            bound_bytes=bounds[hop],
             scratchpad_bytes=scratchpad_bytes(boxes, traffic, region.sums, hop),
         )
         for hop, here in enumerate(traffic)
@@ -101,10 +110,9 @@ def compute_cycles(boxes: Boxes) -> Numbers:
 
 def _calls(boxes: Boxes, number: int, member: RegionStep) -> Numbers:
     loops = boxes.runs[number]
-    extents = np.broadcast_arrays(*(high - low for low, high in loops.values())) if loops else []
-    shape = extents[0].shape if extents else (1,) * len(boxes.trips)
-    rows = np.stack([extent.reshape(-1) for extent in extents], 1) if extents else np.zeros((1, 0), np.int64)
-    unique, inverse = unique_rows(rows)
+    extents = [high - low for low, high in loops.values()]
+    shape = np.broadcast_shapes((1,) * len(boxes.trips), *(extent.shape for extent in extents))
+    unique, inverse = unique_rows(rows_of(extents, shape))
     each = [_call(member, tuple(loops), tuple(row)) for row in unique.tolist()]
     return np.array(each, np.float64)[inverse].reshape(shape)
 

@@ -10,24 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import permutations, product
-from math import prod
 
-from tilewright.ir.access import Box
 from tilewright.ir.dataclass import dataclass
-from tilewright.ir.index import mentions
 from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region, key_of
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.boxes import Boxes, boxes_of
-from tilewright.tile.cost import HopCost, altogether, compute_cycles, hop_costs
+from tilewright.tile.cost import HopCost, altogether, bounds_of, compute_cycles, hop_costs
 from tilewright.tile.footprint import scratchpad_bytes
-from tilewright.tile.fusion import RegionAnalysis, RegionStep, whole_hops
+from tilewright.tile.fusion import RegionAnalysis, whole_hops
+from tilewright.tile.group_bounds import ROUNDED, cut_loops, least_bytes
 from tilewright.tile.lower_bounds import MOST_TRAFFIC
-from tilewright.tile.tiling_space import bound_bytes, sizes
+from tilewright.tile.tiling_space import sizes
 from tilewright.tile.traffic import Traffic, crossings_of, traffic_of
 
 _MOST_LOOPS = 2  # that are cut
-_ROUNDED = 1 - 1e-9  # sums of the same numbers in another order
 _MANY, _FEW = 10, 4  # sizes tried of the innermost loop, and of one around it
 
 Nest = tuple[Cut, ...]
@@ -74,11 +71,11 @@ def best_groups(
 
     A weight is what moving as much again as must be moved is worth, as a part of the time: 0.0 is the fastest tiling.
     """
-    if not _crosses(analysis) or _least_bytes(analysis) > room_of(analysis):
+    if not _crosses(analysis) or least_bytes(analysis) > room_of(analysis):
         return ()
-    search = _GroupSearch(analysis, buffering, weights, most_cycles)
+    search = _GroupSearch(analysis, buffering, weights, most_cycles, bounds_of(analysis))
     search.try_nests([()])
-    loops = _rows(analysis)
+    loops = cut_loops(analysis)
     most = _MOST_LOOPS if most_cycles == float("inf") else 1  # more calls take too long to be worth looking for
     for count in range(1, min(len(loops), most) + 1):
         for order in permutations(loops, count):
@@ -114,6 +111,7 @@ class _GroupSearch:
     buffering: Buffering
     weights: Sequence[float]
     most_cycles: float
+    bounds: tuple[int, ...]  # see `bounds_of`
     best: dict[float, GroupTiling] = field(default_factory=dict)
 
     def try_nests(self, nests: Iterable[Nest]) -> None:
@@ -146,7 +144,7 @@ class _GroupSearch:
         if self.buffering != "single":
             boxes, traffic = _doubled(boxes, traffic, room)
         region = region_of(boxes, forms)
-        found = GroupTiling(region=region, cost=altogether(hop_costs(boxes, traffic, region, computes)))
+        found = GroupTiling(region=region, cost=altogether(hop_costs(boxes, traffic, region, computes, self.bounds)))
         for weight in self.weights:
             if weight not in self.best or score(found.cost, weight) < score(self.best[weight].cost, weight):
                 self.best[weight] = found
@@ -159,9 +157,8 @@ class _GroupSearch:
         copying = max(float(sum(one.cycles.sum() for one in here)) for here in traffic)
         computing += sum(float(one.cycles.flat[-1 if one.item.written else 0]) for one in traffic[-1])
         moved = sum(one.size_bytes for here in traffic for one in here)
-        members, hops = self.analysis.members, range(len(self.analysis.hops))
-        must = max(sum(bound_bytes(member.spaces[hop]) for member in members for hop in hops), 1)
-        least = max(computing, copying) * _ROUNDED
+        must = max(sum(self.bounds), 1)
+        least = max(computing, copying) * ROUNDED
         return all(
             weight in self.best and _score(least, moved / must, weight) >= score(self.best[weight].cost, weight)
             for weight in self.weights
@@ -175,15 +172,6 @@ def score(cost: HopCost, weight: float) -> float:
 
 def _score(cycles: float, moved: float, weight: float) -> float:
     return cycles * (1 + weight * min(moved, MOST_TRAFFIC))
-
-
-def _rows(analysis: RegionAnalysis) -> list[str]:
-    """Loops of the sink that may be cut and reach a step before it."""
-    sink = analysis.sink
-    cuts = {loop.name for loop in sink.space.cuts}
-    read = [axis.index for operand in sink.inside for axis in sink.index_map.axes[operand]]
-    ordered = [sink.loops[axis] for axis in sink.output.layout]
-    return [loop for loop in ordered if loop in cuts and any(mentions(index, loop) for index in read)]
 
 
 def _nests(analysis: RegionAnalysis, loops: Sequence[str]) -> Iterator[Nest]:
@@ -212,33 +200,6 @@ def _smallest_fits(analysis: RegionAnalysis, loops: Sequence[str]) -> bool:
 def _held_bytes(boxes: Boxes) -> int:
     """What the region takes beside what it copies."""
     return scratchpad_bytes(boxes, ((),) * len(boxes.hops), {}, len(boxes.hops) - 1)
-
-
-def _least_bytes(analysis: RegionAnalysis) -> int:
-    """Bytes that no tile gets by without: whatever the loops of `_rows` move counts for a single trip of theirs."""
-    moved, total = [set[str]() for _ in analysis.members], 0
-    moved[-1].update(_rows(analysis))
-    least = [0] * len(analysis.members)  # of the buffers of inner values
-    for number, member in reversed(tuple(enumerate(analysis.members))):
-        for reader in member.readers:
-            names = analysis.members[reader.member].moves[reader.operand]
-            moved[number].update(
-                loop
-                for loop, moving in zip(member.loops, names, strict=True)
-                if loop and not moved[reader.member].isdisjoint(moving)
-            )
-        box = {loop.name: (0, 1 if loop.name in moved[number] else loop.extent) for loop in member.access.loops}
-        for operand, maker in member.inside.items():
-            size = _window_bytes(member, operand, box, analysis.members[maker].output.item_bytes)
-            least[maker] = max(least[maker], size)
-        sizes = (_window_bytes(member, item.name, box, item.item_bytes) for item in member.space.copied)
-        total += sum(align_up(size, analysis.grains[-1]) for size in sizes)
-    return total + sum(least)
-
-
-def _window_bytes(member: RegionStep, operand: str, box: Box, item_bytes: int) -> int:
-    """Of an operand's window."""
-    return item_bytes * prod(span.extent for span in member.access.window(operand, box))
 
 
 def _spread(choices: Sequence[int], most: int) -> list[int]:

@@ -21,6 +21,7 @@ from tilewright.ir.tiler import Buffering
 from tilewright.tile.buffers import not_together
 from tilewright.tile.cost import altogether, region_costs
 from tilewright.tile.fusion import RegionAnalysis, StepAnalyses, region_analysis, whole_hops
+from tilewright.tile.group_bounds import ROUNDED, least_cost
 from tilewright.tile.group_search import GroupTiling, best_groups
 from tilewright.tile.kernel_costs import scratch_bytes
 from tilewright.tile.lower_bounds import MOST_TRAFFIC
@@ -55,6 +56,7 @@ class Grouping:
     known: dict[Hashable, Any]
     analyses: StepAnalyses
     _tried: dict[tuple[int, int], tuple[GroupTiling, ...]] = field(default_factory=dict)
+    _candidates: dict[tuple[int, int], RegionAnalysis | None] = field(default_factory=dict)
 
     @property
     def _resident_buffers(self) -> Iterator[Buffer]:
@@ -65,6 +67,11 @@ class Grouping:
     def machine(self) -> ScheduledMachine:
         """Where all this runs."""
         return self.step_tilings.machine
+
+    def beaten_by(self, other: Partition, pinned: Sequence[tuple[str, ...]]) -> bool:
+        """Whether what `partition` finds is sure to be no better, by what groups cost at least."""
+        place, score = other.merit
+        return place == 0 and score <= self._least_score(self._fixed(pinned), _WEIGHTS[0])
 
     def partition(self, pinned: Sequence[tuple[str, ...]], *, search: bool) -> Partition:
         """Groups that cover every step once: those that are pinned, and with `search` what is cheapest around them.
@@ -81,6 +88,28 @@ class Grouping:
             if sum(group.cycles for group in groups) <= time:
                 return Partition(merit=(place, found), groups=groups)
         return Partition(merit=(len(_WEIGHTS), score), groups=plain)
+
+    def _least_score(self, fixed: Mapping[int, int], weight: float) -> float:
+        """What no division into segments goes below; nothing is known of pinned groups."""
+        least = [0.0]
+        for end in range(1, 1 if fixed else len(self.machine.scheduled.steps) + 1):
+            firsts = range(max(end - MOST_STEPS, 0), end)
+            least.append(min(least[first] + self._least_of(first, end - first, weight) for first in firsts))
+        return least[-1] * ROUNDED
+
+    def _least_of(self, first: int, count: int, weight: float) -> float:
+        """The least score of a segment; inf where it is none."""
+        alone = self.plan.tilings[first : first + count]
+        if count == 1:
+            return _score(alone[0].cycles, alone[0].moved_bytes, alone, weight)
+        analysis = self._candidate(first, count)
+        if analysis is None:
+            return float("inf")
+        key = "least", _key(analysis)
+        if key not in self.known:
+            self.known[key] = least_cost(analysis)
+        least = self.known[key]
+        return _score(least.cycles, least.moved_bytes, alone, weight)
 
     def _alone(self) -> float:
         """Cycles of all steps, layer by layer and with nothing resident where they compute."""
@@ -173,22 +202,32 @@ class Grouping:
         return self._group(first, count, found[0].region, found[0].cost.total_cycles)
 
     def _worth(self, first: int, count: int) -> tuple[GroupTiling, ...]:
-        """Good tilings of a segment, where it can be a group and something inside it is copied."""
+        """Good tilings of a segment."""
         if (first, count) not in self._tried:
             self._tried[first, count] = self._searched(first, count)
         return self._tried[first, count]
 
-    def _searched(self, first: int, count: int) -> tuple[GroupTiling, ...]:
+    def _candidate(self, first: int, count: int) -> RegionAnalysis | None:
+        """A segment as a group, where it can be one and something inside it is copied."""
+        if (first, count) not in self._candidates:
+            self._candidates[first, count] = self._analysed(first, count)
+        return self._candidates[first, count]
+
+    def _analysed(self, first: int, count: int) -> RegionAnalysis | None:
         steps = self.machine.scheduled.steps[first : first + count]
         pinned = any(step.name in self.machine.decisions.tiles for step in steps)
         if pinned or not self._gains(steps):
-            return ()
+            return None
         if self.longest is not None and (count > self.longest or self._joined(steps)):
-            return ()
+            return None
+        found = self._analysis(first, steps)
+        return None if isinstance(found, str) else found
+
+    def _searched(self, first: int, count: int) -> tuple[GroupTiling, ...]:
         if count > _SHORT and not (self._worth(first, count - 1) or self._worth(first + 1, count - 1)):
             return ()
-        analysis = self._analysis(first, steps)
-        if isinstance(analysis, str):
+        analysis = self._candidate(first, count)
+        if analysis is None:
             return ()
         most = _MUCH_SLOWER * sum(tiling.cycles for tiling in self.plan.tilings[first : first + count])
         key = _key(analysis), self.buffering, most

@@ -58,10 +58,11 @@ def tile_cycles(space: TilingSpace, extents: Mapping[str, int]) -> float:
     return kernel_cycles(space.kernel, space.site, space.access, space.operations, extents, space.engine)
 
 
-def least_cycles(space: TilingSpace) -> float:
+def least_cycles(space: TilingSpace, extents: Mapping[str, int] | None = None) -> float:
     """What all calls of a step take together at least, beside what any call takes: the step in one piece, its cores
-    busy all the time.
+    busy all the time; or a part of it, with these trips of every loop.
     """
-    whole = tile_cycles(space, space.extents) - space.engine.call_cycles
-    split = share(space.kernel, space.access, space.extents, space.engine.cores)
-    return whole * (space.extents[split.loop] / (space.engine.cores * split.trips) if split.loop else 1.0)
+    trips = extents or space.extents
+    whole = tile_cycles(space, trips) - space.engine.call_cycles
+    split = share(space.kernel, space.access, trips, space.engine.cores)
+    return whole * (trips[split.loop] / (space.engine.cores * split.trips) if split.loop else 1.0)

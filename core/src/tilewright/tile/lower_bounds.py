@@ -60,7 +60,7 @@ def score_bounds(space: TilingSpace, points: Integers, table: WindowTable) -> Nu
     moved, copying = np.zeros(len(points)), np.zeros(len(points))
     for item in space.copied:
         one = _least_moved(space, item, points, table, left + rooms[item.name])
-        moved, copying = moved + one, copying + one * _cycles_each_byte(item.path)
+        moved, copying = moved + one, copying + one * cycles_each_byte(item.path)
     found: Numbers = np.maximum(cycles, copying) * (1 + TRAFFIC * np.minimum(moved / bound, MOST_TRAFFIC))
     return found
 
@@ -90,6 +90,6 @@ def _least_moved(
     return found
 
 
-def _cycles_each_byte(path: CopyPath) -> float:
+def cycles_each_byte(path: CopyPath) -> float:
     """What a byte of a long transfer takes."""
     return (path.cycles(2 * _LONG_BYTES, 1) - path.cycles(_LONG_BYTES, 1)) / _LONG_BYTES

@@ -12,6 +12,7 @@ from tilewright.tile.footprint import SUMS, tile_buffer_name
 from tilewright.tile.row_order import follow
 from tilewright.tile.row_segments import COUNTER_BYTES, play_cycles
 from tilewright.tile.row_steps import RowStep, RowSteps
+from tilewright.tile.row_stripes import with_stripes
 from tilewright.tile.step_spaces import ScheduledMachine
 
 COUNTERS = "rows"  # the operand of the last step that has the counters of all
@@ -25,7 +26,7 @@ def row_steps_of(steps: RowSteps, region: Region) -> tuple[RowStep, ...]:
     found = tuple(steps.at(numbers[name]) for name in region.steps)
     if rows is None or [one.loop for one in found] != list(rows.loops) or any(one.cannot for one in found):
         raise ValueError(f"region '{region.name}' is not computed by rows along these loops")
-    return found
+    return with_stripes(steps, found, rows.stripes)
 
 
 def row_buffers(machine: ScheduledMachine, region: Region, rows: Rows) -> Iterator[Buffer]:
@@ -47,7 +48,7 @@ def row_buffers(machine: ScheduledMachine, region: Region, rows: Rows) -> Iterat
             name = tile_buffer_name(one.step.name, SUMS, home, 0)
             yield buffer(name, "tile", one.sums_bytes, max(align, one.sums.dtype.size_bytes))
     yield buffer(counters_name(region, home), "tile", COUNTER_BYTES * len(members), max(align, COUNTER_BYTES))
-    scratch = max(steps.call(one.index, trips)[1] for one, trips in zip(members, rows.trips, strict=True))
+    scratch = max(steps.scratch_bytes(one, trips) for one, trips in zip(members, rows.trips, strict=True))
     if scratch:
         yield buffer(f"{region.name}.scratch", "scratch", scratch, max(align, 8))
 
@@ -61,3 +62,9 @@ def row_cycles(machine: ScheduledMachine, region: Region, rows: Rows) -> float:
     """What all calls of a region take, and moving its rows; an estimate."""
     steps = RowSteps(machine)
     return play_cycles(steps, follow(row_steps_of(steps, region), rows.trips, rows.calls))
+
+
+def row_macs_again(machine: ScheduledMachine, region: Region) -> float:
+    """Multiply-accumulates of a region that are done once more, because it is computed in stripes."""
+    steps = RowSteps(machine)
+    return sum(map(steps.again, row_steps_of(steps, region)))

@@ -51,6 +51,8 @@ class Play:
 def play(steps: Sequence[RowStep], trips: Sequence[int], leaving: Mapping[str, bool]) -> Play:
     """Call the last step until it has everything, and then those whose values leave. `trips` are those of one call."""
     members, calls = _members(steps, trips), list[int]()
+    if not members:
+        return Play(members=(), calls=())
     last = len(members) - 1
     for number in (last, *(at for at, member in enumerate(members[:-1]) if leaving[member.one.output.value])):
         while members[number].made < members[number].one.extent:

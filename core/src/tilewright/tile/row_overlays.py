@@ -46,7 +46,7 @@ class Overlays:
     def of(cls, lives: RowLives, played: Play) -> Overlays:
         """Of no steps yet."""
         sink, output = played.members[-1], lives.buffer_of(played.members[-1].one.output.value)
-        if output.name not in lives.ours or output.first != sink.one.index:
+        if output.name not in lives.ours or output.first != sink.one.index or sink.one.columns:
             return cls(lives=lives, played=played, made_at=(), stored=(), output=None)
         made_at = _made_at(played)
         after = (min(made + sink.trips, sink.one.extent) for made in made_at[-1])

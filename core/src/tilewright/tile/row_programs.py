@@ -13,12 +13,12 @@ from dataclasses import replace
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import HeldValue, Region, Rows
-from tilewright.tile.arrivals import arrivals
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Play, folded
 from tilewright.tile.row_overlays import overlay_of
 from tilewright.tile.row_segments import Segment, alone, played, segments
 from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_stripes import stripes_of
 from tilewright.tile.step_spaces import ScheduledMachine
 
 
@@ -29,6 +29,11 @@ class Division:
     segments: tuple[Segment, ...]
     size_bytes: int
     cycles: float
+
+    @property
+    def again(self) -> float:
+        """Multiply-accumulates that are done once more."""
+        return sum(one.again for one in self.segments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +75,13 @@ class RowPrograms:
         return {region.name: region for region in found}
 
 
-def row_programs(machine: ScheduledMachine) -> RowPrograms:
-    """Look at every segment of the schedule."""
-    lives, arriving = RowLives(RowSteps(machine)), arrivals(machine.scheduled, machine.decisions.io)
+def row_programs(machine: ScheduledMachine, again: float = 0.0) -> RowPrograms:
+    """Look at every segment of the schedule. `again`: multiply-accumulates that may be done once more, in stripes."""
+    lives = RowLives(RowSteps(machine))
     whole = [alone(lives, step) for step in range(len(machine.scheduled.steps))]
     largest = max((one.size_bytes for one in whole), default=0)
-    found = [(one, *segments(lives, step, largest)) for step, one in enumerate(whole)]
-    for number in (machine.numbers[name] for name in arriving):
+    found = [(one, *segments(lives, step, largest, again)) for step, one in enumerate(whole)]
+    for number in (machine.numbers[name] for name in lives.steps.arriving):
         found[number] = _taking(found, number)
     return RowPrograms(machine=machine, lives=lives, segments=tuple(found))
 
@@ -92,12 +97,13 @@ def _taking(found: Sequence[Sequence[Segment]], number: int) -> tuple[Segment, .
 
 def region_of(lives: RowLives, segment: Segment) -> Region:
     """A segment as the region that is generated: the calls, and the rows that are held."""
-    calls = played(lives, segment.first, segment.last, segment.rows)
+    calls = played(lives, segment.first, segment.last, segment.rows, segment.stripes)
     members = calls.members
     order = Rows(
         loops=tuple(member.one.loop for member in members),
         trips=tuple(member.trips for member in members),
         word=folded(calls.calls),
+        stripes=stripes_of([member.one for member in members]),
     )
     return Region(
         steps=tuple(member.one.step.name for member in members),

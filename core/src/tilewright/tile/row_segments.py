@@ -17,10 +17,12 @@ from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Member, Play, play
 from tilewright.tile.row_overlays import Overlays
 from tilewright.tile.row_steps import CALL_CYCLES, RowStep, RowSteps
+from tilewright.tile.row_stripes import in_stripes
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
 
 COUNTER_BYTES = 4  # of each step: how far it has come, and the first row that is kept
 ROWS_PER_CALL = (1, 2, 4)  # that are tried, of all steps of a segment
+STRIPES = (2, 3, 4, 5, 6, 8, 12)  # that are tried, with one row per call, where columns may be computed again
 MOST_STEPS = 255  # of a region: a call is a byte
 _STEPS_AT_FIRST = 32  # that are looked at; twice as many where the longer ones among them have a new least size
 
@@ -34,6 +36,8 @@ class Segment:
     rows: int
     size_bytes: int
     cycles: float
+    stripes: int = 1  # in which the columns are computed
+    again: float = 0.0  # multiply-accumulates that are done once more
 
 
 def alone(lives: RowLives, step: int) -> Segment:
@@ -45,16 +49,22 @@ def alone(lives: RowLives, step: int) -> Segment:
     return Segment(first=step, last=step, rows=0, size_bytes=lives.alive(step) + scratch, cycles=cycles)
 
 
-def segments(lives: RowLives, last: int, largest: int) -> Iterator[Segment]:
-    """Of several steps, with every number of rows per call, none of which needs more than `largest` bytes."""
+def segments(lives: RowLives, last: int, largest: int, again: float = 0.0) -> Iterator[Segment]:
+    """Of several steps, with every number of rows per call, none of which needs more than `largest` bytes. In stripes,
+    too, where so many multiply-accumulates may be done `again`.
+    """
     first = _first(lives, last)
-    for rows in ROWS_PER_CALL if first < last else ():
-        yield from _worth_a_look(lives, (first, last), rows, largest)
+    ways = [*((rows, 1) for rows in ROWS_PER_CALL), *((1, stripes) for stripes in STRIPES if again > 0)]
+    for rows, stripes in ways if first < last else ():
+        found = _worth_a_look(lives, (first, last), rows, stripes, largest)
+        yield from (one for one in found if one.again <= again)
 
 
-def played(lives: RowLives, first: int, last: int, rows: int) -> Play:
-    """The calls of a segment."""
-    chosen = [lives.steps.at(index) for index in range(first, last + 1)]
+def played(lives: RowLives, first: int, last: int, rows: int, stripes: int = 1) -> Play:
+    """The calls of a segment; in stripes of so many of its last steps as can be computed so."""
+    chosen = tuple(lives.steps.at(index) for index in range(first, last + 1))
+    if stripes > 1:
+        chosen = in_stripes(lives.steps, chosen, stripes)
     leaving = {one.output.value: lives.leaves(one.index, last) for one in chosen}
     return play(chosen, [one.trips(rows) for one in chosen], leaving)
 
@@ -69,12 +79,13 @@ def _first(lives: RowLives, last: int) -> int:
     return first
 
 
-def _worth_a_look(lives: RowLives, ends: tuple[int, int], rows: int, largest: int) -> Iterator[Segment]:
+def _worth_a_look(lives: RowLives, ends: tuple[int, int], rows: int, stripes: int, largest: int) -> Iterator[Segment]:
     """Longer and longer ones, as long as that has led to less memory."""
     (first, last), seen, length, least = ends, ends[1], _STEPS_AT_FIRST, largest + 1
     while seen > first:
         begin = max(first, last - length + 1)
-        found = [one for one in _grown(lives, played(lives, begin, last, rows), rows, largest) if one.first < seen]
+        calls = played(lives, begin, last, rows, stripes)
+        found = [one for one in _grown(lives, calls, rows, largest) if one.first < seen]
         yield from found
         if min((one.size_bytes for one in found), default=least) >= least:
             return
@@ -84,14 +95,27 @@ def _worth_a_look(lives: RowLives, ends: tuple[int, int], rows: int, largest: in
 
 def _grown(lives: RowLives, calls: Play, rows: int, largest: int) -> Iterator[Segment]:
     """The segments with the last step of what was played, from the shortest on."""
+    if not calls.members:
+        return
     growth, last = _Growth.of(lives, calls), calls.members[-1].one.index
+    stripes = len(calls.members[-1].one.widths)
     for number in reversed(range(len(calls.members))):
+        first = calls.members[number].one.index
+        if stripes > 1 and first < last and lives.leaves(first, last):
+            return
         growth.add(number)
         if growth.own_bytes > largest:
             return
-        first = calls.members[number].one.index
         if first < last and not growth.conflict and growth.size_bytes <= largest:
-            yield Segment(first=first, last=last, rows=rows, size_bytes=growth.size_bytes, cycles=growth.cycles)
+            yield Segment(
+                first=first,
+                last=last,
+                rows=rows,
+                size_bytes=growth.size_bytes,
+                cycles=growth.cycles,
+                stripes=stripes,
+                again=growth.again,
+            )
 
 
 @dataclass(slots=True)
@@ -105,6 +129,7 @@ class _Growth:
     own_bytes: int = 0  # rows, sums, counters
     scratch_bytes: int = 0
     cycles: float = 0.0
+    again: float = 0.0
     inner: dict[str, int] = field(default_factory=dict)  # buffer -> values in it that never exist whole
     outside: dict[str, str] = field(default_factory=dict)  # value that is read from outside -> its buffer
     taken: list[str] = field(default_factory=list)  # buffers of what leaves
@@ -131,9 +156,9 @@ class _Growth:
         """The member before those that are there."""
         member, align = self.played.members[number], self.lives.machine.platform.buffer_align
         one, last = member.one, self.played.members[-1].one.index
-        spent, scratch = self.lives.steps.call(one.index, member.trips)
-        self.cycles += _cycles(member, spent)
-        self.scratch_bytes = max(self.scratch_bytes, scratch)
+        self.cycles += _cycles(self.lives.steps, member)
+        self.again += self.lives.steps.again(one)
+        self.scratch_bytes = max(self.scratch_bytes, self.lives.steps.scratch_bytes(one, member.trips))
         self.own_bytes += COUNTER_BYTES + align_up(one.sums_bytes, align)
         leaves = one.index == last or self.lives.leaves(one.index, last)
         if one.index < last:
@@ -161,10 +186,11 @@ class _Growth:
 
 def play_cycles(steps: RowSteps, calls: Play) -> float:
     """Of all calls, and of moving rows."""
-    return sum(_cycles(member, steps.call(member.one.index, member.trips)[0]) for member in calls.members)
+    return sum(_cycles(steps, member) for member in calls.members)
 
 
-def _cycles(member: Member, call_cycles: float) -> float:
-    """Of all calls of a step, and of moving rows."""
-    moved = member.moved * member.one.row_bytes / MOVED_BYTES_PER_CYCLE
-    return member.calls * (call_cycles + CALL_CYCLES) + moved
+def _cycles(steps: RowSteps, member: Member) -> float:
+    """Of all calls of a step in all stripes, and of moving rows."""
+    one = member.one
+    moved = member.moved * one.row_bytes / MOVED_BYTES_PER_CYCLE
+    return sum(member.calls * (steps.call(one, member.trips, width)[0] + CALL_CYCLES) + moved for width in one.widths)

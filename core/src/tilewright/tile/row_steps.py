@@ -8,8 +8,10 @@ say; in an image network the height, in a network over time the time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from math import prod
+from types import MappingProxyType
 
 from tilewright.bind.work import operations
 from tilewright.ir.access import Access, Loop, MapAccess
@@ -18,6 +20,7 @@ from tilewright.ir.index import Axis, bare_loop, mentions
 from tilewright.ir.regions import SplitReduction
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.stages import Step
+from tilewright.tile.arrivals import arrivals
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.step_spaces import ScheduledMachine, StepOperand
 
@@ -26,6 +29,7 @@ MOST_ROWS = 0xFFFF  # of a value: counters have 16 bits
 CALL_CYCLES = 60  # that a call takes beside its kernel: the table, the counters, the windows; an estimate
 
 Place = tuple[str, int]  # a value and one of its axes
+NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +43,20 @@ class RowRead:
     value: str
     low: tuple[int, ...]
     high: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Of a step that is computed in stripes: trips of a loop that is an axis of its output."""
+
+    loop: str
+    axis: int
+    bounds: tuple[tuple[int, int], ...]  # by stripe: the first one, and one after the last
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Columns of each stripe."""
+        return tuple(high - low for low, high in self.bounds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +74,25 @@ class RowStep:
     reads: tuple[RowRead, ...]
     sums: SplitReduction | None
     cannot: str  # why it is in no region; "" where it can be
+    columns: Columns | None = None  # all at once
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the output, or of what the widest stripe has of it."""
+        if self.columns is None:
+            return self.output.shape
+        widest = max(self.columns.widths)
+        return tuple(widest if axis == self.columns.axis else extent for axis, extent in enumerate(self.output.shape))
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Columns of each stripe; one 0 where there are none."""
+        return self.columns.widths if self.columns else (0,)
 
     @property
     def row_bytes(self) -> int:
-        """One row of the output."""
-        return prod(self.output.shape) * self.output.item_bytes // max(self.rows, 1)
+        """One row of the output, or of what the widest stripe has of it."""
+        return prod(self.shape) * self.output.item_bytes // max(self.rows, 1)
 
     @property
     def sums_bytes(self) -> int:
@@ -81,7 +113,17 @@ class RowSteps:
         self.operands = [machine.operands(step) for step in machine.scheduled.steps]
         self.axes = _row_axes(machine, self.operands)
         self._steps: dict[int, RowStep] = {}
-        self._costs: dict[tuple[int, int], tuple[float, int]] = {}
+        self._costs: dict[tuple[int, int, str, int], tuple[float, int]] = {}
+
+    @cached_property
+    def column_axes(self) -> Mapping[str, int]:
+        """By value the axis of its columns: the next best after that of its rows. Some values have none."""
+        return _row_axes(self.machine, self.operands, self.axes)
+
+    @cached_property
+    def arriving(self) -> Mapping[str, str]:
+        """By step, the input whose rows it takes as they arrive."""
+        return arrivals(self.machine.scheduled, self.machine.decisions.io)
 
     def at(self, index: int) -> RowStep:
         """By its number in the schedule."""
@@ -89,16 +131,27 @@ class RowSteps:
             self._steps[index] = self._looked_at(index)
         return self._steps[index]
 
-    def call(self, index: int, trips: int) -> tuple[float, int]:
-        """Cycles and scratch of a call of so many trips."""
-        if (index, trips) not in self._costs:
-            self._costs[index, trips] = self._call(self.at(index), trips)
-        return self._costs[index, trips]
+    def call(self, one: RowStep, trips: int, width: int = 0) -> tuple[float, int]:
+        """Cycles and scratch of a call of so many trips, and of so many columns; 0: of all."""
+        key = (one.index, trips, one.columns.loop if one.columns else "", width)
+        if key not in self._costs:
+            self._costs[key] = self._call(one, {one.loop: trips, **({key[2]: width} if width else {})})
+        return self._costs[key]
 
-    def _call(self, one: RowStep, trips: int) -> tuple[float, int]:
+    def again(self, one: RowStep) -> float:
+        """Multiply-accumulates of a step that are done once more, in some other stripe."""
+        site = self.machine.site(one.step)
+        done = self.machine.operators[site.node.op].macs(site)
+        return done * (sum(one.widths) / one.output.shape[one.columns.axis] - 1) if one.columns else 0.0
+
+    def scratch_bytes(self, one: RowStep, trips: int) -> int:
+        """Of any call of so many trips."""
+        return max(self.call(one, trips, width)[1] for width in one.widths)
+
+    def _call(self, one: RowStep, trips: Mapping[str, int]) -> tuple[float, int]:
         machine, binding = self.machine, self.machine.bound.bindings[one.step.name]
         site, access, engine = machine.site(one.step), machine.access(one.step), machine.engine(binding.engine)
-        extents = {loop.name: trips if loop.name == one.loop else loop.extent for loop in access.loops}
+        extents = {loop.name: trips.get(loop.name, loop.extent) for loop in access.loops}
         work = operations(binding.kernel, machine.operators[site.node.op], site, machine.platform, engine)
         cycles = kernel_cycles(binding.kernel, site, access, work, extents, engine)
         return cycles, scratch_bytes(binding.kernel, site, access, extents, engine.cores)[1]
@@ -108,7 +161,7 @@ class RowSteps:
         access, operands = machine.access(step), self.operands[index]
         output = next(operand for operand in operands if operand.written)
         axis = self.axes.get(output.value)
-        loop = _loop(access, output.name, axis)
+        loop = parallel_loop(access, output.name, axis)
         if loop is None or not self._moves_rows(access, operands, loop):
             loop = self._summed(step, access, operands) or loop
         sums = loop is not None and loop.kind == "reduce"
@@ -183,7 +236,7 @@ def _copied_before(machine: ScheduledMachine, constant: str) -> bool:
     return staging is not None and staging.when == "use"
 
 
-def _loop(access: Access, output: str, axis: int | None) -> Loop | None:
+def parallel_loop(access: Access, output: str, axis: int | None) -> Loop | None:
     """The parallel loop that alone is an axis of the output."""
     if axis is None or not isinstance(access, MapAccess):
         return None
@@ -201,14 +254,18 @@ def _moves(access: MapAccess, axis: Axis, loop: Loop) -> bool:
     return axis.span(first).low < axis.span(last).low
 
 
-def _row_axes(machine: ScheduledMachine, operands: Sequence[Sequence[StepOperand]]) -> Mapping[str, int]:
+def _row_axes(
+    machine: ScheduledMachine, operands: Sequence[Sequence[StepOperand]], taken: Mapping[str, int] = NOTHING
+) -> Mapping[str, int]:
     """By value the axis of its rows: that of the most axes which loops move together; of several the outermost stored.
 
-    Values of which no loop moves an axis have none.
+    Values of which no loop moves an axis have none, nor any the one that is `taken`.
     """
     group: dict[Place, list[Place]] = {}
     for step, own in zip(machine.scheduled.steps, operands, strict=True):
         for one, other in _moved_together(machine.access(step), own):
+            if any(taken.get(value) == axis for value, axis in (one, other)):
+                continue
             mine, theirs = group.setdefault(one, [one]), group.setdefault(other, [other])
             if mine is not theirs:
                 mine.extend(theirs)
@@ -227,7 +284,7 @@ def _moved_together(access: Access, operands: Sequence[StepOperand]) -> Iterator
         return
     output = next(operand for operand in operands if operand.written)
     for axis, index in enumerate(access.axes[output.name]):
-        loop = _loop(access, output.name, axis)
+        loop = parallel_loop(access, output.name, axis)
         for operand in operands if loop else ():
             if operand.written or operand.constant or loop is None:
                 continue

@@ -73,6 +73,14 @@ def ranges(extent: int, nested: tuple[int, ...]) -> tuple[Integers, Integers]:
     return nested_ranges(extent, nested)
 
 
+def rows_of(columns: Sequence[Integers], shape: Sequence[int]) -> Integers:
+    """A table of columns that broadcast to `shape`, a row for each element."""
+    found = np.empty((*shape, len(columns)), np.int64)
+    for at, column in enumerate(columns):
+        found[..., at] = column
+    return found.reshape(prod(shape), len(columns))
+
+
 def unique_rows(rows: Integers) -> tuple[Integers, Integers]:
     """The different rows of a table, and for each row which of those it is; sorted as one number for each row."""
     if len(rows) <= _FEW:

@@ -14,6 +14,7 @@ from tilewright.ir.tiler import Buffering, TilingRequest
 from tilewright.tile.whole import WholeTiler
 
 if TYPE_CHECKING:
+    from tilewright.tile.grouping import Partition
     from tilewright.tile.loop_orders import EstimatedTiling
     from tilewright.tile.problem import SpaceTables
     from tilewright.tile.residency import ResidencyPlan
@@ -83,18 +84,20 @@ def grouped(
     from tilewright.tile.grouping import Grouping
 
     known, analyses = request.known.setdefault("groups", {}), StepAnalyses(step_tilings.machine)
-    partitions = [
-        Grouping(
+    best: Partition | None = None
+    for base in bases:
+        grouping = Grouping(
             step_tilings=step_tilings,
             plan=base,
             buffering=request.buffering,
             longest=request.longest,
             known=known,
             analyses=analyses,
-        ).partition(request.decisions.groups, search=search)
-        for base in bases
-    ]
-    return min(partitions, key=lambda one: one.merit).groups
+        )
+        if best is None or not grouping.beaten_by(best, request.decisions.groups):
+            found = grouping.partition(request.decisions.groups, search=search)
+            best = found if best is None else min(best, found, key=lambda one: one.merit)
+    return best.groups if best is not None else ()
 
 
 def _misfit(machine: ScheduledMachine, step_tilings: StepTilings, index: int) -> TilewrightError:

@@ -334,10 +334,10 @@ def bound_bytes(space: TilingSpace) -> int:
     return space.spared_bytes + moved
 
 
-def touched_bytes(access: Access, operand: str, item_bytes: int) -> int:
-    """Bytes of the elements of an operand that any trip uses."""
+def touched_bytes(access: Access, operand: str, item_bytes: int, box: Box | None = None) -> int:
+    """Bytes of the elements of an operand that any trip uses; or any in `box`."""
     total = item_bytes
-    for span in access.window(operand, {loop.name: (0, loop.extent) for loop in access.loops}):
+    for span in access.window(operand, box or {loop.name: (0, loop.extent) for loop in access.loops}):
         total *= len(range(span.low, span.high, span.step))
     return total
 

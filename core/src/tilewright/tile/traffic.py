@@ -15,7 +15,7 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import Copy, key_of
 from tilewright.tile.boxes import Boxes, RollingAxis, most, new_rows, roll_along
 from tilewright.tile.fusion import RegionStep
-from tilewright.tile.spans import unique_rows
+from tilewright.tile.spans import rows_of, unique_rows
 from tilewright.tile.tiling_space import CopiedOperand
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ class Crossing:
     def tile_bytes(self) -> int:
         """Of one tile buffer."""
         return self.item.item_bytes * prod(self.room)
+
+
+_OF_CROSSING = tuple(one.name for one in fields(Crossing))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,15 +136,13 @@ def _traffic(boxes: Boxes, one: Crossing) -> Traffic:
         new_rows(reach, roll.loop) if roll and axis == roll.axis else reach for axis, reach in enumerate(one.windows)
     ]
     shape = tuple(trips if at < copy_level else 1 for at, trips in enumerate(boxes.trips))
-    columns = [np.broadcast_to(high - low, shape).reshape(-1) for low, high in copied]
-    rows = np.stack(columns, 1) if columns else np.zeros((prod(shape), 0), np.int64)
-    unique, inverse = unique_rows(rows)
+    unique, inverse = unique_rows(rows_of([high - low for low, high in copied], shape))
     each = [item.transfers(tuple(row), one.room) for row in unique.tolist()]
     there = boxes.exists.any(axis=tuple(range(copy_level, boxes.exists.ndim)), keepdims=True).astype(np.int64)
     cycles = np.array([transfer.cycles(item.path) for transfer in each], np.float64)[inverse].reshape(shape)
     sizes = np.array([transfer.size_bytes for transfer in each], np.int64)[inverse].reshape(shape)
     return Traffic(
-        **{name.name: getattr(one, name.name) for name in fields(one)},
+        **{name: getattr(one, name) for name in _OF_CROSSING},
         cycles=(cycles * there).reshape(shape[:copy_level]),
         sizes=(sizes * there).reshape(shape[:copy_level]),
         shifts=_shifts(one, copied, shape).reshape(shape[:copy_level]),

@@ -3,7 +3,7 @@
 #  include TW_ROWS_HEADER
 #endif
 #ifndef TW_ROWS
-#  define TW_ROWS(step, rows, bytes, blocks, capacity, row_bytes) ((void)0)
+#  define TW_ROWS(step, rows, bytes, blocks, capacity, row_bytes, stripe) ((void)0)
 #endif
 
 /* Steps that are computed row by row: how many rows of its loop each has made, and the first that is still there. */

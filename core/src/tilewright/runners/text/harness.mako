@@ -192,7 +192,7 @@ static int on_step(void *user, uint32_t step, tw_phase phase)
 % if traced:
 
 void tw_see_rows(uint32_t step, int32_t first, int32_t made, const uint8_t *bytes, int32_t blocks, int32_t capacity,
-                 int32_t row_bytes); /* called where the network's sources were compiled so */
+                 int32_t row_bytes, int32_t stripe); /* called where the network's sources were compiled so */
 
 static FILE *rows_file;
 static uint32_t traced_set;
@@ -201,21 +201,25 @@ static uint32_t traced_set;
 static struct {
     uint32_t step;
     int32_t trips; /* of a value whose rows are there together: of its step; else 0 */
-    int32_t seen;
+    int32_t seen, stripe;
 } traced[] = {
 % for one in traced:
-    {${one.step}u, ${0 if one.axis is not None else one.trips}, 0},
+    {${one.step}u, ${0 if one.axis is not None else one.trips}, 0, 0},
 % endfor
 };
 enum { TRACED = ${len(traced)} };
 
 void tw_see_rows(uint32_t step, int32_t first, int32_t made, const uint8_t *bytes, int32_t blocks, int32_t capacity,
-                 int32_t row_bytes)
+                 int32_t row_bytes, int32_t stripe)
 {
     for (size_t i = 0; i < TRACED; ++i) {
+        if (traced[i].step == step && traced[i].stripe != stripe) { /* begins anew */
+            traced[i].seen = 0;
+            traced[i].stripe = stripe;
+        }
         const int32_t end = traced[i].trips > 0 ? made / traced[i].trips : made, count = end - traced[i].seen;
         if (traced[i].step == step && count > 0) {
-            const uint32_t head[4] = {traced_set, step, (uint32_t)traced[i].seen, (uint32_t)count};
+            const uint32_t head[5] = {traced_set, step, (uint32_t)traced[i].seen, (uint32_t)count, (uint32_t)stripe};
             const uint8_t *const start = bytes + (traced[i].seen - first) * row_bytes;
             write_file(rows_file, head, sizeof head);
             for (int32_t block = 0; block < blocks; ++block) {
@@ -230,7 +234,7 @@ static void see_no_rows(unsigned set)
 {
     traced_set = set;
     for (size_t i = 0; i < TRACED; ++i) {
-        traced[i].seen = 0;
+        traced[i].seen = traced[i].stripe = 0;
     }
 }
 % endif

@@ -1,0 +1,102 @@
+"""Knows the columns of steps that are computed by rows in stripes: which of them each step has in each stripe.
+Does not know which steps these are, nor the order of their calls, which is the same in every stripe.
+
+The columns of the last step are divided evenly. What a stripe reads of a value, its maker computes in that stripe, so
+that the columns around an edge are computed on both sides of it: memory is paid for with work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from tilewright.ir.access import Loop, MapAccess, Span
+from tilewright.ir.regions import Stripes
+from tilewright.ir.rounding import align_down, align_up, ceil_div
+from tilewright.tile.row_steps import Columns, RowRead, RowStep, RowSteps, parallel_loop
+
+Reader = tuple[RowStep, RowRead]  # a step, and how it reads
+
+
+def in_stripes(steps: RowSteps, chosen: Sequence[RowStep], count: int) -> tuple[RowStep, ...]:
+    """The last of these steps with their columns: as many as can be computed in so many stripes; () for none."""
+    found, readers = list[RowStep](), dict[str, list[Reader]]()
+    for one in reversed(chosen):
+        columns = _columns(steps, one, readers.get(one.output.value, ()) if found else None, count)
+        if columns is None:
+            break
+        found.append(replace(one, columns=columns))
+        for read in one.reads:
+            readers.setdefault(read.value, []).append((found[-1], read))
+    return tuple(reversed(found))
+
+
+def with_stripes(steps: RowSteps, chosen: Sequence[RowStep], stripes: Stripes | None) -> tuple[RowStep, ...]:
+    """The steps with the columns that a region says. ValueError where a step has no such columns."""
+    if stripes is None:
+        return tuple(chosen)
+    bounds = zip(*stripes.bounds, strict=True)
+    return tuple(
+        replace(one, columns=Columns(loop=loop, axis=_axis_of(steps, one, loop), bounds=own))
+        for one, loop, own in zip(chosen, stripes.loops, bounds, strict=True)
+    )
+
+
+def stripes_of(members: Sequence[RowStep]) -> Stripes | None:
+    """What a region says of the columns of its steps."""
+    columns = [one.columns for one in members if one.columns]
+    if not columns:
+        return None
+    bounds = tuple(zip(*(one.bounds for one in columns), strict=True))
+    return Stripes(loops=tuple(one.loop for one in columns), bounds=bounds)
+
+
+def _columns(steps: RowSteps, one: RowStep, readers: Sequence[Reader] | None, count: int) -> Columns | None:
+    """Those of a step, by who reads it; of the last one, which has no readers, even parts. None: it cannot have any."""
+    loop, axis = _column_loop(steps, one), steps.column_axes.get(one.output.value)
+    if loop is None or axis is None:
+        return None
+    grain = steps.machine.bound.bindings[one.step.name].kernel.multiples.get(loop.name, 1)
+    if readers is None:
+        ends = [stripe * ceil_div(loop.extent, grain) // count * grain for stripe in range(count)]
+        bounds = list(pairwise((*ends, loop.extent)))
+    else:
+        bounds = [_needed(steps, readers, stripe, loop.extent) for stripe in range(count)]
+    if any(low >= high for low, high in bounds):
+        return None
+    aligned = tuple((align_down(low, grain), min(align_up(high, grain), loop.extent)) for low, high in bounds)
+    return Columns(loop=loop.name, axis=axis, bounds=aligned)
+
+
+def _column_loop(steps: RowSteps, one: RowStep) -> Loop | None:
+    """The loop through the columns of a step that has rows, computed by its kernel for some of them at a time."""
+    axis = steps.column_axes.get(one.output.value)
+    if one.axis is None or one.step.name in steps.arriving:
+        return None
+    loop = parallel_loop(steps.machine.access(one.step), one.output.name, axis)
+    return loop if loop is not None and loop.name != one.loop else None
+
+
+def _needed(steps: RowSteps, readers: Sequence[Reader], stripe: int, extent: int) -> tuple[int, int]:
+    """What is read of a step's columns in a stripe; nothing is from `extent` to 0."""
+    spans = [span for reader, read in readers if (span := _read(steps, reader, read, stripe)).extent]
+    return min((span.low for span in spans), default=extent), max((span.high for span in spans), default=0)
+
+
+def _read(steps: RowSteps, reader: RowStep, read: RowRead, stripe: int) -> Span:
+    """The columns of a value that a step reads in a stripe."""
+    access, columns = steps.machine.access(reader.step), reader.columns
+    if not isinstance(access, MapAccess) or columns is None:
+        raise TypeError(f"step '{reader.step.name}' has no columns")
+    box = {loop.name: (0, loop.extent) for loop in access.loops} | {columns.loop: columns.bounds[stripe]}
+    return access.axes[read.operand][steps.column_axes[read.value]].span(box)
+
+
+def _axis_of(steps: RowSteps, one: RowStep, name: str) -> int:
+    access = steps.machine.access(one.step)
+    loops = [parallel_loop(access, one.output.name, axis) for axis in range(len(one.output.shape))]
+    found = [axis for axis, loop in enumerate(loops) if loop and loop.name == name and axis != one.axis]
+    if not found or one.axis is None:
+        raise ValueError(f"step '{one.step.name}' has no columns along loop '{name}'")
+    return found[0]

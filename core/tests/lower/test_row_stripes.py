@@ -1,0 +1,93 @@
+"""Steps computed row by row in stripes of columns: the table, and under sanitizers every row of every value."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilewright.allocate.best_fit import BestFit
+from tilewright.emit import EmitOptions, emit
+from tilewright.ir.expressions import Name
+from tilewright.ir.regions import Region, Stripes
+from tilewright.ir.runner import Job
+from tilewright.ir.stages import Allocated
+from tilewright.lower import lower
+from tilewright.lower.row_stripes import StripeTable
+from tilewright.plan.kernel_fallback import Fitting
+from tilewright.plan.planner import Planner
+from tilewright.plan.row_choice import times_computed
+from tilewright.runners.host import HostRunner
+from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.row_networks import ONE_MEMORY, row_network
+from tilewright.tile.strategies import StepTiler
+from tilewright.transform import HOOKS, transform
+from tilewright.validate.comparison import judge_steps
+from tilewright.validate.reference import run
+
+SEEDS = (1, 4, 6, 9, 14, 31, 34, 37)
+STRIPES = Stripes(loops=("w", "w"), bounds=(((0, 4), (0, 3)), ((2, 6), (3, 6))))
+
+
+@cache
+def planned(seed: int) -> Allocated:
+    """A network in the least memory, computed as often as that takes."""
+    planner = Planner(
+        operators=vocabulary(),
+        kernels=portable_kernels(),
+        tiler=StepTiler(name="auto", summary=""),
+        allocator=BestFit(),
+        optimize="ram",
+        recompute=100.0,
+    )
+    return Fitting(planner=planner).plan(planner.bind(row_network(seed, vocabulary()).graph, ONE_MEMORY))
+
+
+def striped(plan: Allocated) -> list[Region]:
+    """Regions in stripes."""
+    return [region for region in plan.tiled.regions if region.rows and region.rows.stripes]
+
+
+def test_most_of_these_networks_have_stripes_and_compute_columns_again() -> None:
+    found = [planned(seed) for seed in SEEDS if striped(planned(seed))]
+    assert len(found) >= len(SEEDS) // 2
+    assert any(times_computed(plan, vocabulary()) > 1 for plan in found)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_value_is_what_the_reference_says(seed: int, tmp_path: Path) -> None:
+    plan, network = planned(seed), row_network(seed, vocabulary())
+    program = transform(lower(plan, vocabulary(), "net"), (HOOKS,), ("hooks",), {})
+    job = Job(
+        artifact=emit(program, EmitOptions(const_format="c")),
+        plan=plan,
+        prefix="net",
+        input_sets=(network.feeds, network.feeds),
+        trace=True,
+        sanitize=True,
+    )
+    result = HostRunner().run(job, tmp_path)
+    expected = run(network.graph, network.feeds, vocabulary())
+    for outputs in result.outputs:
+        for name, array in outputs.items():
+            np.testing.assert_array_equal(array, expected[name])
+    bound = plan.tiled.scheduled.bound
+    steps = [step.name for step in plan.tiled.scheduled.steps]
+    verdicts = judge_steps(bound.graph, steps, vocabulary(), job.input_sets, result.values)
+    assert verdicts and [one.name for one in verdicts if not one.exact] == []
+
+
+def test_the_table_has_both_ends_of_every_step_in_every_stripe() -> None:
+    table = StripeTable(name=Name("columns"), stripes=STRIPES)
+    assert table.text() == ("static const uint8_t columns[8] = {\n    0, 4, 0, 3,\n    2, 6, 3, 6,\n};")
+    assert str(table.first(1)) == "columns[4 * stripe + 2]"
+    assert [str(end) for end in table.bounds(0)] == ["left", "left + 4"]
+
+
+def test_widths_that_are_not_alike_are_looked_up() -> None:
+    table = StripeTable(name=Name("columns"), stripes=Stripes(loops=("w",), bounds=(((0, 300),), ((300, 500),))))
+    assert table.text().startswith("static const uint16_t columns[4]")
+    assert [str(end) for end in table.bounds(0)] == ["left", "right"]
+    assert [str(one.value) for one in table.declared(0)] == ["columns[2 * stripe]", "columns[2 * stripe + 1]"]

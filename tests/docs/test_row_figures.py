@@ -1,0 +1,63 @@
+"""Bytes that the documents print of networks by rows, planned again; of the widest one only where the trained network
+is, because the one that is made for tests is smaller. Instructions are left to `benchmarks/cortex_m_rows.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kit.networks import network_file
+
+import tilewright
+
+ROOT = Path(__file__).parents[2]
+FILES = {"resnet8": "resnet8_int8", "kws": "kws_int8", "vww": "vww_int8"}
+ASKED = {
+    "layer by layer": {},
+    "by rows": {"optimize": "ram"},
+    "and the input is the caller's (`--io user`)": {"optimize": "ram", "io": "user"},
+    "or arrives in rows (`--io push`)": {"optimize": "ram", "io": "push"},
+    "by rows, the input arrives": {"optimize": "ram", "io": "push"},
+}
+
+
+def printed() -> Iterator[tuple[str, str, str, int]]:
+    """Target, network, what a column is about, and the bytes in it; whatever else a table has is skipped."""
+    target, columns = "", []
+    for line in (ROOT / "docs/design/rows.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if "layer by layer" in cells:
+            target, columns = next(iter(re.findall(r"`(generic|cortex-m4)`", cells[0]))), cells
+        elif cells[0] in FILES:
+            for column, cell in zip(columns, cells, strict=True):
+                if column in ASKED:
+                    yield target, cells[0], column, number(cell)
+
+
+def number(cell: str) -> int:
+    return int(cell.replace(",", ""))
+
+
+PRINTED = list(printed())
+HERE = [one for one in PRINTED if one[1] != "vww" or "TILEWRIGHT_TEST_NETWORKS" in os.environ]
+
+
+def test_two_tables_of_three_networks_are_read() -> None:
+    assert len(PRINTED) == 3 * 4 + 3 * 3
+
+
+@pytest.mark.parametrize(("target", "network", "column", "expected"), HERE)
+def test_bytes_are_as_printed(target: str, network: str, column: str, expected: int) -> None:
+    report = tilewright.compile(network_file(FILES[network]), target, **ASKED[column]).report.data
+    (used,) = (pool["used_bytes"] for pool in report["pools"] if pool["name"] == "ram")
+    assert used == expected
+
+
+def test_the_readme_says_what_the_table_says() -> None:
+    of = {column: found for target, network, column, found in PRINTED if (target, network) == ("cortex-m4", "resnet8")}
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"takes {of['by rows']:,} B instead of {of['layer by layer']:,} B of RAM on a Cortex-M4" in text
