@@ -11,7 +11,7 @@ WIDTH = 120
 _INDENT = 4
 _LEAST = 40  # characters of a comment that stand before a break: a long name behind a short word stays where it is
 _TOKEN = re.compile(r"""(?P<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|//.*)|(?P<comment>/\*.*?(?:\*/|$))|.""")
-_OPERATORS = ("&& ", "|| ", "+ ", "- ", "? ", ": ", "| ", "== ")  # begin the next line
+_OPERATORS = ("&& ", "|| ", "+ ", "- ", "* (", "? ", ": ", "| ", "== ")  # begin the next line
 
 
 def fitted(text: str) -> str:
