@@ -14,25 +14,21 @@ from conformance.cases import Case
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 STEPS, BATCH, INPUTS, HIDDEN = 5, 1, 4, 3
+SCALES = {name: np.float32(scale) for name, scale in (("ws", 0.008), ("rs", 0.006), ("bs", 1e-4), ("xs", 0.03),
+                                                      ("ys", 1 / 128))}  # fmt: skip
 node = helper.make_node
 
 
-def stored(random: np.random.Generator, rows: int, ways: int) -> dict[str, np.ndarray]:
-    """Weights of `ways` directions, scales and zero points."""
+def quantised(kind: str, direction: str, seed: int) -> Case:
+    """A layer whose input, weights, recurrence weights, bias and output are stored as integers."""
+    random, ways = np.random.default_rng(seed), 2 if direction == "bidirectional" else 1
+    rows = GATES[kind] * HIDDEN
     weights = {
         "w": random.integers(-127, 128, (ways, rows, INPUTS), np.int8),
         "r": random.integers(-127, 128, (ways, rows, HIDDEN), np.int8),
         "b": random.integers(-5000, 5000, (ways, 2 * rows), np.int32),
     }
-    scales = {"ws": 0.008, "rs": 0.006, "bs": 0.0001, "xs": 0.03, "ys": 1 / 128}
-    zeros = {"bz": np.int32(0), "z": np.int8(0), "xz": np.int8(-3)}
-    return {**weights, **{name: np.float32(scale) for name, scale in scales.items()}, **zeros}
-
-
-def quantised(kind: str, direction: str, seed: int) -> Case:
-    """A layer whose input, weights, recurrence weights, bias and output are stored as integers."""
-    random = np.random.default_rng(seed)
-    constants = stored(random, GATES[kind] * HIDDEN, 2 if direction == "bidirectional" else 1)
+    constants = {**weights, **SCALES, "bz": np.int32(0), "z": np.int8(0), "xz": np.int8(-3)}
     nodes = [
         node("DequantizeLinear", ["q", "xs", "xz"], ["x"]),
         node("DequantizeLinear", ["w", "ws", "z"], ["W"]),
