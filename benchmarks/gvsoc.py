@@ -3,7 +3,7 @@ cores counted.
 
     python benchmarks/gvsoc.py [MODEL ...] [--target siracusa] [--sizes 64,16] [--homes l2,l3] [--groups 1]
                                [--set NAME=VALUE] [--steps]
-    python benchmarks/gvsoc.py --kernels [--only conv]
+    python benchmarks/gvsoc.py --kernels [--target snitch] [--judged] [--only conv]
 
 Needs GVSoC, in GVSOC_INSTALL_DIR or on PATH, and a compiler for the cluster. Without models: the trained ones beside
 the checkout, or the digits of examples/. A ratio is measured over estimated cycles; the run has no hooks, the steps are
@@ -14,17 +14,15 @@ are one line. `--kernels` runs single layers side by side in one program, tile b
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from cortex_m_layers import Layer, conv, gemm, layer, matmul, mean, pair, pool, softmax
+from cortex_m_layers import Layer, conv, gemm, matmul, mean, pair, pool, softmax
+from float_layers import calibrated, judged
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
@@ -111,6 +109,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--set", dest="settings", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--steps", action="store_true")
     parser.add_argument("--kernels", action="store_true")
+    parser.add_argument("--judged", action="store_true", help="with --kernels: floats that no estimate was fitted to")
     parser.add_argument("--only", default="", help="with --kernels: layers whose name has it")
     return parser.parse_args()
 
@@ -167,7 +166,8 @@ def summary(found: Sequence[Line], steps: int, result: RunResult) -> str:
 
 def kernels(asked: argparse.Namespace) -> int:
     """Single layers: every one is exact to its reference, or this ends with 1."""
-    chosen = [one for one in (layers() if asked.target == "siracusa" else float_layers()) if asked.only in one.name]
+    given = judged() if asked.judged else layers() if asked.target == "siracusa" else calibrated()
+    chosen = [one for one in given if asked.only in one.name]
     many = side_by_side([(one.site, one.inputs) for one in chosen])
     asked.groups = 1
     near_kib = float(asked.sizes) if asked.target == "snitch" else 256
@@ -211,35 +211,7 @@ def layers() -> Iterator[Layer]:
     yield pool("MaxPool", 16, 16, 2, 2, 0)
     yield mean((1, 64, 8, 8), (2, 3))
     yield softmax((32, 48))
-    yield from float_layers()
-
-
-def float_layers() -> Iterator[Layer]:
-    """float32, no quantisation."""
-    spread = {"strides": (1, 1), "dilations": (1, 1), "group": 1, "pads": (1, 1, 1, 1), "kernel_shape": (3, 3)}
-    yield layer(
-        "float conv 3x3 16-32 at 16", "Conv", [real(1, 16, 16, 16), real(32, 16, 3, 3), real(32)], spread, (1, 2)
-    )
-    alone = spread | {"group": 32}
-    yield layer(
-        "float depthwise conv 3x3 32 at 16", "Conv", [real(1, 32, 16, 16), real(32, 1, 3, 3), real(32)], alone, (1, 2)
-    )
-    yield layer("float matmul 64", "MatMul", [real(64, 64), real(64, 64)], {})
-    yield layer("float gemm 1x256 64", "Gemm", [real(1, 256), real(256, 64), real(64)], {}, (1, 2))
-    yield layer("float softmax [32, 48]", "Softmax", [real(32, 48)], {"axis": 1})
-    yield layer(
-        "float layernorm [32, 64]",
-        "LayerNormalization",
-        [real(32, 64), real(64), real(64)],
-        {"axis": 1, "epsilon": 1e-5},
-        (1, 2),
-    )
-    yield layer("float add [1, 16, 32, 32]", "Add", [real(1, 16, 32, 32), real(1, 16, 32, 32)], {})
-
-
-def real(*shape: int) -> Any:
-    """Random floats, the same for the same shape."""
-    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32) / math.sqrt(shape[-1])
+    yield from calibrated()
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
 """How much the tests notice: small mistakes put into the sources one at a time, and the tests run against each.
 
-    python benchmarks/mutation.py [--rooms tile,lower,...] [--mutants 200] [--seed 0] [--limit 240] [--jobs 1]
+    python benchmarks/mutation.py [--rooms tile,lower,...] [--mutants 200] [--seed 0] [--limit 240] [--jobs 1] [--own]
     python benchmarks/mutation.py --at tile/grouping.py:100        every mutant of one line
 
 A mutant is one change of one expression: a comparison moved by one or turned round, a condition negated, an `and` for
 an `or`, a `not` dropped, another arithmetic operator, a number one larger, `min` for `max`. They are drawn with the
 seed, as many from each room. Mutants live in temporary copies of the package that come first on the path; the checkout
 is never written to. Each runs against the mirrored test of its module, or the one that
-`tests/docs/unmirrored.txt` names, and then the tests of its room below, until one fails. A mutant
-that nothing can tell from the original counts as survived.
+`tests/docs/unmirrored.txt` names, and then the tests of its room below, until one fails; with `--own` against the first
+alone. A mutant that nothing can tell from the original counts as survived, and one whose tests take more CPU seconds
+than the limit as noticed by time.
 
 The exit code is 1 if the tests fail without any mutant.
 """
@@ -19,7 +20,9 @@ import argparse
 import ast
 import os
 import random
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -162,43 +165,51 @@ def drawn(rooms: Sequence[str], count: int, seed: int) -> list[Mutant]:
     return chosen
 
 
-def tests_of(module: Path) -> list[str]:
+def tests_of(module: Path, *, own_only: bool) -> list[str]:
     """Its own test first, then those of its room, each file once."""
     mirror = ROOT / "core" / "tests" / module.with_name(f"test_{module.name}")
     lines = (line.split() for line in UNMIRRORED.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
     holders = {words[0]: words[1] for words in lines if words}
     own = mirror.relative_to(ROOT) if mirror.exists() else Path(holders[f"core/src/tilewright/{module}"])
     files = [str(own)]
-    for place in TESTS.get(module.parts[0], (str(own),)):
+    for place in () if own_only else TESTS.get(module.parts[0], (str(own),)):
         found = sorted((ROOT / place).rglob("test_*.py")) if (ROOT / place).is_dir() else [ROOT / place]
         files += [str(file.relative_to(ROOT)) for file in found if file.name not in LEFT_OUT]
     return list(dict.fromkeys(files))
 
 
 def outcome(copy: Path, tests: Sequence[str], limit: float) -> str:
-    """ "killed", "survived" or "timeout", of whatever package is in `copy`."""
+    """ "killed", "survived" or "timeout" (`limit` CPU seconds, or a busy machine's wait of ten times as long)."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "-p", "no:cacheprovider", *tests]
     inherited = {name: value for name, value in os.environ.items() if name != "UPDATE_GOLDEN"}
     environment = {**inherited, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_PROFILE": "ci"}
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1))
+
     try:
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=limit, check=False)
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, timeout=10 * limit, check=False, preexec_fn=limited
+        )
     except subprocess.TimeoutExpired:
+        return "timeout"
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return "timeout"
     return "survived" if done.returncode == 0 else "killed"
 
 
-def judged(mutant: Mutant, copy: Path, limit: float) -> str:
+def judged(mutant: Mutant, copy: Path, limit: float, *, own_only: bool) -> str:
     """The outcome of one mutant, whose module is put back afterwards."""
     file = copy / "tilewright" / mutant.module
     original = file.read_text(encoding="utf-8")
     file.write_text(mutant.text, encoding="utf-8")
     try:
-        return outcome(copy, tests_of(mutant.module), limit)
+        return outcome(copy, tests_of(mutant.module, own_only=own_only), limit)
     finally:
         file.write_text(original, encoding="utf-8")
 
 
-def run(chosen: Sequence[Mutant], jobs: int, limit: float, folder: Path) -> dict[Mutant, str]:
+def run(chosen: Sequence[Mutant], jobs: int, limit: float, folder: Path, *, own_only: bool) -> dict[Mutant, str]:
     """All of them, in copies of the package below `folder`; no two mutants are ever in the same copy."""
     copies: Queue[Path] = Queue()
     for number in range(jobs):
@@ -208,13 +219,14 @@ def run(chosen: Sequence[Mutant], jobs: int, limit: float, folder: Path) -> dict
     def one(mutant: Mutant) -> str:
         copy = copies.get()
         try:
-            found = judged(mutant, copy, limit)
+            found = judged(mutant, copy, limit, own_only=own_only)
         finally:
             copies.put(copy)
         print(f"{found:9} {mutant}", flush=True)
         return found
 
-    demand_sound(folder / "0", sorted({test for mutant in chosen for test in tests_of(mutant.module)}))
+    met = {test for mutant in chosen for test in tests_of(mutant.module, own_only=own_only)}
+    demand_sound(folder / "0", sorted(met))
     with ThreadPoolExecutor(jobs) as pool:
         return dict(zip(chosen, pool.map(one, chosen), strict=True))
 
@@ -247,8 +259,9 @@ def main() -> int:
     parser.add_argument("--rooms", default=",".join(TESTS))
     parser.add_argument("--mutants", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--limit", type=float, default=240, help="seconds for the tests of one mutant")
+    parser.add_argument("--limit", type=float, default=240, help="CPU seconds for the tests of one mutant")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--own", action="store_true", help="only the module's own test")
     parser.add_argument("--at", help="FILE:LINE, every mutant there and no other")
     arguments = parser.parse_args()
     if arguments.at:
@@ -257,7 +270,7 @@ def main() -> int:
     else:
         chosen = drawn(arguments.rooms.split(","), arguments.mutants, arguments.seed)
     with tempfile.TemporaryDirectory() as folder:
-        found = run(chosen, arguments.jobs, arguments.limit, Path(folder))
+        found = run(chosen, arguments.jobs, arguments.limit, Path(folder), own_only=arguments.own)
     print(f"\n{table(found)}")
     survivors = [mutant for mutant, result in found.items() if result == "survived"]
     print("\nsurvived:", *survivors, sep="\n    ")

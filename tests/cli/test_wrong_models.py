@@ -9,37 +9,13 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, TensorProto, helper
 
-Ends = Mapping[str, Sequence[int | str | None]]
+from small_models import model, one
+
 node = helper.make_node
 F32 = np.float32
 ZERO = np.int8(0)
-
-
-def model(
-    *nodes: NodeProto,
-    inputs: Ends | None = None,
-    outputs: Sequence[str] = ("y",),
-    constants: Mapping[str, Any] | None = None,
-    element: int = TensorProto.FLOAT,
-    opset: int = 17,
-    domains: Sequence[str] = (),
-    **graph: Any,
-) -> ModelProto:
-    """Nodes between inputs (one, `x` of 1x4, unless said otherwise) and outputs without a declared shape."""
-    ends = {"x": (1, 4)} if inputs is None else inputs
-    return helper.make_model(
-        helper.make_graph(
-            list(nodes),
-            "net",
-            [helper.make_tensor_value_info(name, element, shape) for name, shape in ends.items()],
-            [helper.make_tensor_value_info(name, TensorProto.UNDEFINED, None) for name in outputs],
-            [numpy_helper.from_array(np.asarray(array), name) for name, array in (constants or {}).items()],
-            **graph,
-        ),
-        opset_imports=[helper.make_opsetid(domain, opset if not domain else 1) for domain in ("", *domains)],
-    )
 
 
 def right() -> ModelProto:
@@ -56,14 +32,6 @@ def right() -> ModelProto:
 def relu(**changes: Any) -> ModelProto:
     """One Relu."""
     return model(node("Relu", ["x"], ["y"], name="r"), **changes)
-
-
-def one(
-    op: str, *more: str, constants: Mapping[str, Any] | None = None, shape: Sequence[int] = (1, 4), **attributes: Any
-) -> ModelProto:
-    """One node that reads `x` and constants."""
-    names = [*(constants or {}), *more]
-    return model(node(op, ["x", *names], ["y"], name="n", **attributes), inputs={"x": shape}, constants=constants)
 
 
 def edited(change: Callable[[ModelProto], Any], made: ModelProto | None = None) -> ModelProto:

@@ -31,7 +31,7 @@ FAMILIES = {
         "Concat_axis_1", "Slice", "Transpose", "Pad_reflect", "Reshape_joined", "Gather", "ResizeLinear", "Upsample",
         "QAdd", "QMul", "QLookup", "QSoftmax", "QuantizeLinear", "DequantizeLinear", "QReduceMean", "QGemm", "QMatMul",
         "QConv_same", "QAveragePool_ceil", "Pow", "LSTMSteps", "Resample", "Scatter", "TopK", "CumSum",
-        "MaxPoolIndices", "MatMulInteger", "ConvInteger", "GridSample", "BitCast",
+        "MaxPoolIndices", "MatMulInteger", "ConvInteger", "GridSample", "BitCast", "RoiAlign",
     ),
     "cortex-m4": ("QConv_same", "QConv_depthwise", "QGemm", "QMul", "MaxPool_bytes"),
     "cortex-m55": ("QConv_same", "QGemm", "QLookup"),

@@ -31,6 +31,19 @@ def test_a_fixed_offset_and_a_reserved_range_raise_it() -> None:
     assert lower_bounds(ram(block("a", 10, 0, 0), reserved=((4, 8), (100, 200)))) == {"ram": 14}
 
 
+def test_a_range_reserved_at_the_bottom_counts_once_however_often_it_is_named() -> None:
+    assert lower_bounds(ram(block("a", 10, 0, 0), reserved=((0, 4),))) == {"ram": 14}
+    assert lower_bounds(ram(block("a", 10, 0, 0), reserved=((0, 4), (2, 6), (6, 8)))) == {"ram": 18}
+
+
+def test_what_is_reserved_of_a_pool_goes_to_the_others() -> None:
+    either = ("fast", "slow")
+    fast = Pool(name="fast", capacity_bytes=100, reserved=((0, 16), (8, 20), (90, 500)))
+    blocks = (block("a", 60, 0, 1, pools=either), block("b", 50, 1, 2, pools=either))
+    problem = Problem(blocks=blocks, pools=(fast, Pool(name="slow", capacity_bytes=None)))
+    assert lower_bounds(problem) == {"fast": 0, "slow": 40}  # 110 B at once, and 70 of fast are free
+
+
 def test_compatible_pairs_do_not_add_up_and_explicit_conflicts_do() -> None:
     blocks = (block("a", 4, 0, 1), block("b", 6, 0, 1), block("c", 3, 5, 5))
     pool = (Pool(name="ram", capacity_bytes=None),)

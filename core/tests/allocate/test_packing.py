@@ -26,6 +26,12 @@ def test_the_first_gap_is_the_lowest_and_the_best_the_tightest() -> None:
     assert pack(yard, yard.movable, "best").offsets[3] == 16
 
 
+def test_a_tight_gap_at_the_start_is_kept_for_one() -> None:
+    standing = (block("a", 4, 0, 9, fixed=4), block("b", 4, 0, 9, fixed=16))
+    yard = prepare(ram(*standing, block("new", 4, 0, 9)))
+    assert pack(yard, yard.movable, "best").offsets[2] == 0
+
+
 def test_what_fits_no_gap_goes_on_top() -> None:
     problem = shelf().problem
     yard = prepare(replace(problem, blocks=(*problem.blocks[:3], block("new", 9, 0, 9, align=4))))

@@ -11,6 +11,8 @@ import pytest
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.limits import exceeded_bytes, memory_bytes, soft_limit_warnings
+from tilewright.allocate.request import request
+from tilewright.allocate.soft import raised_limits
 from tilewright.allocate.stage import attempt
 from tilewright.bind import bind
 from tilewright.check.stages import verify_allocated
@@ -80,3 +82,15 @@ def test_a_hard_limit_beside_a_soft_one_stays_hard() -> None:
         _plan(1, Memory(name="a", size_bytes=8, soft=True), flash)
     huge = Memory(name="a", size_bytes=None, soft=True)
     assert soft_limit_warnings(_plan(1, huge)) == ()
+
+
+def test_constants_that_fit_no_hard_limit_raise_no_soft_one() -> None:
+    """Whatever is given to the soft memory, the constants stay without a place: nothing is tried."""
+    flash = Memory(name="flash", size_bytes=60, kind="const")
+    ram = Memory(name="a", size_bytes=8, soft=True)
+    platform = Platform(name="small", memories=(ram, flash))
+    asked = request(_tiled(1, ram, flash), Decisions())
+    assert raised_limits(asked, platform, BestFit(), BUDGET) is None
+    larger = replace(flash, size_bytes=80)
+    enough = request(_tiled(1, ram, larger), Decisions())
+    assert raised_limits(enough, replace(platform, memories=(ram, larger)), BestFit(), BUDGET) is not None

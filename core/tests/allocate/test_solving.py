@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from tilewright.allocate.solving import solved
+from tilewright.allocate.normalise import Normal, normalised
+from tilewright.allocate.solving import bounds_of, solved
 from tilewright.errors import TilewrightError
-from tilewright.ir.allocation import Budget, Place, Problem, Solution
+from tilewright.ir.allocation import Budget, Place, Problem, Solution, Within
 from tilewright.testing.allocation_problems import block, ram
 
 PROBLEM = ram(block("a", 4, 0, 1), block("b", 4, 1, 2))
@@ -62,3 +63,12 @@ def test_nobody_is_asked_what_the_bound_answers() -> None:
     assert (found.status, asked.asked) == ("infeasible", 0)
     assert "holds 7 B" in found.reason and "need 8 B" in found.reason
     assert solved(ram(*PROBLEM.blocks, capacity=8), asked, Budget()).status == "optimal"
+
+
+def test_bytes_that_are_there_for_alignment_only_are_in_no_bound() -> None:
+    """The view is 3 bytes into a buffer and aligned to 4: the piece begins with a byte that nobody needs."""
+    blocks = (block("inner", 4, 0, 0, align=4), block("outer", 12, 0, 0))
+    problem = replace(ram(*blocks), within=(Within(block="inner", of="outer", offset_bytes=3),))
+    normal = normalised(problem)
+    assert isinstance(normal, Normal) and not normal.exact
+    assert bounds_of(normal) == {"ram": 12}

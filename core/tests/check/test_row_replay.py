@@ -110,3 +110,15 @@ def test_what_makes_no_sense_is_said() -> None:
     }
     for text, other in wrong.items():
         assert any(text in fault for fault in faults(tiled, other)), text
+
+
+def test_what_is_read_outside_or_an_output_of_the_network_has_to_leave() -> None:
+    kinds = set()
+    for tiled, region in CASES:
+        graph = tiled.scheduled.bound.graph
+        for value in (value for value, held in region.held.items() if held.leaves):
+            kept = replace(region, held={**region.held, value: replace(region.held[value], leaves=False)})
+            assert any(f"'{value}' is needed outside" in fault for fault in faults(tiled, kept))
+            read = any(value in node.inputs for node in graph.nodes if node.name not in region.steps)
+            kinds.add((read, value in graph.outputs))
+    assert {(True, False), (False, True)} <= kinds

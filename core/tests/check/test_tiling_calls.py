@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
@@ -217,3 +217,76 @@ def test_calls_are_those_of_every_tile(seed: int) -> None:
     for (at, name), run in player.runs.items():
         one = calls[STEPS.index(name)]
         assert {loop: at_tile(ends, at) for loop, ends in one.runs.items()} == run, (at, name)
+
+
+def layered(seed: int = 2) -> tuple[Region, tuple[CheckedStep, ...], tuple[Calls, ...]]:
+    """Every value held whole, and rows of the last step cut: sound."""
+    steps = parts_of(network(random.Random(seed)))
+    rows = steps[-1].loops[2]
+    held = {step.outputs[0].value: HeldValue(memory="l1", form="whole") for step in steps[:-1]}
+    hops = (Hop(far="l3", near="l2"), Hop(far="l2", near="l1", nest=(Cut(rows, 2),)))
+    region = Region(steps=STEPS, hops=hops, order="tiles", held=held)
+    calls = calls_of(region, steps)
+    assert tuple(run_faults(region, calls)) == ()
+    return region, steps, calls
+
+
+def with_run(calls: Sequence[Calls], at: int, loop: str, low: int, high: int) -> tuple[Calls, ...]:
+    """The same, one loop of a step run from `low` to `high` in every tile, and what it writes there as believed."""
+    one, axis = calls[at], calls[at].step.loops.index(loop)
+    ends = Ends(np.array(low).reshape((1,) * 6), np.array(high).reshape((1,) * 6))
+    need = tuple(ends if number == axis else there for number, there in enumerate(one.need))
+    changed = Calls(step=one.step, runs={**one.runs, loop: ends}, need=need)
+    return (*calls[:at], changed, *calls[at + 1 :])
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("end", ["first", "last"])
+def test_a_row_that_is_not_computed_is_missed_by_who_reads_it(seed: int, end: str) -> None:
+    region, steps, calls = layered(seed)
+    value, rows = steps[0].outputs[0], steps[0].loops[2]
+    extent = value.shape[2]
+    low, high = (1, extent) if end == "first" else (0, extent - 1)
+    found = tuple(run_faults(region, with_run(calls, 0, rows, low, high)))
+    assert any(f"an element of '{value.value}' is read that is not there" in fault for fault in found)
+
+
+def test_a_call_that_reads_outside_of_an_axis_without_padding_is_found() -> None:
+    region, steps, calls = layered()
+    rows, extent = steps[-1].loops[2], steps[-1].outputs[0].shape[2]
+    found = tuple(run_faults(region, with_run(calls, 3, rows, 0, extent + 1)))
+    assert any(f"reaches 0..{extent + 1} of {extent} on axis 2, where there is no padding" in fault for fault in found)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "fault"), [(0, 4, ""), (2, 6, ""), (1, 4, "1..4"), (0, 3, "0..3"), (3, 3, ""), (4, 5, "4..5")]
+)
+def test_trips_are_multiples_but_at_the_end(low: int, high: int, fault: str) -> None:
+    region, steps, calls = layered()
+    rows = steps[-1].loops[2]
+    kernel = replace(steps[-1].kernel, multiples={rows: 2})
+    one = with_run(calls, 3, rows, low, high)[3]
+    alone = Calls(step=replace(one.step, kernel=kernel), runs=one.runs, need=one.need)
+    wrong = [said for said in run_faults(region, (*calls[:3], alone)) if "no multiple" in said]
+    assert wrong == ([f"step 'd': trips {fault} of loop '{rows}' are no multiple of 2"] if fault else [])
+    extent = steps[-1].outputs[0].shape[2]
+    ending = with_run((*calls[:3], alone), 3, rows, 0, extent)
+    assert not any("no multiple" in said for said in run_faults(region, ending))
+
+
+def test_an_element_that_is_computed_twice_or_never_is_found() -> None:
+    region, steps, calls = layered()
+    rows, extent = steps[-1].loops[2], steps[-1].outputs[0].shape[2]
+    for low, high, times in ((0, extent - 1, 0), (1, extent, 0)):
+        (said,) = (one for one in run_faults(region, with_run(calls, 3, rows, low, high)) if "computed" in one)
+        assert said.endswith(f"is computed {times} times")
+    columns = steps[-1].loops[3]
+    short = with_run(calls, 3, columns, 0, steps[-1].outputs[0].shape[3] - 1)
+    assert any("along axis 3" in fault and "computed 0 times" in fault for fault in run_faults(region, short))
+
+
+def test_an_axis_is_whole_only_in_the_only_tile() -> None:
+    one, many = np.zeros((1, 1)), np.zeros((3, 1))
+    assert Ends(one, one + 5).everything(5) and Ends(one - 1, one + 6).everything(5)
+    assert not Ends(one + 1, one + 5).everything(5) and not Ends(one, one + 4).everything(5)
+    assert not Ends(many, many + 5).everything(5)

@@ -93,7 +93,7 @@ def test_a_loop_that_makes_no_trip_gathers_nothing_of_known_shape(refuses, loope
 
 
 def test_a_loop_cannot_hang(refuses, looped) -> None:
-    assert "--limit nodes=" in refuses(looped(1 << 60), "TW1203", limits=Limits(nodes=200))
+    assert "--limit nodes=" in refuses(looped(1 << 60), "TW1203", limits=Limits(unrolled=200))
 
 
 @pytest.mark.parametrize("backwards", [0, 1])

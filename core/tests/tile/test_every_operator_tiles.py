@@ -44,6 +44,7 @@ WHOLE_AXES = {
     "Gather_constant_indices": 14 * 4,
     "GatherElements": 14 * 4,
     "GridSample": 4 * 6 * 4,
+    "RoiAlign": 2 * 6 * 8 * 4,
     "Scatter": 4 * (2 * 5 * 7 * 13 + 9 * 13) + 8 * 9,
     "LSTMSteps": 4 * (7 * 5 * (4 + 1) + 20 * 5),  # a sequence, and the weights
     "LSTMSteps_everything": 4 * (7 * 5 * (4 + 1) + 20 * 5 + 15),

@@ -64,3 +64,18 @@ def test_windows_that_keep_rows_move_what_was_believed() -> None:
         assert found.moved_bytes == played.in_bytes + played.out_bytes
         assert found.used_bytes == played.scratchpad_bytes
         assert abs(found.cycles - played.total_cycles + space.engine.step_cycles) <= 0.02 * played.total_cycles
+
+
+def test_what_a_kernel_takes_once_is_counted_once() -> None:
+    """However many tiles a step has."""
+    inputs = [np.zeros((48, 64), np.float32), np.zeros((64, 64), np.float32)]
+    scheduled = schedule_on({"op": "MatMul", "attributes": {}, "inputs": inputs}, cluster(RUNTIME_BYTES + 6000))
+    machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
+    step, way = scheduled.steps[0], machine.hops[0]
+    space = machine.space(0, step, (way.far, way.near))
+    later = replace(space, kernel=replace(space.kernel, step_cycles=1000.0))
+    found = TilingSearch(space, "auto").best()
+    assert found is not None
+    played = [space_cost(one, found.on(step.name, (way.far, way.near))) for one in (space, later)]
+    assert played[0].tiles > 1
+    assert played[1].total_cycles - played[0].total_cycles == 1000

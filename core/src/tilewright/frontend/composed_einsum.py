@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from tilewright.ir.dataclass import dataclass
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_few_operands
 
 _ELLIPSIS = "..."
-_MANY = 1 << 16  # operands
+_MANY = 2**31  # operands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +81,7 @@ class _Sum:
 
 
 def _einsum(node: OnnxNode, graph: Conversion) -> None:
+    need_few_operands(node, graph)
     ranks = [len(graph.tensor(name).shape) for name in node.inputs]
     inputs, output = _read(node, graph, node.text("equation").replace(" ", ""), ranks)
     work = _Sum(node=node, graph=graph)

@@ -8,7 +8,7 @@ import numpy as np
 
 from tilewright.ir.dtypes import DType
 from tilewright.ir.element_types import ELEMENT_TYPES, type_name
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_room
 
 
 def _trilu(node: OnnxNode, graph: Conversion) -> None:
@@ -17,8 +17,11 @@ def _trilu(node: OnnxNode, graph: Conversion) -> None:
     if len(x.shape) < 2:
         raise graph.refuse(node, "its input is no matrix")
     k = int(graph.need_constant(node, 1).reshape(()).item()) if len(node.inputs) > 1 and node.inputs[1] else 0
-    distance = np.arange(x.shape[-1])[None, :] - np.arange(x.shape[-2])[:, None]
-    kept = distance >= k if node.integer("upper", 1) else distance <= k
+    rows, columns = x.shape[-2:]
+    need_room(node, graph, rows * columns)
+    k = min(max(k, -rows), columns)
+    upper = bool(node.integer("upper", 1))
+    kept = np.tri(rows, columns, k - 1 if upper else k, np.bool_) ^ upper
     if kept.all():
         graph.rename(node, node.inputs[0])
         return
@@ -33,6 +36,7 @@ def _one_hot(node: OnnxNode, graph: Conversion) -> None:
     shape, axis = graph.tensor(indices).shape, node.integer("axis", -1)
     if depth < 1 or not -len(shape) - 1 <= axis <= len(shape) or graph.tensor(values).elements != 2:
         raise graph.refuse(node, f"depth is {depth}, axis {axis}, values have {graph.tensor(values).elements} elements")
+    need_room(node, graph, depth)
     axis %= len(shape) + 1
     if graph.tensor(indices).dtype is not DType.I64:
         indices = graph.emit(node, "Cast", (indices,), (), {"to": "i64"}, "indices")
@@ -87,6 +91,7 @@ def _eye_like(node: OnnxNode, graph: Conversion) -> None:
     number = node.integer("dtype")
     if len(x.shape) != 2 or (number and number not in ELEMENT_TYPES):
         raise graph.refuse(node, f"its input has {len(x.shape)} axes, dtype is {type_name(number)}")
+    need_room(node, graph, x.elements)
     dtype = ELEMENT_TYPES[number] if number else x.dtype
     ones = np.eye(*x.shape, k=node.integer("k"), dtype=dtype.numpy)
     graph.rename(node, graph.add_constant(ones, node.outputs[0]))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_room
 
 _MOST_ROWS = 3  # of a determinant that is written out
 
@@ -36,6 +36,7 @@ def _reverse_sequence(node: OnnxNode, graph: Conversion) -> None:
     time, batch = node.integer("time_axis"), node.integer("batch_axis", 1)
     if len(shape) < 2 or {time, batch} != {0, 1}:
         raise graph.refuse(node, f"time_axis is {time}, batch_axis {batch}; one must be 0, the other 1")
+    need_room(node, graph, shape[0] * shape[1])
     steps, sequences = np.indices(shape[:2])[[time, batch]]
     along = (1, shape[1]) if batch == 1 else (shape[0], 1)
     lengths = _wide(node, graph, 1, along)
@@ -66,6 +67,7 @@ def _tensor_scatter(node: OnnxNode, graph: Conversion) -> None:
     if (*update[:axis], *update[axis + 1 :]) != (*cache[:axis], *cache[axis + 1 :]) or update[axis] > cache[axis]:
         raise graph.refuse(node, f"an update {list(update)} does not fit the cache {list(cache)}")
     lead, extent, size = cache[:axis], cache[axis], math.prod(cache[axis + 1 :])
+    need_room(node, graph, math.prod(lead) + extent)
     own = (cache[0], *(1,) * axis)
     steps = graph.add_constant(np.arange(update[axis]), "steps")
     at = steps
@@ -97,6 +99,7 @@ def _affine_grid(node: OnnxNode, graph: Conversion) -> None:
     rank = len(size) - 2
     if theta.dtype is not DType.F32 or rank not in (2, 3) or min(size) < 1 or theta.shape != (size[0], rank, rank + 1):
         raise graph.refuse(node, f"theta is {theta.dtype.value}{list(theta.shape)}, size {size}")
+    need_room(node, graph, math.prod(size[2:]) * (rank + 1))
     axes = [_coordinates(extent, align=bool(node.integer("align_corners"))) for extent in size[2:]]
     grid = np.meshgrid(*axes, indexing="ij")
     positions = np.stack([*reversed(grid), np.ones_like(grid[0])], axis=-1).reshape(-1, rank + 1)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_room
 
 _BY_AXIS = 13  # the operator set from which Hardmax is along one axis; before, along all from it on
 _BY_INPUT = 18  # the operator set that made the axes of ReduceLogSumExp an input
@@ -75,6 +75,7 @@ def _hardmax(node: OnnxNode, graph: Conversion) -> None:
         inner, axis = (math.prod(shape[:axis]), math.prod(shape[axis:])), 1
         x = graph.emit(node, "Reshape", (x,), (), {"shape": inner}, "flat")
     best = graph.apply(node, "ArgMax", 13, (x,), (), {"axis": axis, "keepdims": 1}, "best")
+    need_room(node, graph, inner[axis])
     places = np.arange(inner[axis]).reshape(-1, *(1,) * (len(inner) - axis - 1))
     found = graph.emit(node, "Equal", (graph.add_constant(places, "places"), best), hint="found")
     result = graph.emit(node, "Cast", (found,), (), {"to": graph.tensor(x).dtype.value}, "ones")

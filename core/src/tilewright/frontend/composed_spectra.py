@@ -14,11 +14,10 @@ import numpy.typing as npt
 
 from tilewright.ir.dtypes import DType
 from tilewright.ir.element_types import ELEMENT_TYPES
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_room
 
 Doubles = npt.NDArray[np.float64]
 
-_MOST_BYTES = 16 << 20  # of a matrix
 _AXIS_INPUT = 20  # the operator set that made the axis of a DFT an input
 _MEL, _HERTZ = 2595.0, 700.0  # mel(f) = 2595 log10(1 + f / 700)
 
@@ -73,7 +72,7 @@ def _dft(node: OnnxNode, graph: Conversion) -> None:
         raise graph.refuse(node, f"dft_length is {length}, or one side of a complex signal is asked for")
     results = length if inverse or not onesided else length // 2 + 1
     parts = 1 if inverse and onesided else 2
-    _check_matrix(node, graph, shape[axis] * shape[-1] * results * parts)
+    need_room(node, graph, 2 * shape[axis] * results * parts)
     matrix = transform(shape[axis], shape[-1], length, inverse=inverse, onesided=onesided)
     order = (*(at for at in range(rank - 1) if at != axis), axis, rank - 1)
     moved = _transposed(node, graph, node.inputs[0], order)
@@ -84,11 +83,6 @@ def _dft(node: OnnxNode, graph: Conversion) -> None:
     apart = graph.emit(node, "Reshape", (product,), (), {"shape": (*lead, results, parts)}, "apart")
     back = tuple(int(at) for at in np.argsort(order))
     graph.rename(node, _transposed(node, graph, apart, back))
-
-
-def _check_matrix(node: OnnxNode, graph: Conversion, elements: int) -> None:
-    if 4 * elements > _MOST_BYTES:
-        raise graph.refuse(node, f"its matrix has {4 * elements} bytes, which are more than {_MOST_BYTES}")
 
 
 def _transposed(node: OnnxNode, graph: Conversion, name: str, order: tuple[int, ...]) -> str:
@@ -111,7 +105,7 @@ def _stft(node: OnnxNode, graph: Conversion) -> None:
     if onesided and parts == 2:
         raise graph.refuse(node, "one side of a complex signal is asked for")
     bins = length // 2 + 1 if onesided else length
-    _check_matrix(node, graph, 2 * bins * parts * length)
+    need_room(node, graph, 4 * bins * length)
     matrix = transform(length, parts, length, inverse=False, onesided=onesided)
     kernel = matrix.transpose(2, 3, 1, 0).reshape(2 * bins, parts, length).astype(np.float32)
     known = graph.constant(window) if window else np.ones(length, np.float32)
@@ -134,10 +128,10 @@ def _mel_weights(node: OnnxNode, graph: Conversion) -> None:
     target = ELEMENT_TYPES.get(number)
     if target is None or bands < 1 or length < 2 or rate <= 0 or not 0 <= low < high <= rate / 2:
         raise graph.refuse(node, f"parameters {given} and type {number} make no such matrix")
+    need_room(node, graph, (length // 2 + 1) * bands)
     ends = _MEL * np.log10(1 + np.array([low, high]) / _HERTZ)
     mels = ends[0] + np.arange(bands + 2) * (ends[1] - ends[0]) / (bands + 2)
     corners = np.floor((length + 1) * _HERTZ * (10 ** (mels / _MEL) - 1) / rate).astype(np.int64)
-    _check_matrix(node, graph, (length // 2 + 1) * bands)
     bins = np.arange(length // 2 + 1)[:, None]
     left, middle, right = corners[:-2], corners[1:-1], corners[2:]
     rise = np.where(bins == middle, 1.0, (bins - left) / np.maximum(middle - left, 1))

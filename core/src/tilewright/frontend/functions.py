@@ -37,7 +37,7 @@ def _size(nodes: Iterable[FileNode], sizes: Mapping[FunctionKey, tuple[int, int]
         count += inner
         depth = max(depth, below + 1)
     if count > limits.nodes:
-        raise too_many_nodes("with its functions inlined the model has", count, limits)
+        raise too_many_nodes("with its functions inlined the model has", count, limits.nodes)
     if depth > limits.nesting:
         raise over_limit("functions call each other", depth, "deep", limits.nesting)
     return count, depth

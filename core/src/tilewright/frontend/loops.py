@@ -48,6 +48,7 @@ class Unroller:
         self, builder: GraphBuilder, importer: NodeImporter, limits: Limits, run: Callable[[FileGraph, Scope], Values]
     ) -> None:
         self._builder, self._importer, self._limits, self._run = builder, importer, limits, run
+        self._nodes = 0  # that trips made
 
     def loop(self, node: FileNode, body: FileGraph, scope: Scope, inputs: Sequence[str]) -> Values:
         """The outputs of a Loop in `scope`. Raises RefusedNode where a trip depends on what is computed at run time."""
@@ -59,7 +60,7 @@ class Unroller:
         for trip in count():
             if (going is not None and not going.any()) or (most is not None and trip >= most.max(initial=0)):
                 break
-            self._demand_room(trip)
+            self._count(body)
             inner = Scope(outer=scope, prefix=f"{scope.prefix}{trip}/")
             given = [self._constant(inner, "trip", trip), self._constant(inner, "going", True), *carried]
             inner.values.update(zip((value.name for value in body.inputs), given, strict=True))
@@ -67,7 +68,7 @@ class Unroller:
             if None in results:
                 return [None] * len(node.outputs)
             if results[0] == given[1]:  # the condition is handed on: it makes all trips
-                self._demand_room((0 if most is None else int(most.max(initial=0))) * len(body.nodes))
+                self._demand_room((0 if most is None else int(most.max(initial=0))) * _size(body))
             going = self._known([results[0] or ""], 0, "whether it goes on")
             carried = results[1 : 1 + len(carried)]
             for values, result in zip(gathered, results[1 + len(carried) :], strict=True):
@@ -85,10 +86,11 @@ class Unroller:
         if not 1 <= moving <= len(inputs) or len(body.inputs) != len(inputs) or len(body.outputs) < states:
             raise InvalidNode("num_scan_inputs, or the inputs or outputs of its body, do not fit")
         slid, trips = self._slid(node, inputs[states:])
+        self._demand_room(trips * _size(body))
         carried: Values = [*inputs[:states]]
         gathered: list[Values] = [[] for _ in body.outputs[states:]]
         for trip in range(trips):
-            self._demand_room(trip)
+            self._count(body)
             inner = Scope(outer=scope, prefix=f"{scope.prefix}{trip}/")
             parts = [self._part(inner, name, each.axis, each.place(trip, trips)) for name, each in slid]
             inner.values.update(zip((value.name for value in body.inputs), (*carried, *parts), strict=True))
@@ -126,9 +128,14 @@ class Unroller:
             raise RefusedNode(f"{what} is computed at run time; export the model with the loop unrolled")
         return found
 
+    def _count(self, body: FileGraph) -> None:
+        """One more trip."""
+        self._nodes += _size(body)
+        self._demand_room(self._nodes)
+
     def _demand_room(self, nodes: int) -> None:
-        if nodes > self._limits.nodes:
-            raise too_many_nodes("with its loops unrolled the model has", nodes, self._limits)
+        if nodes > self._limits.unrolled:
+            raise too_many_nodes("with its loops unrolled the model has", nodes, self._limits.unrolled)
 
     def _constant(self, scope: Scope, hint: str, value: int | bool) -> str:
         import numpy as np
@@ -158,6 +165,11 @@ class Unroller:
             row = (*shape[: along.axis], 1, *shape[along.axis :])
             rows.append(emit_in(scope, self._builder, "Reshape", [value or ""], {"shape": row}))
         return rows[0] if len(rows) == 1 else emit_in(scope, self._builder, "Concat", rows, {"axis": along.axis})
+
+
+def _size(body: FileGraph) -> int:
+    """Nodes of a trip: one for what moves in and out."""
+    return len(body.nodes) + 1
 
 
 def _integers(node: FileNode, name: str, number: int) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ class Limits:
 
     file_bytes: int = 72 * _MIB
     nodes: int = 100_000  # after functions are inlined
+    unrolled: int = 2_500  # of them, those that loops make: each is imported anew
     initializers: int = 100_000
     nesting: int = 32  # functions and control-flow bodies inside each other
     name_length: int = 4096  # characters
@@ -37,7 +38,7 @@ LIMITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "constants": ("constant_bytes",),
         "folded": ("fold_bytes", "fold_total_bytes"),
         "file": ("file_bytes",),
-        "nodes": ("nodes",),
+        "nodes": ("nodes", "unrolled"),
         "initializers": ("initializers",),
     }
 )  # word of `--limit` -> fields of Limits

@@ -105,9 +105,9 @@ def over_limit(what: str, found: int, unit: str, limit: int, where: str = "", wo
     )
 
 
-def too_many_nodes(what: str, found: int, limits: Limits) -> TilewrightError:
+def too_many_nodes(what: str, found: int, most: int) -> TilewrightError:
     """A file has more nodes than `Limits` allows. They are not counted to the end: twice as many may do."""
-    error = over_limit(what, found, "nodes or more", limits.nodes)
+    error = over_limit(what, found, "nodes or more", most)
     return with_fix(error, (raised("nodes", 2 * found), *error.fix))
 
 
@@ -217,7 +217,7 @@ class _Reader:
     def node(self, proto: Any, depth: int) -> FileNode:
         self.nodes += 1
         if self.nodes > self.limits.nodes:
-            raise too_many_nodes("the file has", self.nodes, self.limits)
+            raise too_many_nodes("the file has", self.nodes, self.limits.nodes)
         domain = own_domain(self.name(proto.domain))
         name, op_type = self.name(proto.name), self.name(proto.op_type)
         where = f"node {show(name or op_type)}"

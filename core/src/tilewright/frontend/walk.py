@@ -84,7 +84,7 @@ class ModelWalk:
         index = self.nodes
         self.nodes += 1
         if self.nodes > self._limits.nodes:  # ONNX's own definitions are not counted before
-            raise too_many_nodes("inlined and unrolled the model has", self.nodes, self._limits)
+            raise too_many_nodes("inlined and unrolled the model has", self.nodes, self._limits.nodes)
         function = self._functions.get(function_key(node))
         defined = function is None and not self._importer.knows(node) and is_defined(node)
         if any(scope.find(name) is None for name in reads(node)):

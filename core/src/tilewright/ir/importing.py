@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 
+MOST_ELEMENTS = 1 << 23  # 64 MiB of float64 or int64
+MOST_OPERANDS = 1 << 10  # of a node that takes any number
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnnxNode:
     """One node as the file has it, its attributes turned into Python values and known to be well-typed."""
@@ -45,6 +49,18 @@ class OnnxNode:
     def integers(self, name: str, default: tuple[int, ...] = ()) -> tuple[int, ...]:
         """A list-of-ints attribute."""
         return tuple(int(item) for item in _checked(self.attributes.get(name, default), tuple, name))
+
+
+def need_room(node: OnnxNode, graph: Conversion, elements: int) -> None:
+    """Refuse a node for which the importer itself would make arrays of more elements than MOST_ELEMENTS."""
+    if elements > MOST_ELEMENTS:
+        raise graph.refuse(node, f"it takes a table of {elements:,} elements; at most {MOST_ELEMENTS:,} are made")
+
+
+def need_few_operands(node: OnnxNode, graph: Conversion) -> None:
+    """Refuse a node with more than MOST_OPERANDS: what is done for each of them, or each pair, would take too long."""
+    if len(node.inputs) > MOST_OPERANDS:
+        raise graph.refuse(node, f"it has {len(node.inputs):,} operands; at most {MOST_OPERANDS:,} are taken")
 
 
 def _checked(value: Any, kind: Any, name: str) -> Any:

@@ -160,6 +160,7 @@ class Kernel:
     parallel: tuple[str, ...] = ()  # loops that may be split over cores, best first; "*" is every parallel one
     accumulates: Callable[[Matched], PartialSums | None] = _never  # None: no reduction may be cut
     cycles: Callable[[TileShape], float] | None = None  # None: operations over throughput
+    step_cycles: float = 0.0  # of a step, once, beside what its engine takes: this kernel's code comes into caches
     describe: Callable[[Matched], Mapping[str, Any]] = _nothing  # further facts for the report, JSON values
     values: Callable[[Call], Mapping[str, object]] = _no_values
     source: Source = ""  # C at file scope; everything in it is static

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tilewright.ir.access import MapAccess
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Expression, FunctionCall, Name, Number, all_of, equal, less
+from tilewright.ir.kernel import Kernel
 from tilewright.ir.platform import Engine, Platform
 from tilewright.ir.statements import Charge, Declare, Statement
 from tilewright.lower.boxes import CBox, ends_of, range_of
@@ -80,8 +81,12 @@ def _not_empty(nest: TileNest, shared: str = "") -> list[Expression]:
 
 def beginning(tilings: Sequence[TiledStep]) -> tuple[Statement, ...]:
     """What steps that are tiled together take before anything else."""
-    cycles = round(sum(_engine(tiling.platform, tiling.kernel.engine).step_cycles for tiling in tilings))
+    cycles = round(sum(_step_cycles(tiling.platform, tiling.kernel) for tiling in tilings))
     return (Charge(code=FunctionCall("tw_rt_charge", (Number(cycles, unsigned=True),))),) if cycles else ()
+
+
+def _step_cycles(platform: Platform, kernel: Kernel) -> float:
+    return _engine(platform, kernel.engine).step_cycles + kernel.step_cycles
 
 
 def _engine(platform: Platform, name: str) -> Engine:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_few_operands
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_functions import c_functions
@@ -151,6 +151,7 @@ def _import(op: str, node: OnnxNode, graph: Conversion) -> None:
 
 def _import_chain(op: str, node: OnnxNode, graph: Conversion) -> None:
     """Max, Min and Sum of any number of tensors: one at a time, from the left."""
+    need_few_operands(node, graph)
     if len(node.inputs) == 1:
         graph.rename(node, node.inputs[0])
         return

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.graph import Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_few_operands
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.layout import Layout, row_major, same_bytes, strides
 from tilewright.ir.operator import Alias, Operator
@@ -97,6 +97,7 @@ def _values(call: Call) -> Mapping[str, object]:
 
 
 def _import(node: OnnxNode, graph: Conversion) -> None:
+    need_few_operands(node, graph)
     if len(node.inputs) == 1:
         graph.rename(node, node.inputs[0])
         return

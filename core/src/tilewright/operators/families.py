@@ -41,6 +41,7 @@ FAMILIES = (
     "tilewright.operators.reduce",
     "tilewright.operators.resample",
     "tilewright.operators.reshape",
+    "tilewright.operators.roi_align",
     "tilewright.operators.scatter",
     "tilewright.operators.slice",
     "tilewright.operators.softmax",

@@ -18,7 +18,7 @@ from tilewright.c_text.literals import c_float, c_int
 from tilewright.ir.access import Access, Box, Footprint, Loop, Span, Window, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_room
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_functions import c_functions
@@ -213,6 +213,7 @@ def _emit(
         graph.emit(node, "Pad", node.inputs[:1], node.outputs, attributes)
         return
     padded = graph.emit(node, "Pad", node.inputs[:1], (), attributes, "padded")
+    need_room(node, graph, graph.tensor(padded).elements)
     inside = graph.add_constant(_inside(x.shape, full), "inside")
     graph.emit(node, "Where", (inside, padded, computed), node.outputs)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_room
 from tilewright.operators.interpolate import linear_attributes
 from tilewright.operators.resize_rules import ROUNDINGS, RULES, Filter, Line, nearest, outside, taps
 
@@ -121,6 +121,7 @@ def _emit_nearest(node: OnnxNode, graph: Conversion, lines: list[Line], rule: st
         factors: Attribute = tuple(line.size // line.inputs for line in lines)
         graph.emit(node, "Upsample", node.inputs[:1], node.outputs, {"factors": factors})
         return
+    need_room(node, graph, max(line.size for line in lines))
     value = node.inputs[0]
     for axis, (line, rounding) in enumerate(zip(lines, roundings, strict=True)):
         if not line.keeps:
@@ -143,6 +144,7 @@ def _emit_weighted(node: OnnxNode, graph: Conversion, lines: list[Line], rule: s
         if attributes is not None:
             graph.emit(node, "ResizeLinear", node.inputs[:1], node.outputs, attributes)
             return
+    need_room(node, graph, max((line.size * line.inputs for line in lines if not line.keeps), default=0))
     value = node.inputs[0]
     for axis, line in enumerate(lines):
         if not line.keeps:

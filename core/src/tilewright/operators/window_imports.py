@@ -12,7 +12,7 @@ import numpy as np
 
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_room
 from tilewright.operators.windows import WINDOW_ATTRIBUTES, import_windows
 
 
@@ -95,6 +95,7 @@ def _max_unpool(node: OnnxNode, graph: Conversion) -> None:
         wanted = tuple(int(extent) for extent in graph.need_constant(node, 2).reshape(-1))
     if len(wanted) != len(inner) or any(not 1 <= own <= all_ for own, all_ in zip(inner, wanted, strict=True)):
         raise graph.refuse(node, f"output_shape {list(wanted)} does not hold {list(inner)}")
+    need_room(node, graph, math.prod(inner))
     zeros = graph.add_constant(np.zeros(math.prod(inner), x.dtype.numpy), "zeros")
     flat = {"shape": (x.elements,)}
     places = graph.emit(node, "Reshape", node.inputs[1:2], (), flat, "places")
@@ -126,6 +127,7 @@ def _col2im(node: OnnxNode, graph: Conversion) -> None:
     if shape[1] % size or min(counts) < 1 or math.prod(counts) != shape[2]:
         raise graph.refuse(node, f"{counts} blocks of {list(block)} do not make its input {list(shape)}")
     channels = shape[1] // size
+    need_room(node, graph, channels * size * size)
     blocks = graph.emit(node, "Reshape", node.inputs[:1], (), {"shape": (shape[0], shape[1], *counts)}, "blocks")
     puts = np.tile(np.eye(size, dtype=np.float32).reshape(size, 1, *block), (channels, *(1,) * (rank + 1)))
     rest = tuple(

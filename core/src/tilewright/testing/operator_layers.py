@@ -208,6 +208,13 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     grid = numbers.uniform(-1.3, 1.3, (2, 13, 17, 2)).astype(np.float32)
     sampling: dict[str, Attribute] = {"mode": "linear", "padding": "zeros", "align_corners": 0}
     yield Sample(op="GridSample", inputs=(_floats(numbers, 2, 5, 4, 6), grid), attributes=sampling)
+    corners = np.sort(numbers.uniform(-1, 9, (11, 2, 2)), axis=1).reshape(11, 4).astype(np.float32)
+    bins: dict[str, Attribute] = {"mode": "avg", "height": 5, "width": 7, "samples": 2, "scale": 0.8, "half_pixel": 1}
+    yield Sample(
+        op="RoiAlign",
+        inputs=(_floats(numbers, 2, 9, 6, 8), corners, numbers.integers(0, 2, 11).astype(np.int64)),
+        attributes=bins,
+    )
 
 
 def _requant(reach: float, channels: int = 1) -> Requant:

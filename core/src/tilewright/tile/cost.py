@@ -59,7 +59,8 @@ def hop_costs(
     boxes: Boxes, traffic: Sequence[Sequence[Traffic]], region: Region, computes: Numbers, bounds: Sequence[int]
 ) -> tuple[HopCost, ...]:
     """The same, boxes, transfers and what `compute_cycles` and `bounds_of` say being known."""
-    begin = sum(member.space.engine.step_cycles for member in boxes.analysis.members)
+    spaces = [member.space for member in boxes.analysis.members]
+    begin = sum(space.engine.step_cycles + space.kernel.step_cycles for space in spaces)
     play = _Play(boxes, traffic, computes)
     total, spent = play.visit(0, ()) + begin, play.spent
     last = len(boxes.hops) - 1

@@ -35,7 +35,7 @@ def least_cost(analysis: RegionAnalysis) -> LeastCost:
     moving = moving_loops(analysis)
     for member, loops, box in zip(analysis.members, moving, _needed(analysis, moving), strict=True):
         space = member.space
-        begin += space.engine.step_cycles
+        begin += space.engine.step_cycles + space.kernel.step_cycles
         if box is None:
             continue
         extents = {loop: high - low for loop, (low, high) in box.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -167,3 +168,14 @@ def test_refusals_say_why() -> None:
     assert "must be constants" in str(refusal(float_matmul.GEMM, site_of(GEMM, [a, a.T.copy()], {})))
     assert "not a constant" in str(refusal(float_matmul.MATMUL_WEIGHTS, site_of(MATMUL, [a, a.T.copy()], {})))
     assert "is a constant" in str(refusal(float_matmul.MATMUL, site_of(MATMUL, [a, a.T.copy()], {}, (1,))))
+
+
+@pytest.mark.parametrize("rows", [20, 21, 3])
+def test_rows_that_are_known_when_it_is_compiled_give_no_warning(rows: int, tmp_path: Path) -> None:
+    """Blocks of four rows and what they leave: gcc took the end of the first loop for an overflow in the second."""
+    rng = np.random.default_rng(rows)
+    inputs = [values(rng, rows, 8), values(rng, 8, 8), values(rng, 8)]
+    site = site_of(GEMM, inputs, {}, (1, 2))
+    layouts = layer_of(GEMM, float_matmul.GEMM, site).preferred
+    found = run_kernel(GEMM, float_matmul.GEMM, site, inputs, folder=tmp_path, layouts=layouts, flags=(*STRICT, "-O2"))
+    assert result_errors(GEMM, site, inputs, found) == []

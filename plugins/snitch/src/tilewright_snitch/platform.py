@@ -27,6 +27,7 @@ from tilewright_snitch.machine import (
     fetch_cycles,
     store_cycles,
 )
+from tilewright_snitch.portable import portable_cycles
 
 FLAGS = ("-march=rv32imafd", "-mabi=ilp32d", "-mno-relax")
 ENGINE = "cluster"
@@ -108,6 +109,7 @@ SNITCH = _configured(
         buffer_align=8,
         runners=("twin", "qemu-riscv32", "gvsoc"),
         compile_flags=FLAGS,
+        portable_cycles=portable_cycles,
         options=_OPTIONS,
         configure_with=_configured,
         settle=STACKS.settled,

@@ -30,6 +30,7 @@ from float_numbers import (
     smaller,
 )
 from streams import FaultError, Stream
+from timing import CLUSTER, Port, Timing
 
 QUEUE = 16
 FUSED_CYCLES, SIMPLE_CYCLES, LOAD_CYCLES, STREAM_CYCLES = 4, 2, 3, 3
@@ -209,8 +210,11 @@ def _vector(word: int) -> Operation | None:
 class FloatUnit:
     """Of one core. `load` and `store` reach its memory; times are cycles since reset."""
 
-    def __init__(self, load: Callable[[int, int], int], store: Callable[[int, int, int], None]) -> None:
-        self.load, self.store = load, store
+    def __init__(
+        self, load: Callable[[int, int], int], store: Callable[[int, int, int], None], timing: Timing = CLUSTER
+    ) -> None:
+        self.load, self.store, self.timing = load, store, timing
+        self.port = Port() if timing.one_port else None
         self.registers = [0] * 32
         self.ready = [0] * 32
         self.streams = [Stream(number) for number in range(3)]
@@ -268,21 +272,44 @@ class FloatUnit:
     def _issue(self, operation: Operation, value: int, now: int, *, queued: bool) -> int:
         start = max(self.free, now + 1)
         wanted = start
-        values = []
+        values, emptied = [], []
         for register in operation.reads:
             if self.streaming and register < 3:
+                wanted = max(wanted, self._arrival(register))
                 values.append(self.load(self.streams[register].next(writes=False), 8))
-                wanted = max(wanted, self.ready[register])
+                if not self.streams[register].given:
+                    emptied.append(self.streams[register])
             else:
                 values.append(self.registers[register])
                 wanted = max(wanted, self.ready[register])
+        if operation.size and operation.writes >= 0:
+            wanted = self.passed(wanted)
+        for stream in emptied:
+            stream.used.append(wanted)
         self.stalls += wanted - start
-        self.free = wanted + 1
+        self.free = wanted + self._taken(operation)
         if queued:
             self.left.append(wanted)
         self.counts[operation.name] += 1
         self.counts["products"] += operation.products
         return self._finish(operation, value, values, wanted)
+
+    def _arrival(self, number: int) -> int:
+        """When a stream's next element is there."""
+        stream, first = self.streams[number], self.ready[number]
+        if self.port is None or stream.given:
+            return first
+        return self.passed(max(first - STREAM_CYCLES, stream.used[0])) + STREAM_CYCLES - 1
+
+    def passed(self, cycle: int) -> int:
+        """When what is asked for in this cycle passes the port."""
+        return self.port.pass_at(cycle) if self.port else cycle
+
+    def _taken(self, operation: Operation) -> int:
+        """Cycles until the next instruction may leave the queue."""
+        if operation.name == "fminmax":
+            return self.timing.limits
+        return self.timing.packed_limits if operation.name in ("vfmin.s", "vfmax.s") else 1
 
     def _finish(self, operation: Operation, value: int, values: list[int], start: int) -> int:
         if operation.size:

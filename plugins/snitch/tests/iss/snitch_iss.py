@@ -1,7 +1,8 @@
 """Knows a core of Snitch: RV32IMA, what it hands on to its float unit, streams and repetition, and how long that takes.
 Does not know other cores, copies, the host, or contention for memory.
 
-An instruction takes a cycle; a value that was loaded is there two cycles later, a product two, a quotient twenty.
+An instruction takes a cycle; `timing` says when a value that was loaded is there, and a product; a quotient, twenty
+cycles later.
 Instructions of floats are handed on in one, and wait for room in the queue; what they give an integer register is
 waited for.
 """
@@ -12,9 +13,11 @@ from collections.abc import Callable
 
 from float_unit import FloatUnit, Operation, decode, is_float, signed
 from streams import FaultError
+from timing import CLUSTER, Timing
 
 MASK = 0xFFFFFFFF
-LOAD_CYCLES, MULTIPLY_CYCLES, DIVIDE_CYCLES = 2, 2, 20
+DIVIDE_CYCLES = 20
+PRODUCTS = tuple((1, kind) for kind in range(4))
 MHARTID, MCYCLE, STREAMS, BARRIER = 0xF14, 0xB00, 0x7C0, 0x7C2
 Step = Callable[[], int]  # executes, returns the next address
 
@@ -28,12 +31,14 @@ class Core:
         load: Callable[[int, int], int],
         store: Callable[[int, int, int], None],
         special: Callable[[Core, int, int], bool] = lambda core, word, pc: False,
+        timing: Timing = CLUSTER,
     ) -> None:
         self.hart, self.load, self.store, self.special = hart, load, store, special
         self.x = [0] * 32
         self.ready = [0] * 32
         self.pc = self.cycles = self.instructions = 0
-        self.floats = FloatUnit(load, store)
+        self.timing = timing
+        self.floats = FloatUnit(load, store, timing)
         self.waits = self.ended = False
         self.decoded: dict[int, Step] = {}
 
@@ -97,8 +102,17 @@ class Core:
             raise FaultError(f"core {self.hart} reads {address:#x}, where its float unit has yet to write")
         return self.load(address, size)
 
-    def to(self, rd: int, pc: int, reads: tuple[int, ...], value: Callable[[], int], cycles: int = 1) -> Step:
-        """An instruction that writes one integer register."""
+    def to(
+        self,
+        rd: int,
+        pc: int,
+        reads: tuple[int, ...],
+        value: Callable[[], int],
+        cycles: int = 1,
+        *,
+        alone: bool = False,
+    ) -> Step:
+        """An instruction that writes one integer register; `alone`: the next one waits for it."""
         x, ready = self.x, self.ready
 
         def step() -> int:
@@ -106,6 +120,8 @@ class Core:
                 if ready[register] > self.cycles:
                     self.cycles = ready[register]
             x[rd] = value() & MASK
+            if alone:
+                self.cycles += cycles - 1
             ready[rd] = self.cycles + cycles - 1 if rd else 0
             return pc + 4
 
@@ -133,17 +149,18 @@ def _register(core: Core, word: int, pc: int) -> Step | None:
         (0x20, 5): (lambda: signed(x[a]) >> (x[b] & 31), 1),
         (0, 6): (lambda: x[a] | x[b], 1),
         (0, 7): (lambda: x[a] & x[b], 1),
-        (1, 0): (lambda: x[a] * x[b], MULTIPLY_CYCLES),
-        (1, 1): (lambda: (signed(x[a]) * signed(x[b])) >> 32, MULTIPLY_CYCLES),
-        (1, 2): (lambda: (signed(x[a]) * x[b]) >> 32, MULTIPLY_CYCLES),
-        (1, 3): (lambda: (x[a] * x[b]) >> 32, MULTIPLY_CYCLES),
+        (1, 0): (lambda: x[a] * x[b], core.timing.multiply),
+        (1, 1): (lambda: (signed(x[a]) * signed(x[b])) >> 32, core.timing.multiply),
+        (1, 2): (lambda: (signed(x[a]) * x[b]) >> 32, core.timing.multiply),
+        (1, 3): (lambda: (x[a] * x[b]) >> 32, core.timing.multiply),
         (1, 4): (lambda: _divided(x[a], x[b], is_signed=True, remainder=False), DIVIDE_CYCLES),
         (1, 5): (lambda: _divided(x[a], x[b], is_signed=False, remainder=False), DIVIDE_CYCLES),
         (1, 6): (lambda: _divided(x[a], x[b], is_signed=True, remainder=True), DIVIDE_CYCLES),
         (1, 7): (lambda: _divided(x[a], x[b], is_signed=False, remainder=True), DIVIDE_CYCLES),
     }
-    found = table.get((word >> 25, word >> 12 & 7))
-    return core.to(d, pc, (a, b), *found) if found else None
+    kind = (word >> 25, word >> 12 & 7)
+    found, alone = table.get(kind), core.timing.multiply_alone and kind in PRODUCTS
+    return core.to(d, pc, (a, b), *found, alone=alone) if found else None
 
 
 def _immediate(core: Core, word: int, pc: int) -> Step | None:
@@ -171,10 +188,11 @@ def _load(core: Core, word: int, pc: int) -> Step | None:
     size, is_signed = _SIZES[word >> 12 & 7]
 
     def value() -> int:
+        core.cycles = core.floats.passed(core.cycles)
         found = core.read((x[a] + imm) & MASK, size)
         return signed(found, 8 * size) if is_signed else found
 
-    return core.to(word >> 7 & 31, pc, (a,), value, LOAD_CYCLES)
+    return core.to(word >> 7 & 31, pc, (a,), value, core.timing.load)
 
 
 def _store(core: Core, word: int, pc: int) -> Step | None:

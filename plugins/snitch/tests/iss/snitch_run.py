@@ -14,6 +14,7 @@ import numpy.typing as npt
 from cluster import TCDM, TCDM_BYTES
 from snitch_iss import Core
 from streams import FaultError
+from timing import CLUSTER, Timing
 
 from tilewright.api import align_up
 from tilewright.c_text.rendering import render_call, render_source
@@ -107,6 +108,7 @@ def run_on_iss(
     *,
     layouts: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
     flags: Sequence[str] = GCC,
+    timing: Timing = CLUSTER,
 ) -> Executed:
     """Execute `kernel` once, over everything or over a box of its loops, and return the windows that it writes.
 
@@ -124,7 +126,7 @@ def run_on_iss(
         if tile.name not in operator.outputs:
             memory.write(tile.place, np.ascontiguousarray(tile.array.transpose(tile.layout)).tobytes())
     memory.write(STACK, np.asarray([*(tile.place for tile in tiles), _end(tiles)], np.uint32).tobytes())
-    core = called(memory, entry, STACK)
+    core = called(memory, entry, STACK, timing)
     outputs = tuple(_read(memory, tile) for tile in tiles if tile.name in operator.outputs)
     floats = core.floats
     return Executed(outputs, core.instructions, core.finish(), floats.counts, floats.stalls)
@@ -196,9 +198,9 @@ class Memory:
         memory[at : at + len(data)] = data
 
 
-def called(memory: Memory, entry: int, argument: int, most: int = 50_000_000) -> Core:
+def called(memory: Memory, entry: int, argument: int, timing: Timing = CLUSTER, most: int = 50_000_000) -> Core:
     """A core that has called the function at `entry` and returned."""
-    core = Core(0, memory.load, memory.store)
+    core = Core(0, memory.load, memory.store, timing=timing)
     core.pc, core.x[1], core.x[2], core.x[10] = entry, STOP, STACK - 64, argument
     memory.store(STOP, 4, 0x0000006F)  # jumps to itself
     while core.pc != STOP:

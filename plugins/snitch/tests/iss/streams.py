@@ -4,7 +4,10 @@ Does not know instructions, nor what memory is.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
+
+from timing import FIFO
 
 REPEAT, BOUND, STRIDE, READ, WRITE = 1, 2, 6, 24, 28  # of configuration: the first of four, but for repeat
 DIMENSIONS = 4
@@ -29,6 +32,7 @@ class Stream:
     writes: bool = False
     index: list[int] = field(default_factory=lambda: [0] * DIMENSIONS)
     given: int = 0  # times that this element was given
+    used: deque[int] = field(default_factory=lambda: deque([0] * FIFO, maxlen=FIFO))  # when the last elements were
 
     def configure(self, register: int, value: int) -> None:
         """FaultError where elements are left of what was configured before."""

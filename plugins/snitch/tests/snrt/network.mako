@@ -30,6 +30,12 @@ int main(void)
     ${area.assign} = (${area.type} *)memory_${index};
 % endif
 % endfor
+% for index, area in enumerate(areas):
+% if area.name == "tcdm":
+    stub_near = (uintptr_t)memory_${index};
+    stub_near_bytes = sizeof memory_${index};
+% endif
+% endfor
     for (int set = 0; set < ${sets}; ++set) {
 % for index, area in enumerate(areas):
 % if area.role == "input":

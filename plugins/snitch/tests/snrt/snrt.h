@@ -16,5 +16,6 @@ snrt_dma_txid_t snrt_dma_start_1d(volatile void *dst, volatile void *src, size_t
 snrt_dma_txid_t snrt_dma_start_2d(volatile void *dst, volatile void *src, size_t size, size_t dst_stride, size_t src_stride,
                                   size_t repeat);
 void snrt_dma_wait(snrt_dma_txid_t tid);
+int stub_is_far(const volatile void *address);
 
 #endif

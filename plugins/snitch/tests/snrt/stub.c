@@ -1,4 +1,5 @@
-/* The runtime's part on the host: cores are threads, bytes arrive when they are waited for, transfers end in turn. */
+/* The runtime's part on the host: cores are threads, bytes arrive when they are waited for, and transfers
+ * out of TCDM before those to it. */
 #include "stub.h"
 #include "snrt.h"
 
@@ -13,6 +14,7 @@ typedef struct {
     uint8_t *to;
     const uint8_t *from;
     size_t size, to_stride, from_stride, rows;
+    int done;
 } transfer;
 
 static transfer transfers[MOST];
@@ -22,6 +24,8 @@ static __thread uint32_t core;
 static __thread int fenced;
 static int (*job)(void);
 uint32_t stub_copies, stub_most_in_flight;
+uintptr_t stub_near;
+size_t stub_near_bytes;
 
 void stub_fail(const char *what)
 {
@@ -66,7 +70,7 @@ static snrt_dma_txid_t start(const transfer *one)
     if (one->size == 0 || one->rows == 0) {
         stub_fail("a copy of nothing never ends");
     }
-    if (started - over == MOST) {
+    if (started >= MOST && !transfers[started % MOST].done) {
         stub_fail("too many copies in flight");
     }
     transfers[started % MOST] = *one;
@@ -79,15 +83,43 @@ static snrt_dma_txid_t start(const transfer *one)
 
 snrt_dma_txid_t snrt_dma_start_1d(volatile void *dst, volatile void *src, size_t size)
 {
-    const transfer one = {(uint8_t *)(uintptr_t)dst, (const uint8_t *)(uintptr_t)src, size, 0, 0, 1};
+    const transfer one = {(uint8_t *)(uintptr_t)dst, (const uint8_t *)(uintptr_t)src, size, 0, 0, 1, 0};
     return start(&one);
 }
 
 snrt_dma_txid_t snrt_dma_start_2d(volatile void *dst, volatile void *src, size_t size, size_t dst_stride, size_t src_stride,
                                   size_t repeat)
 {
-    const transfer one = {(uint8_t *)(uintptr_t)dst, (const uint8_t *)(uintptr_t)src, size, dst_stride, src_stride, repeat};
+    const transfer one = {(uint8_t *)(uintptr_t)dst, (const uint8_t *)(uintptr_t)src, size, dst_stride, src_stride, repeat, 0};
     return start(&one);
+}
+
+int stub_is_far(const volatile void *address)
+{
+    const uintptr_t at = (uintptr_t)address;
+    return at < stub_near || at - stub_near >= stub_near_bytes;
+}
+
+/* The oldest one out of TCDM, else the oldest. */
+static transfer *next_over(void)
+{
+    transfer *oldest = NULL;
+    for (uint32_t i = started > MOST ? started - MOST : 0u; i < started; ++i) {
+        transfer *const one = &transfers[i % MOST];
+        if (!one->done && stub_is_far(one->to)) {
+            return one;
+        }
+        oldest = !one->done && !oldest ? one : oldest;
+    }
+    return oldest;
+}
+
+static void arrive(transfer *one)
+{
+    for (size_t row = 0; row < one->rows; ++row) {
+        memcpy(one->to + row * one->to_stride, one->from + row * one->from_stride, one->size);
+    }
+    one->done = 1;
 }
 
 void snrt_dma_wait(snrt_dma_txid_t tid)
@@ -96,10 +128,7 @@ void snrt_dma_wait(snrt_dma_txid_t tid)
         stub_fail("a wait for a copy that was never started");
     }
     for (; over <= tid; ++over) {
-        const transfer *const one = &transfers[over % MOST];
-        for (size_t row = 0; row < one->rows; ++row) {
-            memcpy(one->to + row * one->to_stride, one->from + row * one->from_stride, one->size);
-        }
+        arrive(next_over());
     }
 }
 

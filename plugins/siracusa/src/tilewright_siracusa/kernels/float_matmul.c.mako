@@ -9,7 +9,11 @@ ${"float *acc_from, " if part else ""}float *y)
 {
     int32_t m = 0;
 % for rows in ((4, 1) if joint else (1,)):
-    for (; m + ${rows} <= p.rows; m += ${rows}) {
+% if rows == 4:
+    for (; m + 4 <= p.rows; m += 4) {
+% else:
+    for (int32_t others = p.rows${" & 3" if joint else ""}; others > 0; --others, ++m) {
+% endif
         const float *const from[${rows}] = {${", ".join(f"a + (m + {i}) * p.a_row" for i in range(rows))}};
         const float *const bm = b + m * p.b_row;
         int32_t n = 0;

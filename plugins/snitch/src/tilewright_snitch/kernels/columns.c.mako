@@ -6,16 +6,19 @@ TW_SN_APART void ${function}_copy(const tw_sn_windows *p, int32_t x_channel, int
         int32_t column, const ${type} *x, ${type} *to)
 {
     const ${type} *const end = to + column;
+    const int32_t x_tap = p->column_dilation * p->x_column;
     for (int32_t r = 0; r < p->row_taps; ++r) {
         const int32_t row = top + r * p->row_dilation;
-        for (int32_t k = 0; k < p->column_taps; ++k) {
-            const int32_t at = left + k * p->column_dilation;
-            if (row < 0 || row >= p->in_rows || at < 0 || at >= p->in_columns) {
+        const int32_t some = row >= 0 && row < p->in_rows;
+        const ${type} *tap = x + (row * p->x_row + left * p->x_column);
+        int32_t at = left;
+        for (int32_t k = 0; k < p->column_taps; ++k, at += p->column_dilation, tap += x_tap) {
+            if (!some || at < 0 || at >= p->in_columns) {
                 for (int32_t c = 0; c < p->channels; ++c) {
                     *to++ = 0;
                 }
             } else {
-                const ${type} *from = x + (row * p->x_row + at * p->x_column);
+                const ${type} *from = tap;
                 for (int32_t c = 0; c < p->channels; ++c) {
                     *to++ = *from;
                     from += x_channel;

@@ -21,16 +21,18 @@ from tilewright_snitch.kernels.costs import products_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, trips
 from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, short_of_streams
 from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.machine import code_cycles
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
 
+CODE_BYTES = 5300  # that a layer executes, steps included
 AT_ONCE = 8  # pixels
-COPY_CYCLES = 6.0  # of an element
-TAP_CYCLES = 12.0  # of a run of channels, beside its elements
-PIXEL_CYCLES = 40.0
+COPY_CYCLES = 4.5  # of an element
+TAP_CYCLES = 14.5  # of a run of channels, beside its elements
+PIXEL_CYCLES = 137.0  # its place, and a call
 
 
 def column_elements(site: Site) -> int:
@@ -81,13 +83,16 @@ def _columns_bytes(site: Site) -> int:
 
 def _cycles(tile: TileShape) -> float:
     site, windows = tile.site, two_axes(tile.site.analysis)
-    pixels, outputs, width = trips(tile, "n", "h", "w"), trips(tile, "o"), trips(tile, "w")
+    rows, outputs, width = trips(tile, "n", "h"), trips(tile, "o"), trips(tile, "w")
     taps, depth = windows.kernel[0] * windows.kernel[1], column_elements(site)
-    clip = ("none", "low", "both").index(activation(site)[0])
-    double = site.output.dtype is DType.F64
-    some = min(AT_ONCE, width)
-    block = products_cycles(some, outputs, depth, double=double, bias=site.has_input(2), clip=clip)
-    return pixels * (PIXEL_CYCLES + TAP_CYCLES * taps + COPY_CYCLES * depth + block / some)
+    clip, double = ("none", "low", "both").index(activation(site)[0]), site.output.dtype is DType.F64
+
+    def products(pixels: int) -> float:
+        return products_cycles(pixels, outputs, depth, double=double, bias=site.has_input(2), clip=clip)
+
+    copies = width * (PIXEL_CYCLES + TAP_CYCLES * taps + COPY_CYCLES * depth)
+    rest = products(width % AT_ONCE) if width % AT_ONCE else 0.0
+    return rows * (width // AT_ONCE * products(AT_ONCE) + rest + copies)
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -115,6 +120,7 @@ COLUMNS = Kernel(
     memories={"W": NEAR},
     parallel=("h", "w", "o", "n"),
     cycles=_cycles,
+    step_cycles=code_cycles(CODE_BYTES),
     values=_values,
     source=lambda values: (c_template("${function}", "columns.c.mako", c_section("windows.h"), PRODUCTS),),
     call=f"${{function}}({CONV_FIELDS}, ${{x_channel}}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, "

@@ -16,12 +16,14 @@ from tilewright_snitch.kernels.costs import CALL_CYCLES, products_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, not_floats, trips
 from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, products_values, short_of_streams
 from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.machine import code_cycles
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
 
+CODE_BYTES = 6200  # that a layer executes, steps included
 ROW_CYCLES = 60.0  # of a row of pixels, beside its products
 
 
@@ -170,6 +172,7 @@ CONV = Kernel(
     memories={"X": NEAR, "W": NEAR},
     parallel=("h", "w", "o", "n"),
     cycles=_cycles,
+    step_cycles=code_cycles(CODE_BYTES),
     values=_values,
     source=lambda values: (c_template("${function}", "conv.c.mako", c_section("windows.h"), PRODUCTS),),
     call=f"${{function}}({CONV_FIELDS}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, ${{bias_pointer}}, ${{Y}}, ${{scratch}});",

@@ -1,8 +1,9 @@
 """Knows how many cycles a core takes for products by streams, from the structure of their blocks.
 Does not know how tiles are shared or copied, nor waiting for banks of TCDM.
 
-Blocks count as their instructions; what a call and a set-up of streams take was fitted to executions of the compiled
-kernels (gcc 12, -O3) on the simulated core of tests/iss.
+Blocks count as their instructions, or as what passes the one port through which a core of GVSoC reads, if that is more;
+what a call and a set-up of streams take was fitted to executions of the compiled kernels (gcc 12, -O3) on the simulated
+core of tests/iss, with GVSoC's timing.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from collections.abc import Iterator, Sequence
 from tilewright_snitch.kernels.blocks import WIDTHS
 
 LATENCY = 4  # cycles from a product to the next one of the same sum
-SETUP_CYCLES = 115.0  # of the streams, for all blocks of a width
-CALL_CYCLES = 60.0
-BLOCK_CYCLES = 4.0
+LIMIT_CYCLES, PACKED_LIMIT_CYCLES = 2, 3  # of a minimum or maximum, of one value and of two
+SETUP_CYCLES = 300.0  # of the streams, for all blocks of a width
+CALL_CYCLES = 120.0
+AHEAD_CYCLES = 5.0  # of a block, while the one before is finished: streams bring the first elements
 TAPS_RUN_CYCLES, TAPS_CYCLES = 170.0, 100.0  # of a run of pixels, of its blocks of a width
 TAPS_BLOCK_CYCLES, PIXEL_CYCLES = 25.0, 5.0
-TAPS_CALL_CYCLES = 160.0
+TAPS_CALL_CYCLES = 280.0
+LANES_SETUP_CYCLES = 130.0  # of one stream, for all rows of a width
 LANES_CYCLES = 12.0  # of a block of rows and pairs, beside its instructions
 
 
@@ -32,21 +35,22 @@ def widths(outputs: int) -> Iterator[tuple[int, int]]:
 def products_cycles(rows: int, outputs: int, depth: int, *, double: bool, bias: bool, clip: int) -> float:
     """Rows of outputs of one set-up, `depth` products each; `clip`: how many limits."""
     steps = depth if double else depth / 2
-    finish = (1 if double else 5) + 2 * bias + (clip + (clip > 0))
+    finish = (1 if double else 5) + 2 * bias + (LIMIT_CYCLES * clip + (clip > 0))
     total = CALL_CYCLES
     for width, blocks in widths(outputs):
-        block = steps * max(width, LATENCY) + finish * width + (LATENCY if width < LATENCY else 0) + BLOCK_CYCLES
+        block = steps * max(width + 1, LATENCY) + finish * width + (LATENCY if width < LATENCY else -AHEAD_CYCLES)
         total += SETUP_CYCLES + rows * blocks * block
     return total
 
 
 def taps_cycles(rows: int, runs: Sequence[tuple[int, int]], channels: int, *, kind: str, clip: int) -> float:
     """Windows of channels by themselves: rows, each of `runs` of so many pixels with so many taps inside."""
-    total, finish = TAPS_CALL_CYCLES, 2 + (kind == "sum") + (clip + (clip > 0))
+    total, finish = TAPS_CALL_CYCLES, 2 + (kind == "sum") + (PACKED_LIMIT_CYCLES * clip + (clip > 0))
+    passed = {"products": 2, "sum": 1, "max": 1 + PACKED_LIMIT_CYCLES}[kind]
     for pixels, taps in runs:
         total += rows * TAPS_RUN_CYCLES
         for width, blocks in widths(channels // 2):
-            tap = 2 * width if kind == "max" else max(width, LATENCY)
+            tap = max(passed * width, LATENCY)
             block = TAPS_BLOCK_CYCLES + pixels * (taps * tap + finish * width + PIXEL_CYCLES)
             total += rows * (TAPS_CYCLES + blocks * block)
     return total
@@ -59,7 +63,8 @@ def lanes_cycles(rows: int, outputs: int, depth: int, *, clip: int) -> float:
         for height, blocks in ((2, rows // 2), (1, rows % 2)):
             sums = width * height
             four = max(4 * sums, LATENCY * 4) + 4 * height + height + 1
-            finish = 2 * sums + LANES_CYCLES + (sums * (clip + 1) + 4 * LATENCY + 5 if clip else 0)
+            clipped = sums * (PACKED_LIMIT_CYCLES * clip + 1) + 4 * LATENCY + 5 if clip else 0
+            finish = 2 * sums + LANES_CYCLES + clipped
             block = depth // 4 * four + depth % 4 * (four / 4 + 2) + finish
-            total += count * (SETUP_CYCLES + blocks * block) if blocks else 0.0
+            total += count * (LANES_SETUP_CYCLES + blocks * block) if blocks else 0.0
     return total

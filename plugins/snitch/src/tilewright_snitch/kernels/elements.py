@@ -11,11 +11,14 @@ from types import MappingProxyType
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, TileShape, elementwise_walk, nest
 from tilewright_snitch.kernels import blocks
+from tilewright_snitch.kernels.costs import LIMIT_CYCLES, PACKED_LIMIT_CYCLES
 from tilewright_snitch.kernels.layers import NEAR, activation, not_floats
 from tilewright_snitch.kernels.products import INCLUDES
 from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.machine import code_cycles
 
 _EXPRESSIONS: Mapping[str, str] = MappingProxyType({"Add": "a + b", "Sub": "a - b", "Mul": "a * b", "Clip": "a"})
+CODE_BYTES = 1800  # that a layer executes
 CALL_CYCLES, SETUP_CYCLES, ROW_CYCLES = 60.0, 110.0, 200.0
 SHARED = ("_lead1", "_lead3", "_lead0", "*")  # among cores: channels last of all, whose neighbours a stream brings
 STREAMED = 4  # words of a stream in a repetition with a clip
@@ -46,11 +49,12 @@ def _words(site: Site) -> int:
     return 1 if _clip(site)[0] == "none" else STREAMED
 
 
-def _each(site: Site) -> float:
-    """Instructions of an element."""
-    clip = ("none", "low", "both").index(_clip(site)[0])
-    each = 1 + clip if site.node.op == "Clip" else (1, 3, 4)[clip]
-    return each / (1 if site.output.dtype is DType.F64 else 2)
+def _each(site: Site, operands: int) -> float:
+    """Cycles of an element: its instructions, or what `operands` streams read through the core's one port."""
+    clip, double = ("none", "low", "both").index(_clip(site)[0]), site.output.dtype is DType.F64
+    limits = clip * (LIMIT_CYCLES if double else PACKED_LIMIT_CYCLES)
+    each = limits + (operands if clip == 0 or site.node.op == "Clip" else 2)
+    return each / (1 if double else 2)
 
 
 def _inner(site: Site) -> int:
@@ -67,8 +71,9 @@ def _cycles(tile: TileShape) -> float:
     extents = [span.extent for span in tile.access.window("Y", tile.box)]
     inner = _inner(site)
     scalar = any(prod(own.shape[-inner:]) == 1 < prod(extents[-inner:]) for own in site.inputs if own is not None)
+    operands = len(site.inputs) - scalar
     rows = prod(extents[: max(len(extents) - inner - (not scalar), 0)])
-    return CALL_CYCLES + rows * (ROW_CYCLES if scalar else SETUP_CYCLES) + prod(extents) * _each(site)
+    return CALL_CYCLES + rows * (ROW_CYCLES if scalar else SETUP_CYCLES) + prod(extents) * _each(site, operands)
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -116,6 +121,7 @@ def _kernel(op: str) -> Kernel:
         memories=dict.fromkeys(("X", "Y") if op == "Clip" else ("A", "B", "Y"), NEAR),
         parallel=SHARED,
         cycles=_cycles,
+        step_cycles=code_cycles(CODE_BYTES),
         values=_values,
         source=lambda values: (c_template("${function}", "elements.c.mako", c_section("streams.h")),),
         call="""\

@@ -42,6 +42,7 @@ TW_SN_APART float ${name}_${height}_${width}(const ${name}_matrices *p, int32_t 
         const float *b, float *y)
 {
     const tw_sn_walk walk = {{${width - 1}u, (uint32_t)p->depth - 1u, (uint32_t)blocks - 1u, 0}, {8, p->b_element * 4, 0, 0}};
+    const int32_t a_next = ${height} * p->a_row, y_next = ${height} * p->y_row;
     const int32_t length = p->depth * p->a_element, fours = p->depth / 4 * 4 * p->a_element;
 % if not dense:
     const int32_t step = p->a_element * 4;
@@ -61,11 +62,11 @@ TW_SN_APART float ${name}_${height}_${width}(const ${name}_matrices *p, int32_t 
     TW_SN_WALK(0, walk, ${height - 1});
     TW_SN_READ(0, b);
     tw_sn_on();
-    for (int32_t block = 0; block < blocks; ++block, a += ${height} * p->a_row, y += ${height} * p->y_row) {
+    for (int32_t block = 0; block < blocks; ++block, a += a_next, y += y_next) {
         const float *a0 = a, *const whole = a + fours, *const end = a + length;
 % if height == 2:
-        const float *a1 = a + p->a_row;
-        float *const y1 = y + p->y_row;
+        const float *a1 = a + a_next / 2;
+        float *const y1 = y + y_next / 2;
 % endif
         __asm__ volatile(
 % for line in lines(height, width):

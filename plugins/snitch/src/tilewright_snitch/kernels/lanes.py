@@ -16,7 +16,9 @@ from tilewright_snitch.kernels.costs import lanes_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, not_floats, trips
 from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, computed_values
 from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.machine import code_cycles
 
+CODE_BYTES = 2500  # that a product executes
 HEIGHTS = (2, 1)
 
 
@@ -102,6 +104,7 @@ MATMUL_F32 = Kernel(
     multiples={"n": 2},
     parallel=("m", "n"),
     cycles=_cycles,
+    step_cycles=code_cycles(CODE_BYTES),
     values=_values,
     source=_source,
     call=_CALL,

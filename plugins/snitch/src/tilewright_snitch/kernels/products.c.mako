@@ -79,12 +79,14 @@ TW_SN_APART ${type} ${name}_${width}(const tw_sn_products *p, int32_t rows, int3
     TW_SN_READ(0, a);
     TW_SN_READ(1, b);
     tw_sn_on();
+    ${type} *to = y;
+    const int32_t y_next = p->y_row - blocks * ${width} * p->y_output; /* integer products take five cycles: none in a block */
+% if bias:
+    const ${type} *from = c;
+    const int32_t c_next = p->c_row - blocks * ${width} * p->c_output;
+% endif
     for (int32_t m = 0; m < rows; ++m) {
         for (int32_t block = 0; block < blocks; ++block) {
-            ${type} *to = y + (m * p->y_row + block * ${width} * p->y_output);
-% if bias:
-            const ${type} *from = c + (m * p->c_row + block * ${width} * p->c_output);
-% endif
             __asm__ volatile(
 % for line in product_lines(width, double=double):
                 ${line}
@@ -97,7 +99,17 @@ TW_SN_APART ${type} ${name}_${width}(const tw_sn_products *p, int32_t rows, int3
 ${', [y_step] "r"(y_step)' if not dense else ""}${', [c_step] "r"(c_step)' if bias and not dense else ""}\
 ${f', "f"({zero}), "f"(lowest)' if clip != "none" else ""}${', "f"(highest)' if clip == "both" else ""}
                 : ${", ".join(f'"{one}"' for one in clobbered)}, "memory");
+% if dense:
+            to += ${width};
+% endif
+% if dense and bias:
+            from += ${width};
+% endif
         }
+        to += y_next;
+% if bias:
+        from += c_next;
+% endif
     }
     tw_sn_off();
 % if not bias:

@@ -16,11 +16,14 @@ from tilewright_snitch.kernels import blocks
 from tilewright_snitch.kernels.costs import products_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, not_floats, trips
 from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.machine import code_cycles
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
+
+CODE_BYTES = 2500  # that a product executes
 
 
 def short_of_streams(depth: int, dtype: DType) -> str | None:
@@ -181,6 +184,7 @@ GEMM = Kernel(
     memories={"A": NEAR, "B": NEAR},
     parallel=("*",),
     cycles=_cycles,
+    step_cycles=code_cycles(CODE_BYTES),
     values=_weights_values,
     source=lambda values: (PRODUCTS,),
     call=_CALL,
@@ -198,6 +202,7 @@ MATMUL_WEIGHTS = Kernel(
     memories={"A": NEAR, "B": NEAR},
     parallel=("m", "n"),
     cycles=_cycles,
+    step_cycles=code_cycles(CODE_BYTES),
     values=_weights_values,
     source=lambda values: (PRODUCTS,),
     call=_CALL,
@@ -213,6 +218,7 @@ MATMUL = Kernel(
     memories={"A": NEAR, "B": NEAR},
     parallel=("m", "n"),
     cycles=_cycles,
+    step_cycles=code_cycles(CODE_BYTES),
     values=computed_values,
     source=lambda values: (PRODUCTS,),
     call=_CALL,

@@ -79,6 +79,7 @@ TW_SN_APART float ${function}_${width}(const tw_sn_windows *p, const ${function}
 % endif
     const uint32_t rows = (uint32_t)(q->rows.to - q->rows.from), columns = (uint32_t)(q->columns.to - q->columns.from);
     const uint32_t times = rows * columns - 1u;
+    const int32_t pixels = q->pixels, y_next = p->y_column;
     const tw_sn_walk seen = {{${width - 1}u, columns - 1u, rows - 1u, (uint32_t)q->pixels - 1u},
                              {8, p->column_dilation * p->x_column * 4, p->row_dilation * p->x_row * 4, q->x_pixel * 4}};
 % if weighted:
@@ -114,7 +115,7 @@ TW_SN_APART float ${function}_${width}(const tw_sn_windows *p, const ${function}
         TW_SN_READ(1, w + block * ${2 * width});
 % endif
         tw_sn_on();
-        for (int32_t j = 0; j < q->pixels; ++j, to += p->y_column) {
+        for (int32_t j = 0; j < pixels; ++j, to += y_next) {
             __asm__ volatile(
 % for line in lines(width):
                 ${line}

@@ -20,12 +20,14 @@ from tilewright_snitch.kernels.costs import taps_cycles
 from tilewright_snitch.kernels.layers import NEAR, activation, not_floats, trips
 from tilewright_snitch.kernels.products import INCLUDES
 from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.machine import code_cycles
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
 
+CODE_BYTES, POOL_CODE_BYTES = 6200, 2500  # that a layer executes, steps included
 _KINDS: Mapping[str, str] = {"Conv": "products", "AveragePool": "sum", "MaxPool": "max"}
 
 
@@ -143,6 +145,7 @@ DEPTHWISE = Kernel(
     multiples={"c": 2},
     parallel=("h", "w", "c", "n"),
     cycles=_cycles,
+    step_cycles=code_cycles(CODE_BYTES),
     values=_values,
     source=lambda values: (_SOURCE,),
     call=_CALL,
@@ -162,6 +165,7 @@ def _pool(op: str, name: str) -> Kernel:
         multiples={"c": 2},
         parallel=("h", "w", "c", "n"),
         cycles=_cycles,
+        step_cycles=code_cycles(POOL_CODE_BYTES),
         values=_values,
         source=lambda values: (_SOURCE,),
         call=_CALL,

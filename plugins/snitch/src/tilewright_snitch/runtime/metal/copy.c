@@ -44,29 +44,38 @@ static inline uint32_t count_over(void)
     return count;
 }
 
-/* Of the core that moves data: transfers out of TCDM, and to it. */
-static struct {
+/* What the core that moves data knows of transfers out of TCDM, and to it. It is above that core's stack: every access to
+ * the main memory would take a hundred cycles. */
+typedef struct {
     uint32_t before; /* the engine's count before the first transfer */
     uint32_t started[2], over[2];
-} known;
+} transfers;
+_Static_assert(sizeof(transfers) <= TW_ABOVE_STACK, "start.S leaves less");
 
-static void look(void)
+static inline transfers *known(void)
 {
-    const uint32_t count = count_over() - known.before;
+    uint8_t *stack;
+    __asm__("mv %0, tp" : "=r"(stack));
+    return (transfers *)(void *)(stack + TW_STACK_BYTES - TW_ABOVE_STACK);
+}
+
+static void look(transfers *all)
+{
+    const uint32_t count = count_over() - all->before;
     for (int way = 0; way < 2; ++way) {
-        const uint32_t least = count - known.started[1 - way];
-        if ((int32_t)(least - known.over[way]) > 0) {
-            known.over[way] = least;
+        const uint32_t least = count - all->started[1 - way];
+        if ((int32_t)(least - all->over[way]) > 0) {
+            all->over[way] = least;
         }
     }
 }
 
-static void begin(void)
+static void begin(transfers *all)
 {
-    if (known.started[0] == 0u && known.started[1] == 0u) {
-        known.before = count_over();
+    if (all->started[0] == 0u && all->started[1] == 0u) {
+        all->before = count_over();
     }
-    look();
+    look(all);
     ORDER_COPIES();
 }
 
@@ -74,7 +83,8 @@ static void begin(void)
 uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t dst_stride, uint32_t src_stride)
 {
     const uint32_t way = (uint32_t)(uintptr_t)dst < TW_FAR_BASE;
-    begin();
+    transfers *const all = known();
+    begin(all);
     if (bytes == 0u || rows == 0u) {
         return 0u;
     }
@@ -84,14 +94,15 @@ uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, u
     } else {
         start_rows(bytes, rows, src_stride, dst_stride);
     }
-    return ++known.started[way] << 1 | way;
+    return ++all->started[way] << 1 | way;
 }
 
 void tw_rt_wait(uint32_t transfer)
 {
     const uint32_t way = transfer & 1u, number = transfer & ~1u;
-    while (transfer && (int32_t)((known.over[way] << 1) - number) < 0) {
-        look();
+    transfers *const all = known();
+    while (transfer && (int32_t)((all->over[way] << 1) - number) < 0) {
+        look(all);
     }
     ORDER_COPIES();
 }

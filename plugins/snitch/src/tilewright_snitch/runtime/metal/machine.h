@@ -2,6 +2,9 @@
 #ifndef TW_MACHINE_H
 #define TW_MACHINE_H
 
+#define TW_ABOVE_STACK 32 /* bytes above the stack of the core that moves data: zeros in the beginning */
+
+#ifndef __ASSEMBLER__
 #include <stdint.h>
 
 enum { TW_COMPUTING_HARTS = 8, TW_MOVING_HART = 8 };
@@ -22,4 +25,5 @@ static inline uint32_t tw_cycles(void)
     return cycles;
 }
 
+#endif
 #endif

@@ -2,6 +2,8 @@
  *
  * The cluster's barrier counts every hart: those that a smaller team does not use only meet there.
  */
+#include "machine.h"
+
     .option norelax
     .option arch, +zicsr
     .section .text.start, "ax"
@@ -36,6 +38,11 @@ park:
     j park
 
 moving:
+    addi t0, sp, -TW_ABOVE_STACK
+above:
+    addi sp, sp, -4
+    sw zero, 0(sp)
+    bne sp, t0, above
     la t0, tw_bss_start
     la t1, tw_bss_end
     bgeu t0, t1, cleared

@@ -15,6 +15,10 @@
 #include "snrt.h"
 #include "tw_rt.h"
 
+#ifndef TW_SNRT_IS_FAR /* of an address: in the main memory; TCDM is below */
+#  define TW_SNRT_IS_FAR(address) ((uintptr_t)(address) >= 0x80000000u)
+#endif
+
 #if TW_RT_API_LEVEL != 1
 #  error "this runtime knows API level 1 of tw_rt.h"
 #endif

@@ -1,0 +1,31 @@
+"""Block after block on a skyline: a plan or a reason, and called optimal only where every pool meets its bound."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tilewright.allocate.bound import lower_bounds
+from tilewright.allocate.normalise import normalised
+from tilewright.allocate.stacking import stack
+from tilewright.check.allocation import peaks, violations
+from tilewright.testing.allocation_problems import block, ram, random_problem
+
+
+@given(st.randoms(use_true_random=False))
+def test_without_limits_there_is_a_plan_and_optimal_means_every_bound_is_met(chance: random.Random) -> None:
+    normal = normalised(random_problem(chance, capacities=False, extras=False))
+    assert not isinstance(normal, str)
+    problem = normal.problem
+    answer = stack(problem)
+    assert violations(problem, answer) == ()
+    met = peaks(problem, answer) == lower_bounds(problem)
+    at_home = all(answer.places[one.name].pool == one.pools[0] for one in problem.blocks)
+    assert (answer.status == "optimal") == (met and at_home)
+
+
+def test_a_block_that_fits_nowhere_is_named() -> None:
+    answer = stack(ram(block("a", 8, 0, 1), block("b", 5, 1, 2), capacity=12))
+    assert (answer.status, answer.reason) == ("unknown", "no room was found for block 'b'")

@@ -1,0 +1,90 @@
+"""Knows what portable C takes on a core of the cluster. Does not know this package's kernels: `bind` compares, and a
+kernel is used exactly where it is expected to be the faster one.
+
+The figures are cycles of one core over the whole node (gcc 12, -O3), of GVSoC (commit 209c147), where eight cores do
+not disturb each other. Functions read some of their constants from the main memory, which takes a hundred cycles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import windows_of
+
+BYTES = (DType.I8, DType.U8)
+
+
+def portable_cycles(site: Site) -> float | None:
+    """Cycles of one node, or None where nothing was measured."""
+    models = _MODELS if site.output.dtype in BYTES else _FLOAT_MODELS if site.output.dtype is DType.F32 else {}
+    model = models.get(site.node.op) or _ALL_MODELS.get(site.node.op)
+    return model(site) if model else None
+
+
+def _conv(each: float, alone: float, site: Site) -> float:
+    """`each` of a product, or `alone` where channels are read one by one."""
+    w = site.input(1)
+    return site.output.elements * (12 + (alone if w.shape[1] == 1 else each) * math.prod(w.shape[1:]))
+
+
+def _product(each: float, site: Site) -> float:
+    return site.output.elements * (20 + each * site.input(0).shape[-1])
+
+
+def _window(each: float, finish: float, site: Site) -> float:
+    return site.output.elements * (finish + each * math.prod(windows_of(site.node).kernel))
+
+
+def _float_elements(site: Site) -> float:
+    return (22.5 if {"clip_low", "clip_high"} & set(site.node.attributes) else 12.0) * site.output.elements
+
+
+def _each(cycles: float, site: Site) -> float:
+    return cycles * site.output.elements
+
+
+def _each_read(cycles: float, site: Site) -> float:
+    return cycles * site.input(0).elements
+
+
+_FLOAT_CYCLES: Mapping[str, float] = {  # for each element; functions by their usual branches
+    "Abs": 10.5, "Ceil": 40.0, "Clip": 12.0, "Div": 22.0, "Elu": 101.0, "Erf": 654.0, "Exp": 214.0, "Floor": 39.0,
+    "Gelu": 2254.0, "GeluTanh": 471.0, "HardSigmoid": 20.0, "HardSwish": 22.5, "LayerNormalization": 42.0,
+    "LeakyRelu": 8.5, "Log": 220.0, "LogSoftmax": 310.0, "Max": 22.0, "Min": 22.0, "Mish": 281.0, "Neg": 4.0,
+    "RMSNormalization": 24.5, "Reciprocal": 14.0, "Round": 44.0, "Selu": 241.0, "Sigmoid": 371.0, "Sin": 179.0,
+    "Softmax": 290.0, "Softplus": 609.0, "Softsign": 22.0, "Sqrt": 227.0, "Swish": 373.0, "Tanh": 383.0,
+}  # fmt: skip
+_FLOAT_MODELS: Mapping[str, Callable[[Site], float]] = {
+    **{op: partial(_each, cycles) for op, cycles in _FLOAT_CYCLES.items()},
+    "Add": _float_elements,
+    "Sub": _float_elements,
+    "Mul": _float_elements,
+    "Conv": partial(_conv, 3.55, 11.5),
+    "Gemm": partial(_product, 4.6),
+    "MatMul": partial(_product, 4.5),
+    "AveragePool": partial(_window, 8.0, 65.0),
+    "MaxPool": partial(_window, 11.2, 0.0),
+    "ReduceMax": partial(_each_read, 10.0),
+    "ReduceMean": partial(_each_read, 6.0),
+    "ReduceMin": partial(_each_read, 10.0),
+    "ReduceSum": partial(_each_read, 5.0),
+}
+_MODELS: Mapping[str, Callable[[Site], float]] = {
+    "QConv": partial(_conv, 10.1, 15.0),
+    "QGemm": partial(_product, 8.2),
+    "QMatMul": partial(_product, 9.4),
+    "QAveragePool": partial(_window, 2.4, 20.0),
+    "MaxPool": partial(_window, 8.7, 0.0),
+    "QAdd": partial(_each, 22.5),
+    "QMul": partial(_each, 19.6),
+    "QLookup": partial(_each, 7.4),
+    "QReduceMean": partial(_each_read, 4.0),
+    "QSoftmax": partial(_each, 43.0),
+}
+_ALL_MODELS: Mapping[str, Callable[[Site], float]] = {
+    "Concat": partial(_each, 5.0),
+    "Transpose": partial(_each, 2.0),
+}
