@@ -29,18 +29,21 @@ SEED = 0  # layers 4,860 B or so, by rows much less
 WIDE = 6  # a network of which columns that are computed again take less
 
 
-def planned(
-    optimize: Optimize = "speed", limit: int | None = None, *, seed: int = SEED, recompute: float = 1.0
-) -> Allocated:
-    """A network's plan."""
-    planner = Planner(
+def fastest() -> Planner:
+    """With portable kernels."""
+    return Planner(
         operators=vocabulary(),
         kernels=portable_kernels(),
         tiler=StepTiler(name="auto", summary=""),
         allocator=BestFit(),
-        optimize=optimize,
-        recompute=recompute,
     )
+
+
+def planned(
+    optimize: Optimize = "speed", limit: int | None = None, *, seed: int = SEED, recompute: float = 1.0
+) -> Allocated:
+    """A network's plan."""
+    planner = replace(fastest(), optimize=optimize, recompute=recompute)
     bound = planner.bind(row_network(seed, vocabulary()).graph, ONE_MEMORY)
     return Fitting(planner=planner).plan(with_memories(bound, {"ram": limit}) if limit else bound)
 
@@ -50,9 +53,30 @@ def by_rows(plan: Allocated) -> bool:
     return any(region.rows is not None for region in plan.tiled.regions)
 
 
-def test_speed_has_no_rows_where_everything_fits() -> None:
+def test_speed_computes_nothing_together_where_everything_fits() -> None:
     assert not by_rows(planned())
     assert list(row_notes(planned(), vocabulary())) == []
+
+
+@pytest.mark.parametrize(("taps", "free"), [(9, True), (1, False)])
+def test_speed_lets_an_output_take_what_its_step_reads_where_calls_are_few_cycles(taps: int, free: bool) -> None:
+    sketch = Sketch(operators=vocabulary())
+    x = sketch.input("x", DType.F32, (1, 1, 32, 128))
+    w = sketch.constant(np.ones((1, 1, taps, taps), np.float32))
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": (taps, taps),
+        "strides": (1, 1),
+        "dilations": (1, 1),
+        "group": 1,
+    }
+    attributes["pads"] = (taps // 2,) * 4
+    planner = fastest()
+    plan = Fitting(planner=planner).plan(
+        planner.bind(sketch.finish(sketch.node("Conv", (x, w), attributes)), ONE_MEMORY)
+    )
+    assert by_rows(plan) == free
+    assert all(len(region.steps) == 1 for region in plan.tiled.regions)
+    assert [note.message[:30] for note in row_notes(plan, vocabulary())] == ["1 step is computed row by row:"] * free
 
 
 def test_ram_takes_less_and_says_what_it_costs() -> None:
