@@ -27,6 +27,7 @@ from tilewright.tile.row_buffers import row_macs_again
 from tilewright.tile.row_programs import Division, RowPrograms, overlaid_steps, row_programs
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.whole import WholeTiler
 
 BALANCED = 1.1  # times the cycles of layer by layer, at most
 FREE = 1.01  # the same where speed is asked for
@@ -68,7 +69,7 @@ def with_rows(
     if not rows_possible(planner, answer.tiled.scheduled.bound.platform):
         return answer
     if planner.optimize == "speed":
-        return _overlaid_plan(planner, answer)
+        return answer if isinstance(planner.tiler, WholeTiler) else _overlaid_plan(planner, answer)
     most = BALANCED if planner.optimize == "balanced" else float("inf")
     ways = [one for one in row_ways(planner, answer.tiled.scheduled, rebind) if one.slowdown <= most]
     return smallest_plan(planner, answer, ways, _MOST_PLANNED)
