@@ -171,7 +171,7 @@ def kernels(asked: argparse.Namespace) -> int:
     chosen = [one for one in given if asked.only in one.name]
     print(STEPS_HEAD)
     most = MOST_LAYERS.get(asked.target, len(chosen))
-    return int(any([together(chosen[at : at + most], asked) for at in range(0, len(chosen), most)]))
+    return int(sum(together(chosen[at : at + most], asked) for at in range(0, len(chosen), most)) > 0)
 
 
 def together(chosen: Sequence[Layer], asked: argparse.Namespace) -> bool:
