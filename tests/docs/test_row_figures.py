@@ -65,3 +65,4 @@ def test_the_readme_says_what_the_table_says() -> None:
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     layers, rows = (f"{of[column]:,} B" for column in ("layer by layer, in one piece", "by rows"))
     assert f"takes {rows} instead of {layers} of RAM on a Cortex-M4" in text
+    assert f"By default it takes {of['with such outputs, `--optimize speed`']:,} B" in text
