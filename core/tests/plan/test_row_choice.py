@@ -14,6 +14,7 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
 from tilewright.ir.kernel import Matched
 from tilewright.ir.stages import Allocated
+from tilewright.ir.tiler import Tiler
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, Planner, ram_bytes
 from tilewright.plan.remedies import with_memories
@@ -22,6 +23,7 @@ from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.strategies import StepTiler
+from tilewright.tile.whole import WholeTiler
 
 SEED = 0  # layers 4,860 B or so, by rows much less
 
@@ -58,8 +60,8 @@ def test_speed_computes_nothing_together_where_everything_fits() -> None:
     assert list(row_notes(planned(), vocabulary())) == []
 
 
-@pytest.mark.parametrize(("taps", "free"), [(9, True), (1, False)])
-def test_speed_lets_an_output_take_what_its_step_reads_where_calls_are_few_cycles(taps: int, free: bool) -> None:
+def convolved(taps: int, tiler: Tiler) -> Allocated:
+    """A plan of a convolution alone."""
     sketch = Sketch(operators=vocabulary())
     x = sketch.input("x", DType.F32, (1, 1, 32, 128))
     w = sketch.constant(np.ones((1, 1, taps, taps), np.float32))
@@ -70,13 +72,22 @@ def test_speed_lets_an_output_take_what_its_step_reads_where_calls_are_few_cycle
         "group": 1,
     }
     attributes["pads"] = (taps // 2,) * 4
-    planner = fastest()
-    plan = Fitting(planner=planner).plan(
+    planner = replace(fastest(), tiler=tiler)
+    return Fitting(planner=planner).plan(
         planner.bind(sketch.finish(sketch.node("Conv", (x, w), attributes)), ONE_MEMORY)
     )
+
+
+@pytest.mark.parametrize(("taps", "free"), [(9, True), (1, False)])
+def test_speed_lets_an_output_take_what_its_step_reads_where_calls_are_few_cycles(taps: int, free: bool) -> None:
+    plan = convolved(taps, fastest().tiler)
     assert by_rows(plan) == free
     assert all(len(region.steps) == 1 for region in plan.tiled.regions)
     assert [note.message[:30] for note in row_notes(plan, vocabulary())] == ["1 step is computed row by row:"] * free
+
+
+def test_the_tiler_for_whole_layers_leaves_them_in_one_piece() -> None:
+    assert not by_rows(convolved(9, WholeTiler()))
 
 
 def test_ram_takes_less_and_says_what_it_costs() -> None:

@@ -27,6 +27,7 @@ from tilewright.tile.row_buffers import row_macs_again
 from tilewright.tile.row_programs import Division, RowPrograms, overlaid_steps, row_programs
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.whole import WholeTiler
 
 BALANCED = 1.1  # times the cycles of layer by layer, at most
 FREE = 1.01  # the same where speed is asked for
@@ -67,8 +68,10 @@ def with_rows(
         return _arriving(planner, answer, rebind)
     if not rows_possible(planner, answer.tiled.scheduled.bound.platform):
         return answer
-    if planner.optimize == "speed":  # copies of constants were chosen for the room that this plan leaves
-        return answer if planner.choose_constant_copies else _overlaid_plan(planner, answer)
+    if planner.optimize == "speed":
+        # copies of constants were chosen for the room that this plan leaves
+        kept = planner.choose_constant_copies or isinstance(planner.tiler, WholeTiler)
+        return answer if kept else _overlaid_plan(planner, answer)
     most = BALANCED if planner.optimize == "balanced" else float("inf")
     ways = [one for one in row_ways(planner, answer.tiled.scheduled, rebind) if one.slowdown <= most]
     return smallest_plan(planner, answer, ways, _MOST_PLANNED)
