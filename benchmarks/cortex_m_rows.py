@@ -16,7 +16,7 @@ from cortex_m import run
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.plan.planner import Optimize, ram_bytes
+from tilewright.plan.planner import ram_bytes
 from tilewright.validate.comparison import judge_steps
 
 CORES = ("m4", "m55")
@@ -35,8 +35,8 @@ def main() -> int:
     sys.stdout.write(f"| {' | '.join(_HEAD)} |\n|---|---|{'---:|' * 5}\n")
     for name in asked.networks.split(","):
         for core in asked.cores.split(","):
-            layers = measured(asked.models, name, f"cortex-{core}", "speed")
-            rows = measured(asked.models, name, f"cortex-{core}", asked.optimize)
+            layers = measured(asked.models, name, f"cortex-{core}", Options(tiler="whole"))
+            rows = measured(asked.models, name, f"cortex-{core}", Options(optimize=asked.optimize))
             wrong += layers[2] + rows[2]
             numbers = f"{layers[0]:,} | {rows[0]:,} | {layers[1]:,} | {rows[1]:,} | {rows[1] / layers[1]:.2f}"
             sys.stdout.write(f"| {name} | cortex-{core} | {numbers} |\n")
@@ -44,9 +44,9 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def measured(models: Path, name: str, target: str, optimize: Optimize) -> tuple[int, int, int]:
+def measured(models: Path, name: str, target: str, options: Options) -> tuple[int, int, int]:
     """Bytes of RAM, instructions of one inference, and how many of the values that are written differ."""
-    plan = Deployment(models / f"{name}.onnx", target, Options(optimize=optimize))
+    plan = Deployment(models / f"{name}.onnx", target, options)
     with np.load(models / f"{name}.io.npz") as archive:
         inputs = {tensor: archive[f"set0/in/{tensor}"] for tensor in plan.inputs}
     traced, counted = (run(plan, inputs, trace=trace) for trace in (True, False))

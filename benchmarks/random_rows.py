@@ -65,7 +65,7 @@ def judged(kind: str, seed: int, target: str, options: Options, registry: Regist
     network = random_network(kind, seed, registry.operators)
     lowered = rewrite(network.graph, registry.operators, tuple(registry.graph_passes.values())).graph
     alone = SideBySide(graph=lowered, feeds=network.feeds)
-    layers = alone.deployment(target, Options(), registry=registry)
+    layers = alone.deployment(target, Options(tiler="whole"), registry=registry)
     rows = alone.deployment(target, options, registry=registry)
     name = rows.platform.runners[0]
     runner = load_named(("runner", name)).runners[name]

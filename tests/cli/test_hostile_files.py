@@ -24,7 +24,7 @@ CPU_SECONDS, MIB = 5, 512
 COMPILED = frozenset(
     {
         "a field of 2^29", "20,000 unknown fields in each other", "a million unknown fields", "Slice in steps of -2^63",
-        "Trilu from 2^63 - 1", "a loop of -1 trips", "a loop of 800 trips", "11 branches in each other",
+        "Trilu from 2^63 - 1", "a loop of -1 trips", "a loop of 200 trips", "11 branches in each other",
         "24 branches in each other", "a sum of 1,000", "a node of 100,000 outputs", "100,000 operator sets",
         "a thousand nodes backwards", "two nodes of one name", "names that differ in case",
         "names that differ in a dot", "a name that is C", "a producer that is C", "a text that is C",

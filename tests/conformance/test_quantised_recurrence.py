@@ -14,6 +14,8 @@ from conformance.cases import Case
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 STEPS, BATCH, INPUTS, HIDDEN = 5, 1, 4, 3
+SCALES = {name: np.float32(scale) for name, scale in (("ws", 0.008), ("rs", 0.006), ("bs", 1e-4), ("xs", 0.03),
+                                                      ("ys", 1 / 128))}  # fmt: skip
 node = helper.make_node
 
 
@@ -26,9 +28,7 @@ def quantised(kind: str, direction: str, seed: int) -> Case:
         "r": random.integers(-127, 128, (ways, rows, HIDDEN), np.int8),
         "b": random.integers(-5000, 5000, (ways, 2 * rows), np.int32),
     }
-    scales = {"ws": 0.008, "rs": 0.006, "bs": 0.0001, "xs": 0.03, "ys": 1 / 128}
-    constants = {**weights, **{name: np.float32(scale) for name, scale in scales.items()}}
-    constants |= {"bz": np.int32(0), "z": np.int8(0), "xz": np.int8(-3)}
+    constants = {**weights, **SCALES, "bz": np.int32(0), "z": np.int8(0), "xz": np.int8(-3)}
     nodes = [
         node("DequantizeLinear", ["q", "xs", "xz"], ["x"]),
         node("DequantizeLinear", ["w", "ws", "z"], ["W"]),

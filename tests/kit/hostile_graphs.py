@@ -311,7 +311,7 @@ PARAMETERS: Mapping[str, Make] = {
 STRUCTURES: Mapping[str, Make] = {
     "a loop of 2^60 trips": lambda: looped(1 << 60),
     "a loop of 99,999 trips": lambda: looped(99_999, node("Relu", ["v"], ["a"]), node("Neg", ["a"], ["w"])),
-    "a loop of 800 trips": lambda: looped(800, node("Sin", ["v"], ["w"])),
+    "a loop of 200 trips": lambda: looped(200, node("Sin", ["v"], ["w"])),
     "a loop of -1 trips": lambda: looped(-1),
     "a loop without an end": lambda: looped(None),
     "a loop in itself, a thousand trips each, three deep": lambda: nested_loops(3, 1000),

@@ -26,9 +26,9 @@ def offsets(*blocks: Block, overlays: tuple[OverlaidBuffers, ...]) -> dict[str, 
     return {one.name: one.fixed_offset for one in problem.blocks}
 
 
-def over(taker: str, giver: str, lag_bytes: int) -> OverlaidBuffers:
+def over(taker: str, giver: str, lead_bytes: int) -> OverlaidBuffers:
     """`taker` takes bytes of `giver`."""
-    return OverlaidBuffers(taker=taker, giver=giver, lag_bytes=lag_bytes)
+    return OverlaidBuffers(taker=taker, giver=giver, lead_bytes=lead_bytes)
 
 
 def test_the_one_that_takes_is_lowest() -> None:
@@ -39,6 +39,12 @@ def test_the_one_that_takes_is_lowest() -> None:
 def test_a_chain_is_one_body() -> None:
     x, y, z = block("x", 256, 0, 3), block("y", 128, 3, 6), block("z", 96, 6, 7)
     assert offsets(x, y, z, overlays=(over("y", "x", 32), over("z", "y", 16))) == {"x": 48, "y": 16, "z": 0}
+
+
+def test_a_chain_may_turn() -> None:
+    x, y, z = block("x", 256, 0, 3), block("y", 128, 3, 6), block("z", 96, 6, 7)
+    assert offsets(x, y, z, overlays=(over("y", "x", 32), over("z", "y", -64))) == {"x": 32, "y": 0, "z": 64}
+    assert offsets(x, y, overlays=(over("y", "x", -160),)) == {"x": 0, "y": 160}
 
 
 def test_bodies_that_live_together_are_side_by_side() -> None:

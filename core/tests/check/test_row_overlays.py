@@ -15,10 +15,17 @@ from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.regions import HeldValue, Region
 from tilewright.ir.stages import Tiled
+from tilewright.schedule import schedule
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
-from tilewright.tile.row_programs import row_programs
+from tilewright.tile.row_chains import Distance
+from tilewright.tile.row_lives import RowLives
+from tilewright.tile.row_overlays import lag_backward, overlay_of
+from tilewright.tile.row_programs import overlaid_steps, region_of, row_programs
+from tilewright.tile.row_segments import overlaid, played
+from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.stage import tile
+from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
 
 SEEDS = range(12)
@@ -36,6 +43,28 @@ def cases() -> tuple[tuple[Tiled, Region, str], ...]:
             tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), decisions)
             for region in tiled.regions:
                 found.extend((tiled, region, value) for value, held in region.held.items() if held.over)
+    return tuple(found)
+
+
+@cache
+def steps_alone() -> tuple[tuple[Tiled, Region, str], ...]:
+    """Plans with one step alone by rows, its output as near to what it is over as may be: forward, and backward."""
+    found = []
+    for seed in SEEDS:
+        machine = on_one_memory(row_network(seed, vocabulary()).graph)
+        lives = RowLives(RowSteps(machine))
+        for step in range(lives.beyond):
+            for segment in overlaid(lives, step):
+                calls = played(lives, step, step, segment.rows)
+                overlay, value = overlay_of(lives, calls), lives.steps.at(step).output.value
+                assert overlay is not None
+                sizes = [lives.buffer_of(name).size_bytes for name in (overlay.over, value)]
+                behind = sizes[0] - sizes[1] + lag_backward(lives, calls, overlay.over)
+                for distance in (None, Distance(size_bytes=behind, backward=True)):
+                    region = region_of(lives, segment, distance)
+                    decisions = Decisions(tiles={region.name: region})
+                    tiler = StepTiler(name="auto", summary="")
+                    found.append((tile(machine.scheduled, vocabulary(), tiler, decisions), region, value))
     return tuple(found)
 
 
@@ -68,6 +97,66 @@ def test_a_shorter_distance_is_found() -> None:
             assert any("has taken" in fault for fault in faults), (region.name, held)
 
 
+def test_steps_alone_go_forward_and_backward_and_a_row_nearer_is_found() -> None:
+    """Backward, columns at the end of a row that nobody reads may be taken, which is not made use of."""
+    found: dict[bool, list[bool]] = {True: [], False: []}
+    for tiled, region, value in steps_alone():
+        assert check_tiles(tiled, vocabulary()) == ()
+        held, rows, tensor = region.held[value], region.rows, tiled.scheduled.bound.graph.tensors[value]
+        less = held.lag_bytes - max(tensor.size_bytes // tensor.shape[2], grain(tiled, region, value))
+        if less >= 0 and rows is not None:
+            faults = check_tiles(with_held(tiled, region, value, replace(held, lag_bytes=less)), vocabulary())
+            found[rows.backward].append(any("has taken" in fault for fault in faults))
+    assert len(found[False]) > 10 and all(found[False])
+    assert len(found[True]) > 10 and sum(found[True]) > 0.9 * len(found[True])
+
+
+def test_a_plan_with_rows_that_go_backward_is_as_far_apart_as_they_say() -> None:
+    tried = 0
+    for seed in SEEDS:
+        machine = on_one_memory(row_network(seed, vocabulary()).graph)
+        programs, divisions = overlaid_steps(machine, float("inf"))
+        decisions = Decisions(tiles=programs.regions(divisions[-1]) if divisions else {})
+        tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), decisions)
+        plan = allocate(tiled, decisions, BestFit())
+        assert plan_faults(plan, vocabulary()) == ()
+        for region in tiled.regions:
+            if region.rows is not None and region.rows.backward:
+                (value,) = region.held
+                more = replace(region.held[value], lag_bytes=region.held[value].lag_bytes + grain(tiled, region, value))
+                other = replace(plan, tiled=with_held(tiled, region, value, more))
+                assert any("while it is read" in fault for fault in plan_faults(other, vocabulary()))
+                tried += 1
+    assert tried > 3
+
+
+def test_only_a_step_that_is_alone_goes_backward() -> None:
+    for tiled, region, _ in cases()[:3]:
+        assert region.rows is not None and len(region.steps) > 1
+        backward = replace(region, order=replace(region.rows, backward=True))
+        groups = tuple(replace(one, region=backward) if one.name == region.name else one for one in tiled.groups)
+        faults = check_tiles(replace(tiled, groups=groups), vocabulary())
+        assert any("only a step that is alone" in fault for fault in faults)
+
+
+def test_an_output_in_place_is_over_nothing() -> None:
+    """Decisions for values that are apart, on a schedule in which they are not."""
+    for seed in SEEDS:
+        machine = on_one_memory(row_network(seed, vocabulary()).graph)
+        apart = Decisions(in_place=dict.fromkeys(machine.scheduled.in_place, ""))
+        other = ScheduledMachine(schedule(machine.bound, vocabulary(), apart), vocabulary(), apart)
+        programs, divisions = overlaid_steps(other, float("inf"))
+        for region in (region for one in divisions for region in programs.regions(one).values()):
+            (value,) = region.held
+            storage = machine.scheduled.storage
+            if storage[value].buffer == storage[region.held[value].over].buffer:
+                tiler = StepTiler(name="auto", summary="")
+                tiled = tile(machine.scheduled, vocabulary(), tiler, Decisions(tiles={region.name: region}))
+                assert any("cannot be over" in fault for fault in check_tiles(tiled, vocabulary()))
+                return
+    raise AssertionError("no network has such a step")
+
+
 def test_what_cannot_be_is_said() -> None:
     tiled, region, value = cases()[0]
     held = region.held[value]
@@ -96,6 +185,6 @@ def test_a_plan_keeps_the_distance_and_another_one_is_found(number: int) -> None
     taker = tiled.scheduled.storage[value].buffer
     (one,) = [one for one in overlaid_buffers(tiled) if one.taker == taker]
     places, step = dict(plan.placements), grain(tiled, region, value)
-    assert places[one.taker].offset_bytes + one.lag_bytes == places[one.giver].offset_bytes
+    assert places[one.taker].offset_bytes + one.lead_bytes == places[one.giver].offset_bytes
     places[taker] = replace(places[taker], offset_bytes=places[taker].offset_bytes + step)
     assert any("while it is read" in fault for fault in plan_faults(replace(plan, placements=places), vocabulary()))

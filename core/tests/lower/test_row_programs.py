@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
 from tilewright.ir.program import Program
 from tilewright.ir.regions import Region, Repeated
 from tilewright.ir.runner import Job
@@ -20,7 +23,10 @@ from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, Planner, ram_bytes
 from tilewright.runners.host import HostRunner
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.testing.row_networks import ONE_MEMORY, RowNetwork, row_network
+from tilewright.testing.row_networks import ONE_MEMORY, RowNetwork, on_one_memory, row_network
+from tilewright.testing.sketch import Sketch
+from tilewright.tile.row_programs import overlaid_steps
+from tilewright.tile.stage import tile
 from tilewright.tile.strategies import StepTiler
 from tilewright.transform import LIFETIMES, transform
 from tilewright.validate.reference import run
@@ -77,6 +83,59 @@ def test_rows_are_what_the_reference_says(seed: int, tmp_path: Path) -> None:
     for outputs in result.outputs:
         for name, array in outputs.items():
             np.testing.assert_array_equal(array, expected[name])
+
+
+def overlaid_network(network: RowNetwork) -> Allocated:
+    """Every step alone, outputs over what their steps read as far as that helps."""
+    machine = on_one_memory(network.graph)
+    programs, divisions = overlaid_steps(machine, float("inf"))
+    decisions = Decisions(tiles=programs.regions(divisions[-1]) if divisions else {})
+    tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), decisions)
+    return allocate(tiled, decisions, BestFit())
+
+
+def ran(plan: Allocated, network: RowNetwork, folder: Path) -> bool:
+    """Whether every output is the reference's."""
+    artifact = emit(lower(plan, vocabulary(), "net"), EmitOptions(const_format="c"))
+    job = Job(artifact=artifact, plan=plan, prefix="net", input_sets=(network.feeds, network.feeds), sanitize=True)
+    expected = run(network.graph, network.feeds, vocabulary())
+    outputs = HostRunner().run(job, folder).outputs
+    return all(np.array_equal(array, expected[name]) for one in outputs for name, array in one.items())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_outputs_over_what_their_steps_read_are_what_the_reference_says(seed: int, tmp_path: Path) -> None:
+    network = row_network(seed, vocabulary())
+    assert ran(overlaid_network(network), network, tmp_path)
+
+
+def chain() -> RowNetwork:
+    """Three convolutions of 3 x 3 taps over 12 rows of 4."""
+    chance, sketch = np.random.default_rng(1), Sketch(operators=vocabulary())
+    y = sketch.input("x", DType.F32, (1, 1, 12, 4))
+    for _ in range(3):
+        w = sketch.constant(chance.integers(1, 5, (1, 1, 3, 3)).astype(np.float32))
+        attributes = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "group": 1}
+        y = sketch.node("Conv", (y, w), {**attributes, "pads": (1, 1, 1, 1)})
+    feeds = {"x": chance.integers(1, 9, (1, 1, 12, 4)).astype(np.float32)}
+    return RowNetwork(graph=sketch.finish(y), feeds=feeds)
+
+
+def test_outputs_a_row_too_near_are_wrong(tmp_path: Path) -> None:
+    """Forward, and backward."""
+    network = chain()
+    plan = overlaid_network(network)
+    assert ran(plan, network, tmp_path / "right")
+    seen = set()
+    for region in (region for region in plan.tiled.regions if region.rows is not None):
+        backward = region.rows is not None and region.rows.backward
+        taker = plan.tiled.scheduled.storage[next(iter(region.held))].buffer
+        place = plan.placements[taker]
+        nearer = replace(place, offset_bytes=place.offset_bytes + (-16 if backward else 16))
+        moved = replace(plan, placements={**plan.placements, taker: nearer})
+        assert not ran(moved, network, tmp_path / region.name)
+        seen.add(backward)
+    assert seen == {True, False}
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -14,6 +14,7 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
 from tilewright.ir.kernel import Matched
 from tilewright.ir.stages import Allocated
+from tilewright.ir.tiler import Tiler
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, Planner, ram_bytes
 from tilewright.plan.remedies import with_memories
@@ -22,6 +23,7 @@ from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.strategies import StepTiler
+from tilewright.tile.whole import WholeTiler
 
 SEED = 0  # layers 4,860 B or so, by rows much less
 
@@ -29,18 +31,21 @@ SEED = 0  # layers 4,860 B or so, by rows much less
 WIDE = 6  # a network of which columns that are computed again take less
 
 
-def planned(
-    optimize: Optimize = "speed", limit: int | None = None, *, seed: int = SEED, recompute: float = 1.0
-) -> Allocated:
-    """A network's plan."""
-    planner = Planner(
+def fastest() -> Planner:
+    """With portable kernels."""
+    return Planner(
         operators=vocabulary(),
         kernels=portable_kernels(),
         tiler=StepTiler(name="auto", summary=""),
         allocator=BestFit(),
-        optimize=optimize,
-        recompute=recompute,
     )
+
+
+def planned(
+    optimize: Optimize = "speed", limit: int | None = None, *, seed: int = SEED, recompute: float = 1.0
+) -> Allocated:
+    """A network's plan."""
+    planner = replace(fastest(), optimize=optimize, recompute=recompute)
     bound = planner.bind(row_network(seed, vocabulary()).graph, ONE_MEMORY)
     return Fitting(planner=planner).plan(with_memories(bound, {"ram": limit}) if limit else bound)
 
@@ -50,9 +55,39 @@ def by_rows(plan: Allocated) -> bool:
     return any(region.rows is not None for region in plan.tiled.regions)
 
 
-def test_speed_has_no_rows_where_everything_fits() -> None:
+def test_speed_computes_nothing_together_where_everything_fits() -> None:
     assert not by_rows(planned())
     assert list(row_notes(planned(), vocabulary())) == []
+
+
+def convolved(taps: int, tiler: Tiler) -> Allocated:
+    """A plan of a convolution alone."""
+    sketch = Sketch(operators=vocabulary())
+    x = sketch.input("x", DType.F32, (1, 1, 32, 128))
+    w = sketch.constant(np.ones((1, 1, taps, taps), np.float32))
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": (taps, taps),
+        "strides": (1, 1),
+        "dilations": (1, 1),
+        "group": 1,
+    }
+    attributes["pads"] = (taps // 2,) * 4
+    planner = replace(fastest(), tiler=tiler)
+    return Fitting(planner=planner).plan(
+        planner.bind(sketch.finish(sketch.node("Conv", (x, w), attributes)), ONE_MEMORY)
+    )
+
+
+@pytest.mark.parametrize(("taps", "free"), [(9, True), (1, False)])
+def test_speed_lets_an_output_take_what_its_step_reads_where_calls_are_few_cycles(taps: int, free: bool) -> None:
+    plan = convolved(taps, fastest().tiler)
+    assert by_rows(plan) == free
+    assert all(len(region.steps) == 1 for region in plan.tiled.regions)
+    assert [note.message[:30] for note in row_notes(plan, vocabulary())] == ["1 step is computed row by row:"] * free
+
+
+def test_the_tiler_for_whole_layers_leaves_them_in_one_piece() -> None:
+    assert not by_rows(convolved(9, WholeTiler()))
 
 
 def test_ram_takes_less_and_says_what_it_costs() -> None:

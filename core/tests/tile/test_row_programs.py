@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from tilewright.allocate import allocate
+from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.overlays import overlaid_buffers
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.stages import Tiled
+from tilewright.plan.planner import ram_bytes
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.row_buffers import row_cycles
-from tilewright.tile.row_programs import row_programs
+from tilewright.tile.row_programs import overlaid_steps, row_programs
 from tilewright.tile.stage import tile
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
@@ -25,7 +28,8 @@ def shared_bytes(tiled: Tiled, step: int) -> int:
     for one in overlaid_buffers(tiled):
         taker, giver = sizes[one.taker], sizes[one.giver]
         if taker.first <= step <= giver.last:
-            total += min(giver.size_bytes, taker.size_bytes - one.lag_bytes)
+            first = one.lead_bytes  # of the giver, from the taker's start
+            total += min(first + giver.size_bytes, taker.size_bytes) - max(first, 0)
     return total
 
 
@@ -69,3 +73,25 @@ def test_a_value_that_is_pinned_to_a_memory_exists() -> None:
     for division in pinned.front():
         for region in pinned.regions(division).values():
             assert set(held).isdisjoint(region.held)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_steps_that_are_alone_take_less_and_less_and_no_plan_less_than_said(seed: int) -> None:
+    machine = on_one_memory(row_network(seed, vocabulary()).graph)
+    programs, divisions = overlaid_steps(machine, float("inf"))
+    sizes = [one.size_bytes for one in divisions]
+    assert sizes == sorted(set(sizes), reverse=True)
+    for division in divisions[-2:]:
+        assert [one.first for one in division.segments] == [one.last for one in division.segments]
+        decisions = Decisions(tiles=programs.regions(division))
+        tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), decisions)
+        assert check_tiles(tiled, vocabulary()) == ()
+        assert programs.least_bytes(division) <= ram_bytes(allocate(tiled, decisions, BestFit())) + 64
+
+
+def test_cycles_are_a_limit() -> None:
+    machine = on_one_memory(row_network(5, vocabulary()).graph)
+    _, every = overlaid_steps(machine, float("inf"))
+    middle = every[len(every) // 2].cycles
+    _, some = overlaid_steps(machine, middle)
+    assert some and [one.cycles for one in some] == [one.cycles for one in every if one.cycles <= middle]

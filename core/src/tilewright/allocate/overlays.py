@@ -1,8 +1,8 @@
 """Knows buffers that take bytes of others while these are read row by row: how they lie, in an allocation problem.
 Does not know why that is sound, nor how the rest is placed.
 
-The two are at a fixed distance: an overlay's buffer begins `lag_bytes` before the one whose bytes it takes. A chain of
-them is one body; bodies are placed before everything else, where quick orders find room for the rest, and fixed.
+The two are at a fixed distance. A chain of them is one body; bodies are placed before everything else, where quick
+orders find room for the rest, and fixed.
 """
 
 from __future__ import annotations
@@ -26,21 +26,23 @@ Body = Mapping[str, int]  # block -> bytes from the start of the body
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverlaidBuffers:
-    """Buffer `taker` takes bytes of buffer `giver`, and begins `lag_bytes` before it."""
+    """Buffer `taker` takes bytes of buffer `giver`, and begins `lead_bytes` before it: negative where it is behind."""
 
     taker: str
     giver: str
-    lag_bytes: int
+    lead_bytes: int
 
 
 def overlaid_buffers(tiled: Tiled) -> Iterator[OverlaidBuffers]:
     """Of all regions by rows whose output is over something that they read."""
-    storage = tiled.scheduled.storage
+    storage, sizes = tiled.scheduled.storage, {buffer.name: buffer.size_bytes for buffer in tiled.buffers}
     for region in tiled.regions:
         for value, held in region.held.items() if region.rows else ():
             if held.over and held.leaves:
                 taker, giver = storage[value].buffer, storage[held.over].buffer
-                yield OverlaidBuffers(taker=taker, giver=giver, lag_bytes=held.lag_bytes)
+                behind = sizes[taker] - sizes[giver] - held.lag_bytes
+                lead = behind if region.rows and region.rows.backward else held.lag_bytes
+                yield OverlaidBuffers(taker=taker, giver=giver, lead_bytes=lead)
 
 
 def with_overlays(problem: Problem, overlays: Sequence[OverlaidBuffers]) -> Problem:
@@ -83,12 +85,13 @@ def as_proved(problem: Problem, solution: Solution, chosen: Collection[str]) -> 
 def _bodies(overlays: Sequence[OverlaidBuffers]) -> Iterator[Body]:
     """Chains: who takes bytes may lose others to the next one."""
     givers, links = {one.giver for one in overlays}, {one.taker: one for one in overlays}
-    for lowest in (one for one in overlays if one.taker not in givers):
-        body, link = {lowest.taker: 0}, links.get(lowest.taker)
+    for last in (one for one in overlays if one.taker not in givers):
+        body, link = {last.taker: 0}, links.get(last.taker)
         while link is not None:
-            body[link.giver] = body[link.taker] + link.lag_bytes
+            body[link.giver] = body[link.taker] + link.lead_bytes
             link = links.get(link.giver)
-        yield body
+        lowest_at = min(body.values())
+        yield {name: at - lowest_at for name, at in body.items()}
 
 
 def _lowest(problem: Problem, body: Body, overlays: Sequence[OverlaidBuffers]) -> Problem:

@@ -31,7 +31,7 @@ class Replay:
         self.readers = self.graph.consumers()
         self.contents = Contents()
         regions = [group.region for group in allocated.tiled.groups if group.region.rows is not None]
-        self.overlays = {value: held for one in regions for value, held in one.held.items() if held.over}
+        self.overlays = {value: one for one in regions for value, held in one.held.items() if held.over}
         self.numbers = ValueNumbers(self.graph, self.scheduled.bound.layouts)
 
     def faults(self) -> Iterator[str]:
@@ -104,11 +104,14 @@ class Replay:
 
     def _behind(self, read: str, written: str) -> bool:
         """Whether `written` takes the bytes of what its region has read by rows, as far away as its replay demands."""
-        held, storage = self.overlays.get(written), self.scheduled.storage
-        if held is None or storage[held.over].buffer != storage[read].buffer:
+        region, storage = self.overlays.get(written), self.scheduled.storage
+        if region is None or storage[region.held[written].over].buffer != storage[read].buffer:
             return False
-        lows = [byte_span_of(self._buffer(name), self.allocated).low for name in (written, read)]
-        return lows[0] + held.lag_bytes <= lows[1]
+        taker, giver = (byte_span_of(self._buffer(name), self.allocated) for name in (written, read))
+        lag_bytes = region.held[written].lag_bytes
+        if region.rows is not None and region.rows.backward:
+            return giver.high + lag_bytes <= taker.high
+        return taker.low + lag_bytes <= giver.low
 
     def _is_stored(self, name: str) -> bool:
         return name in self.scheduled.storage

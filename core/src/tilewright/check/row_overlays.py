@@ -7,30 +7,36 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tilewright.check.tiling_calls import CheckedStep
-from tilewright.check.tiling_operands import BackingOperand
+from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.layout import strides
-from tilewright.ir.regions import Region
+from tilewright.ir.regions import HeldValue, Region
 
 Box = Mapping[str, tuple[int, int]]  # loop -> trips
 
 
 @dataclass(slots=True)
 class OverlayReplay:
-    """Bytes count from the start of the output's buffer; that of the value it is over begins `lag_bytes` after it."""
+    """Bytes count from the start of the output's buffer; that of the value it is over begins `apart_bytes` after it."""
 
     value: str
     over: str
-    lag_bytes: int
+    apart_bytes: int  # as near as the two may be; may be negative where rows are computed backward
+    backward: bool
     buffer: str  # of what it is over
     inner: frozenset[str]  # values that are in no buffer but the region's own
-    stored_bytes: int = 0  # below which the output is stored
+    edge_bytes: int | None = None  # up to where the output is stored, from the side on which its rows begin
 
     def store(self, step: CheckedStep, box: Box) -> None:
         """What a call writes, where it is the output."""
         for item in step.outputs:
-            if item.value == self.value:
-                self.stored_bytes = max(self.stored_bytes, _ends(step, item, box)[1])
+            if item.value != self.value:
+                continue
+            first, end = _ends(step, item, box)
+            if self.backward:
+                self.edge_bytes = first if self.edge_bytes is None else min(self.edge_bytes, first)
+            else:
+                self.edge_bytes = end if self.edge_bytes is None else max(self.edge_bytes, end)
 
     def fault(self, step: CheckedStep, box: Box) -> str:
         """Why a call would read what is no longer there; the call's own results count as stored."""
@@ -38,20 +44,39 @@ class OverlayReplay:
             if item.written or item.buffer != self.buffer or item.value in self.inner:
                 continue
             first, end = _ends(step, item, box)
-            if first < end and first + self.lag_bytes < self.stored_bytes:
+            if first < end and self._taken(first + self.apart_bytes, end + self.apart_bytes):
                 return f"step '{step.name}' reads bytes of '{item.value}' that '{self.value}' has taken"
         return ""
 
+    def _taken(self, first: int, end: int) -> bool:
+        """Whether the output is stored in some of these bytes."""
+        if self.edge_bytes is None:
+            return False
+        return end > self.edge_bytes if self.backward else first < self.edge_bytes
 
-def overlay_replay(region: Region, steps: Sequence[CheckedStep]) -> OverlayReplay | None:
+
+def overlay_replay(plan: CheckedPlan, region: Region, steps: Sequence[CheckedStep]) -> OverlayReplay | None:
     """Of the last step's output, at the beginning; None where it has bytes of its own."""
-    value = steps[-1].outputs[0].value
-    held = region.held.get(value)
+    output = steps[-1].outputs[0]
+    held = region.held.get(output.value)
     over = next((one for step in steps for one in step.operands if held and one.value == held.over), None)
     if held is None or over is None:
         return None
-    inner = frozenset(region.inner)
-    return OverlayReplay(value=value, over=over.value, lag_bytes=held.lag_bytes, buffer=over.buffer, inner=inner)
+    backward = region.rows is not None and region.rows.backward
+    return OverlayReplay(
+        value=output.value,
+        over=over.value,
+        apart_bytes=_apart(plan, held, output, over) if backward else held.lag_bytes,
+        backward=backward,
+        buffer=over.buffer,
+        inner=frozenset(region.inner),
+    )
+
+
+def _apart(plan: CheckedPlan, held: HeldValue, output: BackingOperand, over: BackingOperand) -> int:
+    """From the start of the output's buffer to that of the other, where it ends just behind the end of that one."""
+    sizes = [plan.buffers[item.buffer].size_bytes for item in (output, over)]
+    return sizes[0] - held.lag_bytes - sizes[1]
 
 
 def _ends(step: CheckedStep, item: BackingOperand, box: Box) -> tuple[int, int]:

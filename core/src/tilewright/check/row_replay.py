@@ -33,6 +33,7 @@ class _Played:
     loop: Loop | None
     trips: int
     axis: int | None  # of the output, along which every trip is a row; None: there with the last trip
+    backward: bool
     columns: Mapping[str, tuple[int, int]]  # loop -> those of the stripe; none: all
     slots: list[int] = field(default_factory=list)
     readers: list[tuple[_Played, BackingOperand]] = field(default_factory=list)
@@ -48,9 +49,14 @@ class _Played:
         return self.loop.extent if self.loop else 1
 
     def box(self, low: int, high: int) -> dict[str, tuple[int, int]]:
-        """All trips of every loop but its own, and of columns."""
+        """All trips of every loop but its own, and of columns; of its own so many as it makes after the first `low`, up
+        to `high`.
+        """
         box = {loop.name: (0, loop.extent) for loop in self.step.access.loops} | dict(self.columns)
-        return {**box, self.loop.name: (low, high)} if self.loop else box
+        if self.loop is None:
+            return box
+        ends = (self.loop.extent - high, self.loop.extent - low) if self.backward else (low, high)
+        return {**box, self.loop.name: ends}
 
     def rows(self, item: BackingOperand, axis: int, low: int, high: int) -> tuple[int, int]:
         """Rows of an operand that trips `low` .. `high - 1` read."""
@@ -87,6 +93,8 @@ class RowReplay:
         yield from stripe_faults(self.region, self.order, self.steps)
         if self.region.resident:
             yield "it is computed by rows, and keeps values in a scratchpad"
+        if self.order.backward and (len(self.steps) > 1 or _axis(self.steps[0], self.order.loops[0]) is None):
+            yield "only a step that is alone is computed from its last row to its first"
 
     def _step_faults(self, step: CheckedStep, name: str, trips: int) -> Iterator[str]:
         if len(step.outputs) != 1 or not isinstance(step.access, MapAccess):
@@ -148,7 +156,7 @@ class RowReplay:
         return [[{loop: ends} for loop, ends in zip(stripes.loops, own, strict=True)] for own in stripes.bounds]
 
     def _calls_of(self, columns: Sequence[Mapping[str, tuple[int, int]]]) -> Iterator[str]:
-        played, overlay = self._begun(columns), overlay_replay(self.region, self.steps)
+        played, overlay = self._begun(columns), overlay_replay(self.plan, self.region, self.steps)
         for number in self.order.calls:
             if not 0 <= number < len(played):
                 yield f"there is no step {number} to call"
@@ -165,7 +173,8 @@ class RowReplay:
     def _begun(self, columns: Sequence[Mapping[str, tuple[int, int]]]) -> tuple[_Played, ...]:
         order = zip(self.steps, self.order.loops, self.order.trips, columns, strict=True)
         played = tuple(
-            _Played(step, _loop(step, loop), trips, _axis(step, loop), own) for step, loop, trips, own in order
+            _Played(step, _loop(step, loop), trips, _axis(step, loop), self.order.backward, own)
+            for step, loop, trips, own in order
         )
         for one in played:
             held = self.region.held.get(one.output.value, HeldValue(memory="", form="whole", leaves=True))

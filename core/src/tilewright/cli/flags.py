@@ -76,7 +76,7 @@ _SEARCH = (
         default="speed",
         show_default=True,
         help="On machines with one memory: ram computes layers row by row for the least memory, balanced at most "
-        "10 % slower, speed only to fit.",
+        "10 % slower, speed to fit or at most 1 % slower.",
     ),
     click.option(
         "--recompute",

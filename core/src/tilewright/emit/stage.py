@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 
 from tilewright.c_text.identifiers import comment_text
+from tilewright.c_text.line_width import fitted
 from tilewright.c_text.rendering import template
 from tilewright.emit.border import PortText, far_bases, port_texts
 from tilewright.emit.ctree import INDENT, WIDTH, print_body, print_step, signature, wrap_call
@@ -58,7 +59,7 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
         texts[f"{prefix}_weights.S"] = _render("weights_s.mako", names)
     if names["selftest"]:
         texts[f"{prefix}_selftest.c"] = _render("selftest.mako", names)
-    written = {name: content.encode("ascii") for name, content in texts.items()}
+    written = {name: _laid_out(name, content).encode("ascii") for name, content in texts.items()}
     if form in ("incbin", "bin"):
         written |= {f"{prefix}_{base}.bin": content for base, content in blobs.items()}
     return Artifact(files=dict(sorted(written.items())))
@@ -72,6 +73,10 @@ def text(name: str) -> str:
 
 def _render(name: str, names: Names) -> str:
     return str(template(text(name)).render(**names))
+
+
+def _laid_out(name: str, content: str) -> str:
+    return fitted(content) if name.endswith((".c", ".h")) else content
 
 
 def _const_format(program: Program, options: EmitOptions) -> str:

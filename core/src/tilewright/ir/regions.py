@@ -45,12 +45,13 @@ class Rows:
     A step's rows are the trips of one of its loops, from the first on: of a parallel loop that is an axis of its
     output, or of a reduction, which is then computed in parts (`Region.sums`) and has its output with the last trip;
     "" computes everything in one call. How far each step has come is a counter that the program keeps. Rows of an
-    inner value that nobody reads need not be computed.
+    inner value that nobody reads need not be computed. A step that is alone may go from the last row to the first.
     """
 
     loops: tuple[str, ...]  # by step
     trips: tuple[int, ...]  # by step: of its loop in one call; the last call may have fewer
     word: tuple[Repeated, ...]
+    backward: bool = False  # one step, along a parallel loop
     stripes: Stripes | None = None  # all columns at once
 
     @property
@@ -104,7 +105,8 @@ class HeldValue:
     In the order `Rows`, what leaves is `whole`, in its own bytes. Everything else is `rolling`, with room for `rows`:
     where that is too little for rows that come, those that some step still reads are moved to the start of it first.
     The last step's output, too, is held where it is `over` something that the region reads from outside: its buffer
-    begins at least `lag_bytes` before the other one, so that its rows take only the bytes of what is read no more.
+    begins at least `lag_bytes` before the other one, so that its rows take only the bytes of what is read no more;
+    where rows are computed backward, it ends at least so many bytes behind the end of the other one.
     """
 
     memory: str

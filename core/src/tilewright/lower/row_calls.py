@@ -52,6 +52,7 @@ class RowCall:
     number: int
     one: RowStep
     trips: int
+    backward: bool  # from the last row to the first
     site: Matched
     kernel: Kernel
     access: Access
@@ -87,6 +88,14 @@ class RowCall:
         if self.trips == self.one.extent:
             return Number(0), Number(self.trips)
         return (_ROW, _ROW + self.trips) if self.alike else (Field(_PART, "low"), Field(_PART, "high"))
+
+    @property
+    def done(self) -> Expression:
+        """Trips that are done after a call."""
+        _, end = self.bounds
+        if not self.backward or self.trips == self.one.extent:
+            return end
+        return self.made + self.trips if self.alike else Number(self.one.extent) - Field(_PART, "low")
 
     @property
     def box(self) -> CBox:
@@ -134,7 +143,7 @@ def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
         writes=tuple(operands.writes),
     )
     done = KernelCall(
-        kernel="tw_made", code=FunctionCall("tw_made", (Reference(call.counter), end)), reads=(), writes=()
+        kernel="tw_made", code=FunctionCall("tw_made", (Reference(call.counter), call.done)), reads=(), writes=()
     )
     core: tuple[Statement, ...] = (*declared(operands.declared, (compute,)), compute, done, *told_rows(call))
     core = (*room_for(call, end), *spans_declared(operands.spans, core), *core)
@@ -150,9 +159,11 @@ def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
 
 
 def _trips(call: RowCall) -> Iterator[Statement]:
-    yield Declare(type="const int32_t", name=_ROW.text, value=call.made)
+    first: Expression = Number(call.one.extent - call.trips) - call.made if call.backward else call.made
+    yield Declare(type="const int32_t", name=_ROW.text, value=first)
     arguments = (Reference(call.counter), Number(call.trips), Number(call.one.extent))
-    yield Declare(type="const tw_range", name=_PART.text, value=FunctionCall("tw_next_rows", arguments))
+    function = "tw_rows_before" if call.backward else "tw_next_rows"
+    yield Declare(type="const tw_range", name=_PART.text, value=FunctionCall(function, arguments))
     yield from call.stripes.declared(call.number) if call.stripes else ()
 
 

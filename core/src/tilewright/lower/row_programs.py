@@ -104,6 +104,7 @@ def _call(
         number=number,
         one=one,
         trips=trips,
+        backward=region.rows is not None and region.rows.backward,
         site=machine.site(one.step),
         kernel=binding.kernel,
         access=machine.access(one.step),

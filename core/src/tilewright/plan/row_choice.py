@@ -1,8 +1,9 @@
 """Knows when steps of a machine with one memory are computed row by row, and which of the ways to do so is taken.
 Does not know how such regions are found (`tile/row_programs`), nor how any plan is made: it asks the planner.
 
-What is asked for decides: `speed` takes rows only where nothing else fits, `ram` the least memory, `balanced` the least
-at no more than a tenth more cycles.
+What is asked for decides: `ram` takes the least memory, `balanced` the least at no more than a tenth more cycles.
+`speed` computes steps together by rows only where nothing else fits; an output takes the bytes of what its step reads,
+row by row, where that is free.
 """
 
 from __future__ import annotations
@@ -23,26 +24,26 @@ from tilewright.plan.shortage import Misfit
 from tilewright.schedule import schedule
 from tilewright.schedule.order import given_order
 from tilewright.tile.row_buffers import row_macs_again
-from tilewright.tile.row_programs import Division, RowPrograms, row_programs
+from tilewright.tile.row_programs import Division, RowPrograms, overlaid_steps, row_programs
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.whole import WholeTiler
 
 BALANCED = 1.1  # times the cycles of layer by layer, at most
-_MOST_PLANNED = 16  # ways that are planned with: the largest segment is a bound that most of them reach
+FREE = 1.01  # the same where speed is asked for
+_MOST_PLANNED = 16  # ways that are planned with: most of them reach the least that they take
+_MOST_OVERLAID = 2  # the same where speed is asked for
+_LEAST_SAVED = 1024  # bytes, where only speed is asked for: a step that is called by rows is some 300 B more code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowPlan:
-    """One way: the least that it takes, its cycles, how many times those of layer by layer they are."""
+    """One way: the least that any plan with it takes, and how many times the cycles of layer by layer."""
 
     programs: RowPrograms
     division: Division
+    size_bytes: int
     slowdown: float
-
-    @property
-    def size_bytes(self) -> int:
-        """Of the fullest segment: no plan takes less."""
-        return self.division.size_bytes
 
     def decisions(self) -> Decisions:
         """The same order and in-place pairs, with these regions."""
@@ -65,7 +66,15 @@ def with_rows(
         return _fitting(planner, answer, rebind)
     if "push" in planner.pins.io.values():
         return _arriving(planner, answer, rebind)
-    return answer if planner.optimize == "speed" else smallest_plan(planner, answer, rebind)
+    if not rows_possible(planner, answer.tiled.scheduled.bound.platform):
+        return answer
+    if planner.optimize == "speed":
+        # copies of constants were chosen for the room that this plan leaves
+        kept = planner.choose_constant_copies or isinstance(planner.tiler, WholeTiler)
+        return answer if kept else _overlaid_plan(planner, answer)
+    most = BALANCED if planner.optimize == "balanced" else float("inf")
+    ways = [one for one in row_ways(planner, answer.tiled.scheduled, rebind) if one.slowdown <= most]
+    return smallest_plan(planner, answer, ways, _MOST_PLANNED)
 
 
 def row_plans(
@@ -82,13 +91,22 @@ def row_plans(
     before, most = layers_cycles(scheduled), (recompute - 1.0) * macs_of(scheduled, operators)
     found: list[RowPlan] = []
     for chosen in _schedules(scheduled, operators, decisions, apart=apart):
-        programs = row_programs(ScheduledMachine(chosen[0], operators, chosen[1]), most)
+        machine = ScheduledMachine(chosen[0], operators, chosen[1])
+        programs = row_programs(machine, most)
         found.extend(
-            RowPlan(programs=programs, division=one, slowdown=one.cycles / max(before, 1.0))
+            _way(programs, one, before)
             for one in programs.front()
             if any(segment.rows for segment in one.segments) and one.again <= most
         )
+        if "push" not in decisions.io.values():  # rows arrive for steps that are called by rows
+            found.extend(_overlaid(machine, before, float("inf")))
     return tuple(sorted(found, key=lambda one: (one.division.cycles, one.size_bytes)))
+
+
+def _way(programs: RowPrograms, one: Division, cycles: float) -> RowPlan:
+    """`cycles`: of layer by layer."""
+    size, slowdown = programs.least_bytes(one), one.cycles / max(cycles, 1.0)
+    return RowPlan(programs=programs, division=one, size_bytes=size, slowdown=slowdown)
 
 
 def macs_of(scheduled: Scheduled, operators: Mapping[str, Operator]) -> int:
@@ -114,6 +132,20 @@ def rows_possible(planner: Planner, platform: Platform) -> bool:
     """Whether there is one memory, one core, and no pin about groups or tiles."""
     alone = not platform.near and all(engine.cores == 1 for engine in platform.engines)
     return alone and not planner.pins.tiles and not planner.pins.groups
+
+
+def overlaid_ways(planner: Planner, scheduled: Scheduled, most: float) -> tuple[RowPlan, ...]:
+    """The smallest ways in which every step is alone, and outputs are over what their steps read; the fastest first.
+
+    They take at most `most` times the cycles of layer by layer.
+    """
+    decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
+    return _overlaid(ScheduledMachine(scheduled, planner.operators, decisions), layers_cycles(scheduled), most)
+
+
+def _overlaid(machine: ScheduledMachine, cycles: float, most: float) -> tuple[RowPlan, ...]:
+    programs, divisions = overlaid_steps(machine, most_cycles=most * cycles)
+    return tuple(_way(programs, one, cycles) for one in divisions[-_MOST_PLANNED:])
 
 
 def row_ways(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> tuple[RowPlan, ...]:
@@ -153,13 +185,9 @@ def order_of(scheduled: Scheduled) -> tuple[str, ...]:
     return tuple(order)
 
 
-def smallest_plan(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated:
-    """Of the plan and the ways that are fast enough the one that takes least."""
-    if not rows_possible(planner, plan.tiled.scheduled.bound.platform):
-        return plan
-    most = BALANCED if planner.optimize == "balanced" else float("inf")
-    ways = [one for one in row_ways(planner, plan.tiled.scheduled, rebind) if one.slowdown <= most]
-    best, left = plan, _MOST_PLANNED
+def smallest_plan(planner: Planner, plan: Allocated, ways: Sequence[RowPlan], most: int) -> Allocated:
+    """Of the plan and the ways the one that takes least; so many ways are planned with at most."""
+    best, left = plan, most
     for way in sorted(ways, key=lambda one: (one.size_bytes, one.slowdown)):
         if way.size_bytes >= ram_bytes(best) or not left:
             break
@@ -168,6 +196,18 @@ def smallest_plan(planner: Planner, plan: Allocated, rebind: Rebind | None) -> A
         if isinstance(answer, Allocated) and ram_bytes(answer) < ram_bytes(best):
             best = answer
     return best
+
+
+def _overlaid_plan(planner: Planner, plan: Allocated) -> Allocated:
+    """The plan with outputs over what their steps read, where that is free and saves enough."""
+    most = ram_bytes(plan) - _LEAST_SAVED
+    ways = (
+        [one for one in overlaid_ways(planner, plan.tiled.scheduled, FREE) if one.size_bytes <= most]
+        if most > 0
+        else []
+    )
+    best = smallest_plan(planner, plan, ways, _MOST_OVERLAID)
+    return best if ram_bytes(best) <= most else plan
 
 
 def _arriving(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
@@ -252,13 +292,14 @@ def row_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
     if not groups:
         return
     longer = f", about {100 * slowdown(allocated):.1f} % more cycles (estimate)"
+    count = sum(len(group.steps) for group in groups)
+    steps = "1 step is" if count == 1 else f"{count} steps are"
     often = times_computed(allocated, operators)
     longer += f", {often:.2f} times the multiply-accumulates" if often > 1 else ""
-    steps = sum(len(group.steps) for group in groups)
     yield Diagnostic(
         code="TW5036",
         severity="note",
-        message=f"{steps} steps are computed row by row: {ram_bytes(allocated):,} B of memory{longer}",
+        message=f"{steps} computed row by row: {ram_bytes(allocated):,} B of memory{longer}",
         details=tuple(_ends(allocated, operators)),
     )
 

@@ -11,7 +11,16 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner, ram_bytes
-from tilewright.plan.row_choice import BALANCED, Rebind, RowPlan, planned_way, row_ways, rows_possible, slowdown
+from tilewright.plan.row_choice import (
+    BALANCED,
+    Rebind,
+    RowPlan,
+    planned_way,
+    row_ways,
+    rows_possible,
+    slowdown,
+    with_rows,
+)
 
 _MOST_POINTS = 8  # of ways by rows; all are planned
 
@@ -33,9 +42,10 @@ def row_front(planner: Planner, plan: Allocated, bound: Bound, rebind: Rebind | 
     found = [_point(plan, chosen=True)]
     if not rows_possible(planner, bound.platform):
         return tuple(found)
-    if any(region.rows for region in plan.tiled.regions) and "push" not in planner.pins.io.values():
-        layers = planner.best(bound)
-        found += [_point(layers)] if isinstance(layers, Allocated) else []
+    by_rows = any(region.rows for region in plan.tiled.regions)
+    if by_rows and planner.optimize != "speed" and "push" not in planner.pins.io.values():
+        fastest = with_rows(replace(planner, optimize="speed"), planner.best(bound))
+        found += [_point(fastest)] if isinstance(fastest, Allocated) else []
     for way in _worth_planning(row_ways(planner, plan.tiled.scheduled, rebind)):
         answer = planned_way(planner, way)
         found += [_point(answer)] if isinstance(answer, Allocated) else []

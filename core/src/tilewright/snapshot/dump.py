@@ -163,7 +163,8 @@ def _region(region: Region) -> Iterator[str]:
     if region.rows is not None:
         trips = zip(region.steps, region.rows.loops, region.rows.trips, strict=True)
         yield from (f"        {step}: rows of {loop or 'nothing'} by {count}" for step, loop, count in trips)
-        yield f"        {len(region.rows.calls)} calls: {' '.join(map(_repeated, region.rows.word))}"
+        backward = " backward" if region.rows.backward else ""
+        yield f"        {len(region.rows.calls)} calls{backward}: {' '.join(map(_repeated, region.rows.word))}"
         yield from _stripes(region, region.rows.stripes)
     yield from (f"        {value} stays whole in {memory}" for value, memory in sorted(region.resident.items()))
     yield from (
@@ -178,7 +179,8 @@ def _stripes(region: Region, stripes: Stripes | None) -> Iterator[str]:
 
 
 def _form(held: HeldValue) -> str:
-    return f"{held.rows} rows" if held.rows else held.form
+    over = f", over {held.over} with {held.lag_bytes} B between" if held.over else ""
+    return (f"{held.rows} rows" if held.rows else held.form) + over
 
 
 def _repeated(part: Repeated) -> str:

@@ -41,8 +41,8 @@ def every_layer(seed: int = 0) -> tuple[Sample, ...]:
     """The layers, the same for the same seed."""
     numbers = np.random.default_rng(seed)
     families: tuple[Callable[[np.random.Generator], Iterable[Sample]], ...] = (
-        _elementwise, _logical, _windows, _products, _rows, _reductions, _moving, _quantised, _integer_windows,
-        recurrent_layers,
+        _elementwise, _logical, _windows, _products, _rows, _reductions, _moving, _sampled, _quantised,
+        _integer_windows, recurrent_layers,
     )  # fmt: skip
     return tuple(layer for family in families for layer in family(numbers))
 
@@ -199,6 +199,9 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     field, chosen = _floats(numbers, 5, 7, 13), numbers.integers(0, 5 * 7, 9) * 13
     scattered: dict[str, Attribute] = {"reduction": "add", "slice": 13}
     yield Sample(op="Scatter", inputs=(field, chosen, _floats(numbers, 9, 13)), attributes=scattered)
+
+
+def _sampled(numbers: np.random.Generator) -> Iterator[Sample]:
     up: dict[str, Attribute] = {"sizes": (17, 29), "slopes": (9, 10), "offsets": (-4, 0), "divisors": (17, 28)}
     yield Sample(op="ResizeLinear", inputs=(_floats(numbers, 1, 7, 9, 11),), attributes=up)
     first, weights = np.array([0, 3, 1, 6, 2], np.int32), _floats(numbers, 5, 4)

@@ -24,16 +24,29 @@ def kernel_cycles(
 ) -> float:
     """One call on every core of `engine`: the slowest share of the tile, and what any call takes.
 
-    `operations` is what the whole step computes; `extents` has every loop's trips in this tile.
+    `operations` is what the whole step computes; `extents` has every loop's trips in this tile. The last share may be
+    the smallest and yet the slowest: what is left of a block takes longer than a block in some kernels.
     """
-    part = shared_extents(extents, share(kernel, access, extents, engine.cores))
+    split = share(kernel, access, extents, engine.cores)
+    slowest = _share_cycles(kernel, site, access, operations, shared_extents(extents, split), engine)
+    rest = extents[split.loop] % split.trips if split.loop else 0
+    if rest and kernel.cycles is not None:
+        last = {**extents, split.loop: rest}
+        slowest = max(slowest, _share_cycles(kernel, site, access, operations, last, engine))
+    return engine.call_cycles + slowest
+
+
+def _share_cycles(
+    kernel: Kernel, site: Matched, access: Access, operations: float, part: Mapping[str, int], engine: Engine
+) -> float:
+    """What one core takes for its share of a tile."""
     if kernel.cycles is not None:
         box = {name: (0, trips) for name, trips in part.items()}
-        return engine.call_cycles + kernel.cycles(TileShape(site=site, access=access, box=box))
+        return kernel.cycles(TileShape(site=site, access=access, box=box))
     fraction = 1.0
     for loop in access.loops:
         fraction *= part[loop.name] / max(loop.extent, 1)
-    return engine.call_cycles + operations * fraction * engine.cores / engine.operations_per_cycle
+    return operations * fraction * engine.cores / engine.operations_per_cycle
 
 
 def scratch_bytes(
@@ -63,6 +76,7 @@ def least_cycles(space: TilingSpace, extents: Mapping[str, int] | None = None) -
     busy all the time; or a part of it, with these trips of every loop.
     """
     trips = extents or space.extents
-    whole = tile_cycles(space, trips) - space.engine.call_cycles
     split = share(space.kernel, space.access, trips, space.engine.cores)
+    largest = shared_extents(trips, split)
+    whole = _share_cycles(space.kernel, space.site, space.access, space.operations, largest, space.engine)
     return whole * (trips[split.loop] / (space.engine.cores * split.trips) if split.loop else 1.0)

@@ -19,6 +19,7 @@ class RowLives:
     def __init__(self, steps: RowSteps) -> None:
         self.steps, self.machine = steps, steps.machine
         self.buffers = {buffer.name: buffer for buffer in self.machine.scheduled.buffers}
+        self.sizes = {name: buffer.size_bytes for name, buffer in self.buffers.items()}
         self.beyond = len(self.machine.scheduled.steps)  # a number that no step has
 
     @cached_property

@@ -81,7 +81,7 @@ class Overlays:
         """How far after the output's buffer that of a value has to begin, so that a member reads what it wants."""
         made_at, final = self.made_at[number], self.played.members[number].made
         late = [
-            stored - _first_byte(self.lives, read, read.low[made])
+            stored - _first_byte(self.lives, read.value, max(read.low[made], 0))
             for made, stored in zip(made_at, self.stored, strict=True)
             if made < final
         ]
@@ -105,6 +105,29 @@ def overlay_of(lives: RowLives, played: Play) -> Overlay | None:
     return overlays.best()
 
 
+def lag_backward(lives: RowLives, played: Play, over: str) -> int:
+    """How far behind the end of the buffer of value `over` the output's has to end, where the only step that is played
+    computes its last row first.
+    """
+    (member,) = played.members
+    one, output, giver = member.one, lives.buffer_of(member.one.output.value), lives.buffer_of(over)
+    reads = [read for read in one.reads if lives.buffer_of(read.value).name == giver.name]
+    lag = 0
+    for end in range(one.extent, 0, -member.trips):
+        first = max(end - member.trips, 0)
+        stored = output.size_bytes - _first_byte(lives, one.output.value, first)
+        ends = [_end_byte(lives, read.value, read.high[end - 1]) for read in reads if _reads(lives, read, first)]
+        lag = max([lag, *(stored - giver.size_bytes + byte for byte in ends)])
+    behind = giver.size_bytes - output.size_bytes
+    return align_up(behind + lag, max(giver.align, output.align)) - behind
+
+
+def _reads(lives: RowLives, read: RowRead, trip: int) -> bool:
+    """Whether the rows that are read from a trip on are in the value, and not all behind its end."""
+    axis = lives.steps.axes.get(read.value)
+    return axis is None or read.low[trip] < lives.machine.bound.graph.tensors[read.value].shape[axis]
+
+
 def _made_at(played: Play) -> list[list[int]]:
     places: list[list[int]] = [[] for _ in played.members]
     for place, number in enumerate(played.calls):
@@ -119,17 +142,23 @@ def _stored_bytes(lives: RowLives, sink: Member, made: int) -> int:
     """Up to where the output's buffer may have something in it, after so many trips of its step."""
     one = sink.one
     rows = made if one.axis is not None else one.rows * (made == one.extent)
-    if not rows:
+    return _end_byte(lives, one.output.value, rows)
+
+
+def _end_byte(lives: RowLives, value: str, rows: int) -> int:
+    """Where in its buffer the last byte of the first rows of a value ends; 0 where there are none."""
+    if rows <= 0:
         return 0
-    extents = [rows if axis == one.axis else extent for axis, extent in enumerate(one.output.shape)]
-    steps = strides(one.output.shape, one.output.layout)
-    last = sum((extent - 1) * step for extent, step in zip(extents, steps, strict=True))
-    return lives.machine.scheduled.storage[one.output.value].offset_bytes + (last + 1) * one.output.item_bytes
+    machine, rows_axis = lives.machine, lives.steps.axes.get(value)
+    tensor, layout = machine.bound.graph.tensors[value], machine.bound.layouts[value]
+    extents = [min(rows, extent) if axis == rows_axis else extent for axis, extent in enumerate(tensor.shape)]
+    last = sum((extent - 1) * step for extent, step in zip(extents, strides(tensor.shape, layout), strict=True))
+    return machine.scheduled.storage[value].offset_bytes + (last + 1) * tensor.dtype.size_bytes
 
 
-def _first_byte(lives: RowLives, read: RowRead, row: int) -> int:
+def _first_byte(lives: RowLives, value: str, row: int) -> int:
     """Where in its buffer the first byte of a row of a value is, and no byte of a later row before it."""
-    machine, axis = lives.machine, lives.steps.axes.get(read.value)
-    tensor, layout = machine.bound.graph.tensors[read.value], machine.bound.layouts[read.value]
+    machine, axis = lives.machine, lives.steps.axes.get(value)
+    tensor, layout = machine.bound.graph.tensors[value], machine.bound.layouts[value]
     step = 0 if axis is None else strides(tensor.shape, layout)[axis]
-    return machine.scheduled.storage[read.value].offset_bytes + row * step * tensor.dtype.size_bytes
+    return machine.scheduled.storage[value].offset_bytes + row * step * tensor.dtype.size_bytes

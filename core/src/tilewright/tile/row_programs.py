@@ -9,14 +9,15 @@ bytes, for fewer and fewer bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import HeldValue, Region, Rows
+from tilewright.tile.row_chains import Distance, Link, distances, widest
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Play, folded
-from tilewright.tile.row_overlays import overlay_of
-from tilewright.tile.row_segments import Segment, alone, played, segments
+from tilewright.tile.row_overlays import lag_backward, overlay_of
+from tilewright.tile.row_segments import Segment, alone, overlaid, played, segments
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.row_stripes import stripes_of
 from tilewright.tile.step_spaces import ScheduledMachine
@@ -42,7 +43,8 @@ class RowPrograms:
 
     machine: ScheduledMachine
     lives: RowLives
-    segments: tuple[tuple[Segment, ...], ...]  # by last step
+    segments: tuple[tuple[Segment, ...], ...] = ()  # by last step
+    links: dict[Segment, Link | None] = field(default_factory=dict, compare=False, repr=False)  # that were asked for
 
     def front(self) -> tuple[Division, ...]:
         """From the fastest, which is layer by layer, to the least memory; each takes less of it than the one before."""
@@ -70,9 +72,38 @@ class RowPrograms:
         return Division(segments=final[2], size_bytes=size, cycles=final[0])
 
     def regions(self, division: Division) -> dict[str, Region]:
-        """Its segments of several steps as regions, by last step."""
-        found = (region_of(self.lives, one) for one in division.segments if one.rows)
-        return {region.name: region for region in found}
+        """Its segments by rows as regions, by last step."""
+        by_rows = [one for one in division.segments if one.rows]
+        chosen = distances(self._links(division), self.lives.sizes)
+        names = [self.machine.scheduled.steps[one.last].name for one in by_rows]
+        return {name: region_of(self.lives, one, chosen.get(name)) for name, one in zip(names, by_rows, strict=True)}
+
+    def least_bytes(self, division: Division) -> int:
+        """No plan with it takes less: of the fullest segment, and of the longest chain of outputs over what is read."""
+        return max(division.size_bytes, widest(self._links(division), self.lives.sizes))
+
+    def _links(self, division: Division) -> list[Link]:
+        by_rows = [one for one in division.segments if one.rows]
+        self.links.update((one, _link(self.lives, one)) for one in by_rows if one not in self.links)
+        return [link for link in map(self.links.__getitem__, by_rows) if link is not None]
+
+
+def overlaid_steps(machine: ScheduledMachine, most_cycles: float) -> tuple[RowPrograms, tuple[Division, ...]]:
+    """Every step alone: the fullest ones by rows, their outputs over what they read, for less and less memory."""
+    programs = RowPrograms(machine=machine, lives=RowLives(RowSteps(machine)))
+    chosen, found = [alone(programs.lives, step) for step in range(programs.lives.beyond)], list[Division]()
+    largest = max((one.size_bytes for one in chosen), default=0)
+    while largest:
+        for number, one in enumerate(chosen):
+            if one.size_bytes == largest:
+                smaller = [way for way in overlaid(programs.lives, number) if way.size_bytes < largest]
+                chosen[number] = min(smaller, key=lambda way: way.cycles, default=one)
+        cycles, before = sum(one.cycles for one in chosen), largest
+        largest = max(one.size_bytes for one in chosen)
+        if cycles > most_cycles or largest == before:
+            break
+        found.append(Division(segments=tuple(chosen), size_bytes=largest, cycles=cycles))
+    return programs, tuple(found)
 
 
 def row_programs(machine: ScheduledMachine, again: float = 0.0) -> RowPrograms:
@@ -95,25 +126,48 @@ def _taking(found: Sequence[Sequence[Segment]], number: int) -> tuple[Segment, .
     return tuple(others) if together else (replace(only, rows=1), *others)
 
 
-def region_of(lives: RowLives, segment: Segment) -> Region:
-    """A segment as the region that is generated: the calls, and the rows that are held."""
+def _link(lives: RowLives, segment: Segment) -> Link | None:
+    """Whose bytes the output of a segment takes, and at which distances."""
+    calls = played(lives, segment.first, segment.last, segment.rows, segment.stripes)
+    overlay, output = overlay_of(lives, calls), calls.members[-1].one.output.value
+    if overlay is None:
+        return None
+    taker, giver = lives.buffer_of(output), lives.buffer_of(overlay.over)
+    alone = segment.first == segment.last
+    behind = giver.size_bytes - taker.size_bytes
+    return Link(
+        step=calls.members[-1].one.step.name,
+        taker=taker.name,
+        giver=giver.name,
+        forward=-overlay.lag_bytes,
+        backward=behind + lag_backward(lives, calls, overlay.over) if alone else None,
+        grain=max(taker.align, giver.align),
+    )
+
+
+def region_of(lives: RowLives, segment: Segment, distance: Distance | None = None) -> Region:
+    """A segment as the region that is generated: the calls, and the rows that are held.
+
+    `distance` is that of its output from what it is over; None: as near as it may be.
+    """
     calls = played(lives, segment.first, segment.last, segment.rows, segment.stripes)
     members = calls.members
     order = Rows(
         loops=tuple(member.one.loop for member in members),
         trips=tuple(member.trips for member in members),
         word=folded(calls.calls),
+        backward=distance is not None and distance.backward,
         stripes=stripes_of([member.one for member in members]),
     )
     return Region(
         steps=tuple(member.one.step.name for member in members),
         order=order,
-        held=dict(_held(lives, calls)),
+        held=dict(_held(lives, calls, distance)),
         sums={member.one.step.name: member.one.sums for member in members if member.one.sums},
     )
 
 
-def _held(lives: RowLives, calls: Play) -> Iterator[tuple[str, HeldValue]]:
+def _held(lives: RowLives, calls: Play, distance: Distance | None) -> Iterator[tuple[str, HeldValue]]:
     home, sink = lives.machine.platform.home_memory().name, calls.members[-1].one
     for member in calls.members[:-1]:
         if lives.leaves(member.one.index, sink.index):
@@ -122,5 +176,12 @@ def _held(lives: RowLives, calls: Play) -> Iterator[tuple[str, HeldValue]]:
             yield member.one.output.value, HeldValue(memory=home, form="rolling", rows=member.kept)
     overlay = overlay_of(lives, calls)
     if overlay is not None:
-        held = HeldValue(memory=home, form="whole", leaves=True, over=overlay.over, lag_bytes=overlay.lag_bytes)
-        yield sink.output.value, held
+        lag = overlay.lag_bytes if distance is None else _lag(lives, sink.output.value, overlay.over, distance)
+        yield sink.output.value, HeldValue(memory=home, form="whole", leaves=True, over=overlay.over, lag_bytes=lag)
+
+
+def _lag(lives: RowLives, output: str, over: str, distance: Distance) -> int:
+    """Between the starts of two buffers, or, backward, between their ends."""
+    if not distance.backward:
+        return -distance.size_bytes
+    return distance.size_bytes + lives.buffer_of(output).size_bytes - lives.buffer_of(over).size_bytes

@@ -22,6 +22,7 @@ from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
 
 COUNTER_BYTES = 4  # of each step: how far it has come, and the first row that is kept
 ROWS_PER_CALL = (1, 2, 4)  # that are tried, of all steps of a segment
+_ROWS_ALONE = (*ROWS_PER_CALL, 8, 16)  # of a step that is alone
 STRIPES = (2, 3, 4, 5, 6, 8, 12)  # that are tried, with one row per call, where columns may be computed again
 MOST_STEPS = 255  # of a region: a call is a byte
 _STEPS_AT_FIRST = 32  # that are looked at; twice as many where the longer ones among them have a new least size
@@ -29,7 +30,9 @@ _STEPS_AT_FIRST = 32  # that are looked at; twice as many where the longer ones 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """Successive steps, all that they need at once, and the cycles that they take. `rows` 0: one step in one piece."""
+    """Successive steps, all that they need at once, and the cycles that they take. `rows` 0: one step in one piece;
+    one step by rows has its output over what it reads.
+    """
 
     first: int
     last: int
@@ -47,6 +50,20 @@ def alone(lives: RowLives, step: int) -> Segment:
     cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
     scratch = align_up(layer.kernel.scratch_bytes(layer.whole), machine.platform.buffer_align)
     return Segment(first=step, last=step, rows=0, size_bytes=lives.alive(step) + scratch, cycles=cycles)
+
+
+def overlaid(lives: RowLives, step: int) -> Iterator[Segment]:
+    """A step that is alone by rows, where its output may take bytes of what it reads."""
+    one = lives.steps.at(step)
+    if one.cannot or one.axis is None or lives.pinned(step):
+        return
+    for rows in _ROWS_ALONE:
+        calls = played(lives, step, step, rows)
+        growth = _Growth.of(lives, calls)
+        growth.add(0)
+        if growth.conflict or growth.overlays.best() is None:
+            return
+        yield Segment(first=step, last=step, rows=rows, size_bytes=growth.size_bytes, cycles=growth.cycles)
 
 
 def segments(lives: RowLives, last: int, largest: int, again: float = 0.0) -> Iterator[Segment]:

@@ -23,7 +23,8 @@ TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
 #  define TW_ROUND_CLAMPED tw_arm_round_clamped
 #endif
 
-TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t x0, int32_t x1, int8_t *y_out, int32_t y0, int32_t y1)
+TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t x0, int32_t x1, int8_t *y_out,
+        int32_t y0, int32_t y1)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
         for (int32_t i1 = 0; i1 < n1; ++i1) {
@@ -402,8 +403,8 @@ TW_KERNEL void tw_dsp_taps(const uint8_t *w, uint32_t *to)
 }
 
 /* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3. */
-static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8_t *x, const uint8_t *w, const int32_t *parameters,
-        uint8_t *y, void *scratch, int32_t words, int32_t above, int32_t zero_point)
+static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8_t *x, const uint8_t *w,
+        const int32_t *parameters, uint8_t *y, void *scratch, int32_t words, int32_t above, int32_t zero_point)
 {
     const uint32_t pad = (uint32_t)p.pad * UINT32_C(0x01010101);
     uint32_t *const taps = scratch, *const ring = taps + 40;

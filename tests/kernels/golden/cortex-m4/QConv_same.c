@@ -23,7 +23,8 @@ TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
 #  define TW_ROUND_CLAMPED tw_arm_round_clamped
 #endif
 
-TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t x0, int32_t x1, int8_t *y_out, int32_t y0, int32_t y1)
+TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t x0, int32_t x1, int8_t *y_out,
+        int32_t y0, int32_t y1)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
         for (int32_t i1 = 0; i1 < n1; ++i1) {
@@ -476,8 +477,8 @@ static void tw_dsp_3x2_u3_x0_m128_127(const tw_dsp_block *b)
 #endif
 
 /* Columns at a time: 3. The last ones again where they do not come out even. */
-TW_KERNEL void tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2(const tw_dsp_conv p, const uint8_t *x, const uint32_t *w, const int32_t *parameters,
-        uint8_t *y, uint32_t *scratch)
+TW_KERNEL void tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2(const tw_dsp_conv p, const uint8_t *x, const uint32_t *w,
+        const int32_t *parameters, uint8_t *y, uint32_t *scratch)
 {
     const int32_t words = p.row_taps * p.column_runs * p.groups * 6;
     for (int32_t pixel = 0; pixel < p.pixels; pixel += 3) {
@@ -488,9 +489,9 @@ TW_KERNEL void tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2(const tw_dsp_conv p, co
         }
         tw_dsp_block b = {.columns = columns, .end = columns + words, .apart = p.y_step,
             .above = p.above, .zero_point = p.zero_point};
-        b.w = w + 0 * (p.row_taps * p.column_runs * p.groups);
-        b.parameters = parameters + 0;
-        b.y = y + at * p.y_step + 0;
+        b.w = w;
+        b.parameters = parameters;
+        b.y = y + at * p.y_step;
         b.blocks = 9;
         tw_dsp_3x2_u3_x0_m128_127(&b);
     }

@@ -553,8 +553,8 @@ static void tw_dsp_3x1_u2_x0_m128_127(const tw_dsp_block *b)
 #endif
 
 /* Columns at a time: 3. The last ones again where they do not come out even. */
-TW_KERNEL void tw_dsp_products_i8_3_u2_x0_m128_127_0_26_2_52_1_1(const tw_dsp_conv p, const uint8_t *x, const uint32_t *w, const int32_t *parameters,
-        uint8_t *y, uint32_t *scratch)
+TW_KERNEL void tw_dsp_products_i8_3_u2_x0_m128_127_0_26_2_52_1_1(const tw_dsp_conv p, const uint8_t *x,
+        const uint32_t *w, const int32_t *parameters, uint8_t *y, uint32_t *scratch)
 {
     const int32_t words = p.row_taps * p.column_runs * p.groups * 6;
     for (int32_t pixel = 0; pixel < p.pixels; pixel += 3) {
@@ -565,9 +565,9 @@ TW_KERNEL void tw_dsp_products_i8_3_u2_x0_m128_127_0_26_2_52_1_1(const tw_dsp_co
         }
         tw_dsp_block b = {.columns = columns, .end = columns + words, .apart = p.y_step,
             .above = p.above, .zero_point = p.zero_point};
-        b.w = w + 0 * (p.row_taps * p.column_runs * p.groups);
-        b.parameters = parameters + 0;
-        b.y = y + at * p.y_step + 0;
+        b.w = w;
+        b.parameters = parameters;
+        b.y = y + at * p.y_step;
         b.blocks = 26;
         tw_dsp_3x2_u2_x0_m128_127(&b);
         b.w = w + 52 * (p.row_taps * p.column_runs * p.groups);

@@ -23,7 +23,8 @@ TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
 #  define TW_ROUND_CLAMPED tw_arm_round_clamped
 #endif
 
-/* Define TW_CACHE_MAINTENANCE where the data cache is on and a DMA fills inputs or sends outputs away; or your own macro. */
+/* Define TW_CACHE_MAINTENANCE where the data cache is on and a DMA fills inputs or sends outputs away; or your own
+ * macro. */
 #ifndef TW_CACHE_FLUSH
 #  ifdef TW_CACHE_MAINTENANCE
 TW_KERNEL void tw_cache_flush(const void *start, uint32_t bytes)
@@ -41,7 +42,8 @@ TW_KERNEL void tw_cache_flush(const void *start, uint32_t bytes)
 #  endif
 #endif
 
-TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t x0, int32_t x1, int8_t *y_out, int32_t y0, int32_t y1)
+TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t x0, int32_t x1, int8_t *y_out,
+        int32_t y0, int32_t y1)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
         for (int32_t i1 = 0; i1 < n1; ++i1) {
@@ -438,8 +440,8 @@ TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pix
 }
 
 /* Two pixels at a time; an odd last one with the one before it again. */
-TW_KERNEL void tw_mve_products_2_flip0_u3_t12_m128_127_0_4_4_16_1_2(const tw_mve_conv p, const uint8_t *x, const int8_t *w, const int32_t *parameters,
-        uint8_t *y, int8_t *columns)
+TW_KERNEL void tw_mve_products_2_flip0_u3_t12_m128_127_0_4_4_16_1_2(const tw_mve_conv p, const uint8_t *x,
+        const int8_t *w, const int32_t *parameters, uint8_t *y, int8_t *columns)
 {
     for (int32_t pixel = 0; pixel < p.pixels; pixel += 2) {
         const int32_t at = pixel <= p.pixels - 2 ? pixel : p.pixels - 2;
@@ -449,9 +451,9 @@ TW_KERNEL void tw_mve_products_2_flip0_u3_t12_m128_127_0_4_4_16_1_2(const tw_mve
         }
         tw_mve_block b = {.x = from[0], .other = from[1], .apart = p.y_step, .steps = p.steps,
             .zero_point = p.zero_point};
-        b.w = w + 0 * p.length;
-        b.parameters = parameters + 0;
-        b.y = y + at * p.y_step + 0;
+        b.w = w;
+        b.parameters = parameters;
+        b.y = y + at * p.y_step;
         b.blocks = 4;
         tw_mve_2x4_u3_t12_m128_127(&b);
         b.w = w + 16 * p.length;

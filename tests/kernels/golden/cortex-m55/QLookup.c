@@ -23,7 +23,8 @@ TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
 #  define TW_ROUND_CLAMPED tw_arm_round_clamped
 #endif
 
-/* Define TW_CACHE_MAINTENANCE where the data cache is on and a DMA fills inputs or sends outputs away; or your own macro. */
+/* Define TW_CACHE_MAINTENANCE where the data cache is on and a DMA fills inputs or sends outputs away; or your own
+ * macro. */
 #ifndef TW_CACHE_FLUSH
 #  ifdef TW_CACHE_MAINTENANCE
 TW_KERNEL void tw_cache_flush(const void *start, uint32_t bytes)

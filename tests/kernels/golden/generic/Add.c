@@ -10,7 +10,8 @@
 #  endif
 #endif
 
-TW_KERNEL void tw_add_f32_3(int32_t n0, int32_t n1, int32_t n2, const float *a_in, int32_t a0, int32_t a1, int32_t a2, const float *b_in, int32_t b0, int32_t b1, int32_t b2, float *y_out, int32_t y0, int32_t y1, int32_t y2)
+TW_KERNEL void tw_add_f32_3(int32_t n0, int32_t n1, int32_t n2, const float *a_in, int32_t a0, int32_t a1, int32_t a2,
+        const float *b_in, int32_t b0, int32_t b1, int32_t b2, float *y_out, int32_t y0, int32_t y1, int32_t y2)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
         for (int32_t i1 = 0; i1 < n1; ++i1) {

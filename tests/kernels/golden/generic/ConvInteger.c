@@ -54,8 +54,8 @@ typedef struct {
 } tw_integer_conv_i8_i8_shape;
 
 /* One window of one output; x and w are of its group and channel. */
-TW_KERNEL uint32_t tw_integer_conv_i8_i8_window(const tw_integer_conv_i8_i8_shape *s, tw_taps depth, tw_taps row, tw_taps column,
-                                      const int8_t *x, const int8_t *w, int32_t x_zero, int32_t w_zero)
+TW_KERNEL uint32_t tw_integer_conv_i8_i8_window(const tw_integer_conv_i8_i8_shape *s, tw_taps depth, tw_taps row,
+        tw_taps column, const int8_t *x, const int8_t *w, int32_t x_zero, int32_t w_zero)
 {
     uint32_t sum = 0;
     for (int32_t kd = depth.first; kd < depth.last; ++kd) {
@@ -75,8 +75,8 @@ TW_KERNEL uint32_t tw_integer_conv_i8_i8_window(const tw_integer_conv_i8_i8_shap
 }
 
 /* One window, every output of the tile: a group has its own inputs. */
-TW_KERNEL void tw_integer_conv_i8_i8_outputs(const tw_integer_conv_i8_i8_shape *s, tw_taps depth, tw_taps row, tw_taps column,
-                                   const int8_t *x, const int8_t *w, int32_t x_zero, const int8_t *w_zeros,
+TW_KERNEL void tw_integer_conv_i8_i8_outputs(const tw_integer_conv_i8_i8_shape *s, tw_taps depth, tw_taps row,
+        tw_taps column, const int8_t *x, const int8_t *w, int32_t x_zero, const int8_t *w_zeros,
                                    int32_t *y)
 {
     for (int32_t o = 0; o < s->outputs; ++o) {
@@ -88,8 +88,8 @@ TW_KERNEL void tw_integer_conv_i8_i8_outputs(const tw_integer_conv_i8_i8_shape *
     }
 }
 
-TW_KERNEL void tw_integer_conv_i8_i8(const tw_integer_conv_i8_i8_shape s, const int8_t *x, const int8_t *w, const int8_t *x_zero,
-                           const int8_t *w_zeros, int32_t *y)
+TW_KERNEL void tw_integer_conv_i8_i8(const tw_integer_conv_i8_i8_shape s, const int8_t *x, const int8_t *w,
+        const int8_t *x_zero, const int8_t *w_zeros, int32_t *y)
 {
     for (int32_t n = 0; n < s.batches; ++n) {
         for (int32_t i = 0; i < s.depth.outputs; ++i) {
@@ -98,8 +98,8 @@ TW_KERNEL void tw_integer_conv_i8_i8(const tw_integer_conv_i8_i8_shape s, const 
                 const tw_taps row = tw_taps_inside(&s.row, j);
                 for (int32_t k = 0; k < s.column.outputs; ++k) {
                     const tw_taps column = tw_taps_inside(&s.column, k);
-                    tw_integer_conv_i8_i8_outputs(&s, depth, row, column, x + n * s.x_batch, w, x_zero ? *x_zero : 0, w_zeros,
-                                        y + n * s.y_batch + i * s.depth.y_step + j * s.row.y_step
+                    tw_integer_conv_i8_i8_outputs(&s, depth, row, column, x + n * s.x_batch, w, x_zero ? *x_zero : 0,
+                        w_zeros, y + n * s.y_batch + i * s.depth.y_step + j * s.row.y_step
                                             + k * s.column.y_step);
                 }
             }

@@ -17,7 +17,8 @@ TW_KERNEL int32_t tw_gathered(int64_t index, int32_t extent)
     return position < 0 ? 0 : (position < extent ? (int32_t)position : extent - 1);
 }
 
-TW_KERNEL void tw_gather_f32_i64_2(int32_t n0, int32_t n1, const float *x, int32_t x0, int32_t x1, const int64_t *i, int32_t i0, int32_t i1, float *y, int32_t y0, int32_t y1, int32_t extent, int32_t step)
+TW_KERNEL void tw_gather_f32_i64_2(int32_t n0, int32_t n1, const float *x, int32_t x0, int32_t x1, const int64_t *i,
+        int32_t i0, int32_t i1, float *y, int32_t y0, int32_t y1, int32_t extent, int32_t step)
 {
     for (int32_t k0 = 0; k0 < n0; ++k0) {
         for (int32_t k1 = 0; k1 < n1; ++k1) {

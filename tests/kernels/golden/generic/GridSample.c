@@ -70,8 +70,8 @@ TW_KERNEL tw_grid_taps tw_grid_sample_linear_zeros_taps(const tw_grid_axis *axis
 }
 
 /* One sample of one channel. */
-TW_KERNEL float tw_grid_sample_linear_zeros_sum(const tw_grid_sample *s, const tw_grid_taps *depth, const tw_grid_taps *row,
-                                const tw_grid_taps *column, const float *x)
+TW_KERNEL float tw_grid_sample_linear_zeros_sum(const tw_grid_sample *s, const tw_grid_taps *depth,
+        const tw_grid_taps *row, const tw_grid_taps *column, const float *x)
 {
     float sum = 0.0f;
     for (int32_t d = 0; d < (s->depth.part < 0 ? 1 : 2); ++d) {
@@ -95,7 +95,8 @@ TW_KERNEL void tw_grid_sample_linear_zeros(const tw_grid_sample s, const float *
                 for (int32_t k = 0; k < s.column.outputs; ++k) {
                     const float *const at = g + n * s.g_batch + i * s.depth.g_step + j * s.row.g_step
                         + k * s.column.g_step;
-                    const tw_grid_taps depth = tw_grid_sample_linear_zeros_taps(&s.depth, at), row = tw_grid_sample_linear_zeros_taps(&s.row, at);
+                    const tw_grid_taps depth = tw_grid_sample_linear_zeros_taps(&s.depth, at),
+                        row = tw_grid_sample_linear_zeros_taps(&s.row, at);
                     const tw_grid_taps column = tw_grid_sample_linear_zeros_taps(&s.column, at);
                     float *const yk = y + n * s.y_batch + i * s.depth.y_step + j * s.row.y_step
                         + k * s.column.y_step;

@@ -61,8 +61,8 @@ typedef struct {
 } tw_pool;
 
 /* The largest element of one window of one channel, and its place; -1 where all is padding. */
-TW_KERNEL void tw_max_pool_indices_f32_window(const tw_pool *p, const tw_places *at, tw_taps depth, tw_taps row, tw_taps column,
-                                  int32_t image, const float *x, float *y, int64_t *place)
+TW_KERNEL void tw_max_pool_indices_f32_window(const tw_pool *p, const tw_places *at, tw_taps depth, tw_taps row,
+        tw_taps column, int32_t image, const float *x, float *y, int64_t *place)
 {
     float largest = -INFINITY;
     int32_t found = -1;

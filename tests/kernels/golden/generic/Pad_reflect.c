@@ -19,7 +19,9 @@ TW_KERNEL int32_t tw_pad_reflect(int32_t position, int32_t extent)
     return forward < extent ? forward : period - forward;
 }
 
-TW_KERNEL void tw_pad_reflect_f32_3(int32_t n0, int32_t first0, int32_t extent0, int32_t moved0, int32_t n1, int32_t first1, int32_t extent1, int32_t moved1, int32_t n2, int32_t first2, int32_t extent2, int32_t moved2, const float *x, int32_t x0, int32_t x1, int32_t x2, float *y, int32_t y0, int32_t y1, int32_t y2, float value)
+TW_KERNEL void tw_pad_reflect_f32_3(int32_t n0, int32_t first0, int32_t extent0, int32_t moved0, int32_t n1,
+        int32_t first1, int32_t extent1, int32_t moved1, int32_t n2, int32_t first2, int32_t extent2, int32_t moved2,
+        const float *x, int32_t x0, int32_t x1, int32_t x2, float *y, int32_t y0, int32_t y1, int32_t y2, float value)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
         const int32_t p0 = tw_pad_reflect(first0 + i0, extent0);

@@ -32,7 +32,9 @@ TW_KERNEL int32_t tw_qadd_rounded_int64(int32_t a, int32_t b, tw_qadd_int64 p)
     return (int32_t)((rounded < low ? low : (rounded > high ? high : rounded)) - zero);
 }
 
-TW_KERNEL void tw_qadd_i8_i8_i8_acc64_3(int32_t n0, int32_t n1, int32_t n2, const int8_t *a_in, int32_t a0, int32_t a1, int32_t a2, const int8_t *b_in, int32_t b0, int32_t b1, int32_t b2, int8_t *y_out, int32_t y0, int32_t y1, int32_t y2, tw_qadd_int64 p)
+TW_KERNEL void tw_qadd_i8_i8_i8_acc64_3(int32_t n0, int32_t n1, int32_t n2, const int8_t *a_in, int32_t a0, int32_t a1,
+        int32_t a2, const int8_t *b_in, int32_t b0, int32_t b1, int32_t b2, int8_t *y_out, int32_t y0, int32_t y1,
+        int32_t y2, tw_qadd_int64 p)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
         for (int32_t i1 = 0; i1 < n1; ++i1) {

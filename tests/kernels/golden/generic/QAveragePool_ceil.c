@@ -72,8 +72,8 @@ TW_KERNEL int32_t tw_requant_fixed(int64_t product, tw_requant p)
     return q < p.low ? p.low : (q > p.high ? p.high : (int32_t)q);
 }
 
-/* clamp(rne(v), low, high), the limits below 2^22. Adding 3 * 2^22 leaves no bit for a fraction: the addition rounds, to
- * nearest even, and the integer is in the low bits of the sum. A target may bring its own. */
+/* clamp(rne(v), low, high), the limits below 2^22. Adding 3 * 2^22 leaves no bit for a fraction: the addition rounds,
+ * to nearest even, and the integer is in the low bits of the sum. A target may bring its own. */
 #ifndef TW_ROUND_CLAMPED
 TW_KERNEL int32_t tw_round_clamped(float v, int32_t low, int32_t high)
 {
@@ -129,9 +129,10 @@ TW_KERNEL void tw_qaverage_pool_i8_i8_sums(const tw_pool *p, int32_t count, tw_t
     }
 }
 
-/* One window, every channel. `zeros` is what the elements inside have too much; `word` belongs to the window's count. */
-TW_KERNEL void tw_qaverage_pool_i8_i8_window(const tw_pool *p, tw_requant requant, tw_taps depth, tw_taps row, tw_taps column,
-        int32_t zeros, int32_t word, const int8_t *x, int8_t *y)
+/* One window, every channel. `zeros` is what the elements inside have too much; `word` belongs to the window's
+ * count. */
+TW_KERNEL void tw_qaverage_pool_i8_i8_window(const tw_pool *p, tw_requant requant, tw_taps depth, tw_taps row,
+        tw_taps column, int32_t zeros, int32_t word, const int8_t *x, int8_t *y)
 {
     int32_t sums[4];
     int32_t c = 0;

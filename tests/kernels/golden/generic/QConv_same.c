@@ -31,8 +31,8 @@ TW_KERNEL int32_t tw_requant_fixed(int64_t product, tw_requant p)
     return q < p.low ? p.low : (q > p.high ? p.high : (int32_t)q);
 }
 
-/* clamp(rne(v), low, high), the limits below 2^22. Adding 3 * 2^22 leaves no bit for a fraction: the addition rounds, to
- * nearest even, and the integer is in the low bits of the sum. A target may bring its own. */
+/* clamp(rne(v), low, high), the limits below 2^22. Adding 3 * 2^22 leaves no bit for a fraction: the addition rounds,
+ * to nearest even, and the integer is in the low bits of the sum. A target may bring its own. */
 #ifndef TW_ROUND_CLAMPED
 TW_KERNEL int32_t tw_round_clamped(float v, int32_t low, int32_t high)
 {
@@ -144,8 +144,8 @@ TW_KERNEL void tw_dot_i8_i8_acc32_4(tw_dot_i8_i8_acc32 p, const int8_t *x, const
 }
 
 /* The taps inside the tile, for `count` outputs: 1 or 4. */
-TW_KERNEL void tw_qconv_i8_i8_i8_acc32_inside(const tw_qconv *p, int32_t count, int32_t x_apart, tw_taps depth, tw_taps row,
-        tw_taps column, const int8_t *x, const int8_t *w, const int32_t *z, int32_t *acc)
+TW_KERNEL void tw_qconv_i8_i8_i8_acc32_inside(const tw_qconv *p, int32_t count, int32_t x_apart, tw_taps depth,
+        tw_taps row, tw_taps column, const int8_t *x, const int8_t *w, const int32_t *z, int32_t *acc)
 {
     const int32_t taps = p->joined ? column.last - column.first : 1; /* in one run */
     const tw_dot_i8_i8_acc32 run = {.count = taps * p->group_inputs, .x_step = p->step, .w_step = 1, .x_apart = x_apart,
@@ -202,8 +202,8 @@ TW_KERNEL int32_t tw_qconv_i8_i8_i8_acc32_outside(const tw_qconv *p, tw_taps dep
 }
 
 /* One window, `count` outputs (1 or 4), from accumulators to stored bytes. */
-TW_KERNEL void tw_qconv_i8_i8_i8_acc32_outputs(const tw_qconv *p, int32_t count, int32_t x_apart, tw_taps depth, tw_taps row,
-        tw_taps column, const int8_t *x, const int8_t *w, const int32_t *b, const int32_t *r,
+TW_KERNEL void tw_qconv_i8_i8_i8_acc32_outputs(const tw_qconv *p, int32_t count, int32_t x_apart, tw_taps depth,
+        tw_taps row, tw_taps column, const int8_t *x, const int8_t *w, const int32_t *b, const int32_t *r,
         const int32_t *z, int8_t *y)
 {
     int32_t acc[4];

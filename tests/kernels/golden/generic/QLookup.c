@@ -10,7 +10,8 @@
 #  endif
 #endif
 
-TW_KERNEL void tw_qlookup_i8_i8_1(int32_t n0, const int8_t *x_in, int32_t x0, int8_t *y_out, int32_t y0, const int8_t * t)
+TW_KERNEL void tw_qlookup_i8_i8_1(int32_t n0, const int8_t *x_in, int32_t x0, int8_t *y_out, int32_t y0,
+        const int8_t * t)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
         const int8_t x = x_in[i0 * x0];

@@ -31,8 +31,8 @@ TW_KERNEL int32_t tw_requant_fixed(int64_t product, tw_requant p)
     return q < p.low ? p.low : (q > p.high ? p.high : (int32_t)q);
 }
 
-/* clamp(rne(v), low, high), the limits below 2^22. Adding 3 * 2^22 leaves no bit for a fraction: the addition rounds, to
- * nearest even, and the integer is in the low bits of the sum. A target may bring its own. */
+/* clamp(rne(v), low, high), the limits below 2^22. Adding 3 * 2^22 leaves no bit for a fraction: the addition rounds,
+ * to nearest even, and the integer is in the low bits of the sum. A target may bring its own. */
 #ifndef TW_ROUND_CLAMPED
 TW_KERNEL int32_t tw_round_clamped(float v, int32_t low, int32_t high)
 {
@@ -60,14 +60,17 @@ TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
     return tw_requant_exact((float)acc, word, p);
 }
 
-TW_KERNEL void tw_qmul_i8_i8_i8_3(int32_t n0, int32_t n1, int32_t n2, const int8_t *a_in, int32_t a0, int32_t a1, int32_t a2, const int8_t *b_in, int32_t b0, int32_t b1, int32_t b2, int8_t *y_out, int32_t y0, int32_t y1, int32_t y2, int32_t a_zero_point, int32_t b_zero_point, int32_t word, tw_requant p)
+TW_KERNEL void tw_qmul_i8_i8_i8_3(int32_t n0, int32_t n1, int32_t n2, const int8_t *a_in, int32_t a0, int32_t a1,
+        int32_t a2, const int8_t *b_in, int32_t b0, int32_t b1, int32_t b2, int8_t *y_out, int32_t y0, int32_t y1,
+        int32_t y2, int32_t a_zero_point, int32_t b_zero_point, int32_t word, tw_requant p)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
         for (int32_t i1 = 0; i1 < n1; ++i1) {
             for (int32_t i2 = 0; i2 < n2; ++i2) {
                 const int8_t a = a_in[i0 * a0 + i1 * a1 + i2 * a2];
                 const int8_t b = b_in[i0 * b0 + i1 * b1 + i2 * b2];
-                y_out[i0 * y0 + i1 * y1 + i2 * y2] = (int8_t)tw_requant_int32((a - a_zero_point) * (b - b_zero_point), word, p);
+                y_out[i0 * y0 + i1 * y1 + i2 * y2] = (int8_t)tw_requant_int32((a - a_zero_point) * (b - b_zero_point),
+                    word, p);
             }
         }
     }

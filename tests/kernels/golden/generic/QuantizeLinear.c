@@ -35,7 +35,9 @@ TW_KERNEL int32_t tw_saturate(int32_t x, int32_t zero, int32_t low, int32_t high
     return moved < low ? low : (moved > high ? high : moved);
 }
 
-TW_KERNEL void tw_quantize_f32_i8_z_3(int32_t n0, int32_t n1, int32_t n2, const float *x_in, int32_t x0, int32_t x1, int32_t x2, const float *s_in, int32_t s0, int32_t s1, int32_t s2, const int8_t *z_in, int32_t z0, int32_t z1, int32_t z2, int8_t *y_out, int32_t y0, int32_t y1, int32_t y2)
+TW_KERNEL void tw_quantize_f32_i8_z_3(int32_t n0, int32_t n1, int32_t n2, const float *x_in, int32_t x0, int32_t x1,
+        int32_t x2, const float *s_in, int32_t s0, int32_t s1, int32_t s2, const int8_t *z_in, int32_t z0, int32_t z1,
+        int32_t z2, int8_t *y_out, int32_t y0, int32_t y1, int32_t y2)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
         for (int32_t i1 = 0; i1 < n1; ++i1) {

@@ -11,7 +11,8 @@
 #endif
 
 /* Every output between its two neighbours along each axis. */
-typedef struct { /* one spatial axis; output i of the whole tensor lies at (slope * i + offset) / divisor of the input */
+typedef struct { /* one spatial axis; output i of the whole tensor lies at (slope * i + offset) / divisor of the
+                  * input */
     int32_t outputs, first; /* of this tile */
     int32_t slope, offset, divisor;
     int32_t last; /* of the whole input */

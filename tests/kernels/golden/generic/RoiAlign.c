@@ -70,8 +70,8 @@ TW_KERNEL tw_roi_spot tw_roi_found(const tw_roi_axis *axis, const tw_roi_span *s
 }
 
 /* One sample of every channel, into what the bin has so far. */
-TW_KERNEL void tw_roi_align_avg_half_pixel_add(const tw_roi_align *s, tw_roi_spot row, tw_roi_spot column, const float *x, float *y,
-                               int32_t is_first)
+TW_KERNEL void tw_roi_align_avg_half_pixel_add(const tw_roi_align *s, tw_roi_spot row, tw_roi_spot column,
+        const float *x, float *y, int32_t is_first)
 {
     for (int32_t c = 0; c < s->channels; ++c) {
         const float *const xc = x + c * s->x_channel;
@@ -89,8 +89,8 @@ TW_KERNEL void tw_roi_align_avg_half_pixel_add(const tw_roi_align *s, tw_roi_spo
 }
 
 /* One bin of one region. */
-TW_KERNEL void tw_roi_align_avg_half_pixel_bin(const tw_roi_align *s, const tw_roi_span *rows, const tw_roi_span *columns, int32_t i,
-                               int32_t j, const float *x, float *y)
+TW_KERNEL void tw_roi_align_avg_half_pixel_bin(const tw_roi_align *s, const tw_roi_span *rows,
+        const tw_roi_span *columns, int32_t i, int32_t j, const float *x, float *y)
 {
     if (rows->samples < 1 || columns->samples < 1) {
         for (int32_t c = 0; c < s->channels; ++c) {
@@ -109,7 +109,8 @@ TW_KERNEL void tw_roi_align_avg_half_pixel_bin(const tw_roi_align *s, const tw_r
     }
 }
 
-TW_KERNEL void tw_roi_align_avg_half_pixel(const tw_roi_align s, const float *x, const float *b, const int64_t *images, float *y)
+TW_KERNEL void tw_roi_align_avg_half_pixel(const tw_roi_align s, const float *x, const float *b, const int64_t *images,
+        float *y)
 {
     for (int32_t r = 0; r < s.regions; ++r) {
         const int64_t given = images[r * s.i_step];

@@ -10,7 +10,8 @@
 #  endif
 #endif
 
-TW_KERNEL void tw_copy_f32_3(int32_t n0, int32_t n1, int32_t n2, const float *x_in, int32_t x0, int32_t x1, int32_t x2, float *y_out, int32_t y0, int32_t y1, int32_t y2)
+TW_KERNEL void tw_copy_f32_3(int32_t n0, int32_t n1, int32_t n2, const float *x_in, int32_t x0, int32_t x1, int32_t x2,
+        float *y_out, int32_t y0, int32_t y1, int32_t y2)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
         for (int32_t i1 = 0; i1 < n1; ++i1) {

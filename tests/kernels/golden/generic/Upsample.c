@@ -10,7 +10,9 @@
 #  endif
 #endif
 
-TW_KERNEL void tw_upsample_f32_1x3x2(int32_t n0, int32_t first0, int32_t moved0, int32_t n1, int32_t first1, int32_t moved1, int32_t n2, int32_t first2, int32_t moved2, const float *x, int32_t x0, int32_t x1, int32_t x2, float *y, int32_t y0, int32_t y1, int32_t y2)
+TW_KERNEL void tw_upsample_f32_1x3x2(int32_t n0, int32_t first0, int32_t moved0, int32_t n1, int32_t first1,
+        int32_t moved1, int32_t n2, int32_t first2, int32_t moved2, const float *x, int32_t x0, int32_t x1, int32_t x2,
+        float *y, int32_t y0, int32_t y1, int32_t y2)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
         const int32_t p0 = first0 + i0 + moved0;

@@ -162,8 +162,8 @@ typedef struct {
 #  define TW_XP_LOOP(count) \
     ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
 #  define TW_XP_LOOP_END ".option pop"
-/* Two of them, one inside the other: [inner] times the first `count` instructions, then `rest` more, two at least or one
- * and nothing around it; all of that [outer] times. */
+/* Two of them, one inside the other: [inner] times the first `count` instructions, then `rest` more, two at least or
+ * one and nothing around it; all of that [outer] times. */
 #  define TW_XP_LOOPS(count, rest) \
     ".option push\n\t.option norvc\n\t.balign 4\n\t" \
     ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t" \
@@ -602,14 +602,16 @@ TW_KERNEL float tw_xp_f32_finish_none(float value, float low, float high)
 }
 
 /* Channel by channel: its filter stays in registers along a row, two neighbouring windows share what they read. */
-TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const tw_xp_lane_floats f, const float *x, const float *w, const float *b,
-        float *y)
+TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const tw_xp_lane_floats f, const float *x,
+        const float *w, const float *b, float *y)
 {
     const int32_t column = p.x_column, row = p.row_dilation * p.x_row, step = 1 * p.x_column;
     for (int32_t o = 0; o < p.outputs; ++o) {
         const float *const wo = w + o * f.w_channel;
         const float bias = b ? b[o] : 0.0f;
-        const float w0 = wo[0 * f.w_tap], w1 = wo[1 * f.w_tap], w2 = wo[2 * f.w_tap], w3 = wo[3 * f.w_tap], w4 = wo[4 * f.w_tap], w5 = wo[5 * f.w_tap], w6 = wo[6 * f.w_tap], w7 = wo[7 * f.w_tap], w8 = wo[8 * f.w_tap];
+        const float w0 = wo[0 * f.w_tap], w1 = wo[1 * f.w_tap], w2 = wo[2 * f.w_tap], w3 = wo[3 * f.w_tap],
+            w4 = wo[4 * f.w_tap], w5 = wo[5 * f.w_tap], w6 = wo[6 * f.w_tap], w7 = wo[7 * f.w_tap],
+            w8 = wo[8 * f.w_tap];
         for (int32_t n = 0; n < p.batches; ++n) {
             for (int32_t i = 0; i < p.rows; ++i) {
                 const int32_t top = i * p.row_stride - p.top;
@@ -622,21 +624,24 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
                     if (left >= 2 && whole && start >= 0 && start + 3 < p.in_columns) {
                         const float *const at = x + from;
                         float s0 = bias, s1 = bias;
-                        const float x0_0 = at[0 * row + 0 * column], x0_1 = at[0 * row + 1 * column], x0_2 = at[0 * row + 2 * column], x0_3 = at[0 * row + 3 * column];
+                        const float x0_0 = at[0 * row + 0 * column], x0_1 = at[0 * row + 1 * column],
+                            x0_2 = at[0 * row + 2 * column], x0_3 = at[0 * row + 3 * column];
                         s0 = tw_xp_f32_fma(x0_0, w0, s0);
                         s1 = tw_xp_f32_fma(x0_1, w0, s1);
                         s0 = tw_xp_f32_fma(x0_1, w1, s0);
                         s1 = tw_xp_f32_fma(x0_2, w1, s1);
                         s0 = tw_xp_f32_fma(x0_2, w2, s0);
                         s1 = tw_xp_f32_fma(x0_3, w2, s1);
-                        const float x1_0 = at[1 * row + 0 * column], x1_1 = at[1 * row + 1 * column], x1_2 = at[1 * row + 2 * column], x1_3 = at[1 * row + 3 * column];
+                        const float x1_0 = at[1 * row + 0 * column], x1_1 = at[1 * row + 1 * column],
+                            x1_2 = at[1 * row + 2 * column], x1_3 = at[1 * row + 3 * column];
                         s0 = tw_xp_f32_fma(x1_0, w3, s0);
                         s1 = tw_xp_f32_fma(x1_1, w3, s1);
                         s0 = tw_xp_f32_fma(x1_1, w4, s0);
                         s1 = tw_xp_f32_fma(x1_2, w4, s1);
                         s0 = tw_xp_f32_fma(x1_2, w5, s0);
                         s1 = tw_xp_f32_fma(x1_3, w5, s1);
-                        const float x2_0 = at[2 * row + 0 * column], x2_1 = at[2 * row + 1 * column], x2_2 = at[2 * row + 2 * column], x2_3 = at[2 * row + 3 * column];
+                        const float x2_0 = at[2 * row + 0 * column], x2_1 = at[2 * row + 1 * column],
+                            x2_2 = at[2 * row + 2 * column], x2_3 = at[2 * row + 3 * column];
                         s0 = tw_xp_f32_fma(x2_0, w6, s0);
                         s1 = tw_xp_f32_fma(x2_1, w6, s1);
                         s0 = tw_xp_f32_fma(x2_1, w7, s0);
@@ -652,15 +657,18 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
                     } else if (whole && start >= 0 && start + 2 < p.in_columns) {
                         const float *const at = x + from;
                         float s0 = bias;
-                        const float x0_0 = at[0 * row + 0 * column], x0_1 = at[0 * row + 1 * column], x0_2 = at[0 * row + 2 * column];
+                        const float x0_0 = at[0 * row + 0 * column], x0_1 = at[0 * row + 1 * column],
+                            x0_2 = at[0 * row + 2 * column];
                         s0 = tw_xp_f32_fma(x0_0, w0, s0);
                         s0 = tw_xp_f32_fma(x0_1, w1, s0);
                         s0 = tw_xp_f32_fma(x0_2, w2, s0);
-                        const float x1_0 = at[1 * row + 0 * column], x1_1 = at[1 * row + 1 * column], x1_2 = at[1 * row + 2 * column];
+                        const float x1_0 = at[1 * row + 0 * column], x1_1 = at[1 * row + 1 * column],
+                            x1_2 = at[1 * row + 2 * column];
                         s0 = tw_xp_f32_fma(x1_0, w3, s0);
                         s0 = tw_xp_f32_fma(x1_1, w4, s0);
                         s0 = tw_xp_f32_fma(x1_2, w5, s0);
-                        const float x2_0 = at[2 * row + 0 * column], x2_1 = at[2 * row + 1 * column], x2_2 = at[2 * row + 2 * column];
+                        const float x2_0 = at[2 * row + 0 * column], x2_1 = at[2 * row + 1 * column],
+                            x2_2 = at[2 * row + 2 * column];
                         s0 = tw_xp_f32_fma(x2_0, w6, s0);
                         s0 = tw_xp_f32_fma(x2_1, w7, s0);
                         s0 = tw_xp_f32_fma(x2_2, w8, s0);

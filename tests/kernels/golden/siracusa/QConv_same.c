@@ -143,7 +143,8 @@ TW_KERNEL void tw_charge(uint32_t cycles, int32_t part, int32_t whole)
     tw_rt_charge((uint32_t)((uint64_t)cycles * (uint32_t)part / (uint32_t)whole));
 }
 
-TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t x0, int32_t x1, int8_t *y_out, int32_t y0, int32_t y1)
+TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t x0, int32_t x1, int8_t *y_out,
+        int32_t y0, int32_t y1)
 {
     for (int32_t i0 = 0; i0 < n0; ++i0) {
         for (int32_t i1 = 0; i1 < n1; ++i1) {
@@ -178,8 +179,8 @@ typedef struct {
 #  define TW_XP_LOOP(count) \
     ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
 #  define TW_XP_LOOP_END ".option pop"
-/* Two of them, one inside the other: [inner] times the first `count` instructions, then `rest` more, two at least or one
- * and nothing around it; all of that [outer] times. */
+/* Two of them, one inside the other: [inner] times the first `count` instructions, then `rest` more, two at least or
+ * one and nothing around it; all of that [outer] times. */
 #  define TW_XP_LOOPS(count, rest) \
     ".option push\n\t.option norvc\n\t.balign 4\n\t" \
     ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t" \
@@ -528,7 +529,8 @@ TW_KERNEL uint32_t tw_xp_inside(int32_t start, int32_t taps, int32_t dilation, i
 }
 
 /* Two pixels and four channels: `count` runs of x, each of `words` words, both one at least. `runs` says where they
- * begin, one pixel's before the other's; what lies behind the last may be read. Weights are stored in the order in which they are read. */
+ * begin, one pixel's before the other's; what lies behind the last may be read. Weights are stored in the order in
+ * which they are read. */
 TW_KERNEL void tw_xp_dot2_ss(int32_t count, const uint8_t *const *runs, int32_t words, const uint8_t *w, int32_t *acc)
 {
     int32_t s0 = acc[0], s1 = acc[1], s2 = acc[2], s3 = acc[3], s4 = acc[4], s5 = acc[5], s6 = acc[6], s7 = acc[7];
@@ -554,7 +556,8 @@ TW_KERNEL void tw_xp_dot2_ss(int32_t count, const uint8_t *const *runs, int32_t 
         TW_XP_LW(t1, %[runs], 4)
         TW_XP_LW(t3, %[runs], 4)
         TW_XP_LOOP_END
-        : [s0] "+&r"(s0), [s1] "+&r"(s1), [s2] "+&r"(s2), [s3] "+&r"(s3), [s4] "+&r"(s4), [s5] "+&r"(s5), [s6] "+&r"(s6), [s7] "+&r"(s7), [w] "+&r"(w), [runs] "+&r"(runs)
+        : [s0] "+&r"(s0), [s1] "+&r"(s1), [s2] "+&r"(s2), [s3] "+&r"(s3), [s4] "+&r"(s4), [s5] "+&r"(s5),
+            [s6] "+&r"(s6), [s7] "+&r"(s7), [w] "+&r"(w), [runs] "+&r"(runs)
         : [outer] "r"(count), [inner] "r"(words)
         : "memory", "t1", "t3", "a6", "a7", "t4", "t5", "t6");
 #else
@@ -674,8 +677,8 @@ TW_KERNEL void tw_xp_finish_i8(int32_t pixels, const int32_t *acc, const int32_t
 }
 
 /* Where the taps of `pixels` windows begin, 1 or 2, row by row: those outside at `pad`. */
-TW_XP_APART void tw_xp_products_ss_i8_direct_1_9_taps(tw_xp_taps taps, int32_t pixels, const tw_xp_pixel *at, const uint8_t *x,
-        const uint8_t *pad, const uint8_t **runs)
+TW_XP_APART void tw_xp_products_ss_i8_direct_1_9_taps(tw_xp_taps taps, int32_t pixels, const tw_xp_pixel *at,
+        const uint8_t *x, const uint8_t *pad, const uint8_t **runs)
 {
     for (int32_t i = 0; i < pixels; ++i, ++at) {
         const uint8_t **run = runs + i;
@@ -692,8 +695,8 @@ TW_XP_APART void tw_xp_products_ss_i8_direct_1_9_taps(tw_xp_taps taps, int32_t p
 }
 
 /* Every channel of `pixels` pixels, 1 or 2. */
-TW_KERNEL void tw_xp_products_ss_i8_direct_1_9_pixels(const tw_xp_windows *p, int32_t pixels, const tw_xp_pixel *at, const uint8_t *x,
-        const uint8_t *w, const int32_t *b, const uint8_t *pad)
+TW_KERNEL void tw_xp_products_ss_i8_direct_1_9_pixels(const tw_xp_windows *p, int32_t pixels, const tw_xp_pixel *at,
+        const uint8_t *x, const uint8_t *w, const int32_t *b, const uint8_t *pad)
 {
     const uint8_t *runs[20];
     const int32_t row = p->row_dilation * p->x_row;
@@ -724,13 +727,14 @@ TW_KERNEL void tw_xp_products_ss_i8_direct_1_9_pixels(const tw_xp_windows *p, in
     }
 }
 
-TW_KERNEL void tw_xp_products_ss_i8_direct_1_9(const tw_xp_windows p, const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y,
-        const uint8_t *pad)
+TW_KERNEL void tw_xp_products_ss_i8_direct_1_9(const tw_xp_windows p, const uint8_t *x, const uint8_t *w,
+        const int32_t *b, uint8_t *y, const uint8_t *pad)
 {
     tw_xp_pixel at[2];
     int32_t held = 0;
     for (int32_t n = 0; n < p.batches; ++n) {
-        for (int32_t j = 0; j < p.columns; ++j) { /* pixels of a column make pairs: few of them reach beside the image */
+        for (int32_t j = 0; j < p.columns; ++j) { /* pixels of a column make pairs: few of them reach beside the
+                                                   * image */
             const int32_t left = j * p.column_stride - p.left;
             const uint32_t beside = tw_xp_inside(left, p.column_taps, p.column_dilation, p.in_columns);
             for (int32_t i = 0; i < p.rows; ++i) {

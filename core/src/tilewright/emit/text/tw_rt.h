@@ -15,7 +15,8 @@
 extern "C" {
 #endif
 
-/* This core's number among those that compute, 0 .. tw_rt_cores() - 1. A mover that does not compute has tw_rt_cores(). */
+/* This core's number among those that compute, 0 .. tw_rt_cores() - 1. A mover that does not compute has
+ * tw_rt_cores(). */
 uint32_t tw_rt_core(void);
 uint32_t tw_rt_cores(void);
 
@@ -27,12 +28,14 @@ void tw_rt_barrier(void);
 
 /* Starts a transfer of `rows` rows of `bytes` bytes; strides are bytes from row to row. Mover only.
  * The source may not change and the destination may not be touched before tw_rt_wait(the number returned). */
-uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t dst_stride, uint32_t src_stride);
+uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows,
+        uint32_t dst_stride, uint32_t src_stride);
 
 /* Waits for one transfer, and frees its number. Mover only. */
 void tw_rt_wait(uint32_t transfer);
 
-/* From here on bytes mean something (live), or nobody reads them before they are written again (dead). May do nothing. */
+/* From here on bytes mean something (live), or nobody reads them before they are written again (dead).
+ * May do nothing. */
 void tw_rt_live(void *bytes, uint32_t size);
 void tw_rt_dead(void *bytes, uint32_t size);
 

@@ -26,6 +26,14 @@ TW_KERNEL tw_range tw_next_rows(const tw_rows *rows, int32_t most, int32_t exten
     return next;
 }
 
+/* The same of a step that goes from its last row to its first. */
+TW_KERNEL tw_range tw_rows_before(const tw_rows *rows, int32_t most, int32_t extent)
+{
+    const int32_t high = extent - rows->made;
+    const tw_range next = {high < most ? 0 : high - most, high};
+    return next;
+}
+
 /* Where there is no room for the rows up to `end`, those before `low`, which nobody reads any more, make it: in each of
  * `blocks` blocks of `capacity` rows, what stays is moved to the beginning. */
 TW_KERNEL void tw_make_room(tw_rows *rows, int32_t end, int32_t low, uint8_t *bytes, int32_t blocks, int32_t capacity,

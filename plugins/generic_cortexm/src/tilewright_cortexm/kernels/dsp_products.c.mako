@@ -3,6 +3,11 @@ Needs function, blocks, runs (of each: first output, count), pixels, widen, grou
 columns), direct (whether x itself is the column), pairs (blocks of two columns, where three are computed together but
 do not come out even).
 </%doc>\
+<%!
+def plus(distance, unit=""):
+    """The way from the first output to the one that a block begins with; nothing for the first."""
+    return f" + {distance}{unit}" if distance else ""
+%>\
 #include "dsp_block.h"
 #include "dsp_conv.h"
 
@@ -39,9 +44,9 @@ TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t
         tw_dsp_block b = {.columns = columns, .end = columns + words, .apart = p.y_step,
             .above = p.above, .zero_point = p.zero_point};
 % for number, (shape, (first, count)) in enumerate(zip(blocks, runs)):
-        b.w = w + ${first} * (p.row_taps * p.column_runs * p.groups);
-        b.parameters = parameters + ${2 * first};
-        b.y = y + at * p.y_step + ${first};
+        b.w = w${plus(first, " * (p.row_taps * p.column_runs * p.groups)")};
+        b.parameters = parameters${plus(2 * first)};
+        b.y = y + at * p.y_step${plus(first)};
         b.blocks = ${count};
 % if pairs:
         (count == 2 ? ${pairs[number]["block"]} : ${shape["block"]})(&b);

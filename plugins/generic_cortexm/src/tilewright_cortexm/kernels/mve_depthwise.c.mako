@@ -1,4 +1,9 @@
 <%doc> Needs function, taps, blocks, runs (of each: first channel, count). </%doc>\
+<%!
+def plus(distance, unit=""):
+    """The way from the first output to the one that a block begins with; nothing for the first."""
+    return f" + {distance}{unit}" if distance else ""
+%>\
 #include "depthwise_taps.h"
 #include "mve.h"
 #include "mve_pixel.h"
@@ -26,9 +31,9 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t 
 % if first:
             b.base += ${first};
 % endif
-            b.w = w + ${first * taps};
-            b.parameters = parameters + ${2 * first};
-            b.y = y + (i * p.out_width + j) * p.channels + ${first};
+            b.w = w${plus(first * taps)};
+            b.parameters = parameters${plus(2 * first)};
+            b.y = y + (i * p.out_width + j) * p.channels${plus(first)};
             b.groups = ${count};
             ${shape["block"]}(&b);
 % endfor

@@ -1,4 +1,9 @@
 <%doc> Needs function, blocks, runs (of each: first output, count), pixels, direct, flip (128 where x is unsigned, or 0). </%doc>\
+<%!
+def plus(distance, unit=""):
+    """The way from the first output to the one that a block begins with; nothing for the first."""
+    return f" + {distance}{unit}" if distance else ""
+%>\
 #include "mve_block.h"
 #include "mve_column.h"
 
@@ -27,9 +32,9 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
         tw_mve_block b = {.x = from[0], .other = from[1], .apart = p.y_step, .steps = p.steps,
             .zero_point = p.zero_point};
 % for index, (shape, (first, count)) in enumerate(zip(blocks, runs)):
-        b.w = w + ${first} * p.length;
-        b.parameters = parameters + ${2 * first};
-        b.y = y + at * p.y_step + ${first};
+        b.w = w${plus(first, " * p.length")};
+        b.parameters = parameters${plus(2 * first)};
+        b.y = y + at * p.y_step${plus(first)};
         b.blocks = ${count};
         ${shape["block"]}(&b);
 % endfor

@@ -1,0 +1,104 @@
+"""Knows how far apart outputs are from what they are over, and which way the rows of their steps go, so that chains of
+them stay together. Does not know which steps are computed so, nor where anything is placed.
+
+An output begins a little before what it is over; or, where the last row is computed first, it ends a little behind. A
+chain of outputs that all begin before the other wanders through memory, and takes all of what it passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tilewright.ir.dataclass import dataclass
+from tilewright.ir.rounding import align_down
+
+_MOST_STATES = 32  # of a chain that are looked at together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """Buffer `taker` is over buffer `giver`. Distances are from the giver's start to the taker's, multiples of `grain`:
+    at most `forward`, or at least `backward`, which is None where that way is not possible.
+    """
+
+    step: str
+    taker: str
+    giver: str
+    forward: int
+    backward: int | None
+    grain: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distance:
+    """What is chosen for a link."""
+
+    size_bytes: int
+    backward: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Way:
+    """The end of a chain, and its lowest and highest byte from the first giver's start."""
+
+    at: int
+    low: int
+    high: int
+    distances: tuple[Distance, ...] = ()
+
+    @property
+    def merit(self) -> tuple[int, int]:
+        return self.high - self.low, sum(one.backward for one in self.distances)
+
+
+def distances(links: Sequence[Link], sizes: Mapping[str, int]) -> dict[str, Distance]:
+    """By step. `links` are in the order of the steps; `sizes`: buffer -> bytes."""
+    found: dict[str, Distance] = {}
+    for chain in _chains(links):
+        found.update(zip((link.step for link in chain), _narrowest(chain, sizes).distances, strict=True))
+    return found
+
+
+def widest(links: Sequence[Link], sizes: Mapping[str, int]) -> int:
+    """Bytes that the longest of the chains takes."""
+    ways = (_narrowest(chain, sizes) for chain in _chains(links))
+    return max((way.high - way.low for way in ways), default=0)
+
+
+def _chains(links: Sequence[Link]) -> list[list[Link]]:
+    """Who takes bytes may lose others to the next one."""
+    chains: list[list[Link]] = []
+    ending: dict[str, list[Link]] = {}
+    for link in links:
+        chain = ending.pop(link.giver, None)
+        if chain is None:
+            chain = []
+            chains.append(chain)
+        chain.append(link)
+        ending[link.taker] = chain
+    return chains
+
+
+def _narrowest(chain: Sequence[Link], sizes: Mapping[str, int]) -> _Way:
+    ways = [_Way(at=0, low=0, high=sizes[chain[0].giver])]
+    for link in chain:
+        longer = (one for way in ways for one in _longer(way, link, sizes[link.taker]))
+        ways = sorted(longer, key=lambda one: one.merit)[:_MOST_STATES]
+    return ways[0]
+
+
+def _longer(way: _Way, link: Link, size_bytes: int) -> Iterator[_Way]:
+    """As near as may be, and at the end of what the chain takes anyway."""
+    lowest = -align_down(way.at - way.low, link.grain)
+    for distance in sorted({link.forward, min(link.forward, lowest)}):
+        yield _with(way, Distance(size_bytes=distance, backward=False), size_bytes)
+    if link.backward is None:
+        return
+    highest = align_down(way.high - size_bytes - way.at, link.grain)
+    for distance in sorted({link.backward, max(link.backward, highest)}):
+        yield _with(way, Distance(size_bytes=distance, backward=True), size_bytes)
+
+
+def _with(way: _Way, distance: Distance, size_bytes: int) -> _Way:
+    at = way.at + distance.size_bytes
+    return _Way(at=at, low=min(way.low, at), high=max(way.high, at + size_bytes), distances=(*way.distances, distance))
