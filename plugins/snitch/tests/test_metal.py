@@ -61,8 +61,6 @@ CASES: dict[str, dict[str, Any]] = {
     "alone": {"cores": "1"},
     "portable": {"model": "digits_f32", "isa": "portable"},
 }
-
-
 BUILDS = (*((case, "gcc") for case in CASES), ("floats", "zig"), ("integers", "zig"))
 
 
