@@ -63,7 +63,10 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("case", "compiler"), [*((case, "gcc") for case in CASES), ("floats", "zig")])
+BUILDS = (*((case, "gcc") for case in CASES), ("floats", "zig"), ("integers", "zig"))
+
+
+@pytest.mark.parametrize(("case", "compiler"), BUILDS)
 def test_every_step_is_right(case: str, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CHOICE, compiler)
     plan = deployment(**CASES[case])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright_snitch.kernels.costs import products_cycles, widths
+from tilewright_snitch.kernels.costs import integers_cycles, products_cycles, widths
 
 
 @pytest.mark.parametrize("outputs", [1, 7, 8, 15, 64])
@@ -23,3 +23,8 @@ def test_narrow_blocks_wait() -> None:
     one = products_cycles(1, 1, 64, double=True, bias=False, clip=0)
     four = products_cycles(1, 4, 64, double=True, bias=False, clip=0)
     assert four < 1.2 * one
+
+
+def test_four_pixels_share_what_one_loads() -> None:
+    four, one = integers_cycles(4, 32, 144, 9), integers_cycles(1, 32, 144, 9)
+    assert 4 * 32 * 144 * 5 < four < 4 * one  # a product takes five cycles

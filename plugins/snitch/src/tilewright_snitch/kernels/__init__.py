@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilewright.api.kernel import Kernel
-from tilewright_snitch.kernels import columns, conv, elements, lanes, products, taps
+from tilewright_snitch.kernels import columns, conv, elements, integer_products, lanes, products, taps
 
 KERNELS: tuple[Kernel, ...] = (
     *products.KERNELS,
@@ -12,4 +12,5 @@ KERNELS: tuple[Kernel, ...] = (
     *columns.KERNELS,
     *taps.KERNELS,
     *elements.KERNELS,
+    *integer_products.KERNELS,
 )

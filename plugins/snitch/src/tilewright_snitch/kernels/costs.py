@@ -1,4 +1,4 @@
-"""Knows how many cycles a core takes for products by streams, from the structure of their blocks.
+"""Knows how many cycles a core takes for products, by streams or of bytes, from the structure of their blocks.
 Does not know how tiles are shared or copied, nor waiting for banks of TCDM.
 
 Blocks count as their instructions, or as what passes the one port through which a core of GVSoC reads, if that is more;
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tilewright.api import ceil_div
 from tilewright_snitch.kernels.blocks import WIDTHS
 
 LATENCY = 4  # cycles from a product to the next one of the same sum
@@ -22,6 +23,10 @@ TAPS_BLOCK_CYCLES, PIXEL_CYCLES = 25.0, 5.0
 TAPS_CALL_CYCLES = 280.0
 LANES_SETUP_CYCLES = 130.0  # of one stream, for all rows of a width
 LANES_CYCLES = 12.0  # of a block of rows and pairs, beside its instructions
+INTEGER_CALL_CYCLES = 150.0
+INTEGER_PIXEL_CYCLES, INTEGER_TAP_CYCLES, INTEGER_BYTE_CYCLES = 20.0, 24.0, 4.0  # of the copy of a window
+INTEGER_BLOCK_CYCLES = {4: 318.0, 1: 87.0}  # biases, requantisation and results: four outputs of so many pixels
+INTEGER_STEP_CYCLES = {4: 453.0, 1: 126.0}  # of four elements: products of five cycles, and waiting for loads
 
 
 def widths(outputs: int) -> Iterator[tuple[int, int]]:
@@ -67,4 +72,14 @@ def lanes_cycles(rows: int, outputs: int, depth: int, *, clip: int) -> float:
             finish = 2 * sums + LANES_CYCLES + clipped
             block = depth // 4 * four + depth % 4 * (four / 4 + 2) + finish
             total += count * (LANES_SETUP_CYCLES + blocks * block) if blocks else 0.0
+    return total
+
+
+def integers_cycles(pixels: int, outputs: int, elements: int, taps: int) -> float:
+    """Products of bytes on the integer core: windows of so many elements in so many taps, times constants."""
+    copying = INTEGER_PIXEL_CYCLES + taps * INTEGER_TAP_CYCLES + elements * INTEGER_BYTE_CYCLES
+    total = INTEGER_CALL_CYCLES + pixels * copying
+    for together, count in ((4, pixels // 4), (1, pixels % 4)):
+        block = INTEGER_BLOCK_CYCLES[together] + ceil_div(elements, 4) * INTEGER_STEP_CYCLES[together]
+        total += count * ceil_div(outputs, 4) * block
     return total

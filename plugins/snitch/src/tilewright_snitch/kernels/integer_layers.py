@@ -1,0 +1,112 @@
+"""Knows the integer layers that are sums of products with constant weights, QConv and QGemm, in one form.
+Does not know instructions, nor how weights are stored for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Windows, windows_of
+from tilewright_snitch.kernels.conv import two_axes
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.int64]
+
+BYTES = (DType.I8, DType.U8)
+MOST_LEADING = 3  # axes of a fully connected layer's rows
+_ALONE = Windows(kernel=(1, 1), strides=(1, 1), dilations=(1, 1), before=(0, 0), after=(0, 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegerLayer:
+    """`y = requant(bias + sum(weights * x))`, zero points inside: x is taken as it is stored."""
+
+    windows: Windows  # over two axes
+    weights: Integers  # [outputs, elements of a window: row taps, column taps, inputs]
+    inputs: int
+    bias: Integers  # [outputs]
+    pad: int  # what positions outside hold, as stored
+
+
+def integer_layer(site: Site) -> IntegerLayer | str:
+    """A QConv without groups or a QGemm in this form, or why it has none."""
+    reason = _refused(site)
+    if reason:
+        return reason
+    layer = _conv(site) if site.node.op == "QConv" else _gemm(site)
+    return _out_of_range(site, layer) or layer
+
+
+def _refused(site: Site) -> str | None:
+    x, w = site.input(0), site.input(1)
+    if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
+        return "weights and bias must be constants"
+    if any(tensor.dtype not in BYTES for tensor in (x, w, site.output)):
+        return "values and weights must be i8 or u8"
+    if site.has_input(2) and site.input(2).dtype is not DType.I32:
+        return "the bias must be i32"
+    if 0 in x.shape or 0 in site.output.shape:
+        return "has no elements"
+    return _conv_refused(site) if site.node.op == "QConv" else _gemm_refused(site)
+
+
+def _conv_refused(site: Site) -> str | None:
+    if site.node.integer("group", 1) != 1:
+        return "has more than one group"
+    axes = len(site.input(0).shape) - 2
+    return None if axes in (1, 2) else f"has {axes} spatial axes; 1 and 2 are supported"
+
+
+def _gemm_refused(site: Site) -> str | None:
+    leading = len(site.input(0).shape) - 1
+    return f"A has {leading} axes of rows; {MOST_LEADING} are supported" if leading > MOST_LEADING else None
+
+
+def _out_of_range(site: Site, layer: IntegerLayer) -> str | None:
+    """No sum overflows, in whatever order it is made: C leaves open what that would give."""
+    low, high = site.input(0).dtype.limits
+    if not low <= layer.pad <= high:
+        return f"positions outside count for {layer.pad}, which {site.input(0).dtype.value} does not hold"
+    if layer.weights.min() < -128 or layer.weights.max() > 127:
+        return "weights minus their zero points do not fit 8 bits"
+    reach = np.abs(layer.bias) + max(-low, high) * np.abs(layer.weights).sum(axis=1)
+    return "sums need more than 32 bits" if reach.max() >= 2**31 else None
+
+
+def _zero_points(site: Site, name: str) -> Integers:
+    """A zero-point attribute, whether it holds one int or several; 0 where absent."""
+    value = site.node.attributes.get(name, 0)
+    return np.asarray((value,) if isinstance(value, int) else site.node.integers(name), np.int64)
+
+
+def _conv(site: Site) -> IntegerLayer:
+    stored = np.asarray(site.constant(1)).astype(np.int64)
+    centred = stored - _zero_points(site, "w_zero_point").reshape(-1, *(1,) * (stored.ndim - 1))
+    zero = site.node.integer("x_zero_point")
+    weights = np.moveaxis(centred, 1, -1).reshape(len(centred), -1)
+    return IntegerLayer(
+        windows=two_axes(windows_of(site.node)),
+        weights=weights,
+        inputs=stored.shape[1],
+        bias=_bias(site, weights, zero),
+        pad=site.node.integer("pad_value", zero),
+    )
+
+
+def _gemm(site: Site) -> IntegerLayer:
+    weights = (np.asarray(site.constant(1)).astype(np.int64) - _zero_points(site, "b_zero_point")).T
+    bias = _bias(site, weights, site.node.integer("a_zero_point"))
+    return IntegerLayer(windows=_ALONE, weights=weights, inputs=weights.shape[1], bias=bias, pad=0)
+
+
+def _bias(site: Site, weights: Integers, zero: int) -> Integers:
+    """With the zero point of x in it."""
+    given = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros(len(weights), np.int64)
+    moved: Integers = given - zero * weights.sum(axis=1)
+    return moved
