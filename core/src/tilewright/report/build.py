@@ -20,6 +20,7 @@ from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated, Bound, Buffer, Group, PoolUse
 from tilewright.plan.constant_copy_costs import copy_cycles
 from tilewright.plan.row_choice import rows_possible
+from tilewright.report.covered import covered_bytes
 from tilewright.report.front import front_of
 from tilewright.report.held_rows import held_rows
 from tilewright.report.tiles import level, traffic_ratio, work
@@ -84,14 +85,22 @@ def _time(cycles: int, clock_hz: int | None) -> dict[str, Any]:
 
 
 def live_bytes(allocated: Allocated) -> list[int]:
-    """For each step, the bytes of all buffers that are alive in it, constants excluded."""
-    totals = [0] * len(allocated.tiled.scheduled.steps)
+    """For each step, the bytes of all buffers that are alive in it, constants excluded; those that two share once."""
+    steps = range(len(allocated.tiled.scheduled.steps))
+    ours = {pool.name for pool in allocated.tiled.scheduled.bound.platform.memories if pool.managed_by == "tilewright"}
+    elsewhere = [0 for _ in steps]
+    ranges: list[dict[str, list[tuple[int, int]]]] = [{} for _ in steps]
     for buffer in allocated.tiled.buffers:
-        if buffer.kind == "constant" or buffer.name not in allocated.placements:
+        place = allocated.placements.get(buffer.name)
+        if buffer.kind == "constant" or place is None:
             continue
-        for step in range(buffer.first, min(buffer.last + 1, len(totals))):
-            totals[step] += buffer.size_bytes
-    return totals
+        for step in steps[buffer.first : buffer.last + 1]:
+            if place.memory in ours:
+                taken = (place.offset_bytes, place.offset_bytes + buffer.size_bytes)
+                ranges[step].setdefault(place.memory, []).append(taken)
+            else:
+                elsewhere[step] += buffer.size_bytes
+    return [elsewhere[step] + sum(map(covered_bytes, ranges[step].values())) for step in steps]
 
 
 def _steps(allocated: Allocated, operators: Mapping[str, Operator]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilewright.ir.rounding import ceil_div
-from tilewright.report.labels import CHARACTER, label, plain, quoted
+from tilewright.report.labels import CHARACTER, LINE, label, plain, quoted
 from tilewright.report.panels import Box, Panel, panels_of_report
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP = 900, 340, 84, 150, 34
@@ -72,7 +72,10 @@ def chart_svg(panel: Panel) -> tuple[str, int]:
     parts += _axes(panel, base, scale, wide)
     for number, box in enumerate(panel.boxes):
         x, y = LEFT + box.first * wide, base - box.high * scale
-        parts.append(_box(box, number, (x, y, (box.last - box.first + 1) * wide, box.size * scale)))
+        width, height = (box.last - box.first + 1) * wide, box.size * scale
+        named = min(width, height) > LINE
+        seen = (panel.seen(number) - box.first + 1) * wide if named else width
+        parts.append(_box(box, number, (x, y, width, height), seen))
     parts.append(f'<path class="live" d="{_staircase(panel.live, base, scale, wide)}"/>')
     close = shown and panel.limit is not None and (panel.limit - panel.bound) * scale < 14
     parts += _level(panel.bound, "bound", f"lower bound {panel.bound:,}", base, scale, 9 if close else 0)
@@ -95,7 +98,7 @@ def strip_svg(panel: Panel) -> tuple[str, int]:
     scale = WIDTH / max(panel.used, 1)
     parts = [f'<text x="{LEFT}" y="18" class="head">{plain(_title(panel))}</text>']
     for number, box in enumerate(panel.boxes):
-        parts.append(_box(box, number, (LEFT + box.low * scale, TOP, box.size * scale, STRIP)))
+        parts.append(_box(box, number, (LEFT + box.low * scale, TOP, box.size * scale, STRIP), box.size * scale))
     for share in (0, 0.25, 0.5, 0.75, 1):
         x = LEFT + share * WIDTH
         anchor = "start" if share == 0 else "end" if share == 1 else "middle"
@@ -187,7 +190,8 @@ def _round_step(most: int) -> int:
     return step
 
 
-def _box(box: Box, number: int, place: tuple[float, float, float, float]) -> str:
+def _box(box: Box, number: int, place: tuple[float, float, float, float], seen: float) -> str:
+    """`seen`: how much of its width has room for a name."""
     x, y, width, height = place
     told = f"{box.kind} {box.name}: {box.size:,} B at {box.low:,}, {box.life}"
     note = f" data-note={quoted(box.note)}" if box.note else ""
@@ -196,7 +200,7 @@ def _box(box: Box, number: int, place: tuple[float, float, float, float]) -> str
         f'data-low="{box.low}" data-life={quoted(box.life)}{note} x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" '
         f'height="{height:.2f}" fill="{colour(box, number)}"><title>{plain(told)}</title></rect>'
     )
-    return rectangle + "".join(label(box.short or box.name, box.size, place))
+    return rectangle + "".join(label(box.short or box.name, box.size, (x, y, seen, height)))
 
 
 def _staircase(live: Sequence[int], base: int, scale: float, wide: float) -> str:

@@ -4,11 +4,14 @@ Does not know colours, coordinates or files.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.short_names import short_names
+from tilewright.report.covered import covered_bytes
 from tilewright.report.names import shown_names
 from tilewright.report.text import LASTING
 
@@ -37,6 +40,10 @@ class Box:
         """Bytes."""
         return self.high - self.low
 
+    def under(self, other: Box) -> bool:
+        """Whether they share bytes at any time."""
+        return self.low < other.high and other.low < self.high and self.first <= other.last and other.first <= self.last
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
@@ -51,19 +58,29 @@ class Panel:
     times: tuple[str, ...]
     boxes: tuple[Box, ...]
     operators: tuple[str, ...] = ()
+    overlaid: bool = False  # boxes may share bytes at a time: outputs over what their steps read
 
     @property
     def live(self) -> tuple[int, ...]:
-        """Bytes alive in each column: the least that any plan would need there."""
-        change = [0] * (len(self.times) + 1)
+        """Bytes that anything is in, in each column; those that two boxes share once."""
+        if not self.overlaid:
+            change = Counter[int]()
+            for box in self.boxes:
+                change[box.first] += box.size
+                change[box.last + 1] -= box.size
+            return tuple(accumulate(change[column] for column in range(len(self.times))))
+        ranges: list[list[tuple[int, int]]] = [[] for _ in self.times]
         for box in self.boxes:
-            change[box.first] += box.size
-            change[box.last + 1] -= box.size
-        total, found = 0, []
-        for step in change[:-1]:
-            total += step
-            found.append(total)
-        return tuple(found)
+            for column in range(box.first, box.last + 1):
+                ranges[column].append((box.low, box.high))
+        return tuple(map(covered_bytes, ranges))
+
+    def seen(self, number: int) -> int:
+        """The last column in which no later box lies over this one: where there is room for its name."""
+        box = self.boxes[number]
+        later = self.boxes[number + 1 :] if self.overlaid else ()
+        over = (one.first for one in later if one.first > box.first and box.under(one))
+        return min(over, default=box.last + 1) - 1
 
 
 def panels_of_report(report: Mapping[str, Any]) -> tuple[Panel, ...]:
@@ -92,6 +109,7 @@ def panels_of_report(report: Mapping[str, Any]) -> tuple[Panel, ...]:
                     times=times,
                     boxes=boxes,
                     operators=tuple(step["op"] for step in steps),
+                    overlaid=True,
                 )
             )
     return tuple(panels)
