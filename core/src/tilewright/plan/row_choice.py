@@ -253,10 +253,17 @@ def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | Non
 
 
 def _crowded(planner: Planner, misfits: Sequence[Misfit]) -> list[Scheduled]:
-    """The first and the last schedule that a memory was too small for: of the fastest kernels, and of least scratch."""
+    """The first and the last schedule that a memory was too small for, of the fastest kernels and of least scratch; and
+    where their orders differ, the first order with the kernels of the last.
+    """
     crowded = [misfit for misfit in misfits if misfit.overflow is not None and not misfit.of_constants]
-    tiled = [misfit.tiled for misfit in crowded if misfit.tiled is not None]
-    ends = [one.scheduled for one in (*tiled[:1], *tiled[1:][-1:])]
+    tiled = [misfit.tiled.scheduled for misfit in crowded if misfit.tiled is not None]
+    ends = [*tiled[:1], *tiled[1:][-1:]]
+    if len(ends) == 2 and ends[0].bound is not ends[1].bound:
+        order, other = (order_of(one) for one in ends)
+        if order != other and set(order) == set(other):
+            decisions = Decisions(order=order).pinned_by(planner.pins)
+            ends.append(schedule(ends[1].bound, planner.operators, decisions))
     return [one for one in ends if rows_possible(planner, one.bound.platform)]
 
 
