@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tilewright.api.testing import KINDS, SideBySide, random_network
+from tilewright.config.options import Options
 from tilewright.plugins import load_for
 from tilewright.rewrite import rewrite
 from tilewright_cortexm.qemu.runner import QemuRunner
@@ -36,7 +37,7 @@ def drawn(kind: str, seed: int) -> SideBySide:
 @pytest.mark.parametrize("core", ["m4", "m55"])
 def test_exact_and_in_bounds(kind: str, seed: int, core: str, tmp_path: Path) -> None:
     network = drawn(kind, seed)
-    plan, portable = network.deployment(f"cortex-{core}"), network.deployment("generic")
+    plan, portable = network.deployment(f"cortex-{core}"), network.deployment("generic", Options(tiler="whole"))
     verdicts = network.judge(plan, network.run(plan, QemuRunner(), tmp_path / "traced", trace=True))
     wrong = [verdict for verdict in verdicts if not verdict.exact]
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
