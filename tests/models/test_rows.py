@@ -42,7 +42,9 @@ INSTRUCTIONS = (
 
 @cache
 def deployment(name: str, target: str, optimize: str) -> Deployment:
-    return Deployment(network_file(name), target, Options(optimize="ram" if optimize == "ram" else "speed"))
+    return Deployment(
+        network_file(name), target, Options(optimize="ram") if optimize == "ram" else Options(tiler="whole")
+    )
 
 
 def run(name: str, target: str, optimize: str, folder: Path, *, trace: bool) -> RunResult:

@@ -107,13 +107,17 @@ def _fixed(problem: Problem, body: Body, start: int, pairs: Sequence[tuple[str, 
     return replace(problem, blocks=tuple(blocks), compatible=(*problem.compatible, *pairs))
 
 
-def _peak(problem: Problem) -> int:
-    return sum(peaks(problem, _quickly(problem)).values())
+def _peak(problem: Problem) -> float:
+    """Infinite where pinned blocks are over each other, and no overlay says that they may."""
+    found = _quickly(problem)
+    return sum(peaks(problem, found).values()) if found.places else float("inf")
 
 
-def _peak_beside(problem: Problem, body: Body) -> int:
+def _peak_beside(problem: Problem, body: Body) -> float:
     """Of what is there together with any block of the body."""
     own, places = [one for one in problem.blocks if one.name in body], _quickly(problem).places
+    if not places:
+        return float("inf")
     beside = (one for one in problem.blocks if any(_meet(one, other) for other in own))
     return max(places[one.name].offset_bytes + one.size_bytes for one in beside)
 
