@@ -24,7 +24,7 @@ def machine(when: str) -> ScheduledMachine:
     two = sketch.node("Add", (sketch.node("Clip", (one,), {"min": 0.0}, "clip"), weights), name="two")
     plain = on_one_memory(sketch.finish(two))
     (name,) = plain.bound.constants
-    staged = Decisions(staged={name: Staging(memory="ram", when=when)})  # type: ignore[arg-type]
+    staged = Decisions(staged={name: Staging(memory="ram", when=when)})
     return ScheduledMachine(plain.scheduled, vocabulary(), staged)
 
 
