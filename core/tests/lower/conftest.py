@@ -6,6 +6,7 @@ Functions are carried out on one core, as numbers: what they move, compute and w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
 from operator import eq, floordiv, ge, gt, lt, mod
 from types import SimpleNamespace
 from typing import Any
@@ -34,7 +35,7 @@ from tilewright.ir.expressions import (
 )
 from tilewright.ir.graph import Graph
 from tilewright.ir.layout import row_major
-from tilewright.ir.program import Program, StepCode
+from tilewright.ir.program import Part, Program, StepCode
 from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region
 from tilewright.ir.stages import Allocated, Group
 from tilewright.ir.statements import (
@@ -44,6 +45,7 @@ from tilewright.ir.statements import (
     CopyWait,
     Declare,
     For,
+    Foreign,
     If,
     KernelCall,
     PartCall,
@@ -148,6 +150,57 @@ def value_of(expression: Expression, names: Mapping[str, Any]) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Functions carried out; `noted` is what they do."""
+
+    codes: Mapping[str, StepCode | Part]
+    offsets: Mapping[str, int]
+    noted: list[tuple[str, Any]] = field(default_factory=list)
+
+    def call(self, function: str, arguments: Iterable[Any]) -> Any:
+        """Carry out one function: what it returns."""
+        code = self.codes[function]
+        names = {**self.offsets, **dict(zip((one.name for one in code.parameters), arguments, strict=True))}
+        self._body(code.body, names)
+        return value_of(code.result, names) if isinstance(code, Part) and code.result else None
+
+    def _body(self, body: Iterable[Statement], names: dict[str, Any]) -> None:
+        for one in body:
+            match one:
+                case Declare():
+                    names[one.name] = self._declared(one.value, names)
+                case If():
+                    self._body(one.body if value_of(one.condition, names) else one.otherwise, names)
+                case For():
+                    for trip in range(*(value_of(each, names) for each in (one.start, one.stop, one.step))):
+                        self._body(one.body, {**names, one.variable: trip})
+                case PartCall():
+                    self.noted.append((one.function, names.get("t")))
+                    self.call(one.function, [value_of(each, names) for each in one.arguments])
+                case _:
+                    self._note(one, names)
+
+    def _declared(self, value: Expression, names: Mapping[str, Any]) -> Any:
+        if isinstance(value, FunctionCall) and value.function in self.codes:
+            return self.call(value.function, [value_of(each, names) for each in value.arguments])
+        return value_of(value, names)
+
+    def _note(self, one: Statement, names: Mapping[str, Any]) -> None:
+        match one:
+            case KernelCall(code=Foreign()):
+                self.noted.append((one.kernel, dict(names)))
+            case (
+                KernelCall(code=FunctionCall() as code)
+                | CopyStart(code=FunctionCall() as code)
+                | CopyWait(code=FunctionCall() as code)
+                | Charge(code=FunctionCall() as code)
+            ):
+                self.noted.append((code.function, [value_of(each, names) for each in code.arguments]))
+            case Barrier():
+                self.noted.append(("barrier", None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Generated:
     """The program, and the plan that it is for."""
 
@@ -170,49 +223,10 @@ class Generated:
         """What a function does: (function or kernel that it calls, arguments), in order. Pools begin at byte 0."""
         places = {name: place.offset_bytes for name, place in self.plan.placements.items()}
         offsets = {name: places[buffer] for buffer, name in offset_names(self.plan, vocabulary()).items()}
-        every = {one.function: one for step in self.program.steps for one in (step, *step.parts)}
-        noted: list[tuple[str, Any]] = []
-
-        def call(name: str, arguments: Iterable[Any]) -> Any:
-            code = every[name]
-            names = {**offsets, **dict(zip((one.name for one in code.parameters), arguments, strict=True))}
-            carry_out(code.body, names)
-            result = getattr(code, "result", None)
-            return value_of(result, names) if result else None
-
-        def carry_out(body: Iterable[Statement], names: dict[str, Any]) -> None:
-            for one in body:
-                match one:
-                    case Declare(name=name, value=FunctionCall(function=function, arguments=arguments)) if (
-                        function in every
-                    ):
-                        names[name] = call(function, [value_of(each, names) for each in arguments])
-                    case Declare(name=name, value=value):
-                        names[name] = value_of(value, names)
-                    case If(condition=condition, body=inner):
-                        carry_out(inner if value_of(condition, names) else one.otherwise, names)
-                    case For(variable=variable, start=start, stop=stop, step=step, body=inner):
-                        for trip in range(*(value_of(each, names) for each in (start, stop, step))):
-                            carry_out(inner, {**names, variable: trip})
-                    case PartCall(function=function, arguments=arguments):
-                        noted.append((function, names.get("t")))
-                        call(function, [value_of(each, names) for each in arguments])
-                    case KernelCall(kernel=kernel, code=FunctionCall(arguments=arguments)):
-                        noted.append((kernel, [value_of(each, names) for each in arguments]))
-                    case KernelCall(kernel=kernel):
-                        noted.append((kernel, dict(names)))
-                    case (
-                        CopyStart(code=FunctionCall(function, arguments))
-                        | CopyWait(code=FunctionCall(function, arguments))
-                    ):
-                        noted.append((function, [value_of(each, names) for each in arguments]))
-                    case Barrier():
-                        noted.append(("barrier", None))
-                    case Charge(code=FunctionCall(function, arguments)):
-                        noted.append((function, [value_of(each, names) for each in arguments]))
-
-        call(function, [given.get(one.name, 0) for one in every[function].parameters])
-        return noted
+        codes = {one.function: one for step in self.program.steps for one in (step, *step.parts)}
+        run = Run(codes=codes, offsets=offsets)
+        run.call(function, [given.get(one.name, 0) for one in codes[function].parameters])
+        return run.noted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
