@@ -20,8 +20,8 @@ from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import points, position, refusal, site_of, window_errors
 
 Floats = npt.NDArray[np.float32]
-few = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-compiled = settings(few, max_examples=12)
+few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+compiled = settings.get_profile("programs")
 
 
 @st.composite

@@ -16,13 +16,8 @@ from tilewright.operators.pad import KERNELS, PAD
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import points, position, site_of, window_errors
 
-few = settings(
-    max_examples=16,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
-many = settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+few = settings.get_profile("programs")
+many = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @st.composite

@@ -22,8 +22,8 @@ from tilewright.testing.operator_sites import points, position, refusal, result_
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Operator, Site, Array]
-few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-compiled = settings(few, max_examples=25)
+few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+compiled = settings.get_profile("programs")
 KERNELS = {"MaxPool": MAX_POOL_PORTABLE, "AveragePool": AVERAGE_POOL_F32}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
@@ -16,12 +16,7 @@ from tilewright.operators.quantize import DEQUANTIZE, KERNELS, QUANTIZE
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import site_of
 
-few = settings(
-    max_examples=15,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+few = settings.get_profile("programs")
 STORED = {"i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16"}
 
 
