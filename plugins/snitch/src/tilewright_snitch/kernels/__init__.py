@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from tilewright.api.kernel import Kernel
-from tilewright_snitch.kernels import columns, conv, elements, integer_products, lanes, products, taps
+from tilewright_snitch.kernels import (
+    columns,
+    conv,
+    elements,
+    functions,
+    integer_products,
+    lanes,
+    products,
+    taps,
+)
 
 KERNELS: tuple[Kernel, ...] = (
     *products.KERNELS,
@@ -12,5 +21,6 @@ KERNELS: tuple[Kernel, ...] = (
     *columns.KERNELS,
     *taps.KERNELS,
     *elements.KERNELS,
+    *functions.KERNELS,
     *integer_products.KERNELS,
 )
