@@ -31,11 +31,11 @@ from tilewright.ir.graph import Attribute  # noqa: E402
 from tilewright.ir.kernel import Kernel  # noqa: E402
 from tilewright.ir.layer import layer_of  # noqa: E402
 from tilewright.ir.operator import Operator  # noqa: E402
-from tilewright.operators import binary, clip, gemm, layernorm, matmul, pool, softmax, unary  # noqa: E402
+from tilewright.operators import binary, clip, gemm, layernorm, matmul, pool, reduce, softmax, unary  # noqa: E402
 from tilewright.operators.conv import CONV, CONV_F32  # noqa: E402
 from tilewright.operators.gemm import GEMM  # noqa: E402
 from tilewright.operators.matmul import MATMUL  # noqa: E402
-from tilewright_snitch.kernels import conv, elements, functions, grouped, lanes, products, taps  # noqa: E402
+from tilewright_snitch.kernels import conv, elements, functions, grouped, lanes, products, reductions, taps  # noqa: E402
 
 Array = npt.NDArray[np.generic]
 RELU: dict[str, Attribute] = {"clip_low": 0.0}
@@ -169,6 +169,13 @@ def elementwise() -> Iterator[Layer]:
     ):
         inputs: list[Array | None] = [real(*shape) for shape in shapes]
         yield Layer(f"{name}, 2,048", operators[op], own[op], inputs, dict(attributes), portable[op], constants=())
+    reduced = {kernel.op: kernel for kernel in reductions.KERNELS}
+    whole = {operator.name: operator for operator in reduce.OPERATORS}
+    plain = {kernel.op: kernel for kernel in reduce.KERNELS}
+    for name, op in (("sums", "ReduceSum"), ("largest elements", "ReduceMax")):
+        values: list[Array | None] = [real(8, 256)]
+        last: dict[str, Attribute] = {"axes": (1,), "keepdims": 0}
+        yield Layer(f"{name} of 8 rows of 256", whole[op], reduced[op], values, last, plain[op], constants=())
 
 
 def rows() -> Iterator[tuple[Layer, Layer]]:

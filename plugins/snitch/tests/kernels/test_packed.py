@@ -25,7 +25,7 @@ def test_an_input_that_is_used_twice_is_given_twice() -> None:
     assert found is not None and found.together == 2
     assert lines(LARGEST)[:2] == ("TW_SN_VFMAX(%[m_0], ft0, %[m_0])", "TW_SN_VFADD(%[s_0], %[s_0], ft0)")
     text = "\n".join(streamed(LARGEST).lines)  # type: ignore[union-attr]  # it has one
-    assert "TW_SN_RUN(0, 1, " in text and "tw_sn_f32_larger(m_0)" in text and "tw_sn_halves(s_0)" in text
+    assert "TW_SN_RUN(0, 1, " in text and "tw_sn_f32_max_half(m_0)" in text and "tw_sn_halves(s_0)" in text
 
 
 def test_a_result_leaves_by_the_stream() -> None:

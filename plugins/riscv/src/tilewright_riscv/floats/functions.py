@@ -79,6 +79,13 @@ LARGEST = Program(
     sums=("m", "s"),
     result="",
 )
+SMALLEST = Program(
+    name="smallest",
+    comment="Smallest elements, NaN aside, and sums, which show NaN.",
+    lines="m = min x m\ns = add s x",
+    sums=("m", "s"),
+    result="",
+)
 # A power of two keeps what counts above 2^-126; the sum has it as well.
 SHARES = Program(
     name="shares",

@@ -12,6 +12,7 @@ from tilewright_snitch.kernels import (
     integer_products,
     lanes,
     products,
+    reductions,
     taps,
 )
 
@@ -25,4 +26,5 @@ KERNELS: tuple[Kernel, ...] = (
     *elements.KERNELS,
     *functions.KERNELS,
     *integer_products.KERNELS,
+    *reductions.KERNELS,
 )

@@ -15,7 +15,9 @@
 TW_KERNEL float tw_sn_f32_fma(float a, float b, float c)
 {
 #ifdef TW_SN_FPU
-    return __builtin_fmaf(a, b, c);
+    float sum; /* not the built-in function: clang calls a library, which takes floats for words before they are stored */
+    __asm__("fmadd.s %0, %1, %2, %3" : "=f"(sum) : "f"(a), "f"(b), "f"(c));
+    return sum;
 #else
     return a * b + c;
 #endif
@@ -96,15 +98,30 @@ TW_KERNEL float tw_sn_f32_relu(float value)
 }
 
 #ifdef TW_SN_FPU
-/* The larger of two halves of a register. */
-TW_KERNEL float tw_sn_f32_larger(double both)
+/* Two halves of a register apart. */
+TW_KERNEL float tw_sn_f32_apart(double both, float *other)
 {
     double room;
     float low, high;
-    __asm__ volatile("fsd %2, 0(%3)\n\tflw %0, 0(%3)\n\tflw %1, 4(%3)\n\tfmax.s %0, %0, %1"
+    __asm__ volatile("fsd %2, 0(%3)\n\tflw %0, 0(%3)\n\tflw %1, 4(%3)"
                      : "=&f"(low), "=&f"(high)
                      : "f"(both), "r"(&room)
                      : "memory");
+    *other = high;
     return low;
+}
+
+TW_KERNEL float tw_sn_f32_max_half(double both)
+{
+    float other;
+    const float one = tw_sn_f32_apart(both, &other);
+    return tw_sn_f32_max(one, other);
+}
+
+TW_KERNEL float tw_sn_f32_min_half(double both)
+{
+    float other;
+    const float one = tw_sn_f32_apart(both, &other);
+    return tw_sn_f32_min(one, other);
 }
 #endif

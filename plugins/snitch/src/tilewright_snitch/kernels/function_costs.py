@@ -21,6 +21,7 @@ KEPT_CYCLES = 6.0  # of an element that C computes, where NaN stays
 WAITED_CYCLES = 2.0  # of a line
 ROW_CYCLES = 55.0  # of a normalised row: two or three quotients and a root
 LOGARITHM_CYCLES = 150.0
+SUMMED_CYCLES, ORDERED_CYCLES = 8.0, 30.0  # of a sum, of a largest or smallest element, beside its run
 INSTRUCTION_BYTES = 4
 
 
@@ -53,4 +54,4 @@ def _rest(program: Program, count: int) -> float:
 
 def code_bytes(programs: tuple[Program, ...]) -> int:
     """Of instructions that a layer executes."""
-    return sum(INSTRUCTION_BYTES * 2 * loop_instructions(program) for program in programs) + 800
+    return sum(INSTRUCTION_BYTES * 2 * loop_instructions(program) for program in programs) + 200

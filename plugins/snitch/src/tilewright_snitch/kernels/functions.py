@@ -11,7 +11,12 @@ from tilewright_riscv.floats.machines import Machine
 from tilewright_riscv.floats.norm import norm_kernel
 from tilewright_riscv.floats.softmax import softmax_kernel
 from tilewright_riscv.floats.unary import gelu_kernel, unary_kernel
-from tilewright_snitch.kernels.function_costs import LOGARITHM_CYCLES, ROW_CYCLES, code_bytes, run_cycles
+from tilewright_snitch.kernels.function_costs import (
+    LOGARITHM_CYCLES,
+    ROW_CYCLES,
+    code_bytes,
+    run_cycles,
+)
 from tilewright_snitch.kernels.layers import NEAR
 from tilewright_snitch.kernels.packed import streamed
 from tilewright_snitch.kernels.sources import c_section

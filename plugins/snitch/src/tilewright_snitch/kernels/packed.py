@@ -121,14 +121,14 @@ def streamed(program: Program) -> Loop | None:
 def _lines(program: Program, form: Packed) -> Iterator[str]:
     used = {name for step in form.steps for name in step.operands}
     fixed = [name for name in (*program.constants, *program.numbers) if name in used]
-    maxima = {line.target for line in program.parsed if line.operation == "max" and line.target in program.sums}
+    order = _orders(program)
     sums = [f"{name}_{register}" for name in program.sums for register in range(TOGETHER)]
     yield f"        const uint32_t trips = (uint32_t)count / {ELEMENTS}u, again = trips - 1u;"
     for name in fixed:
         yield f"        const double {name}_twice = tw_sn_pair({name});"
     for name in program.sums:
         for register in range(TOGETHER):
-            start = f"tw_sn_pair({name}{register})" if name in maxima else "0"
+            start = f"tw_sn_pair({name}{register})" if name in order else "0"
             yield f"        double {name}_{register} = {start};"
     yield from _set_up(program, form)
     yield "        tw_sn_on();"
@@ -136,7 +136,7 @@ def _lines(program: Program, form: Packed) -> Iterator[str]:
     yield "        __asm__ volatile("
     yield f'            TW_SN_REPEAT("%[again]", {len(body)})'
     yield from (f"            {line}" for line in body)
-    yield from (f"            {line}" for line in _together(program, maxima))
+    yield from (f"            {line}" for line in _together(program, order))
     changed = [f'[{name}] "+&f"({name})' for name in sums]
     given = ['[again] "r"(again)', *(f'[{name}] "f"({name}_twice)' for name in fixed)]
     clobbered = [f'"{name}"' for name in _clobbered(program, form)]
@@ -147,8 +147,8 @@ def _lines(program: Program, form: Packed) -> Iterator[str]:
         yield "        tw_sn_written();"
     yield "        tw_sn_off();"
     for name in program.sums:
-        larger = f"tw_sn_f32_max({name}0, tw_sn_f32_larger({name}_0))"
-        yield f"        {name}0 = {larger if name in maxima else f'{name}0 + tw_sn_halves({name}_0)'};"
+        chosen = f"tw_sn_f32_{order.get(name)}({name}0, tw_sn_f32_{order.get(name)}_half({name}_0))"
+        yield f"        {name}0 = {chosen if name in order else f'{name}0 + tw_sn_halves({name}_0)'};"
     for stream in (*(f"{name}_in" for name in program.inputs), *(["y_out"] if program.result else [])):
         yield f"        {stream} += {ELEMENTS} * trips;"
     yield f"        left = count % {ELEMENTS};"
@@ -164,11 +164,17 @@ def _set_up(program: Program, form: Packed) -> Iterator[str]:
         yield "        TW_SN_SET(2, 28, y_out);"
 
 
-def _together(program: Program, maxima: set[str]) -> Iterator[str]:
+def _orders(program: Program) -> dict[str, str]:
+    """Sums that are no sums, but the largest or smallest element: "max" or "min"."""
+    ordered = (line for line in program.parsed if line.operation in ("max", "min"))
+    return {line.target: line.operation for line in ordered if line.target in program.sums}
+
+
+def _together(program: Program, order: dict[str, str]) -> Iterator[str]:
     """Four registers of a sum become the first."""
     for one, other in ((0, 1), (2, 3), (0, 2)):
         for name in program.sums:
-            macro = "TW_SN_VFMAX" if name in maxima else "TW_SN_VFADD"
+            macro = _ONE[order.get(name, "add")]
             yield f"{macro}(%[{name}_{one}], %[{name}_{one}], %[{name}_{other}])"
 
 
