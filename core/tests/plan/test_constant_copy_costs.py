@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def test_of_the_rest_shorter_and_shorter_lists_are_copied_before_each_use() -> N
     tried = list(proposals(plan(replace(FAST, size_bytes=64), products=3), vocabulary()))
     assert [len(staged) for staged in tried] == [6, 3, 1]
     assert len(tried) <= TRIES
-    assert all(set(later) < set(sooner) for sooner, later in zip(tried, tried[1:], strict=False))
+    assert all(set(later) < set(sooner) for sooner, later in pairwise(tried))
 
 
 def test_a_copy_before_each_use_has_to_pay() -> None:
