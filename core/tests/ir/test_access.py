@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tilewright.ir.access import Access, Footprint, Loop, MapAccess, Span, parse_map, whole
 
-many = settings(max_examples=300, deadline=None, derandomize=True)
+many = settings(max_examples=300, deadline=None)
 LOOPS = ("i", "j", "k")
 CONVOLUTION = "o h w c y x : X[c, h*sh+y-ph?, w*sw+x-pw?] W[o,c,y,x] B[o] -> Y[o,h,w]"
 
