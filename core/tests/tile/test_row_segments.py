@@ -10,8 +10,8 @@ from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import row_programs
-from tilewright.tile.row_segments import Segment, _grown, alone, play_cycles, played, segments
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_segments import Segment, _grown, alone, overlaid, play_cycles, played, segments
+from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
 
 SEEDS = range(20)
 
@@ -76,3 +76,15 @@ def test_a_chain_has_segments_from_every_step_to_every_later_one() -> None:
         found = [one.first for one in segments(lives, last, 1 << 30) if one.rows == 1]
         assert found == list(reversed(range(last))), last
         assert all(one.last == last for one in segments(lives, last, 1 << 30))
+
+
+def test_the_last_call_costs_what_is_left_for_it() -> None:
+    lives = lives_of(3)
+    for at in range(lives.beyond):
+        for segment in overlaid(lives, at):
+            one, calls = lives.steps.at(at), played(lives, at, at, segment.rows)
+            (member,) = calls.members
+            trips = [min(member.trips, one.extent - done) for done in range(0, one.extent, member.trips)]
+            cycles = sum(lives.steps.call(one, count)[0] + CALL_CYCLES for count in trips)
+            assert len(trips) == member.calls
+            assert play_cycles(lives.steps, calls) == segment.cycles == pytest.approx(cycles)
