@@ -7,13 +7,20 @@ import shutil
 from collections.abc import Callable
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, Phase, settings
 
 pytest_plugins = ("browser",)  # of tests/kit
 
-settings.register_profile("ci", derandomize=True, deadline=None)  # the same examples in every run
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "same")
+settings.register_profile("same", derandomize=True, deadline=None)  # the same examples in every run
 settings.register_profile("nightly", max_examples=1000, deadline=None, print_blob=True)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default"))
+settings.load_profile(PROFILE)
+settings.register_profile(  # of properties whose examples are built, each as a C program; to shrink one builds hundreds
+    "programs",
+    max_examples=50 if PROFILE == "nightly" else 10,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=(HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture),
+)
 
 
 @pytest.fixture(scope="session", name="tool")

@@ -62,7 +62,8 @@ def _lowest(needs: Sequence[str], folder: Path) -> Path:
 
 
 def _pip(*words: str) -> None:
-    subprocess.run([sys.executable, "-m", "pip", "install", "-q", *words], check=True)
+    """What is imported is compiled then: most of what comes along never is."""
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-compile", *words], check=True)
 
 
 if __name__ == "__main__":

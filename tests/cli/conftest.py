@@ -1,4 +1,4 @@
-"""The installed `tilewright`, run as a user runs it, and small models, right and wrong."""
+"""The installed `tilewright`, as a process or in this one, and small models, right and wrong."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def _script() -> str:
     return found
 
 
-@pytest.fixture(scope="session", name="tilewright")
-def _tilewright(script: str) -> Callable[..., Finished]:
-    """`tilewright("check", model, cwd=..., env=...)`, without the variables that change what it does."""
+@pytest.fixture(scope="session", name="process")
+def _process(script: str) -> Callable[..., Finished]:
+    """`process("check", model, cwd=..., env=...)`, without the variables that change what it does."""
 
     def run(*words: object, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Finished:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("TILEWRIGHT_")}
@@ -68,17 +68,23 @@ def _tilewright(script: str) -> Callable[..., Finished]:
     return run
 
 
-@pytest.fixture(scope="session", name="typed")
-def _typed() -> Callable[[str], Finished]:
-    """`typed("check net.onnx -t generic")` as in a shell, but in this process: a hundred of them take seconds."""
+@pytest.fixture(scope="session", name="tilewright")
+def _tilewright() -> Callable[..., Finished]:
+    """The same in this process, with the environment as it is: hundreds of them take seconds."""
 
-    def run_here(line: str) -> Finished:
+    def run_here(*words: object, cwd: Path | None = None) -> Finished:
         out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = run_words(shlex.split(line))
+        with contextlib.chdir(cwd or "."), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run_words([*map(str, words)])
         return Finished(code=code, out=out.getvalue(), err=err.getvalue())
 
     return run_here
+
+
+@pytest.fixture(scope="session", name="typed")
+def _typed(tilewright: Callable[..., Finished]) -> Callable[[str], Finished]:
+    """`typed("check net.onnx -t generic")` as in a shell, but in this process."""
+    return lambda line: tilewright(*shlex.split(line))
 
 
 @pytest.fixture(scope="session", name="demand_proper")

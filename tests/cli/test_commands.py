@@ -28,17 +28,17 @@ def valid(report: object) -> None:
 
 
 @pytest.fixture(scope="module", name="compiled")
-def _compiled(tilewright: Run, int8: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+def _compiled(process: Run, int8: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     folder = tmp_path_factory.mktemp("compiled") / "digits"
-    return folder, tilewright("compile", int8, "-t", "generic", "-o", folder)
+    return folder, process("compile", int8, "-t", "generic", "-o", folder)
 
 
 # check
 
 
-def test_check_says_whether_it_fits_and_what_to_type_next(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+def test_check_says_whether_it_fits_and_what_to_type_next(process: Run, int8: Path, tmp_path: Path) -> None:
     flags = ("--memory", "ram=64K", "--name", "eyes", "--set", "align=8", "--io", "user")
-    finished = tilewright("check", int8, "-t", "generic", *flags, "--layers", cwd=tmp_path)
+    finished = process("check", int8, "-t", "generic", *flags, "--layers", cwd=tmp_path)
     assert (finished.code, finished.err) == (0, "")
     head, *_, last = finished.out.rstrip().split("\n")
     assert head.startswith("eyes: ")
@@ -48,7 +48,7 @@ def test_check_says_whether_it_fits_and_what_to_type_next(tilewright: Run, int8:
     assert prompt.startswith("FITS.")
     words = command.split()
     assert words[:3] == ["tilewright", "compile", str(int8)]
-    assert tilewright(*words[1:], cwd=tmp_path).code == 0
+    assert process(*words[1:], cwd=tmp_path).code == 0
     assert (tmp_path / "eyes" / "eyes.h").exists()
 
 
@@ -141,8 +141,8 @@ def test_what_is_split_is_validated(tilewright: Run, int8: Path, target: str) ->
     assert "PASS" in finished.out
 
 
-def test_json_on_stdout_is_alone_there(tilewright: Run, int8: Path, tmp_path: Path) -> None:
-    finished = tilewright("compile", int8, "-t", "generic", "-o", tmp_path / "out", "--json", "-")
+def test_json_on_stdout_is_alone_there(process: Run, int8: Path, tmp_path: Path) -> None:
+    finished = process("compile", int8, "-t", "generic", "-o", tmp_path / "out", "--json", "-")
     report = finished.json()
     valid(report)
     assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8")) == report
@@ -281,14 +281,14 @@ def test_inputs_and_outputs_can_stay_with_the_caller(tilewright: Run, int8: Path
     assert theirs["pools"][0]["used_bytes"] <= report["pools"][0]["used_bytes"]
 
 
-def test_strict_makes_warnings_errors(tilewright: Run, float32: Path, tmp_path: Path) -> None:
+def test_strict_makes_warnings_errors(process: Run, float32: Path, tmp_path: Path) -> None:
     """A blocked name that is not installed is the simplest warning there is."""
     words = ("compile", float32, "-t", "generic", "-o", tmp_path / "out")
     environment = {"TILEWRIGHT_BLOCK": "nobody"}
-    lenient = tilewright(*words, "-q", env=environment)
+    lenient = process(*words, "-q", env=environment)
     assert lenient.code == 0
     assert lenient.err.startswith("warning[TW8011]: ")
-    strict = tilewright(*words[:-1], tmp_path / "strict", "--strict", env=environment)
+    strict = process(*words[:-1], tmp_path / "strict", "--strict", env=environment)
     assert strict.code == 2
     assert "error[TW1108]" in strict.err
     assert not (tmp_path / "strict").exists()
@@ -297,8 +297,8 @@ def test_strict_makes_warnings_errors(tilewright: Run, float32: Path, tmp_path: 
 # validate
 
 
-def test_validate_judges_every_step_and_output(tilewright: Run, int8: Path) -> None:
-    finished = tilewright("validate", int8, "-t", "generic", "--on", "host", "--sets", "3", "--json", "-")
+def test_validate_judges_every_step_and_output(process: Run, int8: Path) -> None:
+    finished = process("validate", int8, "-t", "generic", "--on", "host", "--sets", "3", "--json", "-")
     assert finished.code == 0, finished.err
     verdict = finished.json()
     assert verdict["status"] == "pass"
@@ -357,8 +357,8 @@ def test_targets(tilewright: Run) -> None:
     assert "--set align=16" in tilewright("targets", "generic").out
 
 
-def test_no_target(tilewright: Run) -> None:
-    finished = tilewright("targets", env={"TILEWRIGHT_BLOCK": "tilewright-cortexm"})
+def test_no_target(process: Run) -> None:
+    finished = process("targets", env={"TILEWRIGHT_BLOCK": "tilewright-cortexm"})
     assert finished.code == 0
     assert "blocked" in finished.out
 
@@ -370,12 +370,12 @@ def test_ops(tilewright: Run) -> None:
     assert "| Conv |" in tilewright("ops", "--target", "generic", "--format", "md").out
 
 
-def test_plugins(tilewright: Run) -> None:
-    listed = {item["package"]: item for item in tilewright("plugins", "list", "--json", "-").json()}
+def test_plugins(process: Run) -> None:
+    listed = {item["package"]: item for item in process("plugins", "list", "--json", "-").json()}
     assert "platform.generic" in listed["tilewright-cortexm"]["announced"]
     assert listed["tilewright-cortexm"]["offers"] == []  # nothing was imported
-    assert "tilewright-cortexm" in tilewright("plugins", "list").out
-    found = {item["package"]: item for item in tilewright("plugins", "doctor", "--json", "-").json()}
+    assert "tilewright-cortexm" in process("plugins", "list").out
+    found = {item["package"]: item for item in process("plugins", "doctor", "--json", "-").json()}
     assert found["tilewright"]["status"] == "ok"
 
 

@@ -26,7 +26,7 @@ def content(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda path: path.stem)
-def test_the_same_bytes(tilewright: Run, network: Path, tmp_path: Path) -> None:
+def test_the_same_bytes(process: Run, network: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "another folder"
     elsewhere.mkdir()
     copy = Path(shutil.copy(network, elsewhere))
@@ -38,7 +38,7 @@ def test_the_same_bytes(tilewright: Run, network: Path, tmp_path: Path) -> None:
     states = (("--export-state", f"allocated={tmp_path / 'sa'}"), ("--export-state", "allocated=sb"))
     said = []
     for (words, environment), state in zip(runs, states, strict=True):
-        finished = tilewright(*words, *state, "--json", "-", cwd=elsewhere, env=environment)
+        finished = process(*words, *state, "--json", "-", cwd=elsewhere, env=environment)
         assert finished.code == 0, finished.err
         said.append((finished.out, finished.err))
     assert said[0] == said[1]

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,12 @@ node = helper.make_node
 
 
 @pytest.fixture(name="fails")
-def _fails(tilewright: Any, tmp_path: Path) -> Fails:
-    """`fails(words, code, exit_code)` runs a command that must fail properly, and returns what it said."""
+def _fails(tilewright: Any, process: Any, tmp_path: Path) -> Fails:
+    """`fails(words, code, exit_code)` runs a command that must fail properly, and returns what it said; with `env` in a
+    process that has it."""
 
-    def run(*words: object, code: str, exit_code: int, **options: Any) -> str:
-        finished = tilewright(*words, cwd=tmp_path, **options)
+    def run(*words: object, code: str, exit_code: int, env: Mapping[str, str] | None = None) -> str:
+        finished = process(*words, cwd=tmp_path, env=env) if env else tilewright(*words, cwd=tmp_path)
         text: str = finished.err
         assert (finished.code, finished.out) == (exit_code, ""), text
         lines = text.rstrip("\n").split("\n")

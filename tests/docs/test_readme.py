@@ -50,24 +50,36 @@ def test_the_main_job_prints_what_is_shown(tool: Any) -> None:
         assert executed(emulated) == pytest.approx(executed(figure), rel=0.1)  # compilers differ a little
 
 
-def test_the_commands_work_on_a_model(reader: Any, tool: Any) -> None:
-    tool("cc")
+def typed(after: str, reader: Any) -> list[str]:
+    """What the commands of a section print, in order, of a model that is there."""
     shutil.copy(ROOT / "examples" / "digits" / "digits_int8.onnx", reader.folder / "model.onnx")
-    commands = [line for line in fenced("## Compile your own", "sh").splitlines() if line.startswith("tilewright")]
-    assert len(commands) == 3
-    for command in commands:
-        done = subprocess.run(command, shell=True, cwd=reader.folder, env=reader.environment, check=False)
+    said = []
+    for command in (line for line in fenced(after, "sh").splitlines() if line.startswith("tilewright")):
+        done = subprocess.run(
+            command,
+            shell=True,
+            cwd=reader.folder,
+            env=reader.environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, command
+        said.append(done.stdout)
+    return said
 
 
-def test_a_cluster_runs_what_fits_its_small_memory(reader: Any, tool: Any) -> None:
+@pytest.mark.parametrize(("after", "count"), [("## Compile your own", 3), ("## Larger than the fast", 2)])
+def test_the_commands_work_on_a_model(after: str, count: int, reader: Any, tool: Any) -> None:
     tool("cc")
-    shutil.copy(ROOT / "examples" / "digits" / "digits_int8.onnx", reader.folder / "model.onnx")
-    commands = [line for line in fenced("## Larger than the fast", "sh").splitlines() if line.startswith("tilewright")]
-    assert len(commands) == 2
-    for command in commands:
-        done = subprocess.run(command, shell=True, cwd=reader.folder, env=reader.environment, check=False)
-        assert done.returncode == 0, command
+    assert len(typed(after, reader)) == count
+
+
+def test_a_check_is_layer_by_layer_and_says_what_rows_would_take(reader: Any) -> None:
+    layers, rows = typed("## In a third of the memory", reader)
+    used = [int(found) for said in (layers, rows) for found in re.findall(r"^  ram +(\d+) B", said, re.MULTILINE)]
+    assert used[0] > used[1]
+    assert f"row by row in {used[1]} B" in layers
 
 
 def test_the_c_compiles(reader: Any, tool: Any) -> None:

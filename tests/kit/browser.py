@@ -131,9 +131,10 @@ class Browser:
         return answer
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(tool: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Headless Chromium; without it the tests are skipped, in CI they fail."""
+    """Headless Chromium; without it the tests are skipped, in CI they fail. It draws as long as it is open, so that the
+    tests after a module's last one would run beside it."""
     opened = Browser(tool("chromium"), tmp_path_factory.mktemp("chromium"))
     yield opened
     opened.close()

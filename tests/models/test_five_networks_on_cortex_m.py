@@ -41,6 +41,7 @@ def deployment(name: str, target: str) -> Deployment:
     return Deployment(network_file(name), target)
 
 
+@cache
 def in_one_piece(name: str, target: str) -> Deployment:
     return Deployment(network_file(name), target, Options(tiler="whole"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ BYTES: tuple[tuple[str, str, Whose, int], ...] = (  # network, target, where the
 RUNS = (("resnet8_int8", "generic"), ("kws_int8", "generic"), ("resnet8_int8", "cortex-m4"), ("kws_int8", "cortex-m55"))
 
 
+@cache
 def deployment(name: str, target: str, whose: Whose) -> Deployment:
     end = network_file(name)
     ends = Deployment(end, target).imported.graph

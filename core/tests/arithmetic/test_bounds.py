@@ -17,7 +17,7 @@ from tilewright.ir.requant import Requant
 small = st.integers(-5, 5)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None)
 @given(weights=st.lists(small, min_size=1, max_size=4), bias=small, ends=st.tuples(small, small), padding=small)
 def test_bounds_are_exact_and_hold_for_partial_sums(
     weights: list[int], bias: int, ends: tuple[int, int], padding: int

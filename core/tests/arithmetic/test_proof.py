@@ -28,7 +28,7 @@ def shifted(acc: Integers, multiplier: int, shift: int, requant: Requant) -> Int
     return np.asarray([min(max(v, requant.low), requant.high) for v in values], np.int64)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None)
 @given(scale=scales, limits=clamps, zero_point=zeros, low=st.integers(-3000, 3000), extent=st.integers(0, 4000))
 def test_proved_means_equal_everywhere(
     scale: float, limits: tuple[int, int], zero_point: int, low: int, extent: int
@@ -42,7 +42,7 @@ def test_proved_means_equal_everywhere(
         assert np.array_equal(shifted(acc, multiplier, proof.shift, requant), requantise(acc, requant, 0))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None)
 @given(
     scale=st.floats(2.0**-10, 0.25, width=32), zero_point=zeros, low=st.integers(-300, 0), extent=st.integers(0, 600)
 )
@@ -82,7 +82,7 @@ def test_large_ranges_at_every_step_and_at_random(magnitude: int) -> None:
     assert found or magnitude > 2**22  # above, float32 rounds the accumulator itself and few channels are left
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None)
 @given(scale=scales, zero_point=zeros, low=st.integers(-3000, 3000), extent=st.integers(0, 4000))
 def test_thresholds_are_where_the_formula_steps(scale: float, zero_point: int, low: int, extent: int) -> None:
     requant = Requant(scale=(scale,), zero_point=zero_point, low=-128, high=127)

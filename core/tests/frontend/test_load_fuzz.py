@@ -58,7 +58,7 @@ def outcome(loads, data: bytes) -> None:
     assert time.process_time() - start < SECONDS
 
 
-fuzz = settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+fuzz = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def test_it_is_sound(loads, small):

@@ -20,8 +20,8 @@ from tilewright.testing.operator_sites import points, position, result_errors, w
 
 Floats = npt.NDArray[np.floating]
 Case = tuple[Operator, Kernel, Site, list[Floats | None]]
-few = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-compiled = settings(few, max_examples=20)
+few = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+compiled = settings.get_profile("programs")
 
 
 def floats(draw: st.DrawFn, real: type[np.floating], *shape: int) -> Floats:

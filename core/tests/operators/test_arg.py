@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
@@ -16,12 +16,7 @@ from tilewright.testing.operator_sites import site_of
 
 BY_NAME = {operator.name: operator for operator in OPERATORS}
 KERNEL_OF = {kernel.op: kernel for kernel in KERNELS}
-few = settings(
-    max_examples=30,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+few = settings.get_profile("programs")
 
 
 @few

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
@@ -18,7 +18,7 @@ from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import points, position, refusal, result_errors, site_of
 
 Floats = npt.NDArray[np.float32]
-compiled = settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+compiled = settings.get_profile("programs")
 
 
 @st.composite
@@ -38,7 +38,7 @@ def test_map_is_the_reference(case: tuple[Site, list[Floats]]) -> None:
     (expected,) = BATCH_NORMALIZATION.reference(site, inputs)
     arrays: dict[str, Floats] = dict(zip(BATCH_NORMALIZATION.inputs, inputs, strict=True))
     layer = layer_of(BATCH_NORMALIZATION, BATCH_NORMALIZATION_F32, site)
-    arrays.update(layer.packed)  # type: ignore[arg-type]
+    arrays.update(layer.packed)
     own, packed = BATCH_NORMALIZATION.access(site), layer.access
     assert isinstance(own, MapAccess) and isinstance(packed, MapAccess)
     assert len(list(points(own))) == expected.size

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
@@ -17,12 +17,7 @@ from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.operator_sites import refusal, site_of, window_errors
 
-compiled = settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+compiled = settings.get_profile("programs")
 BY_NAME = {operator.name: (operator, kernel) for operator, kernel in zip(OPERATORS, KERNELS, strict=True)}
 INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 
@@ -107,7 +102,7 @@ def test_windows_are_right() -> None:
     for low in range(4):
         box = {loop.name: (0, loop.extent) for loop in access.loops}
         box[access.loops[1].name] = (low, low + 1)
-        assert window_errors(access, box) == []  # type: ignore[arg-type]
+        assert window_errors(access, box) == []
 
 
 def test_in_place_only_where_an_input_is_as_large_as_the_output() -> None:

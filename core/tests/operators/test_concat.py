@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
@@ -14,13 +14,8 @@ from tilewright.operators.concat import CONCAT, CONCAT_COPY
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import site_of
 
-few = settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-many = settings(max_examples=200, deadline=None, derandomize=True)
+few = settings.get_profile("programs")
+many = settings(max_examples=200, deadline=None)
 
 
 @st.composite

@@ -21,8 +21,8 @@ from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import result_errors, site_of, window_errors
 
 Inputs = list[npt.NDArray[np.float32]]
-few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-compiled = settings(few, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+compiled = settings.get_profile("programs")
 
 
 @st.composite

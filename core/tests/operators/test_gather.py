@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
@@ -21,12 +21,7 @@ from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import site_of
 from tilewright.validate.reference import run
 
-few = settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+few = settings.get_profile("programs")
 VOCABULARY = {each.name: each for family in (gather, reshape, slice) for each in family.OPERATORS}
 
 

@@ -33,8 +33,8 @@ REFUSED = {
     "not_smaller": "keep_aspect_ratio_policy",
     "tf_crop_and_resize": "coordinates by",
 }
-few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-compiled = settings(few, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+compiled = settings.get_profile("programs")
 
 
 @st.composite

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
@@ -29,7 +29,7 @@ from tilewright.validate.reference import run
 Floats = npt.NDArray[np.float32]
 Case = tuple[Operator, Site, list[Floats | None]]
 KERNEL_OF = {kernel.op: kernel for kernel in KERNELS}
-compiled = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+compiled = settings.get_profile("programs")
 
 
 @st.composite

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
@@ -19,12 +19,7 @@ BY_NAME = {operator.name: operator for operator in OPERATORS}
 KERNEL_OF = {kernel.op: kernel for kernel in KERNELS}
 TRUTHS = ("And", "Or", "Xor")
 TYPES = ("float32", "int8", "uint8", "int32", "int64", "bool")
-few = settings(
-    max_examples=30,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+few = settings.get_profile("programs")
 
 
 @few

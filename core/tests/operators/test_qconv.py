@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
@@ -24,8 +24,8 @@ from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import points, position, refusal, site_of
 
 Array = npt.NDArray[np.generic]
-few = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-compiled = settings(few, max_examples=24, phases=[Phase.generate])  # shrinking would compile hundreds of kernels
+few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+compiled = settings.get_profile("programs")
 UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 BUILDS = (("gcc", *UBSAN), ("gcc", *STRICT, "-O2"), ("clang", *STRICT, "-O2"))
 BYTES = (DType.I8, DType.U8)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
@@ -24,8 +24,8 @@ from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import refusal, site_of
 
 Array = npt.NDArray[np.generic]
-few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-compiled = settings(few, max_examples=20, phases=[Phase.generate])
+few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+compiled = settings.get_profile("programs")
 UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 BUILDS = (("gcc", *UBSAN), ("gcc", *STRICT, "-O2"), ("clang", *STRICT, "-O2"))
 BYTES = st.sampled_from([DType.I8, DType.U8])
@@ -124,7 +124,7 @@ def test_c_in_any_layout(
     operator, kernel, site, inputs = case
     assert refusal(kernel, site) is None
     named = [*zip(operator.inputs, inputs, strict=True), ("Y", np.empty(site.output.shape))]
-    layouts = {name: tuple(data.draw(st.permutations(range(np.ndim(array))))) for name, array in named}  # type: ignore[arg-type]
+    layouts = {name: tuple(data.draw(st.permutations(range(np.ndim(array))))) for name, array in named}
     folder = tmp_path_factory.mktemp("c")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CC", build[0])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
@@ -16,12 +16,7 @@ from tilewright.operators.quantize import DEQUANTIZE, KERNELS, QUANTIZE
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import site_of
 
-few = settings(
-    max_examples=15,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+few = settings.get_profile("programs")
 STORED = {"i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16"}
 
 
@@ -87,8 +82,8 @@ def test_the_quotient_is_a_float_and_halves_go_to_the_even_neighbour(x: float, s
 
 def test_ties() -> None:
     x = np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5], np.float32)
-    site = site_of(QUANTIZE, [x, np.float32(1)], {"to": "i8"})  # type: ignore[list-item]
-    assert QUANTIZE.reference(site, [x, np.float32(1)])[0].tolist() == [0, 2, 2, 0, -2, -2]  # type: ignore[list-item]
+    site = site_of(QUANTIZE, [x, np.float32(1)], {"to": "i8"})
+    assert QUANTIZE.reference(site, [x, np.float32(1)])[0].tolist() == [0, 2, 2, 0, -2, -2]
 
 
 def test_access_reads_the_parameters_of_the_channels_in_the_box() -> None:

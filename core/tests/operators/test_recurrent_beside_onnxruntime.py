@@ -101,7 +101,7 @@ def theirs(content: bytes, operands: dict[str, np.ndarray]) -> list[np.ndarray]:
     return list(session.run(None, {each.name: operands[each.name] for each in session.get_inputs()}))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None)
 @given(layer=layers())
 def test_every_attribute(layer: tuple[str, dict[str, Any], dict[str, np.ndarray]]) -> None:
     kind, attributes, operands = layer
@@ -113,7 +113,7 @@ def test_every_attribute(layer: tuple[str, dict[str, Any], dict[str, np.ndarray]
             assert np.allclose(found, expected, rtol=1e-3, atol=1e-4 * scale)
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None)
 @given(layer=layers())
 def test_batches_first(layer: tuple[str, dict[str, Any], dict[str, np.ndarray]]) -> None:
     kind, attributes, operands = layer

@@ -22,8 +22,8 @@ from tilewright.testing.operator_sites import points, position, result_errors, s
 
 Floats = npt.NDArray[np.float32]
 Case = tuple[Operator, Site, Floats]
-few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-compiled = settings(few, max_examples=25)
+few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+compiled = settings.get_profile("programs")
 KERNEL_OF = {kernel.op: kernel for kernel in KERNELS}
 COMBINE = {
     "ReduceMean": np.mean,

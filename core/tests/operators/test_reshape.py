@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
@@ -16,13 +16,8 @@ from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.kernel_run import run_kernel
 from tilewright.testing.operator_sites import site_of
 
-few = settings(
-    max_examples=15,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-many = settings(max_examples=300, deadline=None, derandomize=True)
+few = settings.get_profile("programs")
+many = settings(max_examples=300, deadline=None)
 
 
 @st.composite

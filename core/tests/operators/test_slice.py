@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
@@ -16,13 +16,8 @@ from tilewright.operators.slice import SLICE, SLICE_COPY, slice_attributes
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import points, position, site_of, window_errors
 
-few = settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-many = settings(max_examples=200, deadline=None, derandomize=True)
+few = settings.get_profile("programs")
+many = settings(max_examples=200, deadline=None)
 
 
 @st.composite
@@ -71,7 +66,7 @@ def test_map_equals_reference(case: tuple[Site, np.ndarray], data: st.DataObject
     access = SLICE.access(site)
     assert isinstance(access, MapAccess)
     for point in points(access):
-        assert x[position(access, "X", point)] == y[position(access, "Y", point)]  # type: ignore[index]
+        assert x[position(access, "X", point)] == y[position(access, "Y", point)]
     if y.size:
         access.verify()
         lows = [data.draw(st.integers(0, loop.extent - 1)) for loop in access.loops]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float32]
 Case = tuple[Operator, Site, Floats]
 KERNEL_OF = {"Softmax": SOFTMAX_F32, "LogSoftmax": LOG_SOFTMAX_F32}
 both = pytest.mark.parametrize("operator", [SOFTMAX, LOG_SOFTMAX], ids=lambda operator: operator.name)
-compiled = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+compiled = settings.get_profile("programs")
 
 
 @st.composite

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
@@ -15,13 +15,8 @@ from tilewright.operators.transpose import TRANSPOSE, TRANSPOSE_COPY
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import points, position, site_of
 
-few = settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-many = settings(max_examples=200, deadline=None, derandomize=True)
+few = settings.get_profile("programs")
+many = settings(max_examples=200, deadline=None)
 DTYPES = ["float32", "int8", "uint8", "int16", "int32", "int64", "bool"]
 
 
@@ -50,7 +45,7 @@ def test_map_equals_reference(case: tuple[np.ndarray, tuple[int, ...]]) -> None:
     access = TRANSPOSE.access(site)
     assert isinstance(access, MapAccess)
     for point in points(access.verify()):
-        assert x[position(access, "X", point)] == y[position(access, "Y", point)]  # type: ignore[index]
+        assert x[position(access, "X", point)] == y[position(access, "Y", point)]
 
 
 @many

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
@@ -23,7 +23,7 @@ from tilewright.testing.operator_sites import result_errors, site_of, window_err
 from tilewright.validate.reference import run
 
 Array = npt.NDArray[np.generic]
-compiled = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+compiled = settings.get_profile("programs")
 
 
 @st.composite

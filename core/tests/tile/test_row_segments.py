@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tilewright.ir.dtypes import DType
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import row_programs
 from tilewright.tile.row_segments import Segment, _grown, alone, play_cycles, played, segments
@@ -60,3 +62,17 @@ def test_a_step_alone_is_no_segment_of_several() -> None:
     for step, ending in enumerate(programs.segments):
         assert ending[0] == alone(lives, step)
         assert all(one.rows and one.first < one.last == step for one in ending[1:])
+
+
+def test_a_chain_has_segments_from_every_step_to_every_later_one() -> None:
+    """Six windows one after the other, each with the last rows of the one before."""
+    sketch = Sketch(operators=vocabulary())
+    value = sketch.input("x", DType.F32, (1, 2, 24, 6))
+    rows = {"kernel_shape": (3, 1), "strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0), "ceil_mode": 0}
+    for _ in range(6):
+        value = sketch.node("MaxPool", (value,), rows)
+    lives = RowLives(RowSteps(on_one_memory(sketch.finish(value))))
+    for last in range(6):
+        found = [one.first for one in segments(lives, last, 1 << 30) if one.rows == 1]
+        assert found == list(reversed(range(last))), last
+        assert all(one.last == last for one in segments(lives, last, 1 << 30))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import STRICT, byte_array, make_requant, refusal, run_kernel, site_of
@@ -20,13 +20,7 @@ from tilewright_cortexm.kernels import KERNELS
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None]]
-compiled = settings(
-    max_examples=25,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-    phases=[Phase.generate],
-)
+compiled = settings.get_profile("programs")
 UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 BYTES = (DType.I8, DType.U8)
 SCALES = ((0.7732463, 2.045217), (0.31, -0.9), (0.01, 0.02), (0.5, 0.25), (1.0, 1.0), (0.013, 3.7))

@@ -202,8 +202,9 @@ def everything() -> SideBySide:
     return side_by_side(cases)
 
 
-def deployed(core: str, settings: Mapping[str, str]) -> Deployment:
-    return everything().deployment(f"cortex-{core}", Options(settings=dict(settings)))
+@cache
+def deployed(core: str, **settings: str) -> Deployment:
+    return everything().deployment(f"cortex-{core}", Options(settings=settings))
 
 
 # --- tests
@@ -224,7 +225,7 @@ def test_odd_shapes(
     core: str, compiler: str, settings: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(OTHER_COMPILER, COMPILERS[compiler])
-    many, plan = everything(), deployed(core, settings)
+    many, plan = everything(), deployed(core, **settings)
     result = many.run(plan, QemuRunner(), tmp_path, trace=True)
     wrong = [verdict for verdict in many.judge(plan, result) if not verdict.exact]
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
@@ -233,7 +234,7 @@ def test_odd_shapes(
 @pytest.mark.parametrize("core", ["m4", "m55"])
 def test_estimates_are_near_what_is_executed(core: str, tmp_path: Path) -> None:
     """Portable C's included: `bind` compares them. What takes less than a thousand instructions does not matter."""
-    many, plan = everything(), deployed(core, {})
+    many, plan = everything(), deployed(core)
     executed = many.run(plan, QemuRunner(), tmp_path, trace=False).step_counts
     for node in many.graph.nodes:
         used, count = plan.bound.bindings[node.name].candidates[0], executed[node.name]["instructions"]
@@ -241,7 +242,7 @@ def test_estimates_are_near_what_is_executed(core: str, tmp_path: Path) -> None:
 
 
 def test_every_kernel_is_among_them() -> None:
-    used = {binding.kernel.name for core in ("m4", "m55") for binding in deployed(core, {}).bound.bindings.values()}
+    used = {binding.kernel.name for core in ("m4", "m55") for binding in deployed(core).bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS} <= used
 
 
@@ -249,7 +250,7 @@ def test_every_kernel_is_among_them() -> None:
 @pytest.mark.parametrize("core", ["m4", "m55"])
 def test_compilers_have_nothing_to_say_about_small_code(core: str, compiler: str, tmp_path: Path) -> None:
     """What runs above is compiled at -O2, with the same warnings."""
-    plan = deployed(core, {})
+    plan = deployed(core)
     for name, content in plan.artifact.files.items():
         (tmp_path / name).write_bytes(content)
     command = arm_compiler({OTHER_COMPILER: COMPILERS[compiler]})

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import STRICT, byte_array, make_requant, refusal, run_kernel, site_of
@@ -23,13 +23,7 @@ from tilewright_cortexm.kernels import KERNELS
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Operator, Site, list[Array | None]]
-compiled = settings(
-    max_examples=25,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-    phases=[Phase.generate],
-)
+compiled = settings.get_profile("programs")
 UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 BYTES = (DType.I8, DType.U8)
 MEANS = ((4, (2, 3)), (3, (2,)), (4, (1, 2)), (3, (1,)), (2, (0,)), (3, (-2,)), (2, (1,)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import STRICT, byte_array, make_requant, refusal, run_kernel, site_of
@@ -22,13 +22,7 @@ from tilewright_cortexm.kernels import dsp_products, mve_products
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None]]
-compiled = settings(
-    max_examples=25,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-    phases=[Phase.generate],
-)
+compiled = settings.get_profile("programs")
 UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 BYTES = (DType.I8, DType.U8)
 CONV = (dsp_products.KERNELS[0], mve_products.KERNELS[0])

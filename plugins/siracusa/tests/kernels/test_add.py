@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import byte_array, make_requant, refusal, site_of
@@ -21,13 +21,7 @@ from tilewright_siracusa.kernels import add, matmul
 Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None], np.random.Generator]
 Check = Callable[..., None]
-compiled: Any = settings(
-    max_examples=10,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
-    phases=[Phase.generate],
-)
+compiled: Any = settings.get_profile("programs")
 BYTES = (DType.I8, DType.U8)
 SHAPES = (
     ((1, 3, 5, 4), (1, 3, 5, 4)), ((7,), (7,)), ((2, 9), (2, 9)), ((2, 3, 4), (3, 4)), ((2, 3, 4), (2, 1, 4)),

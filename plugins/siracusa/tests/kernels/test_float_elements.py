@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import kernel_errors, refusal, site_of
@@ -15,13 +15,7 @@ from tilewright.operators.binary import OPERATORS
 from tilewright_siracusa.kernels.float_elements import KERNELS
 
 Array = npt.NDArray[np.generic]
-compiled: Any = settings(
-    max_examples=8,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    phases=[Phase.generate],
-)
+compiled: Any = settings.get_profile("programs")
 SHAPES = (
     ((1, 3, 5, 4), (1, 3, 5, 4)), ((7,), (7,)), ((2, 9), (2, 9)), ((2, 3, 4), (3, 4)), ((2, 3, 4), (2, 1, 4)),
     ((4, 1), (5,)), ((1, 8, 3, 3), (8, 1, 1)), ((5,), ()),

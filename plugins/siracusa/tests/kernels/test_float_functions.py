@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import STRICT, kernel_errors, refusal, result_errors, run_kernel, site_of
@@ -40,13 +40,7 @@ EDGES = [
     *(0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 2.0**-149, -(2.0**-149), 2.0**-126, 1, -1, 2.0**127, 3.4e38, -3.4e38),
     *(88.7, 88.8, -87.4, -103.9, -104.1, 104, 14.5, -14.5, 3.9, -3.9, 9.99, 10.1, 0.3465, -0.3466, 1e10, -1e10),
 ]
-compiled: Any = settings(
-    max_examples=8,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    phases=[Phase.generate],
-)
+compiled: Any = settings.get_profile("programs")
 
 
 def samples() -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import (
@@ -34,13 +34,7 @@ from tilewright_siracusa.kernels import float_conv, float_depthwise, float_matmu
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None], np.random.Generator]
-compiled: Any = settings(
-    max_examples=8,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
-    phases=[Phase.generate],
-)
+compiled: Any = settings.get_profile("programs")
 UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 CLIPS: tuple[dict[str, Attribute], ...] = ({}, {"clip_low": 0.0}, {"clip_low": 0.0, "clip_high": 6.0})
 

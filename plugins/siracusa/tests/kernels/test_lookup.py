@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from iss_run import run_on_iss
 
@@ -20,13 +20,7 @@ from tilewright_siracusa.kernels import lookup
 
 Array = npt.NDArray[np.generic]
 BYTES = [np.int8, np.uint8]
-compiled: Any = settings(
-    max_examples=8,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    phases=[Phase.generate],
-)
+compiled: Any = settings.get_profile("programs")
 
 
 def drawn(rng: np.random.Generator, dtype: Any, *shape: int) -> Array:

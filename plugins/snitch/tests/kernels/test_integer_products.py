@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from snitch_run import Executed, run_on_iss
 from timing import CLUSTER, GVSOC, Timing
@@ -39,13 +39,7 @@ Array = npt.NDArray[np.generic]
 Case = tuple[Operator, Kernel, Site, list[Array | None], np.random.Generator]
 UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 BYTES = (DType.I8, DType.U8)
-compiled: Any = settings(
-    max_examples=20,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
-    phases=[Phase.generate],
-)
+compiled: Any = settings.get_profile("programs")
 
 
 @st.composite

@@ -24,7 +24,7 @@ def test_an_input_that_is_used_twice_is_given_twice() -> None:
     found = packed(LARGEST)
     assert found is not None and found.together == 2
     assert lines(LARGEST)[:2] == ("TW_SN_VFMAX(%[m_0], ft0, %[m_0])", "TW_SN_VFADD(%[s_0], %[s_0], ft0)")
-    text = "\n".join(streamed(LARGEST).lines)  # type: ignore[union-attr]  # it has one
+    text = "\n".join(streamed(LARGEST).lines)
     assert "TW_SN_RUN(0, 1, " in text and "tw_sn_f32_max_half(m_0)" in text and "tw_sn_halves(s_0)" in text
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from snitch_run import run_on_iss
 from timing import GVSOC
@@ -27,13 +27,7 @@ Array = npt.NDArray[np.generic]
 Case = tuple[Operator, Kernel, Site, list[Array | None], np.random.Generator]
 UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 CLIPS: tuple[dict[str, Attribute], ...] = ({}, {"clip_low": 0.0}, {"clip_low": 0.0, "clip_high": 6.0})
-compiled: Any = settings(
-    max_examples=6,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
-    phases=[Phase.generate],
-)
+compiled: Any = settings.get_profile("programs")
 
 
 def values(rng: np.random.Generator, *shape: int, special: bool = False) -> Array:
