@@ -76,3 +76,13 @@ def test_a_chain_has_segments_from_every_step_to_every_later_one() -> None:
         found = [one.first for one in segments(lives, last, 1 << 30) if one.rows == 1]
         assert found == list(reversed(range(last))), last
         assert all(one.last == last for one in segments(lives, last, 1 << 30))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_read_from_outside_is_there_until_the_last_step(seed: int) -> None:
+    lives = lives_of(seed)
+    for one in all_segments(lives):
+        steps = [lives.steps.at(number) for number in range(one.first, one.last + 1)]
+        made = {step.output.value for step in steps}
+        read = {lives.buffer_of(read.value).name for step in steps for read in step.reads if read.value not in made}
+        assert one.size_bytes >= sum(lives.placed_bytes(lives.buffers[name]) for name in read)
