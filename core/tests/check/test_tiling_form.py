@@ -69,6 +69,7 @@ def with_held(value: str, **changes: Any) -> Region:
 
 def test_what_is_sound_has_no_faults() -> None:
     assert faults(CLIPS) == ()
+    assert faults(with_hop(nest=(Cut("_lead1", 1),))) == (), "tiles of one row"
 
 
 WRONG: Mapping[str, Region] = {
