@@ -29,13 +29,13 @@ import onnx
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from conformance.cases import all_cases  # noqa: E402  # found only now
-from tilewright.config.options import Options  # noqa: E402
-from tilewright.deployment import Deployment  # noqa: E402
-from tilewright.errors import Exit, TilewrightError  # noqa: E402
-from tilewright.ir.runner import Job  # noqa: E402
-from tilewright.runners.host import HostRunner  # noqa: E402
-from tilewright.validate.vectors import random_vectors  # noqa: E402
+from conformance.cases import all_cases  # found only now
+from tilewright.config.options import Options
+from tilewright.deployment import Deployment
+from tilewright.errors import Exit, TilewrightError
+from tilewright.ir.runner import Job
+from tilewright.runners.host import HostRunner
+from tilewright.validate.vectors import random_vectors
 
 TARGET = "generic"
 SECONDS = 20

@@ -146,7 +146,7 @@ def mutants(module: Path) -> Iterator[Mutant]:
             text, after = ast.unparse(tree), _shown(node)
             undo()
             if text != original:
-                yield Mutant(module=module, line=node.lineno, before=before, after=after, text=text)  # type: ignore[attr-defined]
+                yield Mutant(module=module, line=node.lineno, before=before, after=after, text=text)
 
 
 def _shown(node: ast.AST) -> str:

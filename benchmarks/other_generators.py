@@ -23,9 +23,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "kit"))
 
-from networks import NETWORKS, network_file  # noqa: E402  # found only now
-from tilewright.config.options import Options  # noqa: E402
-from tilewright.deployment import Deployment  # noqa: E402
+from networks import NETWORKS, network_file  # found only now
+from tilewright.config.options import Options
+from tilewright.deployment import Deployment
 
 FLAGS = (
     "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-O2", "-std=c11", "-ffp-contract=off",

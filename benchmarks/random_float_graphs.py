@@ -30,8 +30,8 @@ from onnx.reference import ReferenceEvaluator
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from conformance.batch import PASS, REFUSED, run_batch  # noqa: E402  # found only now
-from conformance.cases import Case  # noqa: E402
+from conformance.batch import PASS, REFUSED, run_batch  # found only now
+from conformance.cases import Case
 
 Array = npt.NDArray[np.generic]
 RELATIVE, ABSOLUTE, LARGE = 1e-3, 1e-4, 1e5

@@ -248,7 +248,7 @@ def write_networks(seed: int, folder: Path) -> Iterator[Path]:
 def _reader(shape: Sequence[int], seed: int) -> Any:
     from onnxruntime.quantization import CalibrationDataReader
 
-    class Reader(CalibrationDataReader):  # type: ignore[misc]  # onnxruntime has no types
+    class Reader(CalibrationDataReader):
         def __init__(self) -> None:
             numbers = np.random.default_rng(seed)
             self.sets = iter([{"in": numbers.standard_normal(shape).astype("f4")} for _ in range(CALIBRATION_SETS)])

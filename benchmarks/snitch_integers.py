@@ -22,18 +22,18 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "plugins" / "snitch" / "tests" / "iss"))
 
-from snitch_run import run_on_iss  # noqa: E402
-from timing import CLUSTER, GVSOC  # noqa: E402
+from snitch_run import run_on_iss
+from timing import CLUSTER, GVSOC
 
-from tilewright.api.testing import byte_array, make_requant, site_of  # noqa: E402
-from tilewright.ir.dtypes import DType  # noqa: E402
-from tilewright.ir.graph import Attribute  # noqa: E402
-from tilewright.ir.kernel import Kernel  # noqa: E402
-from tilewright.ir.layer import layer_of  # noqa: E402
-from tilewright.ir.operator import Operator  # noqa: E402
-from tilewright.operators.qconv import QCONV, QCONV_PORTABLE  # noqa: E402
-from tilewright.operators.qgemm import QGEMM, QGEMM_PORTABLE  # noqa: E402
-from tilewright_snitch.kernels.integer_products import CONV, GEMM  # noqa: E402
+from tilewright.api.testing import byte_array, make_requant, site_of
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import layer_of
+from tilewright.ir.operator import Operator
+from tilewright.operators.qconv import QCONV, QCONV_PORTABLE
+from tilewright.operators.qgemm import QGEMM, QGEMM_PORTABLE
+from tilewright_snitch.kernels.integer_products import CONV, GEMM
 
 Array = npt.NDArray[np.generic]
 

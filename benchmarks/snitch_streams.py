@@ -22,20 +22,20 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "plugins" / "snitch" / "tests" / "iss"))
 
-from snitch_run import run_on_iss  # noqa: E402
-from timing import GVSOC  # noqa: E402
+from snitch_run import run_on_iss
+from timing import GVSOC
 
-from tilewright.api.testing import site_of  # noqa: E402
-from tilewright.ir.dtypes import DType  # noqa: E402
-from tilewright.ir.graph import Attribute  # noqa: E402
-from tilewright.ir.kernel import Kernel  # noqa: E402
-from tilewright.ir.layer import layer_of  # noqa: E402
-from tilewright.ir.operator import Operator  # noqa: E402
-from tilewright.operators import binary, clip, gemm, matmul, pool  # noqa: E402
-from tilewright.operators.conv import CONV, CONV_F32  # noqa: E402
-from tilewright.operators.gemm import GEMM  # noqa: E402
-from tilewright.operators.matmul import MATMUL  # noqa: E402
-from tilewright_snitch.kernels import conv, elements, lanes, products, taps  # noqa: E402
+from tilewright.api.testing import site_of
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.layer import layer_of
+from tilewright.ir.operator import Operator
+from tilewright.operators import binary, clip, gemm, matmul, pool
+from tilewright.operators.conv import CONV, CONV_F32
+from tilewright.operators.gemm import GEMM
+from tilewright.operators.matmul import MATMUL
+from tilewright_snitch.kernels import conv, elements, lanes, products, taps
 
 Array = npt.NDArray[np.generic]
 RELU: dict[str, Attribute] = {"clip_low": 0.0}

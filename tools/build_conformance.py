@@ -15,9 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from conformance.batch import PASS, REFUSED, Outcome, run_batch  # noqa: E402  # found only now
-from conformance.cases import Case, all_cases  # noqa: E402
-from conformance.passing import ONNX_VERSION, counts, passing, score, write_passing  # noqa: E402
+from conformance.batch import PASS, REFUSED, Outcome, run_batch  # found only now
+from conformance.cases import Case, all_cases
+from conformance.passing import ONNX_VERSION, counts, passing, score, write_passing
 
 PAGE = ROOT / "docs" / "conformance.md"
 BATCH = 25  # cases in one program

@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "kit"))
 
-from browser import Browser  # noqa: E402  # found only now
-from build_site import build_site  # noqa: E402
+from browser import Browser  # found only now
+from build_site import build_site
 
-import tilewright  # noqa: E402
+import tilewright
 
 NETWORK = ROOT / "examples" / "digits" / "digits_int8.onnx"
 

@@ -159,10 +159,10 @@ def toy_expected(graph: Graph, x: Array) -> Array:
     return np.asarray(((start + b)[..., ::-1] + b)[..., ::-1])
 
 
-def toy_plan(graph: Graph, *, io: str = "pool", platform: Platform = TOY_PLATFORM) -> Allocated:
+def toy_plan(graph: Graph, *, io: str = "pool", platform: Platform = TOY_PLATFORM, **decided: Any) -> Allocated:
     """Every stage up to `allocate`, for real."""
     ends = dict.fromkeys((*graph.inputs, *graph.outputs), io)
-    pins = Decisions(io=ends)  # type: ignore[arg-type]  # "pool" or "user"
+    pins = Decisions(io=ends, **decided)
     scheduled = schedule(bind(graph, platform, TOY_OPERATORS, TOY_KERNELS, pins), TOY_OPERATORS, pins)
     plan = allocate(tile(scheduled, TOY_OPERATORS, WholeTiler(), pins), pins, BestFit(), Budget())
     return replace(plan, plan_id=0x5BE0CD19)  # golden files hold it

@@ -53,10 +53,10 @@ def test_every_name_exists(defined: set[str]) -> None:
     assert [name for name in in_code() if name not in defined] == []
 
 
-def test_words_that_are_not_used_are_in_no_name_of_the_core() -> None:
-    ruled_out = set(not_used())
+def test_words_that_are_not_used_are_in_no_name() -> None:
+    ruled_out = {form for word in not_used() for form in (word, f"{word}s")}
     assert len(ruled_out) > 5
-    words = {name: {word.lower() for word in WORD.findall(name)} for name in identifiers(SOURCES[:1])}
+    words = {name: {word.lower() for word in WORD.findall(name)} for name in identifiers(SOURCES)}
     assert [name for name in words if ruled_out.intersection(words[name])] == []
 
 

@@ -53,7 +53,7 @@ def _heard() -> dict[str, Any]:
 ACTIONS: dict[str, Callable[[str], Any]] = {
     "compile": lambda target: _registry(load_for(target=target)),
     "allocator": lambda name: _registry(load_for(target="healthy", allocator=name)),
-    "named": lambda what: _registry(load_named(tuple(what.split(".", 1)))),  # type: ignore[arg-type]  # two parts
+    "named": lambda what: _registry(load_named(tuple(what.split(".", 1)))),
     "names": lambda kind: discover().names(kind),
     "list": lambda _: [asdict(report) for report in list_all()],
     "doctor": lambda _: [asdict(report) for report in examine_all()],

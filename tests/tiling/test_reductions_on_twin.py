@@ -78,7 +78,7 @@ def job_of(plan: Deployment, inputs: dict[str, np.ndarray]) -> Job:
 def inexact(plan: Deployment, job: Job, values: object) -> list[str]:
     executed = [step.name for step in plan.scheduled.steps]
     graph, operators = plan.scheduled.bound.graph, plan.registry.operators
-    verdicts = judge_steps(graph, executed, operators, job.input_sets, values)  # type: ignore[arg-type]
+    verdicts = judge_steps(graph, executed, operators, job.input_sets, values)
     assert verdicts
     return [verdict.name for verdict in verdicts if not verdict.exact]
 

@@ -7,21 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.limits import (
     beyond_machine_warnings,
-    bytes_away,
     exceeded_bytes,
-    least_bytes_away,
     memory_bytes,
     soft_limit_warnings,
 )
 from tilewright.bind import bind
-from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.platform import Memory, Platform
@@ -84,28 +79,3 @@ def test_a_limit_beyond_the_machine_is_a_warning() -> None:
 
     assert codes(65, 64) == ["TW5034"]
     assert codes(64, 64) == codes(65, None) == codes(None, 64) == []
-
-
-def test_what_is_elsewhere_counts_once_for_every_memory_that_it_passed_by() -> None:
-    third = Memory(name="third", size_bytes=None)
-    assert bytes_away(plan(NEAR, FAR, third)) == 0
-    assert bytes_away(plan(NEAR, FAR, third, pins={"x": "far"})) == 24
-    small = replace(NEAR, size_bytes=24)
-    assert bytes_away(plan(small, FAR, third)) == 24
-    assert bytes_away(plan(small, replace(FAR, size_bytes=8), third)) == 48
-
-
-def test_as_many_bytes_are_elsewhere_as_are_alive_beyond_the_limit() -> None:
-    for size, least in ((48, 0), (47, 1), (24, 24), (8, 40), (0, 48)):
-        assert least_bytes_away(plan(replace(NEAR, size_bytes=size), FAR)) == least
-    assert least_bytes_away(plan(FAR)) == 0
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10_000), st.integers(0, 96))
-def test_no_plan_has_less_elsewhere(seed: int, size: int) -> None:
-    try:
-        found = plan(replace(NEAR, size_bytes=size), FAR, seed=seed)
-    except TilewrightError:
-        return  # two inputs that must be near
-    assert least_bytes_away(found) <= bytes_away(found)

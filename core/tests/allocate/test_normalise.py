@@ -80,7 +80,7 @@ def test_what_is_made_longer_to_align_a_view_proves_nothing() -> None:
     assert dict(found.pieces["outer"]) == {"outer": 1, "inner": 4}
     said = [("optimal", "feasible"), ("infeasible", "unknown"), ("feasible", "feasible"), ("unknown", "unknown")]
     for status, told in said:
-        answer = found.restore(Solution(status=status, bounds={"ram": 13}))  # type: ignore[arg-type]  # a literal
+        answer = found.restore(Solution(status=status, bounds={"ram": 13}))
         assert (answer.status, dict(answer.bounds)) == (told, {})
 
 

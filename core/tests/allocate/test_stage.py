@@ -129,6 +129,24 @@ def test_what_does_not_fit_near_goes_far() -> None:
     assert used["far"] == 24
 
 
+def _away(plan: Allocated) -> list[tuple[str, int, int]]:
+    return [(one.kind, one.used_bytes, one.lower_bound_bytes) for one in plan.away]
+
+
+def test_what_is_not_where_it_is_preferred_is_counted_beside_what_has_to_be() -> None:
+    far, third = Memory(name="far", size_bytes=None), Memory(name="third", size_bytes=None)
+    assert _away(_plan(Memory(name="near", size_bytes=None))) == []
+    assert _away(_plan(Memory(name="near", size_bytes=100), far, third)) == [("ram", 0, 0)]
+    near = Memory(name="near", size_bytes=48)
+    assert _away(_plan(near, far, third)) == [("ram", 24, 24)]
+    assert _away(_plan(near, replace(far, size_bytes=8), third)) == [("ram", 48, 48)]
+
+
+def test_a_pin_is_no_wish_for_another_memory() -> None:
+    near, far = Memory(name="near", size_bytes=100), Memory(name="far", size_bytes=None)
+    assert _away(_plan(near, far, decisions=Decisions(memories={"x": "far"}))) == [("ram", 0, 0)]
+
+
 def test_pins_are_kept() -> None:
     pins = Decisions(memories={"s": "far"}, offsets={"x": 128})
     plan = _plan(SRAM, Memory(name="far", size_bytes=None), decisions=pins)

@@ -32,7 +32,7 @@ def test_what_lasts_is_apart_from_the_pool() -> None:
 def test_who_is_alive_at_a_step() -> None:
     lives = {"a": ("tile", 0, 1), "b": ("scratch", 1, 1), "c": ("constant", 0, 9), "d": ("tile", 1, 3)}
     buffers = [
-        Buffer(name=name, kind=kind, size_bytes=1, align=1, first=first, last=last)  # type: ignore[arg-type]  # kinds
+        Buffer(name=name, kind=kind, size_bytes=1, align=1, first=first, last=last)
         for name, (kind, first, last) in lives.items()
     ]
     found = address_ranges.alive(buffers, "tile", "scratch")

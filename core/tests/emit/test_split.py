@@ -63,7 +63,7 @@ def test_both_layouts_give_the_same_outputs(toy: Any, tmp_path: Path) -> None:
     outputs = []
     for layout in ("single", "split"):
         program = toy.program(toy.graph())
-        artifact = toy.artifact(program, EmitOptions(layout=layout))  # type: ignore[arg-type]  # one of the two
+        artifact = toy.artifact(program, EmitOptions(layout=layout))
         job = Job(artifact=artifact, plan=program.allocated, prefix="toy", input_sets=SETS, trace=True)
         (tmp_path / layout).mkdir()
         outputs.append(HostRunner().run(job, tmp_path / layout).outputs)

@@ -196,7 +196,7 @@ def test_platformio_builds_the_sources_and_nothing_else(toy: Any) -> None:
     assert (build["srcDir"], build["includeDir"]) == (".", ".")
     assert manifest["headers"] in files
     assert build["srcFilter"][0] == "-<*>"
-    built = [re.fullmatch(r"\+<(.*)>", line)[1] for line in build["srcFilter"][1:]]  # type: ignore[index]
+    built = [re.fullmatch(r"\+<(.*)>", line)[1] for line in build["srcFilter"][1:]]
     assert built == ["toy.c", "toy_simple.c", "toy_weights.S"]
     assert set(built) <= files.keys()
     assert "-ffp-contract=off" in build["flags"]
@@ -343,7 +343,7 @@ def test_cmsis_pack_names_files_that_are_there(toy: Any, form: Any) -> None:
     assert [child.tag for child in package] == ["vendor", "name", "description", "url", "releases", "components"]
     assert (package.findtext("vendor"), package.findtext("name")) == ("tilewright", "toy")
     (component,) = package.iter("component")
-    assert component.get("Cversion") == package.find("releases/release").get("version")  # type: ignore[union-attr]
+    assert component.get("Cversion") == package.find("releases/release").get("version")
     listed = [(one.get("category"), one.get("name")) for one in component.iter("file")]
     assert listed[0] == ("include", "./")
     names = [name for _, name in listed[1:]]

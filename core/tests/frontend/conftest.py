@@ -63,7 +63,7 @@ def loads(vocabulary: Mapping[str, Operator]) -> Loads:
 
     def run(source: onnx.ModelProto | bytes | Path, **options: object) -> Imported:
         given = source.SerializeToString() if isinstance(source, onnx.ModelProto) else source
-        return load(given, ImportOptions(**options), vocabulary)  # type: ignore[arg-type]
+        return load(given, ImportOptions(**options), vocabulary)
 
     return run
 

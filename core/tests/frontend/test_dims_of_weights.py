@@ -54,7 +54,7 @@ def test_what_follows(
     assert dims_of_weights(read_model(model(*nodes, shape=shape, weights=weights), Limits()).graph) == found
 
 
-def test_only_what_is_free_is_asked_for(loads, refuses) -> None:  # type: ignore[no-untyped-def]  # fixtures of the room
+def test_only_what_is_free_is_asked_for(loads, refuses) -> None:
     dense = model(node("Gemm", ["x", "w"], ["y"]), shape=("batch size", "F"), weights=(24, 3))
     text = refuses(dense, "TW1205")
     assert text.rstrip().endswith("try:  --dim 'batch size=1'")

@@ -146,7 +146,7 @@ def test_nan_and_numpy_scalars_become_plain_numbers() -> None:
     again = _round(_Everything(number=math.nan))
     assert isinstance(again, _Everything)
     assert math.isnan(again.number)
-    assert _round(_Everything(number=np.float32(0.1))) == _Everything(number=float(np.float32(0.1)))  # type: ignore[arg-type]
+    assert _round(_Everything(number=np.float32(0.1))) == _Everything(number=float(np.float32(0.1)))
 
 
 @pytest.mark.parametrize(
@@ -216,4 +216,4 @@ def test_arrays_go_through_put_and_get() -> None:
 
 def test_what_is_no_data_is_our_mistake() -> None:
     with pytest.raises(TypeError):
-        CODEC.encode(_Everything(number=object()), _Everything)  # type: ignore[arg-type]
+        CODEC.encode(_Everything(number=object()), _Everything)

@@ -164,7 +164,7 @@ def check(graph: Graph, program: Program, artifact: Artifact, folder: Path, **ho
         for name in graph.inputs
     }
     expected = run(graph, inputs, OPERATORS)
-    found = run_team(artifact, program, inputs, folder, **how)  # type: ignore[arg-type]
+    found = run_team(artifact, program, inputs, folder, **how)
     for name in graph.outputs:
         np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
 

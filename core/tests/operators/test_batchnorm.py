@@ -38,7 +38,7 @@ def test_map_is_the_reference(case: tuple[Site, list[Floats]]) -> None:
     (expected,) = BATCH_NORMALIZATION.reference(site, inputs)
     arrays: dict[str, Floats] = dict(zip(BATCH_NORMALIZATION.inputs, inputs, strict=True))
     layer = layer_of(BATCH_NORMALIZATION, BATCH_NORMALIZATION_F32, site)
-    arrays.update(layer.packed)  # type: ignore[arg-type]
+    arrays.update(layer.packed)
     own, packed = BATCH_NORMALIZATION.access(site), layer.access
     assert isinstance(own, MapAccess) and isinstance(packed, MapAccess)
     assert len(list(points(own))) == expected.size

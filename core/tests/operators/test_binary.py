@@ -102,7 +102,7 @@ def test_windows_are_right() -> None:
     for low in range(4):
         box = {loop.name: (0, loop.extent) for loop in access.loops}
         box[access.loops[1].name] = (low, low + 1)
-        assert window_errors(access, box) == []  # type: ignore[arg-type]
+        assert window_errors(access, box) == []
 
 
 def test_in_place_only_where_an_input_is_as_large_as_the_output() -> None:

@@ -89,7 +89,7 @@ def test_map_is_the_reference(case: tuple[Site, list[Floats | None]]) -> None:
     layer = layer_of(CONV, CONV_F32, site)
     packed, arrays = layer.access, {**named, **layer.packed}
     assert isinstance(packed, MapAccess)
-    np.testing.assert_allclose(by_map(site, packed, arrays), expected, rtol=1e-6, atol=1e-6)  # type: ignore[arg-type]
+    np.testing.assert_allclose(by_map(site, packed, arrays), expected, rtol=1e-6, atol=1e-6)
 
 
 @few
@@ -112,7 +112,7 @@ def test_c_in_any_layout(
     site, inputs = case
     layouts = {name: tuple(data.draw(st.permutations(range(len(site.output.shape))))) for name in "XY"}
     (found,) = run_kernel(CONV, CONV_F32, site, inputs, folder=tmp_path_factory.mktemp("c"), layouts=layouts)
-    assert_close(site, inputs, found)  # type: ignore[arg-type]
+    assert_close(site, inputs, found)
 
 
 @compiled
@@ -124,7 +124,7 @@ def test_c_in_tiles(
     cuts = {loop: data.draw(st.integers(1, 3)) for loop in data.draw(st.sampled_from(["nodhw", "nodhwc"]))}
     layouts = {name: tuple(data.draw(st.permutations(range(len(site.output.shape))))) for name in "XY"}
     (found,) = run_tiled(CONV, CONV_F32, site, inputs, cuts=cuts, folder=tmp_path_factory.mktemp("c"), layouts=layouts)
-    assert_close(site, inputs, found)  # type: ignore[arg-type]
+    assert_close(site, inputs, found)
 
 
 @settings(compiled, max_examples=5)
@@ -136,7 +136,7 @@ def test_c_with_computed_weights(
     assert refusal(CONV_F32, site) == "W is not a constant"
     layouts = {name: tuple(data.draw(st.permutations(range(len(site.output.shape))))) for name in "XWY"}
     (found,) = run_kernel(CONV, CONV_COMPUTED_F32, site, inputs, folder=tmp_path_factory.mktemp("c"), layouts=layouts)
-    assert_close(site, inputs, found)  # type: ignore[arg-type]
+    assert_close(site, inputs, found)
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
@@ -144,7 +144,7 @@ def test_c_is_clean_at_every_level(tmp_path: Path, level: str) -> None:
     site, inputs = plain_case(group=2)
     flags = [level if flag == "-O1" else flag for flag in STRICT]
     (found,) = run_kernel(CONV, CONV_F32, site, inputs, folder=tmp_path, flags=flags)
-    assert_close(site, inputs, found)  # type: ignore[arg-type]
+    assert_close(site, inputs, found)
 
 
 def plain_case(group: int, channels: int = 4) -> tuple[Site, list[Floats | None]]:

@@ -41,7 +41,7 @@ def test_reference_is_numpys_after_cutting(case: tuple[Site, np.ndarray]) -> Non
     cut = tuple(slice(max(0, -pads[a]), x.shape[a] - max(0, -pads[a + rank])) for a in range(rank))
     border = [(max(0, pads[a]), max(0, pads[a + rank])) for a in range(rank)]
     mode = str(site.node.attributes["mode"])
-    wanted = np.pad(x[cut], border, mode=mode, **({"constant_values": 7} if mode == "constant" else {}))  # type: ignore[call-overload]
+    wanted = np.pad(x[cut], border, mode=mode, **({"constant_values": 7} if mode == "constant" else {}))
     assert np.array_equal(PAD.reference(site, [x])[0], wanted)
 
 
@@ -67,7 +67,7 @@ def test_access_equals_reference(case: tuple[Site, np.ndarray], data: st.DataObj
     if isinstance(access, MapAccess):
         for point in points(access):
             source = position(access, "X", point)
-            assert y[position(access, "Y", point)] == (7 if source is None else x[source])  # type: ignore[index]
+            assert y[position(access, "Y", point)] == (7 if source is None else x[source])
         if site.node.attributes["mode"] != "reflect":
             access.verify()
             assert window_errors(access, box) == []

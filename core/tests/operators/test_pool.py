@@ -164,7 +164,7 @@ def test_one_window_over_everything_in_parts(
         return
     x = (np.random.default_rng(3).standard_normal((2, 3, 7, 5)) * 40 + 60).clip(0, 120).astype(dtype)
     clip = {"count_include_pad": 0, "clip_low": -1.0, "clip_high": 59.0} if operator is AVERAGE_POOL else {}
-    site = site_of(operator, [x], attributes(kernel_shape=(7, 5), strides=(1, 1), **clip))  # type: ignore[arg-type]
+    site = site_of(operator, [x], attributes(kernel_shape=(7, 5), strides=(1, 1), **clip))
     kernel = KERNELS[operator.name]
     cuts = {"c": 2, "y": 3, "x": 2}
     found = run_tiled(operator, kernel, site, [x], cuts=cuts, folder=tmp_path, layouts={"X": layout, "Y": layout})

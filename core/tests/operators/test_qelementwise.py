@@ -124,7 +124,7 @@ def test_c_in_any_layout(
     operator, kernel, site, inputs = case
     assert refusal(kernel, site) is None
     named = [*zip(operator.inputs, inputs, strict=True), ("Y", np.empty(site.output.shape))]
-    layouts = {name: tuple(data.draw(st.permutations(range(np.ndim(array))))) for name, array in named}  # type: ignore[arg-type]
+    layouts = {name: tuple(data.draw(st.permutations(range(np.ndim(array))))) for name, array in named}
     folder = tmp_path_factory.mktemp("c")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CC", build[0])

@@ -89,7 +89,7 @@ def by_scalars(site: Site, inputs: list[Array | None]) -> Array:
     result, requant = np.zeros(site.output.shape, np.int64), site.node.requant()
     for at in np.ndindex(*site.output.shape):
         column = at[-1]
-        zero_b = zeros_b if isinstance(zeros_b, int) else zeros_b[column % len(zeros_b)]  # type: ignore[index, arg-type]
+        zero_b = zeros_b if isinstance(zeros_b, int) else zeros_b[column % len(zeros_b)]
         acc = 0 if len(inputs) < 3 or inputs[2] is None else int(inputs[2][column])
         pairs = zip(a[at[:-1]], b[(*at[: len(lead)], slice(None), column)], strict=True)
         acc += sum((x - zero_a) * (w - zero_b) for x, w in pairs)
@@ -114,7 +114,7 @@ def test_c_in_any_layout(
     site, inputs = case
     operator, kernel = (QGEMM, QGEMM_PORTABLE) if site.node.op == "QGemm" else (QMATMUL, QMATMUL_PORTABLE)
     assert refusal(kernel, site) is None
-    ranks = {"A": np.ndim(inputs[0]), "B": np.ndim(inputs[1]), "Y": len(site.output.shape)}  # type: ignore[arg-type]
+    ranks = {"A": np.ndim(inputs[0]), "B": np.ndim(inputs[1]), "Y": len(site.output.shape)}
     layouts = {name: tuple(data.draw(st.permutations(range(rank)))) for name, rank in ranks.items()}
     folder = tmp_path_factory.mktemp("c")
     with pytest.MonkeyPatch.context() as patch:

@@ -82,8 +82,8 @@ def test_the_quotient_is_a_float_and_halves_go_to_the_even_neighbour(x: float, s
 
 def test_ties() -> None:
     x = np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5], np.float32)
-    site = site_of(QUANTIZE, [x, np.float32(1)], {"to": "i8"})  # type: ignore[list-item]
-    assert QUANTIZE.reference(site, [x, np.float32(1)])[0].tolist() == [0, 2, 2, 0, -2, -2]  # type: ignore[list-item]
+    site = site_of(QUANTIZE, [x, np.float32(1)], {"to": "i8"})
+    assert QUANTIZE.reference(site, [x, np.float32(1)])[0].tolist() == [0, 2, 2, 0, -2, -2]
 
 
 def test_access_reads_the_parameters_of_the_channels_in_the_box() -> None:

@@ -55,7 +55,7 @@ def test_steps_after_the_end_are_0_and_the_state_is_the_last_ones() -> None:
     operator, _ = BY_NAME[layer.op]
     last, every = operator.reference(site_of(operator, inputs, layer.attributes), inputs)
     assert np.all(every[3:, 0] == 0) and np.all(every[:, 1] == 0)
-    assert np.array_equal(last[0], every[2, 0]) and np.array_equal(last[1], inputs[5][1])  # type: ignore[index]  # given
+    assert np.array_equal(last[0], every[2, 0]) and np.array_equal(last[1], inputs[5][1])
 
 
 def test_large_weights_stay_where_they_are() -> None:
@@ -63,7 +63,7 @@ def test_large_weights_stay_where_they_are() -> None:
         layer = recurrent_layer(np.random.default_rng(5), "LSTM", optional=False, shape=(1, 1, hidden))
         operator, kernel = BY_NAME[layer.op]
         site = site_of(operator, layer.inputs, layer.attributes)
-        assert kernel.stays(site) == stays  # type: ignore[arg-type]  # what match finds is not asked
+        assert kernel.stays(site) == stays
 
 
 def test_operands_that_do_not_fit() -> None:

@@ -66,7 +66,7 @@ def test_map_equals_reference(case: tuple[Site, np.ndarray], data: st.DataObject
     access = SLICE.access(site)
     assert isinstance(access, MapAccess)
     for point in points(access):
-        assert x[position(access, "X", point)] == y[position(access, "Y", point)]  # type: ignore[index]
+        assert x[position(access, "X", point)] == y[position(access, "Y", point)]
     if y.size:
         access.verify()
         lows = [data.draw(st.integers(0, loop.extent - 1)) for loop in access.loops]

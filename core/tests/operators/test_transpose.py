@@ -45,7 +45,7 @@ def test_map_equals_reference(case: tuple[np.ndarray, tuple[int, ...]]) -> None:
     access = TRANSPOSE.access(site)
     assert isinstance(access, MapAccess)
     for point in points(access.verify()):
-        assert x[position(access, "X", point)] == y[position(access, "Y", point)]  # type: ignore[index]
+        assert x[position(access, "X", point)] == y[position(access, "Y", point)]
 
 
 @many

@@ -53,7 +53,7 @@ def _typed(line: str, bound: Bound) -> tuple[Bound, Fitting]:
     io = dict.fromkeys((*bound.graph.inputs, *bound.graph.outputs), "user") if "--io user" in line else {}
     sizes = {name: int(size) for name, size in re.findall(r"--memory (\w+)=(\d+)", line)}
     effort = re.search(r"--effort (\d+)", line)
-    return with_memories(bound, sizes), _fitting(io, int(effort[1]) if effort else 2_000)  # type: ignore[arg-type]
+    return with_memories(bound, sizes), _fitting(io, int(effort[1]) if effort else 2_000)
 
 
 def test_every_line_works_when_it_is_typed() -> None:

@@ -64,7 +64,7 @@ def test_no_order_has_fewer_bytes_alive_than_the_bound(scratch: bool, users: boo
     for seed in range(60):
         bound = _bound(seed, _with_scratch() if scratch else dict(WORLD.kernels))
         ends = dict.fromkeys((*bound.graph.inputs, *bound.graph.outputs), "user") if users else {}
-        pins = Decisions(io=ends)  # type: ignore[arg-type]  # a literal
+        pins = Decisions(io=ends)
         claimed = _lower_bound(bound, pins)
         if claimed is not None:
             least = _least_alive(bound, pins, 24 * scratch)

@@ -53,7 +53,7 @@ def boxes(svg: str) -> dict[str, tuple[float, float, float, float]]:
     for box in ET.fromstring(svg).iter(f"{SVG}rect"):
         if box.get("class") == "box":
             found[box.attrib["data-name"]] = tuple(float(box.attrib[key]) for key in ("x", "y", "width", "height"))
-    return found  # type: ignore[return-value]  # four numbers each
+    return found
 
 
 def texts(svg: str) -> list[str]:

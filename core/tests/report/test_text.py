@@ -73,6 +73,7 @@ def _report(used: int, bound: int, order_bound: int | None, *, optimal: bool = T
         "pools": [{**pool, "lower_bound_bytes": bound, "optimal": optimal}],
         "order": {"used_bytes": used, "lower_bound_bytes": order_bound, "optimal": used == order_bound},
         "away": {"used_bytes": away, "lower_bound_bytes": 1},
+        "constants_away": {"used_bytes": 6 * (away > 0), "lower_bound_bytes": 6},
     }
 
 
@@ -89,4 +90,6 @@ def test_several_pools_say_what_is_proved_of_the_division_and_of_what_is_away() 
     told = summary(_report(64, 10, None, away=7))
     assert "lower bound 10; the division among pools is optimal for this order" in told
     assert "not in their first pool: 7 B of buffers; at least 1 B" in told
+    assert "not in their first pool: 6 B of constants; no plan has less\n" in told + "\n"
+    assert "1 B of buffers; no plan has less for this order" in summary(_report(64, 10, None, away=1))
     assert "gap 540.0 %" in summary(_report(64, 10, None, optimal=False))

@@ -32,7 +32,7 @@ def _sets(name: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         kind = "out_fused" if any("/out_fused/" in key for key in vectors) else "out"
         keys = sorted({key.split("/")[0] for key in vectors})
         return [
-            tuple(  # type: ignore[misc]  # two of them
+            tuple(
                 {key.split("/", 2)[2]: vectors[key] for key in vectors if key.startswith(f"{each}/{part}/")}
                 for part in ("in", kind)
             )

@@ -26,7 +26,7 @@ def _planner(state: dict[str, str], **pins: dict[str, str]) -> Planner:
         kernels=WORLD.kernels,
         tiler=WholeTiler(),
         allocator=BestFit(),
-        pins=Decisions(state=state, **pins),  # type: ignore[arg-type]  # mappings of names
+        pins=Decisions(state=state, **pins),
         budget=Budget(work=500),
     )
 

@@ -45,7 +45,7 @@ def test_the_new_folder_has_ordinary_permissions(tmp_path: Path) -> None:
 class Interrupting(dict[str, bytes]):
     """Interrupts in the middle of being written."""
 
-    def items(self) -> object:  # type: ignore[override]  # only iterated
+    def items(self) -> object:
         yield "first", b"1"
         raise KeyboardInterrupt
 

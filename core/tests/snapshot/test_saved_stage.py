@@ -253,7 +253,7 @@ def test_an_array_with_other_contents_is_seen(exported: Path) -> None:
     with np.load(exported / "arrays.npz") as found:
         arrays = {name: found[name] for name in found.files}
     changed = {name: array + array.dtype.type(1) for name, array in arrays.items()}
-    np.savez(exported / "arrays.npz", **changed)  # type: ignore[arg-type]
+    np.savez(exported / "arrays.npz", **changed)
     _refuses(exported, "TW1220", "other contents")
 
 

@@ -98,7 +98,7 @@ def tiled(form: str = "rolling", rows: int = 2) -> Tiled:
     plan = scheduled(1 << 16)
     one = analysis(plan)
     nest = (Cut(rows_of(one), rows),)
-    made = region_with(one, nest, dict.fromkeys(one.inner, form))  # type: ignore[arg-type]
+    made = region_with(one, nest, dict.fromkeys(one.inner, form))
     pins = Decisions(groups=(("a", "b", "c", "d"),), tiles={"d": made})
     return tile(plan, vocabulary(), COST, pins)
 
@@ -140,7 +140,7 @@ def test_rows_that_are_kept_are_computed_once() -> None:
     rows = hops_with(one, (Cut(rows_of(one), 1),))
     computed = {}
     for form in ("rolling", "recomputed"):
-        boxes = boxes_of(one, rows, dict.fromkeys(one.inner, form))  # type: ignore[arg-type]
+        boxes = boxes_of(one, rows, dict.fromkeys(one.inner, form))
         low, high = boxes.runs[0]["h"]
         computed[form] = int((high - low).sum())
     assert computed["rolling"] == 16
@@ -225,7 +225,7 @@ def test_buffers_that_are_too_small_or_dead_are_found() -> None:
         ("x", {"last": 0}, "'x' is not alive"),
     ):
         assert name in {item.name for item in plan.buffers}
-        buffers = tuple(replace(item, **change) if item.name == name else item for item in plan.buffers)  # type: ignore[arg-type]
+        buffers = tuple(replace(item, **change) if item.name == name else item for item in plan.buffers)
         found = check_tiles(replace(plan, buffers=buffers), vocabulary())
         assert any(words in fault for fault in found), (name, found)
 
@@ -261,10 +261,7 @@ def test_buffers_on_the_way_are_checked() -> None:
     plan = far_tiled()
     assert {item.name for item in plan.buffers if item.memories == ("l2",)} == {f"{name}@l2#0" for name in ENDS}
     for changes, words in (({"size_bytes": 8}, "its largest tile"), ({"first": 0, "last": 0}, "not alive")):
-        buffers = tuple(
-            replace(item, **changes) if item.name == "a.X@l2#0" else item  # type: ignore[arg-type]
-            for item in plan.buffers
-        )
+        buffers = tuple(replace(item, **changes) if item.name == "a.X@l2#0" else item for item in plan.buffers)
         found = check_tiles(replace(plan, buffers=buffers), vocabulary())
         assert any(words in fault for fault in found), found
 

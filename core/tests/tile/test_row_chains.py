@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 
@@ -35,6 +36,14 @@ def test_rows_that_go_both_ways_take_the_largest_distance_once() -> None:
 def test_rows_that_go_one_way_take_all_distances() -> None:
     links, sizes = chain(8, 8000, [640, 320], both=False)
     assert widest(links, sizes) == 8000 + 4 * (640 + 320)
+
+
+def test_a_thousand_links_take_moments() -> None:
+    """A second and a half of each thousand went into counting what every way had chosen so far."""
+    links, sizes = chain(2000, 8000, [640, 320, 960])
+    start = time.process_time()
+    assert widest(links, sizes) == 8960
+    assert time.process_time() - start < 1.0
 
 
 def test_chains_that_have_nothing_in_common_are_chosen_apart() -> None:

@@ -62,7 +62,7 @@ def space_of(layer: dict[str, Any], scratchpad_bytes: int, *, split: bool) -> Ti
 
 
 def tiled(layer: dict[str, Any], scratchpad_bytes: int, name: str = "cost") -> Tiled:
-    tiler: StepTiler = BY_NAME[name]  # type: ignore[index]
+    tiler: StepTiler = BY_NAME[name]
     return tile(schedule_on(layer, cluster(scratchpad_bytes)), vocabulary(), tiler, Decisions())
 
 

@@ -38,7 +38,7 @@ SOFTMAX: dict[str, Any] = {"op": "Softmax", "inputs": [np.zeros((3, 400), np.flo
 
 
 def tiled(layer: dict[str, Any], scratchpad_bytes: int, name: str = "cost", buffering: Buffering = "auto") -> Tiled:
-    tiler: StepTiler = BY_NAME[name]  # type: ignore[index]
+    tiler: StepTiler = BY_NAME[name]
     return tile(schedule_on(layer, cluster(scratchpad_bytes)), vocabulary(), tiler, Decisions(), buffering, 7)
 
 
@@ -47,7 +47,7 @@ def tiled(layer: dict[str, Any], scratchpad_bytes: int, name: str = "cost", buff
 def test_tiles_of_every_strategy_are_sound(layer: dict[str, Any], name: str, scratchpad_bytes: int) -> None:
     for buffering in ("single", "double", "auto"):
         try:
-            plan = tiled(layer, scratchpad_bytes, name, buffering)  # type: ignore[arg-type]
+            plan = tiled(layer, scratchpad_bytes, name, buffering)
         except TilewrightError as error:
             assert error.code == "TW5101" and error.exit_code is Exit.DOES_NOT_FIT
             continue

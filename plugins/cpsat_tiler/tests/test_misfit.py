@@ -50,7 +50,7 @@ def test_a_step_alone() -> None:
     text = str(error)
     assert "step 'to_y'" in text and "1 x 200" in text
     assert "operand 'X'" in text and "operand 'Y'" in text
-    least = int(re.search(r"--memory l1=(\d+)", text).group(1))  # type: ignore[union-attr]
+    least = int(re.search(r"--memory l1=(\d+)", text).group(1))
     tile(softmaxes(least, Decisions()), vocabulary(), CpsatTiler(), Decisions())
     assert error_of(least - 8, Decisions()).code == "TW5102"
 

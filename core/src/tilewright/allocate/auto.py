@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 
+from tilewright.allocate.away import bytes_away
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
 from tilewright.check.allocation import peaks, violations
@@ -77,9 +78,4 @@ def _no_worse(problem: Problem, one: Solution, other: Solution) -> bool:
 
 def cost(problem: Problem, solution: Solution) -> tuple[int, int]:
     """Bytes times steps away from the preferred pool, and the sum of all peaks."""
-    away = sum(
-        block.size_bytes * block.pools.index(solution.places[block.name].pool)
-        for block in problem.blocks
-        if block.size_bytes
-    )
-    return away, sum(peaks(problem, solution).values())
+    return bytes_away(problem, solution), sum(peaks(problem, solution).values())

@@ -33,6 +33,14 @@ def lower_bounds(problem: Problem) -> dict[str, int]:
     return bounds
 
 
+def sets_alive(problem: Problem) -> Iterable[list[int]]:
+    """Sets of blocks of which no two may share a byte of a pool. None where pairs are too many to be listed."""
+    present = {number for number, block in enumerate(problem.blocks) if block.size_bytes}
+    if not problem.conflicts and not problem.compatible:
+        return _alive_at_once(problem, present)
+    return _cliques(problem, present, neighbours(problem)) if count_of_meetings(problem) <= MOST_MEETINGS else ()
+
+
 def _sets_of_pools(problem: Problem) -> Iterable[frozenset[str]]:
     """Several pools that some blocks may be in and no others; and all that hang together by such blocks."""
     alike = dict.fromkeys(frozenset(block.pools) for block in problem.blocks if len(set(block.pools)) > 1)
@@ -48,7 +56,7 @@ def _left_over(
 ) -> Iterable[tuple[str, int]]:
     """For every pool of a set, what is alive at once of blocks for this set, less what the other pools can hold."""
     pools = [pool for pool in problem.pools if pool.name in names]
-    rooms = {pool.name: _room(pool) for pool in pools}
+    rooms = {pool.name: free_bytes(pool) for pool in pools}
     boundless = [name for name, room in rooms.items() if room is None]
     open_to = boundless or list(rooms)
     if len(boundless) > 1:
@@ -63,7 +71,7 @@ def _left_over(
         yield name, max(most - others, 0)
 
 
-def _room(pool: Pool) -> int | None:
+def free_bytes(pool: Pool) -> int | None:
     """Bytes that blocks can have of a pool; None: without end."""
     if pool.capacity_bytes is None:
         return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 from tilewright.errors import Diagnostic, typed
 from tilewright.ir.platform import Platform
 from tilewright.ir.rounding import align_up
-from tilewright.ir.stages import Allocated, Buffer
+from tilewright.ir.stages import Allocated
 
 
 def memory_bytes(allocated: Allocated, memory: str) -> int:
@@ -22,35 +22,6 @@ def exceeded_bytes(allocated: Allocated, memory: str) -> int:
     """Bytes over the memory's limit; 0 inside it, or without one."""
     limit = allocated.tiled.scheduled.bound.platform.plan_bytes(memory)
     return 0 if limit is None else max(memory_bytes(allocated, memory) - limit, 0)
-
-
-def bytes_away(allocated: Allocated) -> int:
-    """Bytes of buffers that are not in the first memory that they may be in, those times two that are in the third."""
-    return sum(
-        buffer.size_bytes * buffer.memories.index(allocated.placements[buffer.name].memory)
-        for buffer in allocated.tiled.buffers
-        if buffer.kind != "constant" and buffer.name in allocated.placements and len(buffer.memories) > 1
-        if allocated.placements[buffer.name].memory in buffer.memories
-    )
-
-
-def least_bytes_away(allocated: Allocated) -> int:
-    """What is alive at once of buffers that may first be in some memory, less what that memory holds: these steps in
-    this order have at least so much elsewhere."""
-    platform = allocated.tiled.scheduled.bound.platform
-    away = [0] * len(allocated.tiled.scheduled.steps)
-    for memory in platform.memories:
-        limit = platform.plan_bytes(memory.name)
-        mine = [b for b in allocated.tiled.buffers if b.memories[:1] == (memory.name,) and b.kind != "constant"]
-        for step in range(len(away)) if limit is not None and mine else ():
-            alive = sum(buffer.size_bytes for buffer in mine if buffer.first <= step <= buffer.last)
-            free = sum(buffer.size_bytes for buffer in mine if buffer.first <= step <= buffer.last and _alone(buffer))
-            away[step] += max(min(alive - (limit or 0), alive - free), 0)
-    return max(away, default=0)
-
-
-def _alone(buffer: Buffer) -> bool:
-    return len(buffer.memories) == 1
 
 
 def beyond_machine_warnings(platform: Platform) -> tuple[Diagnostic, ...]:

@@ -4,10 +4,12 @@ Does not know how to place blocks (an Allocator does), and believes no allocator
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from tilewright.allocate.auto import cost
+from tilewright.allocate.away import bytes_away, least_bytes_away
 from tilewright.allocate.bound import lower_bounds
 from tilewright.allocate.in_order import pack_in_order
 from tilewright.allocate.knapsack import packed_by_preference
@@ -23,7 +25,7 @@ from tilewright.ir.allocation import Allocator, Budget, Place, Problem, Solution
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.plan_id import plan_id
 from tilewright.ir.platform import Platform
-from tilewright.ir.stages import Allocated, Buffer, Placement, PoolUse, Tiled
+from tilewright.ir.stages import Allocated, Buffer, BytesAway, Placement, PoolUse, Tiled
 
 _DEFAULT_BUDGET = Budget()
 
@@ -52,7 +54,7 @@ def attempt(
         raised = raised_limits(asked, platform, allocator, budget)
         if raised is None:
             return found
-        found = _found(tiled, raised, allocator, budget)
+        asked, found = raised, _found(tiled, raised, allocator, budget)
         if isinstance(found, Overflow):
             return found
     laid, solution, constants = found
@@ -69,6 +71,7 @@ def attempt(
         tiled=tiled,
         placements=placements,
         pools=tuple(sorted(pools, key=lambda pool: order.index(pool.memory))),
+        away=tuple(_away(asked, found)),
         decisions=_complete(tiled, decisions, placements, solution.found_by),
         plan_id=plan_id(tiled, placements),
     )
@@ -203,6 +206,23 @@ def _pool_uses(problem: Problem, solution: Solution, platform: Platform) -> list
         )
         for pool in problem.pools
     ]
+
+
+def _away(asked: Request, found: Found) -> Iterator[BytesAway]:
+    """Of buffers, and of constants. What an exact search has proved counts where it had no choice made before it."""
+    _, solution, constants = found
+    free = not asked.chosen and all(len(region.memories) == 1 for region in asked.regions)
+    yield from _away_of("ram", asked.problem, solution, proved=free and solution.status == "optimal")
+    yield from _away_of("const", asked.constants, constants, proved=constants.status == "optimal")
+
+
+def _away_of(
+    kind: Literal["ram", "const"], problem: Problem, solution: Solution, *, proved: bool
+) -> Iterator[BytesAway]:
+    if any(len(block.pools) > 1 for block in problem.blocks):
+        used = bytes_away(problem, solution)
+        least = used if proved or not used else least_bytes_away(problem)
+        yield BytesAway(kind=kind, used_bytes=used, lower_bound_bytes=least)
 
 
 def _region_uses(laid: Sequence[PlacedArray], platform: Platform) -> list[PoolUse]:

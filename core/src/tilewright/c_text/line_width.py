@@ -26,8 +26,8 @@ def _fitted(waiting: list[str]) -> Iterator[str]:
     while waiting:
         line = waiting.pop()
         macro = macro or line.lstrip().startswith("#")
-        kinds = _kinds(line, comment)
-        place = None if macro or len(line) <= WIDTH else _place(line, kinds)
+        kinds = [] if macro or len(line) <= WIDTH else _kinds(line, comment)
+        place = _place(line, kinds) if kinds else None
         if place is not None:
             waiting.append(_rest(line, place, kinds, waiting, continued=continued))
             line = line[:place].rstrip()
@@ -50,8 +50,8 @@ def _kinds(line: str, comment: bool) -> list[str]:
 
 def _goes_on(line: str, comment: bool) -> bool:
     """Whether a comment is open behind the line."""
-    if comment and "*/" not in line:
-        return True
+    if ("*/" if comment else "/*") not in line:
+        return comment
     tokens = list(_TOKEN.finditer(line, line.index("*/") + 2 if comment else 0))
     return bool(tokens) and tokens[-1].lastgroup == "comment" and not tokens[-1][0].endswith("*/")
 

@@ -182,6 +182,15 @@ class PoolUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BytesAway:
+    """Bytes that are not in the first memory that they may be in, those times two that are in the third."""
+
+    kind: Literal["ram", "const"]  # buffers, or constants
+    used_bytes: int
+    lower_bound_bytes: int  # of these buffers alive at these steps, wherever they are put
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Allocated:
     """Every buffer has a memory and an offset, checked by `check`."""
 
@@ -190,6 +199,7 @@ class Allocated:
     pools: tuple[PoolUse, ...]
     decisions: Decisions  # complete
     plan_id: int  # 32 bits: changes whenever anything that the constants blob depends on does
+    away: tuple[BytesAway, ...] = ()  # where buffers or constants may be in several memories
     order_bound_bytes: int | None = None  # of all written memories together, in any order of the steps; None: unknown
 
 

@@ -83,7 +83,7 @@ def _transfer(path: CopyPath | None, there: Expression, here: Expression, size: 
         "src_stride": f"{size}u",
         "channel": CHANNEL,
     }
-    return rendered(path.start, names), rendered(path.wait, names)
+    return rendered(path.start, names), rendered(path.wait, names) if path.wait else None
 
 
 def _with_channel(body: list[Statement]) -> tuple[Statement, ...]:

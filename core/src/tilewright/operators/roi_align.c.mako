@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 /* One sample of every channel, into what the bin has so far. */
-TW_KERNEL void ${function}_add(const tw_roi_align *s, tw_roi_spot row, tw_roi_spot column, const float *x, float *y,
+TW_KERNEL void ${function}_add(const tw_roi_align *s, tw_roi_sample row, tw_roi_sample column, const float *x, float *y,
                                int32_t is_first)
 {
     for (int32_t c = 0; c < s->channels; ++c) {
@@ -41,7 +41,7 @@ TW_KERNEL void ${function}_bin(const tw_roi_align *s, const tw_roi_span *rows, c
         return;
     }
     for (int32_t k = 0; k < rows->samples; ++k) {
-        const tw_roi_spot row = tw_roi_found(&s->row, rows, i, k);
+        const tw_roi_sample row = tw_roi_found(&s->row, rows, i, k);
         for (int32_t l = 0; l < columns->samples; ++l) {
             ${function}_add(s, row, tw_roi_found(&s->column, columns, j, l), x, y, k + l == 0);
         }

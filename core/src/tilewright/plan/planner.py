@@ -116,9 +116,9 @@ class Planner:
         """What was to stay in the scratchpad but finds no place is copied."""
         with told(DEBUG, "schedule: an order, and what is alive when"):
             scheduled = verify_scheduled(schedule(bound, self.operators, decisions))
-        travelling: dict[str, str] = {}
+        copied: dict[str, str] = {}
         while True:
-            proposal = replace(decisions, memories={**decisions.memories, **travelling})
+            proposal = replace(decisions, memories={**decisions.memories, **copied})
             with told(DEBUG, "tile: tiler '%s'", self.tiler.name):
                 tiled = self.tile(scheduled, proposal)
             with told(DEBUG, "allocate: allocator '%s'", self.allocator.name):
@@ -128,7 +128,7 @@ class Planner:
             sent = least_useful(tiled, answer)
             if not sent:
                 return Misfit(error=does_not_fit(tiled, answer), tiled=tiled, overflow=answer)
-            travelling |= dict.fromkeys(sent, bound.platform.home_memory().name)
+            copied |= dict.fromkeys(sent, bound.platform.home_memory().name)
 
     def tile(self, scheduled: Scheduled, decisions: Decisions) -> Tiled:
         """The `tile` stage with this planner's tiler. TilewrightError TW4043 (exit 5): pinned tiles cannot be kept."""

@@ -270,11 +270,11 @@ def _has_room(plan: Allocated, scratch: Buffer, step: str, size_bytes: int) -> b
         if limit is None:
             return True
         limit -= sum(pool.used_bytes for pool in plan.pools if pool.memory == memory and pool.kind in LASTING)
-        spots = [
+        taken = [
             (plan.placements[b.name].offset_bytes, b.size_bytes) for b in alive if _is_in(b, memory, plan, scratch)
         ]
         end = 0
-        for low, size in (*sorted(spots), (limit, 0)):
+        for low, size in (*sorted(taken), (limit, 0)):
             if low - align_up(end, scratch.align) >= size_bytes:
                 return True
             end = max(end, low + size)

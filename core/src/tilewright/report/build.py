@@ -11,7 +11,7 @@ from typing import Any
 
 from tilewright import __version__
 from tilewright.allocate.auto import EXACT
-from tilewright.allocate.limits import bytes_away, exceeded_bytes, least_bytes_away
+from tilewright.allocate.limits import exceeded_bytes
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic
 from tilewright.ir.constant_copies import copies_of
@@ -58,7 +58,8 @@ def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool 
         "allocation": _allocation(deployment, allocated),
         **_front(deployment, asked=front),
         "order": _order(allocated),
-        "away": {"used_bytes": bytes_away(allocated), "lower_bound_bytes": least_bytes_away(allocated)},
+        "away": _away(allocated, "ram"),
+        "constants_away": _away(allocated, "const"),
         "staged": _staged(allocated),
         "pools": [_pool(pool, allocated) for pool in allocated.pools],
         "levels": [level(memory, allocated) for memory in bound.platform.memories],
@@ -178,6 +179,15 @@ def _order(allocated: Allocated) -> dict[str, Any]:
     used = sum(pool.used_bytes for pool in allocated.pools if pool.kind == "ram")
     bound = allocated.order_bound_bytes
     return {"used_bytes": used, "lower_bound_bytes": bound, "optimal": used == bound}
+
+
+def _away(allocated: Allocated, kind: str) -> dict[str, int]:
+    """What is not in its first memory."""
+    found = [one for one in allocated.away if one.kind == kind]
+    return {
+        "used_bytes": sum(one.used_bytes for one in found),
+        "lower_bound_bytes": sum(one.lower_bound_bytes for one in found),
+    }
 
 
 def _staged(allocated: Allocated) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ def summary_parts(report: Report) -> tuple[Part, ...]:
     rows += [_pool_row(pool, report) for pool in report["pools"]]
     pools = Table(rows=rows, right=(1, 2, 3), indent=2)
     cost = [f"  {said}"] if (said := cost_text(report)) else []
-    return (head, pools, *cost, *_other_orders(report["order"]), *_away(report["away"]), *_quantised(model))
+    return (head, pools, *cost, *_other_orders(report["order"]), *_away(report), *_quantised(model))
 
 
 def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:
@@ -52,11 +52,13 @@ def meaning(item: Mapping[str, Any]) -> str:
     return f"real = {item['scale']:.9g} * {moved}"
 
 
-def _away(away: Mapping[str, Any]) -> Iterator[str]:
+def _away(report: Report) -> Iterator[str]:
     """How much is not where it is preferred, where anything is."""
-    used, bound = away["used_bytes"], away["lower_bound_bytes"]
-    if used:
-        yield f"  not in their first pool: {used:,} B of buffers; at least {bound:,} B"
+    for field, what, over in (("away", "buffers", " for this order"), ("constants_away", "constants", "")):
+        used, bound = report[field]["used_bytes"], report[field]["lower_bound_bytes"]
+        if used:
+            proof = f"no plan has less{over}" if used == bound else f"at least {bound:,} B"
+            yield f"  not in their first pool: {used:,} B of {what}; {proof}"
 
 
 def _other_orders(order: Mapping[str, Any]) -> Iterator[str]:

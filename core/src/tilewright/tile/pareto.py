@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.float64]
 
 _CHUNK = 96  # sizes looked at together
-_MOST_AT_ONCE = 64  # tilings of one chunk in one order, with one set of second buffers
 _NEAR_THE_FASTEST = 8  # more tilings than the front has, fast ones: the exact clock may order them otherwise
 
 
@@ -84,7 +83,7 @@ class _ParetoFront:
             cycles = np.where(legal, order.cycles(twice), np.inf)
             sizes, moved = np.broadcast_to(used, cycles.shape), np.broadcast_to(order.moved, cycles.shape)
             good = np.flatnonzero(cycles < self.best(sizes))
-            for index in good[np.lexsort((moved.flat[good], cycles.flat[good]))][:_MOST_AT_ONCE].tolist():
+            for index in good[_smaller_and_smaller(cycles.flat[good], moved.flat[good], sizes.flat[good])].tolist():
                 at = np.unravel_index(index, cycles.shape)
                 below = bisect_right(self.all, float(sizes[at]), key=_used)
                 if not below or cycles[at] < self.all[below - 1].cycles:
@@ -95,6 +94,14 @@ class _ParetoFront:
         self.all[less:] = [new, *(found for found in self.all[less:] if found.cycles < new.cycles)]
         fast = sorted([*self.fast, new], key=lambda found: (found.cycles, found.moved_bytes))
         self.fast = fast[:_NEAR_THE_FASTEST]
+
+
+def _smaller_and_smaller(cycles: Numbers, moved: Numbers, sizes: Numbers) -> npt.NDArray[np.intp]:
+    """From the fastest on, what takes less than all that are faster; of equally fast ones that which moves least."""
+    order = np.lexsort((moved, cycles))
+    least = np.minimum.accumulate(sizes[order])
+    kept: npt.NDArray[np.intp] = order[np.concatenate([[True], sizes[order][1:] < least[:-1]])[: len(order)]]
+    return kept
 
 
 def _used(found: EstimatedTiling) -> float:

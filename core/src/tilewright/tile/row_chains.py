@@ -39,30 +39,42 @@ class Distance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Way:
-    """The end of a chain, and its lowest and highest byte from the first giver's start."""
+    """The end of a chain: what the chain takes below the start of its last buffer, and from there on."""
 
-    at: int
-    low: int
-    high: int
-    distances: tuple[Distance, ...] = ()
+    below: int
+    above: int
+    backward: int = 0  # distances of that kind
+    last: Distance | None = None  # None: no link yet
+    before: _Way | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        return self.below + self.above
 
     @property
     def merit(self) -> tuple[int, int]:
-        return self.high - self.low, sum(one.backward for one in self.distances)
+        return self.size_bytes, self.backward
+
+    def chosen(self) -> list[Distance]:
+        """From the first link on."""
+        found, way = list[Distance](), self
+        while way.last is not None and way.before is not None:
+            found.append(way.last)
+            way = way.before
+        return found[::-1]
 
 
 def distances(links: Sequence[Link], sizes: Mapping[str, int]) -> dict[str, Distance]:
     """By step. `links` are in the order of the steps; `sizes`: buffer -> bytes."""
     found: dict[str, Distance] = {}
     for chain in _chains(links):
-        found.update(zip((link.step for link in chain), _narrowest(chain, sizes).distances, strict=True))
+        found.update(zip((link.step for link in chain), _narrowest(chain, sizes).chosen(), strict=True))
     return found
 
 
 def widest(links: Sequence[Link], sizes: Mapping[str, int]) -> int:
     """Bytes that the longest of the chains takes."""
-    ways = (_narrowest(chain, sizes) for chain in _chains(links))
-    return max((way.high - way.low for way in ways), default=0)
+    return max((_narrowest(chain, sizes).size_bytes for chain in _chains(links)), default=0)
 
 
 def _chains(links: Sequence[Link]) -> list[list[Link]]:
@@ -80,25 +92,39 @@ def _chains(links: Sequence[Link]) -> list[list[Link]]:
 
 
 def _narrowest(chain: Sequence[Link], sizes: Mapping[str, int]) -> _Way:
-    ways = [_Way(at=0, low=0, high=sizes[chain[0].giver])]
+    ways = [_Way(below=0, above=sizes[chain[0].giver])]
     for link in chain:
         longer = (one for way in ways for one in _longer(way, link, sizes[link.taker]))
-        ways = sorted(longer, key=lambda one: one.merit)[:_MOST_STATES]
+        ways = _worth_going_on(sorted(longer, key=lambda one: one.merit))
     return ways[0]
+
+
+def _worth_going_on(ways: Sequence[_Way]) -> list[_Way]:
+    """The best ones; none that reaches as far as a better one both ways."""
+    found: list[_Way] = []
+    for way in ways:
+        if all(way.below < better.below or way.above < better.above for better in found):
+            found.append(way)
+    return found[:_MOST_STATES]
 
 
 def _longer(way: _Way, link: Link, size_bytes: int) -> Iterator[_Way]:
     """As near as may be, and at the end of what the chain takes anyway."""
-    lowest = -align_down(way.at - way.low, link.grain)
+    lowest = -align_down(way.below, link.grain)
     for distance in sorted({link.forward, min(link.forward, lowest)}):
         yield _with(way, Distance(size_bytes=distance, backward=False), size_bytes)
     if link.backward is None:
         return
-    highest = align_down(way.high - size_bytes - way.at, link.grain)
+    highest = align_down(way.above - size_bytes, link.grain)
     for distance in sorted({link.backward, max(link.backward, highest)}):
         yield _with(way, Distance(size_bytes=distance, backward=True), size_bytes)
 
 
 def _with(way: _Way, distance: Distance, size_bytes: int) -> _Way:
-    at = way.at + distance.size_bytes
-    return _Way(at=at, low=min(way.low, at), high=max(way.high, at + size_bytes), distances=(*way.distances, distance))
+    return _Way(
+        below=max(0, way.below + distance.size_bytes),
+        above=max(size_bytes, way.above - distance.size_bytes),
+        backward=way.backward + distance.backward,
+        last=distance,
+        before=way,
+    )

@@ -88,9 +88,9 @@ def _kernel_memories(machine: ScheduledMachine, regions: Sequence[Region]) -> di
     demands: dict[str, tuple[str, ...]] = {}
     for step in machine.scheduled.steps:
         region = region_of[step.name]
-        travelling = {name for hop in region.hops[-1:] for name in hop.copies}
+        transferred = {name for hop in region.hops[-1:] for name in hop.copies}
         operands = machine.operands(step)
-        copied = {item.name for item in operands if key_of(step.name, item.name) in travelling}
+        copied = {item.name for item in operands if key_of(step.name, item.name) in transferred}
         copied |= {item.name for item in operands if item.value in region.held}
         values = {item.name: item.value for item in operands if not item.constant}
         for operand, allowed in machine.bound.bindings[step.name].kernel.memories.items():

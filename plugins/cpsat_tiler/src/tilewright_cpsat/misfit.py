@@ -42,7 +42,7 @@ def explained(choices: TileChoices, error: TilewrightError) -> TilewrightError:
                 *(f"loop '{name}' cannot be cut: {reason}" for name, reason in needs.uncut.items()),
                 *(("without any one of these the others fit",) if total and len(core) > 1 else ()),
             ),
-            fix=tuple(_ways_out(choices, index, needs)),
+            fix=tuple(_remedies(choices, index, needs)),
         )
     return error
 
@@ -122,7 +122,7 @@ def _limit_lines(choices: TileChoices, memory: str) -> Iterator[str]:
     yield f"memory '{memory}' has {size:,} B" + (f", of which the runtime takes {runtime:,} B" if runtime else "")
 
 
-def _ways_out(choices: TileChoices, index: int, needs: Needs) -> Iterator[str]:
+def _remedies(choices: TileChoices, index: int, needs: Needs) -> Iterator[str]:
     """Changes after which the tiler was asked again and found a plan."""
     memory, request = needs.memory, choices.request
     enough = least_size(choices, memory)

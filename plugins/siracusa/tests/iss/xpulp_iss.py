@@ -183,7 +183,7 @@ class Machine:
         while pc != STOP:
             if pc not in decoded:
                 word = int.from_bytes(self.memory[pc : pc + 4], "little")
-                decoded[pc] = (*_decode(self, Fields(word), pc), _reads(Fields(word)))  # type: ignore[assignment]
+                decoded[pc] = (*_decode(self, Fields(word), pc), _reads(Fields(word)))
             step, name, written, reads = decoded[pc]
             self.cycles += 1 + (waiting in reads)
             waiting = written if name in LOADS or name.startswith("f") else -1

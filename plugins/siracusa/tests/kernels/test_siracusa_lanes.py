@@ -47,7 +47,7 @@ def depthwise_cases(draw: st.DrawFn) -> Case:
     x_type, w_type, y_type = (draw(st.sampled_from(BYTES)) for _ in range(3))
     attributes, extents = windows(draw, rank)
     x = byte_array(rng, x_type, (draw(st.integers(1, 2)), channels, *extents), draw(st.booleans()))
-    w = byte_array(rng, w_type, (channels, 1, *attributes["kernel_shape"]), draw(st.booleans()))  # type: ignore[misc]
+    w = byte_array(rng, w_type, (channels, 1, *attributes["kernel_shape"]), draw(st.booleans()))
     bias = rng.integers(-5000, 5000, channels).astype(np.int32) if draw(st.booleans()) else None
     zero = st.sampled_from([0, *x_type.limits, 3])
     kind = draw(st.sampled_from(["random", "ties", "coarse"]))
@@ -68,7 +68,7 @@ def average_cases(draw: st.DrawFn) -> Case:
     attributes, extents = windows(draw, rank, most=7)
     attributes["count_include_pad"] = draw(st.integers(0, 1))
     x = byte_array(rng, x_type, (draw(st.integers(1, 2)), channels, *extents), draw(st.booleans()))
-    taps = int(np.prod(attributes["kernel_shape"]))  # type: ignore[arg-type]
+    taps = int(np.prod(attributes["kernel_shape"]))
     one = make_requant(rng, 1, y_type, 255 * taps, draw(st.sampled_from(["random", "ties", "coarse"])))
     scale = tuple(float(np.float32(one.scale[0] * taps / count)) for count in range(1, taps + 1))
     attributes |= {

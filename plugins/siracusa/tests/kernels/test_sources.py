@@ -43,7 +43,7 @@ def test_a_text_that_does_is_found() -> None:
 def test_no_name_has_two_meanings(monkeypatch: pytest.MonkeyPatch) -> None:
     found: dict[str, set[str]] = {}
 
-    def watched(kernel, call):  # type: ignore[no-untyped-def]
+    def watched(kernel, call):
         if kernel.target == "siracusa":
             values = kernel.values(call)
             source = kernel.source(values) if callable(kernel.source) else kernel.source

@@ -33,7 +33,7 @@ typedef struct { /* one region along one axis */
 typedef struct { /* where one sample is along one axis */
     int32_t low, high; /* elements, in steps of the image; below 0: outside */
     float above; /* share of the higher one */
-} tw_roi_spot;
+} tw_roi_sample;
 
 TW_KERNEL tw_roi_span tw_roi_spanned(const tw_roi_align *s, int32_t bins, float low, float high, float offset)
 {
@@ -49,28 +49,28 @@ TW_KERNEL tw_roi_span tw_roi_spanned(const tw_roi_align *s, int32_t bins, float 
     return span;
 }
 
-TW_KERNEL tw_roi_spot tw_roi_found(const tw_roi_axis *axis, const tw_roi_span *span, int32_t output, int32_t sample)
+TW_KERNEL tw_roi_sample tw_roi_found(const tw_roi_axis *axis, const tw_roi_span *span, int32_t output, int32_t sample)
 {
     const float position = span->start + (float)(axis->first + output) * span->bin
         + ((float)sample + 0.5f) * span->bin / (float)span->samples;
-    tw_roi_spot spot = {.low = -1, .high = -1, .above = 0.0f};
+    tw_roi_sample found = {.low = -1, .high = -1, .above = 0.0f};
     if (!(position >= -1.0f && position <= (float)axis->size)) {
-        return spot;
+        return found;
     }
     const float inside = position > 0.0f ? position : 0.0f;
     const int32_t at = (int32_t)inside;
     if (at >= axis->size - 1) {
-        spot.low = spot.high = (axis->size - 1) * axis->x_step;
-        return spot;
+        found.low = found.high = (axis->size - 1) * axis->x_step;
+        return found;
     }
-    spot.low = at * axis->x_step;
-    spot.high = spot.low + axis->x_step;
-    spot.above = inside - (float)at;
-    return spot;
+    found.low = at * axis->x_step;
+    found.high = found.low + axis->x_step;
+    found.above = inside - (float)at;
+    return found;
 }
 
 /* One sample of every channel, into what the bin has so far. */
-TW_KERNEL void tw_roi_align_avg_half_pixel_add(const tw_roi_align *s, tw_roi_spot row, tw_roi_spot column,
+TW_KERNEL void tw_roi_align_avg_half_pixel_add(const tw_roi_align *s, tw_roi_sample row, tw_roi_sample column,
         const float *x, float *y, int32_t is_first)
 {
     for (int32_t c = 0; c < s->channels; ++c) {
@@ -99,7 +99,7 @@ TW_KERNEL void tw_roi_align_avg_half_pixel_bin(const tw_roi_align *s, const tw_r
         return;
     }
     for (int32_t k = 0; k < rows->samples; ++k) {
-        const tw_roi_spot row = tw_roi_found(&s->row, rows, i, k);
+        const tw_roi_sample row = tw_roi_found(&s->row, rows, i, k);
         for (int32_t l = 0; l < columns->samples; ++l) {
             tw_roi_align_avg_half_pixel_add(s, row, tw_roi_found(&s->column, columns, j, l), x, y, k + l == 0);
         }

@@ -3,10 +3,10 @@ Needs function, clip (see float_finish.c), edges (taps may lie outside), part (o
 </%doc>\
 #include "windows.h"
 
-<% spot, floats = ("tw_xp_part_spot", "tw_xp_part_floats") if part else ("tw_xp_spot", "tw_xp_floats") %>\
+<% pixel, floats = ("tw_xp_part_float_pixel", "tw_xp_part_floats") if part else ("tw_xp_float_pixel", "tw_xp_floats") %>\
 % for pixels in (4, 1):
 /* Every output of ${pixels} ${"pixels" if pixels > 1 else "pixel"}. */
-TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const ${floats} *f, const ${spot} *at, const float *x,
+TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const ${floats} *f, const ${pixel} *at, const float *x,
         const float *w, const float *b, const float *pad)
 {
     const int32_t row = p->row_dilation * p->x_row, column = p->column_dilation * p->x_column;
@@ -81,7 +81,7 @@ TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const ${floats} *f,
 TW_KERNEL void ${function}(const tw_xp_windows p, const ${floats} f, ${"float *acc, " if part else ""}const float *x, const float *w, const float *b,
         float *y, const float *pad)
 {
-    ${spot} at[4];
+    ${pixel} at[4];
     int32_t held = 0;
     for (int32_t n = 0; n < p.batches; ++n) {
         for (int32_t i = 0; i < p.rows; ++i) {

@@ -128,7 +128,7 @@ def _joined(channels: str, x_tap: int, w_tap: int, dilation: int) -> str:
     return str(int(int(channels) == x_tap)) if channels.isdecimal() else f"{channels} == {x_tap}"
 
 
-_SPOT, _PART_SPOT = c_section("float_spot.h"), c_section("float_part_spot.h")
+_PIXEL, _PART_PIXEL = c_section("float_pixel.h"), c_section("float_part_pixel.h")
 _CONV = c_template("${function}", "float_conv.c.mako", FLOAT_FINISH, FLOAT_DOT)
 
 CONV = Kernel(
@@ -144,7 +144,7 @@ CONV = Kernel(
     cycles=_cycles,
     accumulates=_accumulates,
     values=_values,
-    source=lambda values: (_PART_SPOT if values["part"] else _SPOT, _CONV),
+    source=lambda values: (_PART_PIXEL if values["part"] else _PIXEL, _CONV),
     call=WINDOWS_CALL.format(
         arguments="""(tw_xp_${"part_" if part else ""}floats){
 % for name, value in more.items():

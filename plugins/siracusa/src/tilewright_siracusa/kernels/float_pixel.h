@@ -6,7 +6,7 @@ typedef struct {
     int32_t x;
     uint32_t rows, columns;
     float *y;
-} tw_xp_spot;
+} tw_xp_float_pixel;
 
 /* What a layer of floats has beside its windows; `w_tap` lies between taps of a row, `y_output` between outputs. */
 typedef struct {

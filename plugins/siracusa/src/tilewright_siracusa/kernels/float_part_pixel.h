@@ -7,7 +7,7 @@ typedef struct {
     uint32_t rows, columns;
     float *y;
     float *acc;
-} tw_xp_part_spot;
+} tw_xp_part_float_pixel;
 
 /* What a layer of floats has beside its windows; `w_tap` lies between taps of a row, `y_output` between outputs. */
 typedef struct {

@@ -1,0 +1,75 @@
+"""What a core is given for its share of a tile: pointers to where its part of each operand is."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tilewright.ir.dtypes import DType
+from tilewright.ir.regions import Copy, Cut, Hop, Region
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.sketch import Sketch
+
+
+def given(made: Any, function: str, **names: Any) -> dict[str, Any]:
+    """The variables around the kernel's call."""
+    found = [what for name, what in made.done_by(function, **names) if isinstance(what, dict)]
+    (only,) = found
+    return dict(only)
+
+
+@pytest.mark.parametrize(("tile", "first"), [(0, 0), (1, 2), (2, 2)])
+def test_a_value_that_is_held_is_written_behind_the_rows_that_stay(pools: Any, tile: int, first: int) -> None:
+    """Rows 0-4, then 4-7 behind the two that stay, then row 7 behind two."""
+    place = pools.plan.placements["a.Y@l1#0"].offset_bytes
+    names = given(pools, "net_0_maxpool_compute", t=tile, x_0=9000)
+    assert names["my_y_0"] == place + 16 * first
+    assert names["my_x_0"] == 9000, "the tile buffer begins with the first row of the window"
+
+
+def test_a_step_reads_where_the_one_before_has_written(pools: Any) -> None:
+    places = {name: pools.plan.placements[f"{name}.Y@l1#0"].offset_bytes for name in "ab"}
+    names = given(pools, "net_1_clip_compute", t=1)
+    assert (names["my_x_1"], names["my_y_1"]) == (places["a"], places["b"])
+
+
+def test_estimated_cycles_are_charged_in_proportion(pools: Any) -> None:
+    charged = [dict(pools.done_by("net_0_maxpool_compute", t=tile, x_0=0))["tw_charge"] for tile in range(3)]
+    assert [rows for _, rows, _ in charged] == [4, 3, 1]
+    assert {(cycles, most) for cycles, _, most in charged} == {(305, 1)}, "of one of four rows on eight cores"
+
+
+def test_a_core_without_rows_computes_nothing(pools: Any) -> None:
+    body = pools.function("net_0_maxpool_compute")
+    assert body.index("if (mine.low < mine.high) {") < body.index("tw_max_pool_f32(")
+
+
+def product(generate: Any, *nest: Cut, **copies: Copy) -> Any:
+    """8 x 24 times 24 x 16 floats, reduction and all cut as `nest` says."""
+    sketch = Sketch(operators=vocabulary())
+    x = sketch.input("x", DType.F32, (8, 24))
+    weights = sketch.constant(np.ones((24, 16), np.float32))
+    graph = sketch.finish(sketch.node("Gemm", (x, weights), name="fc"))
+    level = len(nest)
+    chosen = {f"fc.{name}": copies.get(name, Copy(level=level)) for name in "ABY"}
+    hop = Hop(far="l2", near="l1", nest=nest, copies=chosen)
+    return generate(graph, Region(steps=("fc",), hops=(hop,), order="tiles"))
+
+
+def test_a_tile_is_computed_from_tile_buffers(generate: Any) -> None:
+    made = product(generate, Cut("m0", 4))
+    names = given(made, "net_0_gemm_compute", t=1, a=100, b=200, y=300)
+    assert (names["my_a"], names["my_b"], names["my_y"]) == (100, 200, 300)
+    resident = product(generate, Cut("m0", 4), A=Copy(level=0), Y=Copy(level=0), B=Copy(level=0))
+    names = given(resident, "net_0_gemm_compute", t=1, a=100, b=200, y=300)
+    assert (names["my_a"], names["my_b"], names["my_y"]) == (100 + 4 * 96, 200, 300 + 4 * 64)
+
+
+def test_box_of_the_tile_is_declared_only_where_it_is_named(pools: Any, generate: Any) -> None:
+    assert "net_2_maxpool_box box" in pools.function("net_0_maxpool_compute")
+    alone = product(generate, A=Copy(level=0), B=Copy(level=0), Y=Copy(level=0))
+    assert "_box" not in alone.function("net_0_gemm_compute")
+    assert SimpleNamespace(**given(alone, "net_0_gemm_compute", a=1, b=2, y=3)).my_a == 1

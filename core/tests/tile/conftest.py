@@ -1,0 +1,73 @@
+"""Steps small enough to work out by hand: three in one region, and a sum in a scratchpad of so many bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tilewright.bind import bind
+from tilewright.ir.dataclass import dataclass
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.layout import row_major
+from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region
+from tilewright.schedule import schedule
+from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, cluster
+from tilewright.testing.one_step import one_step, portable_kernels, vocabulary
+from tilewright.testing.sketch import Sketch
+from tilewright.tile.boxes import Boxes, boxes_of
+from tilewright.tile.buffers import analysis_of_region
+from tilewright.tile.fusion import RegionAnalysis
+from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.tiling_space import TilingSpace
+
+POOL = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pools:
+    """The pools `a` and `c` of 3 x 3 with the clip `b` between them: 2 x 8 x 4 floats all the way, rows of 32 bytes.
+
+    Tiled together in three tiles of 3, 3 and 2 rows. Of `a` rows stay from tile to tile, of `b` none.
+    """
+
+    machine: ScheduledMachine
+    region: Region
+
+    @property
+    def analysis(self) -> RegionAnalysis:
+        return analysis_of_region(self.machine, self.region)
+
+    @property
+    def boxes(self) -> Boxes:
+        return boxes_of(self.analysis, self.region.hops, self.region.forms)
+
+
+@pytest.fixture(scope="session")
+def pools() -> Pools:
+    sketch = Sketch(operators=vocabulary())
+    a = sketch.node("MaxPool", (sketch.input("x", DType.F32, (1, 2, 8, 4)),), POOL, "a")
+    c = sketch.node("MaxPool", (sketch.node("Clip", (a,), {"min": 0.0}, "b"),), POOL, "c")
+    rows = Decisions(layouts=dict.fromkeys(("a:0", "b:0"), row_major(4)))
+    bound = bind(sketch.finish(c), CLUSTER, vocabulary(), portable_kernels(), rows)
+    scheduled = schedule(bound, vocabulary(), Decisions(in_place={"b:0": ""}))
+    hop = Hop(far="l2", near="l1", nest=(Cut("h", 3),), copies={"a.X": Copy(level=1), "c.Y": Copy(level=1)})
+    held = {"a:0": HeldValue(memory="l1", form="rolling"), "b:0": HeldValue(memory="l1", form="recomputed")}
+    return Pools(
+        machine=ScheduledMachine(scheduled, vocabulary(), Decisions()),
+        region=Region(steps=("a", "b", "c"), hops=(hop,), order="tiles", held=held),
+    )
+
+
+@pytest.fixture(scope="session")
+def sum_in() -> Callable[[int], TilingSpace]:
+    """The tilings of A + B of 6 x 8 floats, 192 bytes each, where tiles may take so many bytes."""
+
+    def space(room_bytes: int) -> TilingSpace:
+        inputs = [np.zeros((6, 8), np.float32)] * 2
+        scheduled = one_step("Add", inputs, cluster(RUNTIME_BYTES + room_bytes))
+        return ScheduledMachine(scheduled, vocabulary(), Decisions()).space(0, scheduled.steps[0], ("l2", "l1"))
+
+    return space

@@ -1,0 +1,119 @@
+"""How three steps are tiled together: the pools and the clip of `conftest.py`, in less and less scratchpad."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tilewright.ir.regions import Copy, Cut, HeldValue
+from tilewright.tile.cost import altogether, region_costs
+from tilewright.tile.fusion import RegionAnalysis
+from tilewright.tile.group_search import best_groups, hops_with, region_with, room_of, score
+from tilewright.tile.lower_bounds import MOST_TRAFFIC
+
+WHOLE = 4 * 256  # bytes of x, of both values inside, and of the output
+
+
+def within(pools: Any, room_bytes: int | None) -> RegionAnalysis:
+    return replace(pools.analysis, rooms=(room_bytes,))
+
+
+def best(pools: Any, room_bytes: int | None, buffering: Any = "single") -> Any:
+    (found,) = best_groups(within(pools, room_bytes), buffering)
+    return found
+
+
+def test_cuts_and_forms_make_a_region(pools: Any) -> None:
+    """Copied as seldom as one buffer allows: window by window along the loop that is cut."""
+    region = region_with(pools.analysis, (Cut("h", 3),), pools.region.forms)
+    assert region == pools.region
+    apart = region_with(pools.analysis, (Cut("c", 1),), dict.fromkeys(("a:0", "b:0"), "whole"))
+    assert apart.held == dict.fromkeys(("a:0", "b:0"), HeldValue(memory="l1", form="whole"))
+    assert apart.hops[0].copies == {"a.X": Copy(level=0), "c.Y": Copy(level=1)}, "all channels before the first tile"
+
+
+def test_with_room_for_everything_nothing_is_cut(pools: Any) -> None:
+    assert best(pools, WHOLE).region.hops[0].nest == ()
+    assert best(pools, None).cost.scratchpad_bytes == WHOLE
+
+
+def test_without_it_tiles_are_as_large_as_may_be(pools: Any) -> None:
+    for room_bytes in (WHOLE - 8, 600, 400, 200):
+        found = best(pools, room_bytes)
+        assert found.region.hops[0].nest
+        assert found.cost.scratchpad_bytes <= room_bytes
+        assert found.cost == altogether(region_costs(within(pools, room_bytes), found.region))
+    cycles = [best(pools, room_bytes).cost.total_cycles for room_bytes in (WHOLE, 600, 400, 200)]
+    assert cycles == sorted(cycles)
+
+
+def test_two_loops_are_cut_where_one_is_not_enough(pools: Any) -> None:
+    assert {len(best(pools, room).region.hops[0].nest) for room in (600, 400)} == {1}
+    small = next(
+        room for room in range(200, 16, -8) if best_groups(within(pools, room), "single", most_cycles=1e6) == ()
+    )
+    assert len(best(pools, small).region.hops[0].nest) == 2
+
+
+def test_nothing_where_nothing_fits(pools: Any) -> None:
+    assert best_groups(within(pools, 16), "auto") == ()
+
+
+def test_second_buffers_where_there_is_room(pools: Any) -> None:
+    single, double = best(pools, 800), best(pools, 800, "auto")
+    assert {copy.buffers for copy in single.region.hops[0].copies.values()} == {1}
+    assert double.cost.total_cycles < single.cost.total_cycles
+    assert double.cost.scratchpad_bytes <= 800
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.4])
+def test_each_weight_has_the_lowest_score_of_all(pools: Any, weight: float) -> None:
+    fast, sparing = best_groups(within(pools, 600), "auto", (0.0, 0.4))
+    assert score({0.0: fast, 0.4: sparing}[weight].cost, weight) == min(
+        score(one.cost, weight) for one in (fast, sparing)
+    )
+
+
+def test_bytes_weigh_up_to_a_limit(pools: Any) -> None:
+    cost = best(pools, 600).cost
+    twice = replace(cost, total_cycles=100.0, in_bytes=cost.bound_bytes, out_bytes=cost.bound_bytes)
+    assert score(twice, 0.0) == 100
+    assert score(twice, 0.5) == 100 * (1 + 0.5 * 2)
+    assert score(replace(twice, in_bytes=99 * cost.bound_bytes), 0.5) == 100 * (1 + 0.5 * MOST_TRAFFIC)
+    assert score(replace(twice, bound_bytes=0, in_bytes=1, out_bytes=0), 1.0) == 200
+
+
+def test_what_takes_too_long_is_not_looked_for(pools: Any) -> None:
+    found = best(pools, 600)
+    assert best_groups(within(pools, 600), "single", most_cycles=found.cost.compute_cycles * 0.5) == ()
+
+
+def test_kernels_are_called_with_trips_that_they_take(pools: Any) -> None:
+    """Rows of the last pool in fours."""
+    analysis = within(pools, 700)
+    space = analysis.sink.space
+    fours = replace(space, kernel=replace(space.kernel, multiples={"h": 4}))
+    sink = replace(analysis.sink, spaces=(fours,))
+    (found,) = best_groups(replace(analysis, members=(*analysis.members[:-1], sink)), "single")
+    assert dict(found.region.hops[0].nest).get("h", 4) % 4 == 0
+
+
+def test_a_transfer_that_is_not_legal_is_no_tiling(pools: Any) -> None:
+    analysis = within(pools, 700)
+    first = analysis.members[0]
+    odd = replace(first.space, copied=tuple(replace(one, aligned_offset=False) for one in first.space.copied))
+    members = (replace(first, spaces=(odd,)), *analysis.members[1:])
+    assert best_groups(replace(analysis, members=members), "auto") == ()
+
+
+def test_hops_before_the_last_have_no_cuts(pools: Any) -> None:
+    analysis = pools.analysis
+    members = tuple(replace(one, spaces=one.spaces * 2) for one in analysis.members)
+    two = replace(analysis, members=members, hops=analysis.hops * 2, rooms=(512, None), grains=(8, 8))
+    outer, inner = hops_with(two, (Cut("h", 3),))
+    assert (outer.nest, inner.nest, inner.copies) == ((), (Cut("h", 3),), {})
+    assert (room_of(two), room_of(two, 0)) == (float("inf"), 512)
+    assert best_groups(two, "single")
+    assert best_groups(replace(two, rooms=(511, None)), "single") == (), "what crosses has no room on the way"

@@ -1,0 +1,104 @@
+"""Copy levels and buffer counts of a sum of two 6 x 8 floats in two tiles of 3 x 8, against sums by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tilewright.ir.regions import Copy, Cut, key_of
+from tilewright.testing.cluster import copy_cycles
+from tilewright.tile.kernel_costs import tile_cycles
+from tilewright.tile.loop_orders import EstimatedTiling, LoopOrders, total_of
+from tilewright.tile.lower_bounds import TRAFFIC
+from tilewright.tile.search import TilingSearch
+
+TILE, WHOLE = 96, 192  # bytes of an operand in one tile, and of all of it
+EACH = copy_cycles(TILE, 1)
+
+
+def halves(space: Any, buffering: Any = "auto") -> LoopOrders:
+    """All orders of the loops, with tiles of three rows."""
+    return TilingSearch(space, buffering).together(np.array([[3, 8]]))
+
+
+def best(space: Any, buffering: Any = "auto") -> EstimatedTiling:
+    found = halves(space, buffering).best()
+    assert found is not None
+    return found
+
+
+def levels(found: EstimatedTiling) -> dict[str, tuple[int, int]]:
+    """By operand the copy level and the number of buffers."""
+    return {name: (copy.level, copy.buffers) for name, copy in found.copies.items()}
+
+
+def test_with_room_for_one_tile_of_each_nothing_is_hidden(sum_in: Any) -> None:
+    """Two tiles one after the other: each fetched, computed, stored."""
+    space = sum_in(3 * TILE)
+    found = best(space)
+    assert levels(found) == dict.fromkeys("ABY", (1, 1))
+    assert found.nest == (Cut("_lead1", 3),), "the other loop has one trip"
+    compute = tile_cycles(space, {"_lead1": 3, "_lead0": 8})
+    assert found.cycles == pytest.approx(2 * (compute + 3 * EACH))
+    assert (found.moved_bytes, found.used_bytes) == (3 * WHOLE, 3 * TILE)
+    assert found.score == pytest.approx(found.cycles * (1 + TRAFFIC))
+
+
+def test_second_buffers_hide_what_is_copied_meanwhile(sum_in: Any) -> None:
+    """As many as there is room for: each hides one transfer, until all of a change of tiles is behind computation."""
+    one, two, three = (best(sum_in((3 + more) * TILE), "double" if more == 3 else "auto") for more in (0, 1, 3))
+    assert [one.used_bytes, two.used_bytes, three.used_bytes] == [3 * TILE, 4 * TILE, 6 * TILE]
+    assert one.cycles - two.cycles == pytest.approx(EACH)
+    assert one.cycles - three.cycles == pytest.approx(3 * EACH)
+    assert levels(three) == dict.fromkeys("ABY", (1, 2))
+
+
+def test_how_many_buffers_are_asked_for_is_obeyed(sum_in: Any) -> None:
+    single = best(sum_in(1 << 12), "single")
+    assert {buffers for _, buffers in levels(single).values()} == {1}
+    assert halves(sum_in(3 * TILE), "double").best() is None, "no room for two of what is copied more than once"
+
+
+def test_nothing_where_nothing_fits_or_no_transfer_is_legal(sum_in: Any) -> None:
+    assert halves(sum_in(3 * TILE - 8)).best() is None
+    space = sum_in(1 << 12)
+    odd = tuple(replace(item, aligned_offset=False) for item in space.copied)
+    assert halves(replace(space, copied=odd)).best() is None
+
+
+def test_an_input_whose_bytes_the_output_takes_is_fetched_once(sum_in: Any) -> None:
+    """So its level is not inside a loop that does not move it."""
+    space = sum_in(1 << 12)
+    order = halves(space)
+    (a, *_) = space.copied
+    narrow = replace(a, loops=("_lead1",))
+    assert order._copy_levels(narrow, ["_lead0", "_lead1"]) == (0, 2)
+    taken = halves(replace(space, once=("A",)))
+    assert taken._copy_levels(narrow, ["_lead0", "_lead1"]) == (0,)
+    assert taken._copy_levels(narrow, ["_lead1", "_lead0"]) == (0, 1)
+
+
+def test_sets_of_second_buffers_begin_with_none_and_take_more(sum_in: Any) -> None:
+    found = list(halves(sum_in(1 << 12)).doublings())
+    assert not any(twice.any() for twice in found[0][0])
+    least = [float(used.min()) for _, used in found]
+    assert min(least) == least[0] == 3 * TILE
+    assert max(sum(bool(twice.any()) for twice in doubled) for doubled, _ in found) == 3
+    assert max(float(used.max()) for _, used in found) == 6 * TILE
+    assert len(list(halves(sum_in(1 << 12), "single").doublings())) == 1
+    (always,) = halves(sum_in(1 << 12), "double").doublings()
+    assert all(twice.any() for twice in always[0])
+
+
+def test_an_estimate_becomes_a_hop(sum_in: Any) -> None:
+    hop = best(sum_in(3 * TILE)).on("s", ("l2", "l1"))
+    assert (hop.far, hop.near, hop.nest) == ("l2", "l1", (Cut("_lead1", 3),))
+    assert hop.copies == {key_of("s", name): Copy(level=1) for name in "ABY"}
+
+
+def test_a_total_has_the_shape_of_all() -> None:
+    assert total_of([np.ones((2, 1)), np.ones((1, 3))]).tolist() == [[2, 2, 2], [2, 2, 2]]
+    assert total_of([]).tolist() == [0]
