@@ -100,7 +100,8 @@ def _smaller_and_smaller(cycles: Numbers, moved: Numbers, sizes: Numbers) -> npt
     """From the fastest on, what takes less than all that are faster; of equally fast ones that which moves least."""
     order = np.lexsort((moved, cycles))
     least = np.minimum.accumulate(sizes[order])
-    return order[np.concatenate([[True], sizes[order][1:] < least[:-1]])[: len(order)]]
+    kept: npt.NDArray[np.intp] = order[np.concatenate([[True], sizes[order][1:] < least[:-1]])[: len(order)]]
+    return kept
 
 
 def _used(found: EstimatedTiling) -> float:
