@@ -10,8 +10,8 @@ from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import row_programs
-from tilewright.tile.row_segments import Segment, _grown, alone, play_cycles, played, segments
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_segments import Segment, _grown, alone, overlaid, play_cycles, played, segments
+from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
 
 SEEDS = range(20)
 
@@ -86,3 +86,15 @@ def test_what_is_read_from_outside_is_there_until_the_last_step(seed: int) -> No
         made = {step.output.value for step in steps}
         read = {lives.buffer_of(read.value).name for step in steps for read in step.reads if read.value not in made}
         assert one.size_bytes >= sum(lives.placed_bytes(lives.buffers[name]) for name in read)
+
+
+def test_the_last_call_costs_what_is_left_for_it() -> None:
+    lives = lives_of(3)
+    for at in range(lives.beyond):
+        for segment in overlaid(lives, at):
+            one, calls = lives.steps.at(at), played(lives, at, at, segment.rows)
+            (member,) = calls.members
+            trips = [min(member.trips, one.extent - done) for done in range(0, one.extent, member.trips)]
+            cycles = sum(lives.steps.call(one, count)[0] + CALL_CYCLES for count in trips)
+            assert len(trips) == member.calls
+            assert play_cycles(lives.steps, calls) == segment.cycles == pytest.approx(cycles)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tilewright.ir.access import Access, MapAccess
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.layout import same_bytes
@@ -152,11 +153,19 @@ def in_place_pair(
         zip(input_names(operator, site), (tensor.name if tensor else "" for tensor in site.inputs), strict=True)
     )
     outputs = dict(zip(operator.outputs, (tensor.name for tensor in site.outputs), strict=False))
-    for operand_in, operand_out in bound.layers[node.name].in_place:
+    layer = bound.layers[node.name]
+    for operand_in, operand_out in layer.in_place:
         source, target = inputs.get(operand_in, ""), outputs[operand_out]
+        if bound.platform.near and not _element_by_element(layer.access, operand_in, operand_out):
+            continue
         if source and _may_overwrite(source, target, bound, sharing, last_read, step):
             return source, target
     return None
+
+
+def _element_by_element(access: Access, operand_in: str, operand_out: str) -> bool:
+    """Whether tiles read of an input only what they write of an output."""
+    return not isinstance(access, MapAccess) or access.axes[operand_in] == access.axes[operand_out]
 
 
 def _may_overwrite(
