@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.ir.access import Access, Footprint, Loop, MapAccess, Span, parse_map, whole
+from tilewright.ir.access import Access, Footprint, Loop, MapAccess, Span, parse_map, touched, whole
 
 many = settings(max_examples=300, deadline=None)
 LOOPS = ("i", "j", "k")
@@ -121,6 +121,12 @@ def test_a_convolution() -> None:
         Span(low=0, high=3), Span(low=0, high=4, before=1), Span(low=8, high=12, after=2),
     )  # fmt: skip
     assert access.window("W", box)[0] == Span(low=0, high=4)
+    assert touched(access, "X") == (
+        Span(low=0, high=3),
+        Span(low=0, high=10, before=1),
+        Span(low=0, high=12, before=2, after=2),
+    )
+    assert access.moves["X"] == (("c",), ("h", "y"), ("w", "x")) and access.moves["B"] == (("o",),)
 
 
 def test_absent_operands_are_dropped() -> None:
@@ -168,6 +174,7 @@ def test_whole_and_footprints_are_accesses() -> None:
         loops=(loop,), inputs=("X",), outputs=("Y",), windows=lambda operand, box: (Span(low=box["i"][0], high=3),)
     )
     assert shifted.window("X", {"i": (1, 2)})[0].extent == 2
+    assert touched(shifted, "X") == (Span(low=0, high=3),)
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ def _lives(piece: _Piece) -> list[tuple[int, int]]:
 
 def _meetings(pieces: Sequence[_Piece], lenient: set[int]) -> Iterator[tuple[_Piece, _Piece]]:
     """Pairs that share bytes while both are alive. Strict pieces alive at once are kept apart, in a sorted list, so
-    that only neighbours must be looked at; a piece that some other may overlap is compared with all."""
+    that only neighbours must be looked at; one that some other may overlap is compared with all that come later."""
     births = sorted((first, last, piece.number) for piece in pieces for first, last in _lives(piece))
     by_number = {piece.number: piece for piece in pieces}
     strict: list[tuple[int, int, int]] = []  # (low, high, number)
@@ -181,10 +181,10 @@ def _meetings(pieces: Sequence[_Piece], lenient: set[int]) -> Iterator[tuple[_Pi
         piece = by_number[number]
         entry = (piece.low, piece.high, number)
         near, beyond = bisect_left(strict, entry), bisect_left(strict, (piece.high,))
-        candidates = strict if number in lenient else strict[max(near - 1, 0) : beyond]
+        neighbours = strict[max(near - 1, 0) : beyond]
         met = [
             other
-            for other in (*candidates, *(item for _, item in loose))
+            for other in (*neighbours, *(item for _, item in loose))
             if other[0] < piece.high and piece.low < other[1]
         ]
         yield from ((piece, by_number[other[2]]) for other in met)

@@ -17,6 +17,7 @@ from tilewright.cli.examples import examples
 from tilewright.cli.tvm_words import spelled_out
 from tilewright.errors import Exit, TilewrightError, typed, usage_error
 
+_OBJECTS = 100_000  # between two looks for cycles: values have none, and a look after every 700 was a tenth of the time
 COMMANDS = {
     "check": "Will it compile, will it fit, what will it cost? Writes nothing.",
     "compile": "Generate the C library, its headers and the report.",
@@ -127,6 +128,7 @@ def main() -> NoReturn:
         from click.shell_completion import shell_complete
 
         sys.exit(shell_complete(tilewright, {}, "tilewright", COMPLETION, asked))
+    gc.set_threshold(_OBJECTS)
     code = _run(sys.argv[1:])
     gc.freeze()  # what there is, nobody has to look through for cycles before the process ends
     sys.exit(code)

@@ -18,14 +18,26 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, Protocol
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import Axis, Box, Index, Span, bare_loop, mentions
 from tilewright.ir.index_notation import constant, expression, parse_index, split_indices
 
-__all__ = ["Access", "Box", "Footprint", "IndexMap", "Loop", "MapAccess", "Span", "Window", "parse_map", "whole"]
+__all__ = [
+    "Access",
+    "Box",
+    "Footprint",
+    "IndexMap",
+    "Loop",
+    "MapAccess",
+    "Span",
+    "Window",
+    "parse_map",
+    "touched",
+    "whole",
+]
 
 Kind = Literal["parallel", "reduce", "sequential"]
 
@@ -59,7 +71,7 @@ class Access(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=False, kw_only=True)
 class MapAccess:
     """An index map with every extent and attribute filled in. Implements `Access`."""
 
@@ -73,12 +85,25 @@ class MapAccess:
         """See `Access.window`."""
         return tuple(axis.span(box) for axis in self.axes[operand])
 
+    @cached_property
+    def touched(self) -> Mapping[str, Window]:
+        """By operand the window of all trips together."""
+        box = {loop.name: (0, loop.extent) for loop in self.loops}
+        return {operand: self.window(operand, box) for operand in self.axes}
+
+    @cached_property
+    def moves(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+        """By operand and axis the loops that its index depends on."""
+        names = [loop.name for loop in self.loops]
+        return {
+            operand: tuple(tuple(name for name in names if mentions(axis.index, name)) for axis in axes)
+            for operand, axes in self.axes.items()
+        }
+
     def verify(self) -> MapAccess:
         """Return self, or raise ValueError where an index that is not marked `?` leaves its operand."""
-        whole = {loop.name: (0, loop.extent) for loop in self.loops}
-        for operand, axes in self.axes.items():
-            for position, axis in enumerate(axes):
-                span = axis.span(whole)
+        for operand, window in self.touched.items():
+            for position, (axis, span) in enumerate(zip(self.axes[operand], window, strict=True)):
                 if (span.before or span.after) and not axis.padded:
                     raise ValueError(
                         f"index map {self.text!r}: axis {position} of {operand} leaves the operand by {span.before} "
@@ -99,6 +124,13 @@ class Footprint:
     def window(self, operand: str, box: Box) -> Window:
         """See `Access.window`."""
         return self.windows(operand, box)
+
+
+def touched(access: Access, operand: str) -> Window:
+    """The window of all trips together."""
+    if isinstance(access, MapAccess):
+        return access.touched[operand]
+    return access.window(operand, {loop.name: (0, loop.extent) for loop in access.loops})
 
 
 def whole(inputs: Mapping[str, Sequence[int]], outputs: Mapping[str, Sequence[int]]) -> Footprint:

@@ -4,7 +4,7 @@ Does not know the other steps of the region (`row_calls`), nor how the applicati
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tilewright.errors import TilewrightError, unsupported_error
@@ -66,16 +66,17 @@ def with_arriving(ports: tuple[Port, ...], machine: ScheduledMachine, regions: S
     state that was imported.
     """
     by_rows = {step for region in regions if region.rows for step in region.steps}
-    for step in arrivals(machine.scheduled, machine.decisions.io):
+    taking = arrivals(machine.scheduled, machine.decisions.io)
+    for step in taking:
         if step not in by_rows:
             raise _cannot(step, "what was pinned, or the state that was imported, has it in one piece")
-    rows = dict(_rows(machine))
+    rows = dict(_rows(machine, taking)) if taking else {}
     return tuple(replace(port, rows=rows[port.value], align=1) if port.value in rows else port for port in ports)
 
 
-def _rows(machine: ScheduledMachine) -> Iterator[tuple[str, PortRows]]:
+def _rows(machine: ScheduledMachine, taking: Mapping[str, str]) -> Iterator[tuple[str, PortRows]]:
     steps = RowSteps(machine)
-    for step, name in arrivals(machine.scheduled, machine.decisions.io).items():
+    for step, name in taking.items():
         one = steps.at(machine.numbers[step])
         blocks, count, piece = (item.number or 0 for item in blocks_of(one, one.rows))
         yield name, PortRows(count=count, blocks=blocks, piece_bytes=piece)

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from tilewright.ir.access import touched
 from tilewright.ir.expressions import Expression, Field, Name, Number
 from tilewright.ir.platform import CopyPath
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.statements import Declare, PartCall, Statement
-from tilewright.lower.boxes import NOTHING, CBox, CSpan, lows, whole_box, window
+from tilewright.lower.boxes import NOTHING, CBox, CSpan, lows, window
 from tilewright.lower.nest import HopLevel
 from tilewright.lower.operand_bindings import OperandBinding
 from tilewright.lower.rolling import rolling_window
@@ -122,7 +123,7 @@ def _copy(
     pointer = Field(SLOT.variable, "bytes", arrow=True) + target
     here = CopyEnd(pointer=pointer, strides=near.strides, regions=near.ranges)
     there = CopyEnd(pointer=Name("far"), strides=far.strides, regions=far.ranges)
-    whole = tiling.nest.access.window(binding.operand, whole_box(tiling.nest.access))
+    whole = touched(tiling.nest.access, binding.operand)
     steps = (1,) * len(binding.shape) if slot.whole else lattice(whole, binding.shape, binding.layout, item)
     here, there = here.every(steps), there.every(steps)
     sides = (here, there) if binding.written else (there, here)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from tilewright.c_text.identifiers import safe_identifier
 from tilewright.c_text.rendering import render_call, render_source, render_wait
-from tilewright.ir.access import Access, Window
+from tilewright.ir.access import Access, Window, touched
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Node
@@ -97,10 +97,9 @@ def _call(
     site: Matched, access: Access, bindings: Sequence[OperandBinding], step: Step, book: AddressBook, function: str
 ) -> tuple[list[Statement], Call]:
     """The call that computes the whole step at once, and the variables that point to its operands."""
-    box = {loop.name: (0, loop.extent) for loop in access.loops}
     names, pointers, operands = operand_names(bindings, book), list[Statement](), dict[str, Operand]()
     for binding in bindings:
-        window = access.window(binding.operand, box)
+        window = touched(access, binding.operand)
         address = binding.place.address + _skipped(binding, window)
         pointers.append(pointer_to(address, names[binding.operand], binding.dtype, written=binding.written))
         operands[binding.operand] = _operand(binding, window, names[binding.operand])

@@ -186,15 +186,17 @@ def order_of(scheduled: Scheduled) -> tuple[str, ...]:
 
 
 def smallest_plan(planner: Planner, plan: Allocated, ways: Sequence[RowPlan], most: int) -> Allocated:
-    """Of the plan and the ways the one that takes least; so many ways are planned with at most."""
-    best, left = plan, most
+    """Of the plan and the ways what takes least, of equal ways the fastest; so many are planned with at most."""
+    best, least, left = plan, (ram_bytes(plan), 0.0), most
     for way in sorted(ways, key=lambda one: (one.size_bytes, one.slowdown)):
-        if way.size_bytes >= ram_bytes(best) or not left:
+        if way.size_bytes > least[0] or not left:
             break
+        if (way.size_bytes, way.slowdown) >= least:
+            continue
         answer = planned_way(planner, way)
         left -= 1
-        if isinstance(answer, Allocated) and ram_bytes(answer) < ram_bytes(best):
-            best = answer
+        if isinstance(answer, Allocated) and (ram_bytes(answer), way.slowdown) < least:
+            best, least = answer, (ram_bytes(answer), way.slowdown)
     return best
 
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from tilewright.ir.access import Access, MapAccess
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Node
-from tilewright.ir.index import Index, bare_loop, mentions
+from tilewright.ir.index import Index, bare_loop
 from tilewright.ir.regions import Copy, Hop, key_of
 from tilewright.ir.stages import Step
 from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine, StepOperand, structural_key
@@ -229,13 +229,7 @@ def single_step_analysis(
 
 
 def _moves(access: Access) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-    if not isinstance(access, MapAccess):
-        return {}
-    names = [loop.name for loop in access.loops]
-    return {
-        operand: tuple(tuple(name for name in names if mentions(axis.index, name)) for axis in axes)
-        for operand, axes in access.axes.items()
-    }
+    return access.moves if isinstance(access, MapAccess) else {}
 
 
 def _not_fusible(node: Node, access: Access, step: Step, operands: Sequence[StepOperand]) -> str:

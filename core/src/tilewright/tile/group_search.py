@@ -96,6 +96,8 @@ def room_of(analysis: RegionAnalysis, hop: int = -1) -> float:
 
 def _crosses(analysis: RegionAnalysis) -> bool:
     """Whether there is room on the way for what crosses the hops before the last."""
+    if len(analysis.hops) == 1:
+        return True
     boxes = boxes_of(analysis, hops_with(analysis, ()))
     crossings = crossings_of(boxes)
     return all(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate
 
 from tilewright.ir.decisions import OUTSIDE
 from tilewright.ir.rounding import align_up
@@ -65,7 +66,16 @@ class RowLives:
 
     def alive(self, step: int) -> int:
         """Bytes of all buffers that live at a step."""
-        return sum(self.placed_bytes(one) for one in self.buffers.values() if one.first <= step <= one.last)
+        return self._alive[step]
+
+    @cached_property
+    def _alive(self) -> Sequence[int]:
+        """The same by step."""
+        begun = [0] * (self.beyond + 1)
+        for buffer in self.buffers.values():
+            begun[buffer.first] += self.placed_bytes(buffer)
+            begun[buffer.last + 1] -= self.placed_bytes(buffer)
+        return tuple(accumulate(begun))
 
     def placed_bytes(self, buffer: Buffer) -> int:
         """What a buffer takes of the plan; nothing in the caller's memory."""

@@ -10,13 +10,12 @@ from functools import cached_property
 from types import MappingProxyType
 
 from tilewright.bind.work import operations
-from tilewright.ir.access import Access, Loop, MapAccess
+from tilewright.ir.access import Access, Loop, MapAccess, touched
 from tilewright.ir.addressable import reachable
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Node
-from tilewright.ir.index import mentions
 from tilewright.ir.kernel import Kernel, Matched, PartialSums, TileShape
 from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.operator import Operator
@@ -373,7 +372,6 @@ def _copied_operand(
     operand: StepOperand, path: CopyPath, access: Access, cuts: tuple[Loop, ...], room: tuple[int, ...] | None
 ) -> CopiedOperand:
     """`room` is the tile buffer of an outer hop that it is copied from or to, in elements; None: where it lives."""
-    window = access.window(operand.name, {loop.name: (0, loop.extent) for loop in access.loops})
     return CopiedOperand(
         name=operand.name,
         written=operand.written,
@@ -381,14 +379,15 @@ def _copied_operand(
         layout=operand.layout,
         item_bytes=operand.item_bytes,
         path=path,
-        loops=tuple(loop.name for loop in access.loops if _moves(access, operand.name, loop, cuts)),
-        steps=lattice(window, operand.shape, operand.layout, operand.item_bytes),
+        loops=_moving(access, operand.name, cuts),
+        steps=lattice(touched(access, operand.name), operand.shape, operand.layout, operand.item_bytes),
         aligned_offset=room is not None or operand.offset_bytes % path.align == 0,
     )
 
 
-def _moves(access: Access, operand: str, loop: Loop, cuts: tuple[Loop, ...]) -> bool:
-    """Whether tiles of a loop have windows of their own in an operand."""
-    if not isinstance(access, MapAccess) or loop.name not in {cut.name for cut in cuts}:
-        return False
-    return any(mentions(axis.index, loop.name) for axis in access.axes[operand])
+def _moving(access: Access, operand: str, cuts: tuple[Loop, ...]) -> tuple[str, ...]:
+    """The loops whose tiles have windows of their own in an operand."""
+    if not isinstance(access, MapAccess):
+        return ()
+    moving = {name for names in access.moves[operand] for name in names}
+    return tuple(cut.name for cut in cuts if cut.name in moving)

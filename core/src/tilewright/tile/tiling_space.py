@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.ir.access import Access, Box, Loop, MapAccess
+from tilewright.ir.access import Access, Box, Loop, MapAccess, touched
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import Axis, bare_loop, mentions
 from tilewright.ir.kernel import Kernel, Matched, PartialSums
@@ -337,7 +337,7 @@ def bound_bytes(space: TilingSpace) -> int:
 def touched_bytes(access: Access, operand: str, item_bytes: int, box: Box | None = None) -> int:
     """Bytes of the elements of an operand that any trip uses; or any in `box`."""
     total = item_bytes
-    for span in access.window(operand, box or {loop.name: (0, loop.extent) for loop in access.loops}):
+    for span in access.window(operand, box) if box else touched(access, operand):
         total *= len(range(span.low, span.high, span.step))
     return total
 

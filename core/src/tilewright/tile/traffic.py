@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.ir.access import touched
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import Copy, key_of
 from tilewright.tile.boxes import Boxes, RollingAxis, most, new_rows, roll_along
@@ -167,7 +168,7 @@ def _roll(
     roll = roll_along(windows, loops)
     if isinstance(roll, str) or roll is None:
         return None, f"{item.name} cannot keep rows: {roll or 'no loop moves it'}"
-    whole = member.access.window(item.name, {loop.name: (0, loop.extent) for loop in member.access.loops})
+    whole = touched(member.access, item.name)
     if item.written or whole[roll.axis].step > 1:
         return None, f"{item.name} cannot keep rows: it is written, or copied with gaps"
     return roll, ""
