@@ -31,7 +31,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.decisions import Whose
 from tilewright.plan.planner import ram_bytes
-from tilewright.plan.row_choice import times_computed
+from tilewright.plan.row_costs import times_computed
 
 SEPARABLE = 0  # expansion of a block that has no pointwise convolution before the depthwise one
 RECOMPUTE = (1.05, 1.1, 1.2, 1.4, 1.8)  # times the products, at most

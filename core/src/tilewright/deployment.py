@@ -265,7 +265,7 @@ class Deployment:
         """What the user should know: about plugins left out, the model, and whatever stage has run so far."""
         planned: tuple[Diagnostic, ...] = ()
         if "allocated" in self.__dict__:
-            from tilewright.plan.row_choice import row_notes
+            from tilewright.plan.row_costs import row_notes
 
             planned = (*soft_limit_warnings(self.allocated), *row_notes(self.allocated, self.registry.operators))
         bound = self._settled

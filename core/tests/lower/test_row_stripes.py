@@ -18,7 +18,7 @@ from tilewright.lower import lower
 from tilewright.lower.row_stripes import StripeTable
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner
-from tilewright.plan.row_choice import times_computed
+from tilewright.plan.row_costs import times_computed
 from tilewright.runners.host import HostRunner
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.row_networks import ONE_MEMORY, row_network

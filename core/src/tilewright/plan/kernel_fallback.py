@@ -18,7 +18,8 @@ from tilewright.ir.journal import INFO, timed
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner
 from tilewright.plan.remedies import Change, remedies, room_for_constants, with_memories, within_budget
-from tilewright.plan.row_choice import Rebind, with_rows
+from tilewright.plan.row_choice import with_rows
+from tilewright.plan.row_ways import Rebind
 from tilewright.plan.shortage import Misfit, Refused, choice_of, joined, least_scratch, refusals, regained
 from tilewright.plan.slowdown import exchanged, extra_cycles, slower_kernels
 

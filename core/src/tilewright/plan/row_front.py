@@ -11,16 +11,9 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner, ram_bytes
-from tilewright.plan.row_choice import (
-    BALANCED,
-    Rebind,
-    RowPlan,
-    planned_way,
-    row_ways,
-    rows_possible,
-    slowdown,
-    with_rows,
-)
+from tilewright.plan.row_choice import BALANCED, planned_way, rows_possible, with_rows
+from tilewright.plan.row_costs import slowdown
+from tilewright.plan.row_ways import Rebind, RowPlan, row_ways
 
 _MOST_POINTS = 8  # of ways by rows; all are planned
 

@@ -1,0 +1,71 @@
+"""Knows what a plan with steps by rows costs: cycles, products that are done again, and how that is told.
+Does not know which other plans there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tilewright.errors import Diagnostic
+from tilewright.ir.operator import Operator
+from tilewright.ir.stages import Allocated, Scheduled
+from tilewright.plan.planner import ram_bytes
+from tilewright.tile.row_buffers import row_macs_again
+from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.step_spaces import ScheduledMachine
+
+_SHOWN = 0.05  # percent
+
+
+def macs_of(scheduled: Scheduled, operators: Mapping[str, Operator]) -> int:
+    """Multiply-accumulates of the network, each once."""
+    return sum(operators[site.node.op].macs(site) for site in scheduled.bound.graph.sites())
+
+
+def layers_cycles(scheduled: Scheduled) -> float:
+    """What all steps take in one piece, with the fastest kernels; an estimate."""
+    return sum(scheduled.bound.bindings[step.name].candidates[0].cycles for step in scheduled.steps)
+
+
+def slowdown(allocated: Allocated) -> float:
+    """What a plan takes longer than its steps in one piece with the fastest kernels, as a part of that; an estimate."""
+    before = layers_cycles(allocated.tiled.scheduled)
+    return sum(group.cycles for group in allocated.tiled.groups) / before - 1 if before else 0.0
+
+
+def times_computed(allocated: Allocated, operators: Mapping[str, Operator]) -> float:
+    """How many times the network's multiply-accumulates a plan does; more than once where it is computed in stripes."""
+    machine = ScheduledMachine(allocated.tiled.scheduled, operators, allocated.decisions)
+    striped = [region for region in allocated.tiled.regions if region.rows and region.rows.stripes]
+    again = sum(row_macs_again(machine, region) for region in striped)
+    return 1.0 + again / max(1, macs_of(machine.scheduled, operators))
+
+
+def row_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
+    """The note TW5036 of a plan with steps that are computed by rows: how many, what that costs, and why they end."""
+    tiled = allocated.tiled
+    groups = [group for group in tiled.groups if group.region.rows is not None]
+    if not groups:
+        return
+    percent = max(0.0, 100 * slowdown(allocated))
+    longer = f", about {percent:.1f} % more cycles (estimate)" if percent >= _SHOWN else ", no more cycles (estimate)"
+    count = sum(len(group.steps) for group in groups)
+    steps = "1 step is" if count == 1 else f"{count} steps are"
+    often = times_computed(allocated, operators)
+    longer += f", {often:.2f} times the multiply-accumulates" if often > 1 else ""
+    yield Diagnostic(
+        code="TW5036",
+        severity="note",
+        message=f"{steps} computed row by row: {ram_bytes(allocated):,} B of memory{longer}",
+        details=tuple(_ends(allocated, operators)),
+    )
+
+
+def _ends(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[str]:
+    """For each region by rows, why the step after it is in none."""
+    tiled = allocated.tiled
+    steps = RowSteps(ScheduledMachine(tiled.scheduled, operators, allocated.decisions))
+    last = (steps.machine.numbers[region.name] for region in tiled.regions if region.rows is not None)
+    for number in (after + 1 for after in last if after + 1 < len(tiled.scheduled.steps)):
+        if steps.at(number).cannot:
+            yield f"they end before '{steps.at(number).step.name}': {steps.at(number).cannot}"

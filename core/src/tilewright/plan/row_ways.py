@@ -1,0 +1,134 @@
+"""Knows the ways to compute steps of a machine with one memory row by row: what each takes, in bytes and in time.
+Does not know which is taken (`row_choice`), nor how regions are found (`tile/row_programs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from tilewright.ir.dataclass import dataclass
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.layer import Layers
+from tilewright.ir.operator import Operator
+from tilewright.ir.stages import Bound, Scheduled
+from tilewright.plan.planner import Planner
+from tilewright.plan.row_costs import layers_cycles, macs_of
+from tilewright.plan.row_kernels import kernels_by_rows
+from tilewright.schedule import schedule
+from tilewright.schedule.order import given_order
+from tilewright.tile.row_programs import Division, RowPrograms, overlaid_steps, row_programs
+from tilewright.tile.step_spaces import ScheduledMachine
+
+MOST_PLANNED = 16  # ways that are planned with: most of them reach the least that they take
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowPlan:
+    """One way: the least that any plan with it takes, and how many times the cycles of layer by layer."""
+
+    programs: RowPrograms
+    division: Division
+    size_bytes: int
+    slowdown: float
+
+    def decisions(self) -> Decisions:
+        """The same order and in-place pairs, with these regions."""
+        decisions = self.programs.machine.decisions
+        regions = self.programs.regions(self.division)
+        return Decisions(order=decisions.order, in_place=decisions.in_place, tiles=regions)
+
+
+Rebind = Callable[[Mapping[str, str]], Bound]  # with these kernels, node -> name
+
+
+def row_plans(
+    scheduled: Scheduled,
+    operators: Mapping[str, Operator],
+    decisions: Decisions,
+    *,
+    apart: bool,
+    recompute: float = 1.0,
+) -> tuple[RowPlan, ...]:
+    """All ways worth a look, the fastest first. `apart`: also those in which no value takes another's bytes. None takes
+    more than `recompute` times the multiply-accumulates.
+    """
+    before, most = layers_cycles(scheduled), (recompute - 1.0) * macs_of(scheduled, operators)
+    found: list[RowPlan] = []
+    for chosen in _schedules(scheduled, operators, decisions, apart=apart):
+        machine = ScheduledMachine(chosen[0], operators, chosen[1])
+        programs = row_programs(machine, most)
+        found.extend(
+            _way(programs, one, before)
+            for one in programs.front()
+            if any(segment.rows for segment in one.segments) and one.again <= most
+        )
+        if "push" not in decisions.io.values():  # rows arrive for steps that are called by rows
+            found.extend(_overlaid(machine, before, float("inf")))
+    return tuple(sorted(found, key=lambda one: (one.division.cycles, one.size_bytes)))
+
+
+def _way(programs: RowPrograms, one: Division, cycles: float) -> RowPlan:
+    """`cycles`: of layer by layer."""
+    size, slowdown = programs.least_bytes(one), one.cycles / max(cycles, 1.0)
+    return RowPlan(programs=programs, division=one, size_bytes=size, slowdown=slowdown)
+
+
+def _schedules(
+    scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions, *, apart: bool
+) -> Iterator[tuple[Scheduled, Decisions]]:
+    yield scheduled, decisions
+    if apart and scheduled.in_place:
+        other = replace(decisions, in_place=dict.fromkeys(scheduled.in_place, ""))
+        yield schedule(scheduled.bound, operators, other), other
+
+
+def overlaid_ways(planner: Planner, scheduled: Scheduled, most: float) -> tuple[RowPlan, ...]:
+    """The smallest ways in which every step is alone, and outputs are over what their steps read; the fastest first.
+
+    They take at most `most` times the cycles of layer by layer.
+    """
+    decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
+    return _overlaid(ScheduledMachine(scheduled, planner.operators, decisions), layers_cycles(scheduled), most)
+
+
+def _overlaid(machine: ScheduledMachine, cycles: float, most: float) -> tuple[RowPlan, ...]:
+    programs, divisions = overlaid_steps(machine, most_cycles=most * cycles)
+    return tuple(_way(programs, one, cycles) for one in divisions[-MOST_PLANNED:])
+
+
+def row_ways(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> tuple[RowPlan, ...]:
+    """The ways with the kernels that are there, and, where it makes a difference, with such as take rows. Only the
+    order of `scheduled` counts: what shares bytes there may be what a plan by rows has chosen.
+    """
+    apart = not planner.pins.in_place
+    decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
+    layers = schedule(scheduled.bound, planner.operators, decisions)
+    found = row_plans(layers, planner.operators, decisions, apart=apart, recompute=planner.recompute)
+    kernels = kernels_by_rows(scheduled.bound, planner.layers or Layers(operators=planner.operators)) if rebind else {}
+    if not kernels or rebind is None:
+        return found
+    bound = rebind(kernels)
+    if {node.name for node in bound.graph.nodes} != set(decisions.order):
+        decisions = Decisions(order=given_order(bound.graph)).pinned_by(planner.pins)
+    other = schedule(bound, planner.operators, decisions)
+    more = row_plans(other, planner.operators, decisions, apart=apart, recompute=planner.recompute)
+    return tuple(sorted((*found, *more), key=lambda one: (one.division.cycles, one.size_bytes)))
+
+
+def order_of(scheduled: Scheduled) -> tuple[str, ...]:
+    """All nodes in the order of the steps; what is a view as soon as what it shows is there."""
+    graph = scheduled.bound.graph
+    steps = [name for step in scheduled.steps for name in step.nodes]
+    nodes = {node.name: node for node in graph.nodes}
+    views = [node for node in graph.nodes if node.name not in set(steps)]
+    known, order = {"", *graph.inputs, *graph.constants}, list[str]()
+    for name in ("", *steps):
+        if name:
+            order.append(name)
+            known.update(nodes[name].outputs)
+        for node in views:  # in topological order: once through is enough
+            if node.name not in order and known.issuperset(node.inputs):
+                order.append(node.name)
+                known.update(node.outputs)
+    return tuple(order)
