@@ -9,6 +9,7 @@ from tilewright.api.stages import (
     Binding,
     Bound,
     Buffer,
+    BytesAway,
     Candidate,
     Decisions,
     Layer,
@@ -65,13 +66,15 @@ tiled: Tiled = plan.tiled
 buffer: Buffer = next(one for one in tiled.buffers if one.kind == "activation")
 assert 0 <= buffer.first <= buffer.last < len(scheduled.steps)
 
-# %% Allocated, Placement, PoolUse
-# Every buffer has a place, and every memory a figure.
+# %% Allocated, Placement, PoolUse, BytesAway
+# Every buffer has a place, and every memory a figure; with several memories, so has what is not in its first one.
 allocated: Allocated = plan.allocated
 place: Placement = allocated.placements[buffer.name]
 use: PoolUse = next(one for one in allocated.pools if one.memory == place.memory)
 assert place.offset_bytes + buffer.size_bytes <= use.used_bytes
 assert use.lower_bound_bytes <= use.used_bytes
+away: tuple[BytesAway, ...] = allocated.away
+assert away == ()  # `generic` has one memory of each kind
 
 # %% Artifact
 # What is written: relative path and bytes.
