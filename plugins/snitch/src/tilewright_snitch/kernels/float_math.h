@@ -14,10 +14,12 @@
 /* a b + c: rounded once where that is one instruction. */
 TW_KERNEL float tw_sn_f32_fma(float a, float b, float c)
 {
-#ifdef TW_SN_FPU
+#if defined(TW_SN_FPU) && defined(__clang__)
     float sum; /* not the built-in function: clang calls a library, which takes floats for words before they are stored */
     __asm__("fmadd.s %0, %1, %2, %3" : "=f"(sum) : "f"(a), "f"(b), "f"(c));
     return sum;
+#elif defined(TW_SN_FPU)
+    return __builtin_fmaf(a, b, c); /* which gcc puts where it waits for nothing */
 #else
     return a * b + c;
 #endif
