@@ -73,7 +73,7 @@ class Layer:
         most = 1 if site.output.dtype is DType.F64 else 2
         assert self.kernel.cycles is not None
         count, estimate = work * share, self.kernel.cycles(layer.tile(box))
-        if self.kernel in (conv.CONV, grouped.GROUPED):  # taps outside are none
+        if self.kernel in (conv.CONV, grouped.GROUPED, grouped.APART):  # taps outside are none
             count = 2 * (found.counts["vfmul.s"] + found.counts["vfmac.s"])
         used = f"{100 * count / found.cycles / most:.0f} %" if macs else "-"
         return (
@@ -134,6 +134,12 @@ def layers() -> Iterator[Layer]:
         of_groups = window(3, 1) | {"group": groups} | RELU
         name = f"float32 3x3, {groups} groups of {each} at 16x16, Relu"
         yield Layer(name, CONV, grouped.GROUPED, image, of_groups, CONV_F32, {"h": (4, 6)})
+    series: list[Array | None] = [real(1, 32, 256), real(32, 32, 3), real(32)]
+    dilated: dict[str, Attribute] = {
+        "kernel_shape": (3,), "strides": (1,), "dilations": (4,), "pads": (4, 4), "ceil_mode": 0, "group": 1, **RELU,
+    }  # fmt: skip
+    name = "float32 3 taps over time, four steps apart, 32 to 32 at 256, Relu"
+    yield Layer(name, CONV, grouped.APART, series, dilated, CONV_F32, {"w": (96, 128)})
     yield from channels()
     yield from elementwise()
 

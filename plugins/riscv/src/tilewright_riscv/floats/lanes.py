@@ -160,9 +160,8 @@ def _body(program: Program, dialect: Dialect) -> Iterator[str]:
     if states:
         yield from _wrapped(f"    float {', '.join(f'{name} = sums[{at}]' for at, name in enumerate(states))};")
     yield "    int32_t left = count;"
-    loop = dialect.streamed(program) or Loop(
-        conditions=(f"count >= {LANES}",), lines=tuple(_loop_text(program, dialect))
-    )
+    streamed = dialect.streamed(program)
+    loop = streamed or Loop(conditions=(f"count >= {LANES}",), lines=tuple(_loop_text(program, dialect)))
     steps = [f"{name}_step" for name in (*program.inputs, *(["y"] if program.result else []))]
     dense = [*(f"{step} == 1" for step in steps), *loop.conditions]
     if program.keeps_nan:
@@ -170,7 +169,7 @@ def _body(program: Program, dialect: Dialect) -> Iterator[str]:
     yield f"#ifdef {dialect.macro}_FPU"
     yield from _wrapped(f"    if ({' && '.join(dense)}) {{")
     yield from loop.lines
-    yield "    }" + ("" if dialect.streamed(program) else " else")
+    yield "    }" if streamed else "    } else"
     yield "#endif"
     yield from _c_loop(program, LANES, dialect)
     yield from _c_loop(program, 1, dialect)

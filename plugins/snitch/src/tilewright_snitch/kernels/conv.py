@@ -92,7 +92,8 @@ def edge_columns(site: Matched) -> float:
     """The share of output columns whose windows reach outside."""
     windows, columns, extent = two_axes(site.analysis), site.output.shape[-1], site.input(0).shape[-1]
     starts = (column * windows.strides[1] - windows.before[1] for column in range(columns))
-    return sum(start < 0 or start + windows.kernel[1] > extent for start in starts) / columns
+    reach = (windows.kernel[1] - 1) * windows.dilations[1] + 1
+    return sum(start < 0 or start + reach > extent for start in starts) / columns
 
 
 def _cycles(tile: TileShape) -> float:

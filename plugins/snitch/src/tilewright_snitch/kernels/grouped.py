@@ -1,10 +1,10 @@
-"""Knows how the cluster computes convolutions of more than one group by streams: the outputs of a group at a time.
-Does not know the instructions of a block, nor groups of one channel (`taps`).
+"""Knows how the cluster convolves by streams where taps of a row are apart in memory: groups, and dilated windows.
+Does not know the instructions of a block, nor groups of one channel (`taps`). The outputs of a group are a block each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import prod
 
 from tilewright.api import ceil_div
@@ -31,14 +31,24 @@ GROUP_CYCLES = 400.0  # of a row of pixels of a group, beside its products
 PIXEL_CYCLES = 450.0  # of a pixel whose window reaches outside
 
 
-def _match(site: Site) -> Windows | str:
-    windows = conv_windows(site, grouped=True)
+def _match(site: Site, windows: Windows | str) -> Windows | str:
     if isinstance(windows, str):
         return windows
     channels = site.input(1).shape[1]
     if channels % (1 if site.output.dtype is DType.F64 else 2):
         return f"groups have {channels} channels; of f32 a stream brings two at a time"
     return short_of_streams(prod(site.input(1).shape[1:]), site.output.dtype) or windows
+
+
+def _match_groups(site: Site) -> Windows | str:
+    return _match(site, conv_windows(site, grouped=True))
+
+
+def _match_apart(site: Site) -> Windows | str:
+    windows = conv_windows(site)
+    if isinstance(windows, Windows) and (windows.kernel[-1] == 1 or windows.dilations[-1] == 1):
+        return "taps of a row are neighbours"
+    return _match(site, windows)
 
 
 def _cycles(tile: TileShape) -> float:
@@ -67,27 +77,30 @@ def _values(call: Call) -> Mapping[str, object]:
     return {**values, "function": f"{values['name']}_groups", "groups": groups}
 
 
-GROUPED = Kernel(
-    name="snitch.conv_grouped",
-    op="Conv",
-    target="snitch",
-    match=_match,
-    access=conv_access,
-    requires=conv_layouts,
-    pack=pack_conv,
-    scratch_bytes=lambda tile: LANES_BYTES,
-    memories={"X": NEAR, "W": NEAR},
-    parallel=("h", "w", "o", "n"),
-    cycles=_cycles,
-    step_cycles=code_cycles(CODE_BYTES),
-    values=_values,
-    source=lambda values: (c_template("${function}", "grouped.c.mako", c_section("windows.h"), PRODUCTS),),
-    call=f"""${{function}}({CONV_FIELDS}, (${{function}}_of){{
+def _kernel(name: str, match: Callable[[Site], Windows | str]) -> Kernel:
+    return Kernel(
+        name=f"snitch.{name}",
+        op="Conv",
+        target="snitch",
+        match=match,
+        access=conv_access,
+        requires=conv_layouts,
+        pack=pack_conv,
+        scratch_bytes=lambda tile: LANES_BYTES,
+        memories={"X": NEAR, "W": NEAR},
+        parallel=("h", "w", "o", "n"),
+        cycles=_cycles,
+        step_cycles=code_cycles(CODE_BYTES),
+        values=_values,
+        source=lambda values: (c_template("${function}", "grouped.c.mako", c_section("windows.h"), PRODUCTS),),
+        call=f"""${{function}}({CONV_FIELDS}, (${{function}}_of){{
 % for field, value in groups.items():
     .${{field}} = ${{value}},
 % endfor
 }}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, ${{bias_pointer}}, ${{Y}}, ${{scratch}});""",
-    includes=INCLUDES,
-)
+        includes=INCLUDES,
+    )
 
-KERNELS = (GROUPED,)
+
+GROUPED, APART = _kernel("conv_grouped", _match_groups), _kernel("conv_apart", _match_apart)
+KERNELS = (GROUPED, APART)

@@ -147,8 +147,9 @@ def _lines(program: Program, form: Packed) -> Iterator[str]:
         yield "        tw_sn_written();"
     yield "        tw_sn_off();"
     for name in program.sums:
-        chosen = f"tw_sn_f32_{order.get(name)}({name}0, tw_sn_f32_{order.get(name)}_half({name}_0))"
-        yield f"        {name}0 = {chosen if name in order else f'{name}0 + tw_sn_halves({name}_0)'};"
+        how = order.get(name)
+        chosen = f"tw_sn_f32_{how}({name}0, tw_sn_f32_{how}_half({name}_0))"
+        yield f"        {name}0 = {chosen if how else f'{name}0 + tw_sn_halves({name}_0)'};"
     for stream in (*(f"{name}_in" for name in program.inputs), *(["y_out"] if program.result else [])):
         yield f"        {stream} += {ELEMENTS} * trips;"
     yield f"        left = count % {ELEMENTS};"
