@@ -85,6 +85,10 @@ def test_a_value_that_crosses_whole_does_so_for_all_who_read_it(beside: Any) -> 
     once, both = Copy(level=0), beside.with_copies(c_B=Copy(level=1))
     assert both.behind(a_X=once, c_Y=once).faults() == ()
     assert any("'x' goes to 'l2' twice" in fault for fault in both.behind(a_X=once, c_B=once, c_Y=once).faults())
+    sound = both.behind(a_X=once, c_Y=once)
+    buffers = tuple(one for one in sound.tiled.buffers if one.name != "a.X@l2#0")
+    missing = sound.faults(replace(sound.tiled, buffers=buffers))
+    assert any("tile buffer 'a.X@l2#0' is not there" in fault for fault in missing)
     lost = both.behind(c_Y=once).faults(both.behind(a_X=once, c_Y=once).tiled)
     assert any("nothing copies X between 'l3' and 'l1'" in fault for fault in lost)
 

@@ -30,6 +30,15 @@ def test_rows_above_the_next_tile_are_gone(pools: Any) -> None:
     assert in_place(pools) == (STORED,)
 
 
+def test_of_two_cuts_both_say_when_a_tile_is_computed(pools: Any) -> None:
+    """Rows inside channels: the row above the next tile is gone. Channels inside rows: it is, too."""
+    deep = {"a_X": Copy(level=2), "c_Y": Copy(level=2)}
+    for nest in ((Cut("c", 1), Cut("h", 3)), (Cut("h", 3), Cut("c", 1))):
+        assert in_place(pools.with_hop(nest=nest).with_copies(**deep)) == (STORED,)
+    whole = pools.with_hop(nest=(Cut("c", 1), Cut("h", 3)))
+    assert in_place(whole.with_copies(a_X=Copy(level=1), c_Y=Copy(level=2))) == (), "a channel at once"
+
+
 def test_what_was_fetched_before_is_not_needed_any_more(pools: Any) -> None:
     """All of the input at once; or all of the output at the end; or channel by channel, which nothing reads twice."""
     assert in_place(pools.with_copies(a_X=Copy(level=0))) == ()

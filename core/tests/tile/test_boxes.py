@@ -8,8 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.ir.regions import Cut
+from tilewright.bind import bind
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.regions import Cut, Hop
+from tilewright.schedule import schedule
+from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.sketch import Sketch
 from tilewright.tile.boxes import RollingAxis, boxes_of, new_rows, roll_along
+from tilewright.tile.fusion import RegionAnalysis, region_analysis
+from tilewright.tile.step_spaces import ScheduledMachine
 
 
 def rows(reach: Any) -> list[tuple[int, int]]:
@@ -82,6 +91,20 @@ def test_tiles_of_an_inner_hop_that_are_not_there_are_marked(pools: Any) -> None
     boxes = boxes_of(pools.analysis, (replace(hop, nest=(Cut("h", 6),)), replace(hop, nest=(Cut("h", 2),))), {})
     assert boxes.exists.tolist() == [[True, True, True], [True, False, False]]
     assert (boxes.tiles, boxes.starts, boxes.trips) == (4, (0, 1, 2), (2, 3))
+
+
+def test_an_axis_that_is_read_whole_whatever_the_tile_is_the_same_in_all() -> None:
+    """One channel added to two: the sum reads its only position in every tile."""
+    sketch = Sketch(operators=vocabulary())
+    one = sketch.node("Clip", (sketch.input("one", DType.F32, (1, 1, 8, 4)),), {"min": 0.0}, "a")
+    graph = sketch.finish(sketch.node("Add", (sketch.input("two", DType.F32, (1, 2, 8, 4)), one), name="b"))
+    bound = bind(graph, CLUSTER, vocabulary(), portable_kernels(), Decisions())
+    plan = schedule(bound, vocabulary(), Decisions(in_place={"a:0": "", "b:0": ""}))
+    analysis = region_analysis(ScheduledMachine(plan, vocabulary(), Decisions()), 0, plan.steps)
+    assert isinstance(analysis, RegionAnalysis)
+    boxes = boxes_of(analysis, (Hop(far="l2", near="l1", nest=(Cut("_lead1", 3),)),), {})
+    assert [len(rows(need)) for need in boxes.needs[0]] == [1, 1, 3, 1]
+    assert rows(boxes.needs[0][1]) == [(0, 1)]
 
 
 @pytest.mark.parametrize(
