@@ -30,7 +30,7 @@ def main() -> int:
     parser.add_argument("models", type=Path)
     parser.add_argument("--cores", default=",".join(CORES))
     parser.add_argument("--networks", default=",".join(NETWORKS))
-    parser.add_argument("--optimize", default="ram", choices=("ram", "balanced"))
+    parser.add_argument("--optimize", default="ram", choices=("ram", "balanced", "speed"))
     asked, wrong = parser.parse_args(), 0
     sys.stdout.write(f"| {' | '.join(_HEAD)} |\n|---|---|{'---:|' * 5}\n")
     for name in asked.networks.split(","):

@@ -182,7 +182,7 @@ def outcome(copy: Path, tests: Sequence[str], limit: float) -> str:
     """ "killed", "survived" or "timeout" (`limit` CPU seconds, or a busy machine's wait of ten times as long)."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "-p", "no:cacheprovider", *tests]
     inherited = {name: value for name, value in os.environ.items() if name != "UPDATE_GOLDEN"}
-    environment = {**inherited, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_PROFILE": "ci"}
+    environment = {**inherited, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_PROFILE": "same"}
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1))

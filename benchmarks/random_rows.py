@@ -1,4 +1,4 @@
-"""Computes networks that nobody has seen row by row, in the least memory, and compares what is written with references.
+"""Computes networks that nobody has seen row by row, and compares what is written with references.
 Usage: python benchmarks/random_rows.py [--target generic] [--kinds cnn,branched] [--seeds 0:60] [--optimize ram]
        [--recompute 1.0]
 
@@ -41,7 +41,7 @@ def main() -> int:
     parser.add_argument("--target", default="generic")
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--seeds", default="0:75", help="first and one behind the last")
-    parser.add_argument("--optimize", default="ram", choices=("ram", "balanced"))
+    parser.add_argument("--optimize", default="ram", choices=("ram", "balanced", "speed"))
     parser.add_argument("--recompute", type=float, default=1.0, help="times the products, at most")
     asked = parser.parse_args()
     options = Options(optimize=asked.optimize, recompute=asked.recompute)

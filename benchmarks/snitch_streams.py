@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -31,14 +31,15 @@ from tilewright.ir.graph import Attribute
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
-from tilewright.operators import binary, clip, gemm, matmul, pool
+from tilewright.operators import binary, clip, gemm, layernorm, matmul, pool, reduce, softmax, unary
 from tilewright.operators.conv import CONV, CONV_F32
 from tilewright.operators.gemm import GEMM
 from tilewright.operators.matmul import MATMUL
-from tilewright_snitch.kernels import conv, elements, lanes, products, taps
+from tilewright_snitch.kernels import conv, elements, functions, grouped, lanes, products, reductions, taps
 
 Array = npt.NDArray[np.generic]
 RELU: dict[str, Attribute] = {"clip_low": 0.0}
+FUNCTIONS = ("Exp", "Sigmoid", "Tanh", "Erf", "GeluTanh", "Gelu", "HardSigmoid")
 
 
 @dataclass(frozen=True)
@@ -67,26 +68,48 @@ class Layer:
         for loop, (low, high) in self.box.items():
             whole = layer.whole.box[loop]
             share *= (high - low) / (whole[1] - whole[0])
-        work = self.operator.macs(site) or sum(one.elements for one in site.inputs if one is not None)
+        macs = self.operator.macs(site) if self.operator in (CONV, GEMM, MATMUL) else 0
+        work = macs or sum(one.elements for one in site.inputs if one is not None)
         most = 1 if site.output.dtype is DType.F64 else 2
         assert self.kernel.cycles is not None
         count, estimate = work * share, self.kernel.cycles(layer.tile(box))
-        if self.kernel is conv.CONV:  # taps outside are none
+        if self.kernel in (conv.CONV, grouped.GROUPED, grouped.APART):  # taps outside are none
             count = 2 * (found.counts["vfmul.s"] + found.counts["vfmac.s"])
-        used = f"{100 * count / found.cycles / most:.0f} %" if self.operator.macs(site) else "-"
+        used = f"{100 * count / found.cycles / most:.0f} %" if macs else "-"
         return (
             f"| {self.name} | `{self.kernel.name}` | {count:,.0f} | {found.cycles:,} | {count / found.cycles:.2f} "
             f"| {used} | {slower.cycles:,} | {estimate:,.0f} | {plain.cycles / found.cycles:.1f} |"
         )
 
+    def each(self, without: Layer) -> str:
+        """Of functions and rows: cycles of an element, also without streams."""
+        site = site_of(self.operator, self.inputs, self.attributes, self.constants)
+        with tempfile.TemporaryDirectory() as folder:
+            found, other, plain = (
+                run_on_iss(self.operator, kernel, site, self.inputs, Path(folder)).cycles
+                for kernel in (self.kernel, without.kernel, self.portable)
+            )
+            slower = run_on_iss(self.operator, self.kernel, site, self.inputs, Path(folder), timing=GVSOC).cycles
+        count = site.output.elements
+        assert self.kernel.cycles is not None
+        estimate = self.kernel.cycles(layer_of(self.operator, self.kernel, site).whole)
+        return (
+            f"| {self.name} | `{self.kernel.name}` | {count:,} | {found:,} | {found / count:.1f} | {other / count:.1f} "
+            f"| {slower:,} | {estimate:,.0f} | {plain / found:.1f} |"
+        )
+
 
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     columns = "work | cycles | a cycle | of the most | cycles on one port | estimate | portable C"
     print(f"| layer, one core's share | kernel | {columns} |")
     print(f"| --- | --- | {' | '.join(['---:'] * 7)} |")
     for layer in layers():
         print(layer.row(), flush=True)
+    columns = "elements | cycles | of an element | without streams | cycles on one port | estimate | portable C"
+    print(f"\n| layer | kernel | {columns} |\n| --- | --- | {' | '.join(['---:'] * 7)} |")
+    for layer, without in rows():
+        print(layer.each(without), flush=True)
 
 
 def layers() -> Iterator[Layer]:
@@ -105,6 +128,18 @@ def layers() -> Iterator[Layer]:
     yield convolution("float32 3x3, 16 to 32 at 16x16, Relu", (16, 32, 16, 3), {"h": (4, 6)})
     yield convolution("float32 3x3, 64 to 64 at 8x8, Relu", (64, 64, 8, 3), {"o": (0, 8)})
     yield convolution("float32 1x1, 64 to 64 at 16x16, Relu", (64, 64, 16, 1), {"h": (4, 6)})
+    for groups, each in ((4, 16), (4, 8), (8, 4)):
+        all_of = groups * each
+        image: list[Array | None] = [real(1, all_of, 16, 16), real(all_of, each, 3, 3), real(all_of)]
+        of_groups = window(3, 1) | {"group": groups} | RELU
+        name = f"float32 3x3, {groups} groups of {each} at 16x16, Relu"
+        yield Layer(name, CONV, grouped.GROUPED, image, of_groups, CONV_F32, {"h": (4, 6)})
+    series: list[Array | None] = [real(1, 32, 256), real(32, 32, 3), real(32)]
+    dilated: dict[str, Attribute] = {
+        "kernel_shape": (3,), "strides": (1,), "dilations": (4,), "pads": (4, 4), "ceil_mode": 0, "group": 1, **RELU,
+    }  # fmt: skip
+    name = "float32 3 taps over time, four steps apart, 32 to 32 at 256, Relu"
+    yield Layer(name, CONV, grouped.APART, series, dilated, CONV_F32, {"w": (96, 128)})
     yield from channels()
     yield from elementwise()
 
@@ -140,6 +175,39 @@ def elementwise() -> Iterator[Layer]:
     ):
         inputs: list[Array | None] = [real(*shape) for shape in shapes]
         yield Layer(f"{name}, 2,048", operators[op], own[op], inputs, dict(attributes), portable[op], constants=())
+    reduced = {kernel.op: kernel for kernel in reductions.KERNELS}
+    whole = {operator.name: operator for operator in reduce.OPERATORS}
+    plain = {kernel.op: kernel for kernel in reduce.KERNELS}
+    for name, op in (("sums", "ReduceSum"), ("largest elements", "ReduceMax")):
+        values: list[Array | None] = [real(8, 256)]
+        last: dict[str, Attribute] = {"axes": (1,), "keepdims": 0}
+        yield Layer(f"{name} of 8 rows of 256", whole[op], reduced[op], values, last, plain[op], constants=())
+
+
+def rows() -> Iterator[tuple[Layer, Layer]]:
+    """Functions, and whole rows: as they are, and without streams."""
+    own = {kernel.op: kernel for kernel in functions.KERNELS}
+    alone = replace(functions.DIALECT, streamed=lambda program: None)
+    machine = replace(functions.MACHINE, dialect=alone, two_inputs=False)
+    loops = {kernel.op: kernel for kernel in functions.function_kernels(machine)}
+    families = (unary, softmax, layernorm)
+    portable = {kernel.op: kernel for family in families for kernel in family.KERNELS}
+    operators = {operator.name: operator for family in families for operator in family.OPERATORS}
+    for name, op, shapes in (
+        ("Softmax, 4 rows of 128", "Softmax", ((4, 128),)),
+        ("LogSoftmax, 4 rows of 128", "LogSoftmax", ((4, 128),)),
+        ("LayerNormalization, 4 rows of 128", "LayerNormalization", ((4, 128), (128,), (128,))),
+        ("the same, one row of 1,024", "LayerNormalization", ((1, 1024), (1024,), (1024,))),
+        ("RMSNormalization, 4 rows of 128", "RMSNormalization", ((4, 128), (128,))),
+        *(
+            (f"{op}, 512", op, ((4, 128),))
+            for op in ("Exp", "Sigmoid", "Tanh", "Erf", "GeluTanh", "Gelu", "HardSigmoid")
+        ),
+    ):
+        inputs: list[Array | None] = [real(*shape) for shape in shapes]
+        attributes: dict[str, Attribute] = {"axis": 1} if "Softmax" in op else {}
+        layer = Layer(name, operators[op], own[op], inputs, attributes, portable[op], constants=())
+        yield layer, replace(layer, kernel=loops[op])
 
 
 def product(name: str, size: int, attributes: dict[str, Attribute], *, bias: bool = False) -> Layer:

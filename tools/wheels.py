@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -52,5 +53,7 @@ def wheel_of(project: Path, folder: Path) -> Path:
 
 if __name__ == "__main__":
     target = Path(sys.argv[1])
-    for each in [Path(name).resolve() for name in sys.argv[2:]] or projects().values():
-        sys.stdout.write(f"{build(each, target)}\n")
+    asked = [Path(name).resolve() for name in sys.argv[2:]] or list(projects().values())
+    with ThreadPoolExecutor(2) as pool:  # what builds one is installed while another is built
+        for made in pool.map(lambda each: build(each, target), asked):
+            sys.stdout.write(f"{made}\n")

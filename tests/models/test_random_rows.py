@@ -27,7 +27,7 @@ def _script() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", ["cnn", "mobile", "sequence", "branched"])
 def test_rows_are_exact_and_take_no_more_memory(script: ModuleType, kind: str, seed: int) -> None:
     found = script.judged(kind, seed, "generic", Options(optimize="ram"), load_for(target="generic"))

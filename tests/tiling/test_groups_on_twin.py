@@ -66,8 +66,17 @@ def _fits(machine: ScheduledMachine, first: int, count: int) -> bool:
     return isinstance(chain, RegionAnalysis) and bool(best_groups(chain, "auto"))
 
 
-@pytest.mark.parametrize("near_kib", [64, 16])
-@pytest.mark.parametrize("name", ["kws_int8", "resnet8_int8", "vww_int8"])
+@pytest.mark.parametrize(
+    ("name", "near_kib"),
+    [
+        ("kws_int8", 16),
+        ("resnet8_int8", 64),
+        ("vww_int8", 16),
+        pytest.param("kws_int8", 64, marks=pytest.mark.long),
+        pytest.param("resnet8_int8", 16, marks=pytest.mark.long),
+        pytest.param("vww_int8", 64, marks=pytest.mark.long),
+    ],
+)
 def test_forced_groups_are_exact(name: str, near_kib: int, tmp_path: Path) -> None:
     plan = joined(name, near_kib << 10)
     groups = [group for group in plan.tiled.groups if len(group.steps) > 1]

@@ -30,6 +30,7 @@ class Case:
     buffering: Literal["single", "double"]
     settings: dict[str, str] = field(default_factory=dict)
     groups: int | None = None  # 1: layer by layer, so that every step's values are seen
+    long: bool = False
 
     def __str__(self) -> str:
         return "-".join(
@@ -45,16 +46,18 @@ class Case:
 
 CASES = (
     Case("ad_int8", 16, "double"),
-    Case("kws_int8", 64, "single", groups=1),
+    Case("kws_int8", 64, "single", groups=1, long=True),
     Case("kws_int8", 16, "double", {"home": "l3"}),
     Case("resnet8_int8", 16, "single", groups=1),
-    Case("resnet8_int8", 64, "double"),
-    Case("vww_int8", 16, "double"),
+    Case("resnet8_int8", 64, "double", long=True),
+    Case("vww_int8", 16, "double", long=True),
     Case("resnet8_f32", 64, "double", groups=1),
 )
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.long if case.long else ()) for case in CASES], ids=str
+)
 def test_exact_on_nine_harts(case: Case, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("qemu-system-riscv32")
     scratchpad_bytes = case.near_kib << 10

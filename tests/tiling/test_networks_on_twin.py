@@ -81,6 +81,7 @@ class Case:
     buffering: Buffering
     sanitize: bool = False
     clocks_apart: float = 0.03  # at most, of the estimate
+    long: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}-{self.near_kib}K-{self.buffering}{'-sanitized' if self.sanitize else ''}"
@@ -89,15 +90,17 @@ class Case:
 CASES = (
     Case("ad_int8", 16, "double"),
     Case("kws_int8", 16, "double", sanitize=True),
-    Case("kws_int8", 64, "single"),
-    Case("resnet8_int8", 64, "double"),
+    Case("kws_int8", 64, "single", long=True),
+    Case("resnet8_int8", 64, "double", long=True),
     Case("resnet8_int8", 16, "single"),
-    Case("vww_int8", 16, "double"),
+    Case("vww_int8", 16, "double", long=True),
     Case("resnet8_f32", 16, "double", clocks_apart=0.15),  # windows in pieces: the mover waits for free channels
 )
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.long if case.long else ()) for case in CASES], ids=str
+)
 def test_exact_and_within_the_near_memory(case: Case, tmp_path: Path) -> None:
     plan = deployment(case.name, case.near_kib << 10, case.buffering)
     job = job_of(case.name, plan, sanitize=case.sanitize)

@@ -13,10 +13,12 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.layout import row_major
+from tilewright.ir.platform import Platform
 from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region
 from tilewright.ir.stages import Group, Scheduled, Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster
+from tilewright.testing.layer_programs import two_hops
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.stage import listed
@@ -47,6 +49,11 @@ class Checked:
     def with_hop(self, **changes: Any) -> Checked:
         return self.with_region(hops=(replace(self.region.hops[0], **changes),))
 
+    def behind(self, **copies: Copy) -> Checked:
+        """The same inside one tile of a hop before it, over which everything crosses whole."""
+        named = {key.replace("_", "."): copy for key, copy in copies.items()}
+        return self.with_region(hops=(Hop(far="l3", near="l2", copies=named), *self.region.hops))
+
     def with_copies(self, **copies: Copy) -> Checked:
         """`a_X` is the operand X of step a."""
         changed = {key.replace("_", "."): copy for key, copy in copies.items()}
@@ -56,14 +63,17 @@ class Checked:
         return self.with_region(held={f"{name}:0": replace(HELD, form=form) for name, form in forms.items()})
 
 
-def chain(*ops: str) -> Checked:
-    """Steps `a`, `b` and `c` of 2 x 8 x 4 floats, of which rows of the last are cut in 3, 3 and 2."""
+def chain(*ops: str, platform: Platform | None = None) -> Checked:
+    """Steps `a`, `b` and `c` of 2 x 8 x 4 floats, of which rows of the last are cut in 3, 3 and 2; a sum is that of the
+    step before and the input `x`.
+    """
     sketch = Sketch(operators=vocabulary())
     value = sketch.input("x", DType.F32, (1, 2, 8, 4))
     for name, op in zip("abc", ops, strict=True):
-        value = sketch.node(op, (value,), POOL if op == "MaxPool" else {"min": 0.0}, name)
+        given = (value, "x") if op == "Add" else (value,)
+        value = sketch.node(op, given, {"MaxPool": POOL, "Clip": {"min": 0.0}}.get(op), name)
     rows = Decisions(layouts=dict.fromkeys(("a:0", "b:0"), row_major(4)))
-    bound = bind(sketch.finish(value), cluster(), vocabulary(), portable_kernels(), rows)
+    bound = bind(sketch.finish(value), platform or cluster(), vocabulary(), portable_kernels(), rows)
     cut = Cut("h" if ops[-1] == "MaxPool" else "_lead1", 3)
     hop = Hop(far="l2", near="l1", nest=(cut,), copies={"a.X": Copy(level=1), "c.Y": Copy(level=1)})
     return Checked(
@@ -82,3 +92,9 @@ def pools() -> Checked:
 def clips() -> Checked:
     """A clip, a pool of 3 x 3, and a clip."""
     return chain("Clip", "MaxPool", "Clip")
+
+
+@pytest.fixture(scope="session")
+def beside() -> Checked:
+    """A pool, a clip, and the sum of that and of the pool's input, on a machine with a memory further out."""
+    return chain("MaxPool", "Clip", "Add", platform=two_hops(1 << 16, 1 << 16))

@@ -22,7 +22,7 @@ from tilewright.tile.row_chains import Distance
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_overlays import lag_backward, overlay_of
 from tilewright.tile.row_programs import overlaid_steps, region_of, row_programs
-from tilewright.tile.row_segments import overlaid, played
+from tilewright.tile.row_segments import alone, overlaid, played
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.stage import tile
 from tilewright.tile.step_spaces import ScheduledMachine
@@ -137,6 +137,24 @@ def test_only_a_step_that_is_alone_goes_backward() -> None:
         groups = tuple(replace(one, region=backward) if one.name == region.name else one for one in tiled.groups)
         faults = check_tiles(replace(tiled, groups=groups), vocabulary())
         assert any("only a step that is alone" in fault for fault in faults)
+
+
+def test_rows_never_take_bytes_as_one_call_may() -> None:
+    """A kernel that may overwrite what it reads has read all of that when it is done, not row by row."""
+    for seed in SEEDS:
+        machine = on_one_memory(row_network(seed, vocabulary()).graph)
+        lives = RowLives(RowSteps(machine))
+        for value in machine.scheduled.in_place:
+            (at,) = (at for at in range(lives.beyond) if lives.steps.at(at).output.value == value)
+            if lives.steps.at(at).cannot:
+                continue
+            region = region_of(lives, replace(alone(lives, at), rows=1))
+            decisions = Decisions(tiles={region.name: region})
+            tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), decisions)
+            faults = plan_faults(allocate(tiled, decisions, BestFit()), vocabulary())
+            assert any(f"'{value}' overwrites" in fault for fault in faults)
+            return
+    raise AssertionError("no network has such a step")
 
 
 def test_an_output_in_place_is_over_nothing() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +19,8 @@ from tilewright.check.stages import verify_allocated, verify_bound, verify_graph
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.allocation import Budget
 from tilewright.ir.decisions import Decisions
-from tilewright.ir.graph import Graph
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.stages import Allocated, Bound, Scheduled, Storage, Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.random_graphs import random_graph, small_world
@@ -69,6 +71,14 @@ def _refused(code: str, words: str, check: Callable[[], object]) -> None:
     assert caught.value.code == code
     assert caught.value.exit_code is Exit.INTERNAL
     assert words in " ".join(str(caught.value).split())
+
+
+@pytest.mark.parametrize("absent", ["x", "y", "c0"])
+def test_a_graph_that_names_what_has_no_type(absent: str) -> None:
+    tensors = {name: Tensor(name=name, dtype=DType.F32, shape=(2,)) for name in ("x", "y", "c0") if name != absent}
+    constants = {"c0": np.zeros(2, np.float32)}
+    graph = Graph(name="g", inputs=("x",), outputs=("y",), nodes=(), tensors=tensors, constants=constants)
+    _refused("TW9010", f"'{absent}' has no type", lambda: verify_graph(graph))
 
 
 def test_a_graph_that_reads_before_it_writes() -> None:

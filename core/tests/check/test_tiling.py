@@ -81,6 +81,7 @@ def test_a_fault_is_found(name: str) -> None:
     words, change = FAULTS[name]
     found = check_tiles(with_hop(plan(), change), vocabulary())
     assert any(words in fault for fault in found), found
+    assert all(fault.startswith("step 'node': ") for fault in found)
 
 
 GEMM: dict[str, Any] = {

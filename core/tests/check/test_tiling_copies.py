@@ -80,6 +80,23 @@ def test_transfers_begin_where_the_engine_may(pools: Any, align: int, sound: boo
     assert all(f"not aligned to {align} B" in fault for fault in found)
 
 
+def test_a_value_that_crosses_whole_does_so_for_all_who_read_it(beside: Any) -> None:
+    """The input goes to l2 under the pool's name; both readers copy it on from there."""
+    once, both = Copy(level=0), beside.with_copies(c_B=Copy(level=1))
+    assert both.behind(a_X=once, c_Y=once).faults() == ()
+    assert any("'x' goes to 'l2' twice" in fault for fault in both.behind(a_X=once, c_B=once, c_Y=once).faults())
+    lost = both.behind(c_Y=once).faults(both.behind(a_X=once, c_Y=once).tiled)
+    assert any("nothing copies X between 'l3' and 'l1'" in fault for fault in lost)
+
+
+@pytest.mark.parametrize(("align", "sound"), [(16, True), (32, False)])
+def test_a_tile_buffer_further_out_begins_where_transfers_may(beside: Any, align: int, sound: bool) -> None:
+    once, both = Copy(level=0), beside.with_copies(c_B=Copy(level=1))
+    made = both.behind(a_X=once, c_Y=once)
+    found = made.faults(with_copies(made.tiled, lambda path: replace(path, align=align)))
+    assert (found == ()) is sound
+
+
 def test_rows_stay_only_where_windows_go_forward_along_one_axis(pools: Any) -> None:
     rolling = Copy(level=1, window="rolling")
     assert pools.with_copies(a_X=rolling).faults() == ()

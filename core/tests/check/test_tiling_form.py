@@ -12,6 +12,7 @@ import pytest
 
 from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
+from tilewright.ir.access import Footprint
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, SplitReduction
@@ -68,6 +69,7 @@ def with_held(value: str, **changes: Any) -> Region:
 
 def test_what_is_sound_has_no_faults() -> None:
     assert faults(CLIPS) == ()
+    assert faults(with_hop(nest=(Cut("_lead1", 1),))) == (), "tiles of one row"
 
 
 WRONG: Mapping[str, Region] = {
@@ -163,6 +165,21 @@ def nested(*cuts: Cut, **copies: Copy) -> Region:
     changed = {f"node.{name}": copy for name, copy in copies.items()}
     hop = replace(GEMM.hops[0], nest=cuts, copies={**GEMM.hops[0].copies, **changed})
     return replace(GEMM, hops=(hop,))
+
+
+def test_only_loops_of_an_index_map_are_cut() -> None:
+    plan = product()
+    access = plan.scheduled.bound.layers["node"].access
+    opaque = Footprint(loops=access.loops, inputs=access.inputs, outputs=access.outputs, windows=access.window)
+    bound = with_kernel(plan.scheduled.bound, "node", access=lambda site: opaque)
+    unknown = replace(plan, scheduled=replace(plan.scheduled, bound=bound))
+
+    def found(*cuts: Cut) -> tuple[str, ...]:
+        region = replace(nested(*cuts), sums={})
+        return check_tiles(replace(unknown, groups=(Group(region=region),)), vocabulary())
+
+    assert "step 'node': loop 'm0' is cut, though its windows are no index map" in found(Cut("m0", 3))
+    assert not any("index map" in fault for fault in found(Cut("m0", 6))), "in one piece"
 
 
 SPLIT: Mapping[str, Region] = {

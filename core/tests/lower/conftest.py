@@ -34,7 +34,9 @@ from tilewright.ir.expressions import (
     Sum,
 )
 from tilewright.ir.graph import Graph
+from tilewright.ir.kernel import Kernel
 from tilewright.ir.layout import row_major
+from tilewright.ir.platform import Platform
 from tilewright.ir.program import Part, Program, StepCode
 from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region
 from tilewright.ir.stages import Allocated, Group
@@ -245,17 +247,19 @@ class _Fixed:
 def generate() -> Callable[..., Generated]:
     """The program `net` for a graph on the cluster of tests, in row-major order."""
 
-    def made(graph: Graph, region: Region, **decided: object) -> Generated:
+    def made(
+        graph: Graph, region: Region, kernels: Mapping[str, Kernel] | None = None, platform: Platform | None = None
+    ) -> Generated:
         rows = {value: row_major(len(tensor.shape)) for value, tensor in graph.tensors.items()}
         apart = {node.outputs[0]: "" for node in graph.nodes}
         planner = Planner(
             operators=vocabulary(),
-            kernels=portable_kernels(),
+            kernels={**portable_kernels(), **(kernels or {})},
             tiler=_Fixed(region=region),
             allocator=BestFit(),
-            pins=Decisions(in_place=apart, layouts=rows, **decided),
+            pins=Decisions(in_place=apart, layouts=rows),
         )
-        plan = planner.plan(planner.bind(graph, cluster()))
+        plan = planner.plan(planner.bind(graph, platform or cluster()))
         return Generated(plan=plan, program=lower(plan, vocabulary(), "net"))
 
     return made

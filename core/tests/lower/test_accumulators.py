@@ -29,6 +29,7 @@ def test_the_kernel_is_told_the_first_and_the_last_part(product: Any) -> None:
     _, made = product
     body = made.function("net_0_gemm_compute")
     assert "box.k.low == 0" in body and "box.k.high == 24" in body
+    assert ".acc_row = 16," in body, "floats from row to row of the tile"
 
 
 def test_sums_are_where_they_were_in_every_part_of_a_tile(product: Any) -> None:

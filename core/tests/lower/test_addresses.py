@@ -117,6 +117,23 @@ def test_ports_say_where_they_are_and_whether_they_are_alone(toy: Any) -> None:
     assert y.private and y.copied_from == ""
 
 
+def test_an_output_in_the_memory_of_another_port_is_copied_from_there(toy: Any) -> None:
+    """`again` is an output, too, and stored where `scores` is; and so is the input, as it is."""
+    plan = toy.plan(toy.graph(), io="user")
+    scheduled = plan.tiled.scheduled
+    graph = replace(scheduled.bound.graph, outputs=("scores", "again", "mfcc:0"))
+    storage = {**scheduled.storage, "again": scheduled.storage["scores"]}
+    changed = replace(scheduled, bound=replace(scheduled.bound, graph=graph), storage=storage)
+    shared = replace(plan, tiled=replace(plan.tiled, scheduled=changed))
+    book, members = book_of(toy, shared), members_of(graph, "toy")
+    found = {one.value: one.copied_from for one in ports_of(shared, book, members, "outputs")}
+    assert found["scores"] == ""
+    assert found["again"] == "(uint8_t *)outputs->scores"
+    assert found["mfcc:0"] == "(const uint8_t *)inputs->mfcc_0"
+    assert [one.copied_from for one in ports_of(shared, book, members, "inputs")] == [""]
+    assert all(one.pool == "" for one in ports_of(shared, book, members, "outputs"))
+
+
 def test_state_is_no_port(toy: Any) -> None:
     plan = toy.plan(toy.graph())
     states = replace(plan, decisions=replace(plan.decisions, state={"mfcc:0": "scores"}))

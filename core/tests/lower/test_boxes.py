@@ -105,6 +105,15 @@ def test_what_no_tile_changes_is_a_number() -> None:
     assert group.name == rows.name == ""
 
 
+def test_a_window_that_ends_somewhere_else_in_every_tile_is_not_known() -> None:
+    """Though it always begins at the same place."""
+    access = parse_map("h : X[h+1] -> Y[h]").bind({"X": (9,), "Y": (8,)})
+    (one,) = window(access, "X", {"h": (Number(0), Name("end"))}, ["x"])
+    assert value(str(one.value), {"end": 5}) == span(1, 5, 0, 0)
+    (other,) = window(access, "X", {"h": (Name("begin"), Number(8))}, ["x"])
+    assert value(str(other.value), {"begin": 3}) == span(4, 5, 0, 0)
+
+
 def test_a_range_is_named_where_it_has_a_name() -> None:
     assert range_of(ends_of(Field(Name("box"), "h"))) == Field(Name("box"), "h")
     assert range_of((Number(0), Number(8))) == Struct("tw_range", (Number(0), Number(8)))

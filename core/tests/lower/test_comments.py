@@ -38,6 +38,15 @@ def test_long_names_have_a_line_of_their_own(toy: Any) -> None:
     assert all(len(line) <= MOST for line in lines)
 
 
+def test_a_line_is_as_long_as_it_may_be(toy: Any) -> None:
+    """Names begin at the same column, of which the indentation does not count."""
+    before = next(line for line in toy.program(toy.graph()).steps[0].comment if "biased" in line).index("biased") - 2
+    for letters, apart in ((MOST - before, False), (MOST - before + 1, True)):
+        lines = toy.program(toy.graph(names=("x" * letters, "y"))).steps[0].comment
+        assert (f"           {'x' * letters}" in lines) is apart
+    assert MOST + len(" * ") < 120, "inside a comment of C"
+
+
 def test_axes_are_named_where_they_are_not_in_order() -> None:
     assert type_text("i8", (1, 8, 25, 5), row_major(4)) == "i8[1,8,25,5]"
     assert type_text("i8", (1, 8, 25, 5), (0, 2, 3, 1)) == "i8[1,8,25,5] axes (0,2,3,1)"

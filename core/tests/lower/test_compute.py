@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from tilewright.ir.dtypes import DType
 from tilewright.ir.regions import Copy, Cut, Hop, Region
-from tilewright.testing.one_step import vocabulary
+from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 
 
@@ -66,6 +67,22 @@ def test_a_tile_is_computed_from_tile_buffers(generate: Any) -> None:
     resident = product(generate, Cut("m0", 4), A=Copy(level=0), Y=Copy(level=0), B=Copy(level=0))
     names = given(resident, "net_0_gemm_compute", t=1, a=100, b=200, y=300)
     assert (names["my_a"], names["my_b"], names["my_y"]) == (100 + 4 * 96, 200, 300 + 4 * 64)
+
+
+def test_cores_that_share_a_tile_have_scratch_of_their_own(pools: Any, generate: Any) -> None:
+    """Each as much as the largest share needs, from the beginning of the step's scratch on."""
+    clip = portable_kernels()["portable.clip"]
+    needy = replace(clip, scratch_bytes=lambda tile: 24, call="needy(${X}, ${Y}, ${scratch});")
+    (region,) = pools.plan.tiled.regions
+    graph = pools.plan.tiled.scheduled.bound.graph
+    for parallel in (clip.parallel, ()):
+        kernels = {"portable.clip": replace(needy, parallel=parallel)}
+        made = generate(graph, region, kernels=kernels)
+        (line,) = (one for one in made.function("net_1_clip_compute").splitlines() if "*const scratch" in one)
+        assert ("24 * tw_rt_core()" in line) is bool(parallel)
+        place = made.plan.placements["c.scratch"].offset_bytes
+        assert given(made, "net_1_clip_compute", t=0)["scratch"] == place
+    assert "scratch" not in pools.function("net_1_clip_compute")
 
 
 def test_box_of_the_tile_is_declared_only_where_it_is_named(pools: Any, generate: Any) -> None:

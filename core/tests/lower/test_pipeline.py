@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tilewright.ir.regions import Copy, Cut
+from tilewright.testing.layer_programs import two_hops
 
 FETCH, STORE, KEEP = "net_0_maxpool_fetch_x_0", "net_2_maxpool_store_y_2", "net_0_maxpool_keep"
 COMPUTES = ("net_0_maxpool_compute", "net_1_clip_compute", "net_2_maxpool_compute")
@@ -82,6 +83,28 @@ def test_a_whole_region_in_one_tile_has_no_loop(generate: Any, pools: Any) -> No
     made = generate(pools.plan.tiled.scheduled.bound.graph, whole)
     assert "for (int32_t t" not in made.function("net_2_maxpool")
     assert [name for name, _ in events(made, FETCH, STORE, *COMPUTES)] == [FETCH, *COMPUTES, STORE]
+
+
+def test_tiles_of_an_inner_hop_are_a_function_with_a_queue_of_its_own(generate: Any, pools: Any) -> None:
+    """Six and two rows over the outer hop, each cut in tiles of three rows."""
+    (region,) = pools.plan.tiled.regions
+    (hop,) = region.hops
+    outer = replace(hop, far="l3", near="l2", nest=(Cut("h", 6),))
+    held = {value: replace(one, form="recomputed") for value, one in region.held.items()}
+    nested = replace(region, hops=(outer, hop), held=held)
+    made = generate(pools.plan.tiled.scheduled.bound.graph, nested, platform=two_hops(1 << 14, 1 << 14))
+    queues = {
+        name: [line for line in made.function(name).splitlines() if line.startswith("tw_queue")]
+        for name in ("net_2_maxpool", "net_2_maxpool_l1")
+    }
+    assert queues == {
+        "net_2_maxpool": ["tw_queue copies = {.started = 0};"],
+        "net_2_maxpool_l1": ["tw_queue copies_1 = {.started = 0};"],
+    }
+    done = [name for name, _ in made.done_by("net_2_maxpool")]
+    assert done.count("net_2_maxpool_l1") == 2
+    assert done.count("net_2_maxpool_compute") == 2 + 1
+    assert done.count("net_2_maxpool_store_y_2_l2") == 2 and done.count("net_2_maxpool_store_y_2_l1") == 3
 
 
 def test_windows_that_several_tiles_share_are_brought_with_the_first(generate: Any, pools: Any) -> None:

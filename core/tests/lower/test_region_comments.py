@@ -43,6 +43,19 @@ def test_what_is_resident_and_what_rolls_says_so(generate: Any, pools: Any) -> N
     assert lines(made, "c", "Y")[1].endswith("resident")
 
 
+def test_what_leaves_from_where_it_is_held_has_no_tile_buffer(generate: Any, pools: Any) -> None:
+    """The first pool's output is an output of the graph, too."""
+    (region,) = pools.plan.tiled.regions
+    (hop,) = region.hops
+    graph = pools.plan.tiled.scheduled.bound.graph
+    leaving = replace(hop, copies={**hop.copies, "a.Y": Copy(level=1)})
+    held = {**region.held, "a:0": replace(region.held["a:0"], leaves=True)}
+    made = generate(replace(graph, outputs=("a:0", *graph.outputs)), replace(region, hops=(leaving,), held=held))
+    backing, near = lines(made, "a", "Y")
+    assert backing.startswith("Y f32[1,2,8,4] l2 [") and backing.endswith("a:0")
+    assert near.startswith("Y f32[1,2,5,4] l1 [") and near.endswith("held (rolling)")
+
+
 def test_loops_of_one_tile_are_not_named(generate: Any, pools: Any) -> None:
     (region,) = pools.plan.tiled.regions
     (hop,) = region.hops

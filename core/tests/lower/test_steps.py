@@ -7,13 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.allocate import allocate
+from tilewright.allocate.best_fit import BestFit
 from tilewright.emit.ctree import print_body
+from tilewright.ir.allocation import Budget
+from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.stages import Allocated
-from tilewright.ir.statements import KernelCall, KernelWait
+from tilewright.ir.statements import Declare, KernelCall, KernelWait
+from tilewright.lower import lower
 from tilewright.lower.addresses import address_book, members_of
 from tilewright.lower.steps import Lowered, lower_step
-from tilewright.testing.one_step import with_kernel
+from tilewright.testing.one_step import vocabulary, with_kernel
+from tilewright.testing.row_networks import on_one_memory
+from tilewright.testing.sketch import Sketch
+from tilewright.tile.stage import tile
+from tilewright.tile.whole import WholeTiler
 
 
 def lowered(toy: Any, plan: Allocated, index: int = 1, total: int = 4) -> Lowered:
@@ -42,6 +51,19 @@ def test_pointers_to_operands_and_scratch_then_the_call(toy: Any) -> None:
     assert [one.buffer for one in call.reads] == ["biased"]
     assert [(one.buffer, one.size_bytes) for one in call.writes] == [("turned", 10), ("/turn.scratch", 8)]
     assert [one.name for one in found.code.parameters] == ["ram"]
+
+
+def test_a_pointer_is_to_the_first_element_that_is_read() -> None:
+    """From the third row and the second column on: 2 x 8 + 1 floats."""
+    sketch = Sketch(operators=vocabulary())
+    part = {"starts": (2, 1), "steps": (2, 3), "shape": (2, 2)}
+    y = sketch.node("Slice", (sketch.input("x", DType.F32, (6, 8)),), part, "part")
+    machine = on_one_memory(sketch.finish(y))
+    pins = Decisions()
+    plan = allocate(tile(machine.scheduled, vocabulary(), WholeTiler(), pins), pins, BestFit(), Budget())
+    pointer, *_ = lower(plan, vocabulary(), "net").steps[0].body
+    assert isinstance(pointer, Declare)
+    assert str(pointer.value) == f"(const float *)(ram + AT_IN_X + {4 * (2 * 8 + 1)})"
 
 
 def test_functions_are_numbered_in_as_many_digits_as_the_last(toy: Any) -> None:

@@ -18,6 +18,7 @@ from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.stages import Buffer, Scheduled
 from tilewright.schedule import schedule
 from tilewright.schedule.order import frugal_order, given_order
+from tilewright.testing.one_step import with_kernel
 from tilewright.testing.sketch import Sketch
 
 NAMES = ("clip", "conv", "reshape", "transpose", "concat", "slice", "binary")
@@ -25,6 +26,8 @@ FAMILIES = [importlib.import_module(f"tilewright.operators.{name}") for name in 
 OPERATORS = {operator.name: operator for family in FAMILIES for operator in family.OPERATORS}
 KERNELS = {kernel.name: kernel for family in FAMILIES for kernel in family.KERNELS}
 PLATFORM = Platform(name="bench", memories=(Memory(name="ram", size_bytes=None),))
+NEAR = Memory(name="tcm", size_bytes=1024)
+PAIR = (("X", "Y"),)
 RELU = {"min": 0.0, "max": float("inf")}
 
 
@@ -124,6 +127,18 @@ def test_graph_outputs_are_never_overwritten() -> None:
     middle = sketch.node("Clip", [own], {"min": 0.0, "max": 1.0}, "middle")
     result = scheduled(sketch.finish(own, middle))
     assert result.in_place == {}
+
+
+def test_tiles_overwrite_only_what_they_alone_read() -> None:
+    """A kernel that reads neighbours, and may overwrite them where it computes everything in one call."""
+    sketch, own = start((1, 2, 4, 4))
+    w = sketch.constant(np.ones((2, 2, 3, 3), np.float32))
+    windows = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 1}
+    graph = sketch.finish(sketch.node("Conv", [own, w], windows, "middle"))
+    bound = with_kernel(bind(graph, PLATFORM, OPERATORS, KERNELS, Decisions()), "middle", in_place=lambda site: PAIR)
+    near = replace(bound, platform=replace(PLATFORM, memories=(*PLATFORM.memories, NEAR), near="tcm"))
+    assert schedule(bound, OPERATORS, Decisions()).in_place == {"middle:0": "own:0"}
+    assert schedule(near, OPERATORS, Decisions()).in_place == {}
 
 
 def test_in_place_can_be_forbidden() -> None:

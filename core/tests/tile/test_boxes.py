@@ -55,6 +55,25 @@ def test_a_copy_level_is_that_of_the_innermost_loop_that_moves_anything(pools: A
     assert boxes.copy_level_of(0, "X") == 2
     uncut = boxes_of(pools.analysis, (replace(hop, nest=(Cut("c", 1), Cut("h", 8))),), {})
     assert uncut.copy_level_of(0, "X") == 1, "a loop of one trip moves nothing"
+    assert boxes_of(pools.analysis, (replace(hop, nest=()),), {}).copy_level_of(0, "X") == 0
+
+
+def test_where_windows_do_not_overlap_nothing_stays(pools: Any) -> None:
+    """Channel by channel."""
+    hop = replace(pools.region.hops[0], nest=(Cut("c", 1),))
+    boxes = boxes_of(pools.analysis, (hop,), pools.region.forms)
+    assert boxes.rolls[0] == RollingAxis(0, 1)
+    stays, moves = boxes.kept(0)
+    assert (stays.tolist(), moves.tolist()) == ([0, 0], [0, 0])
+    assert rows(boxes.runs[0]["c"]) == [(0, 1), (1, 2)]
+
+
+def test_what_only_an_outer_hop_moves_is_computed_in_every_visit_of_the_inner_one(pools: Any) -> None:
+    hop = pools.region.hops[0]
+    hops = (replace(hop, nest=(Cut("h", 4),)), replace(hop, nest=(Cut("w", 2), Cut("c", 1))))
+    whole = boxes_of(pools.analysis, hops, {"a:0": "whole"})
+    assert whole.copy_level(0) == 1, "once for each tile of the outer hop, though it is the same in all"
+    assert boxes_of(pools.analysis, hops, {}).copy_level(0) == 3
 
 
 def test_tiles_of_an_inner_hop_that_are_not_there_are_marked(pools: Any) -> None:
@@ -89,8 +108,11 @@ def test_rows_stay_along_one_axis_that_goes_forward() -> None:
     assert roll_along([moving, still], range(0)) is None, "not along a loop of another hop"
     assert roll_along([moving, moving], range(1)) == "it moves along several axes at once"
     assert roll_along([reach([2, 0], [5, 3])], range(1)) == "rows would be needed again that are gone"
+    assert roll_along([reach([0, 0, 2], [3, 4, 5])], range(1)) == RollingAxis(0, 0), "it may stand still"
 
 
 def test_new_rows_are_what_the_trip_before_did_not_have() -> None:
     assert rows(new_rows(reach([0, 2, 4, 4], [3, 5, 6, 5]), 0)) == [(0, 3), (3, 5), (5, 6), (5, 5)]
     assert rows(new_rows(reach([0, 5], [3, 8]), 0)) == [(0, 3), (5, 8)], "a gap is not filled"
+    assert rows(new_rows(reach([0, 2], [3, 5]), 0)) == [(0, 3), (3, 5)]
+    assert rows(new_rows(reach([0], [3]), 0)) == [(0, 3)], "of a single trip everything is new"

@@ -34,6 +34,8 @@ def test_what_stays_inside_has_no_buffer_and_what_is_read_lives_until_the_end(po
     values = {one.name: one for one in persistent_buffers(machine.scheduled.buffers, machine, [pools.region])}
     assert set(values) == {"x", "c:0"}
     assert values["x"].last == 2
+    two = [Region(steps=("a", "b"), hops=pools.region.hops), Region(steps=("c",))]
+    assert {one.name: one.last for one in persistent_buffers(machine.scheduled.buffers, machine, two)}["x"] == 1
     alone = [Region(steps=(name,)) for name in "abc"]
     assert list(persistent_buffers(machine.scheduled.buffers, machine, alone)) == list(machine.scheduled.buffers)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,15 @@ def test_a_copy_lasts_or_every_reader_has_its_own(when: str, kind: str, lives: l
     assert {(one.kind, one.size_bytes, one.memories) for one in found} == {(kind, WEIGHTS.nbytes, ("ram",))}
     assert len({one.name for one in found}) == len(lives)
     assert all(one.align >= WEIGHTS.itemsize for one in found)
+
+
+def test_a_copy_is_aligned_as_the_platform_and_its_elements_want() -> None:
+    asked = machine("init")
+    scheduled, platform = asked.scheduled, asked.platform
+    for wanted, align in ((16, 16), (1, WEIGHTS.itemsize)):
+        bound = replace(scheduled.bound, platform=replace(platform, buffer_align=wanted))
+        made = ScheduledMachine(replace(scheduled, bound=bound), vocabulary(), asked.decisions)
+        assert [one.align for one in constant_copies(made)] == [align]
 
 
 def test_what_nobody_asks_for_is_not_copied() -> None:

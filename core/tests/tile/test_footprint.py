@@ -37,6 +37,9 @@ def test_a_value_over_another_has_no_bytes_of_its_own(pools: Any) -> None:
     (hop,) = pools.region.hops
     over = {**pools.region.held, "b:0": HeldValue(memory="l1", form="recomputed", over="a:0")}
     assert "b.Y@l1#0" not in sizes(pools, hop, held=over)
+    boxes = pools.boxes
+    apart, shared = (scratchpad_bytes(boxes, traffic_of(boxes), {}, 0, held) for held in (None, over))
+    assert apart - shared == 160
 
 
 def test_sums_have_an_accumulator_for_each_element_unless_the_output_has_them(pools: Any) -> None:

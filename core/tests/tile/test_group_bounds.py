@@ -118,3 +118,19 @@ def test_the_least_score_of_a_plan_is_a_bound() -> None:
         place, score = found.merit
         assert place == 0 and not grouping.beaten_by(found, ())
         assert grouping.beaten_by(Partition(merit=(0, score / 2), groups=()), ())
+
+
+def test_rows_that_no_tile_needs_are_not_counted() -> None:
+    """Every fourth row of a clip is pooled: in tiles of one row the others are never computed."""
+    sketch = Sketch(operators=vocabulary())
+    a = sketch.node("Clip", (sketch.input("x", DType.F32, (1, 64, 16, 64)),), {"min": 0.0}, "a")
+    every = {"kernel_shape": (1, 1), "strides": (4, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0), "ceil_mode": 0}
+    graph = sketch.finish(sketch.node("MaxPool", (a,), every, "b"))
+    plan = schedule(
+        bind(graph, cluster(1 << 20), vocabulary(), portable_kernels(), Decisions()), vocabulary(), Decisions()
+    )
+    analysis = region_analysis(ScheduledMachine(plan, vocabulary(), Decisions()), 0, plan.steps)
+    assert isinstance(analysis, RegionAnalysis)
+    (found,) = best_groups(analysis, "auto")
+    assert [cut.size for cut in found.region.hops[-1].nest if cut.loop == "h"] == [1]
+    assert least_cost(analysis).cycles <= found.cost.total_cycles

@@ -397,3 +397,17 @@ def test_what_the_first_step_reads_last_takes_room() -> None:
     assert isinstance(one, RegionAnalysis)
     room = 8192 - RUNTIME_BYTES - resident.size_bytes
     assert altogether(region_costs(one, group.region)).scratchpad_bytes <= room == one.rooms[-1]
+
+
+@pytest.mark.parametrize(("count", "longest", "most"), [(5, None, 5), (6, None, 6), (5, 3, 3)])
+def test_chains_stay_together_as_long_as_they_may(count: int, longest: int | None, most: int) -> None:
+    """Clips of an image that is four times as large as the scratchpad: together they copy it once."""
+    sketch = Sketch(operators=vocabulary())
+    value = sketch.input("x", DType.F32, (1, 16, 64, 64))
+    for _ in range(count):
+        value = sketch.node("Clip", (value,), {"min": 0.0})
+    apart = Decisions(in_place={node.outputs[0]: "" for node in sketch.nodes})
+    bound = bind(sketch.finish(value), cluster(1 << 16), vocabulary(), portable_kernels(), Decisions())
+    plan = schedule(bound, vocabulary(), apart)
+    groups = COST.plan(TilingRequest(scheduled=plan, operators=vocabulary(), decisions=Decisions(), longest=longest))
+    assert max(len(group.steps) for group in groups) == most

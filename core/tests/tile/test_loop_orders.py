@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tilewright.ir.decisions import Decisions
 from tilewright.ir.regions import Copy, Cut, key_of
-from tilewright.testing.cluster import copy_cycles
+from tilewright.testing.cluster import cluster, copy_cycles
+from tilewright.testing.one_step import one_step, vocabulary
 from tilewright.tile.kernel_costs import tile_cycles
 from tilewright.tile.loop_orders import EstimatedTiling, LoopOrders, total_of
 from tilewright.tile.lower_bounds import TRAFFIC
 from tilewright.tile.search import TilingSearch
+from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.tiling_space import rolling_loops
 
 TILE, WHOLE = 96, 192  # bytes of an operand in one tile, and of all of it
 EACH = copy_cycles(TILE, 1)
@@ -102,3 +106,28 @@ def test_an_estimate_becomes_a_hop(sum_in: Any) -> None:
 def test_a_total_has_the_shape_of_all() -> None:
     assert total_of([np.ones((2, 1)), np.ones((1, 3))]).tolist() == [[2, 2, 2], [2, 2, 2]]
     assert total_of([]).tolist() == [0]
+
+
+def pooled(rows: int, *, rolls: bool) -> EstimatedTiling:
+    """Of a pool of 3 x 3 over 2 x 8 x 4 floats in tiles of so many rows, where rows of the input may stay."""
+    windows = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
+    scheduled = one_step("MaxPool", [np.zeros((1, 2, 8, 4), np.float32)], cluster(), windows)
+    machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
+    space = machine.space(0, scheduled.steps[0], ("l2", "l1"))
+    sizes = [{"c": 2, "h": rows, "w": 4}[loop.name] for loop in space.cuts]
+    room = replace(space, room_bytes=32 * (min(rows + 2, 8) + rows), rolls=rolling_loops(space) if rolls else {})
+    found = TilingSearch(room, "single").together(np.array([sizes])).best()
+    assert found is not None
+    return found
+
+
+def test_rows_that_stay_are_not_brought_again() -> None:
+    """Rows of 32 bytes: windows of 3, 4, 4 and 3 rows, or the eight rows once; and the output."""
+    again, once = pooled(2, rolls=False), pooled(2, rolls=True)
+    assert (again.copies["X"].window, again.moved_bytes) == ("box", 32 * (3 + 4 + 4 + 3 + 8))
+    assert (once.copies["X"], once.moved_bytes) == (Copy(level=1, window="rolling"), 32 * (8 + 8))
+    assert once.used_bytes == again.used_bytes
+
+
+def test_in_one_tile_no_row_stays() -> None:
+    assert pooled(8, rolls=True).copies["X"] == Copy(level=0)

@@ -16,8 +16,9 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_lives import RowLives
+from tilewright.tile.row_overlays import lag_backward
 from tilewright.tile.row_programs import region_of, row_programs
-from tilewright.tile.row_segments import Segment
+from tilewright.tile.row_segments import Segment, played
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
@@ -98,3 +99,19 @@ def test_an_output_of_the_network_is_never_overwritten() -> None:
         y = sketch.node("Conv", (y, w), attributes)
     machine = on_one_memory(sketch.finish(y, out))
     assert out not in [held.over for region in regions(machine) for held in overlays(region)]
+
+
+@pytest.mark.parametrize("taps", [1, 3, 5])
+@pytest.mark.parametrize("wider", [0, 1])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_backward_every_row_that_is_read_is_before_what_is_stored(taps: int, wider: int, rows: int) -> None:
+    """The first convolution alone, its last rows first: rows of 16 bytes become rows of 16 or 24."""
+    lives = RowLives(RowSteps(two_convolutions(taps, wider)))
+    (output, given) = (lives.buffer_of(lives.steps.at(0).output.value), lives.buffer_of("x"))
+    row_bytes = output.size_bytes // 12
+    needed = [
+        16 * min(end + taps // 2, 12) - given.size_bytes + output.size_bytes - row_bytes * max(end - rows, 0)
+        for end in range(12, 0, -rows)
+    ]
+    found = lag_backward(lives, played(lives, 0, 0, rows), "x")
+    assert found == max(given.size_bytes - given.size_bytes, *needed, output.size_bytes - given.size_bytes)

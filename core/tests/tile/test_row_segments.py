@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tilewright.ir.dtypes import DType
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import row_programs
-from tilewright.tile.row_segments import Segment, _grown, alone, play_cycles, played, segments
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_segments import Segment, _grown, alone, overlaid, play_cycles, played, segments
+from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
 
 SEEDS = range(20)
 
@@ -60,3 +62,39 @@ def test_a_step_alone_is_no_segment_of_several() -> None:
     for step, ending in enumerate(programs.segments):
         assert ending[0] == alone(lives, step)
         assert all(one.rows and one.first < one.last == step for one in ending[1:])
+
+
+def test_a_chain_has_segments_from_every_step_to_every_later_one() -> None:
+    """Six windows one after the other, each with the last rows of the one before."""
+    sketch = Sketch(operators=vocabulary())
+    value = sketch.input("x", DType.F32, (1, 2, 24, 6))
+    rows = {"kernel_shape": (3, 1), "strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0), "ceil_mode": 0}
+    for _ in range(6):
+        value = sketch.node("MaxPool", (value,), rows)
+    lives = RowLives(RowSteps(on_one_memory(sketch.finish(value))))
+    for last in range(6):
+        found = [one.first for one in segments(lives, last, 1 << 30) if one.rows == 1]
+        assert found == list(reversed(range(last))), last
+        assert all(one.last == last for one in segments(lives, last, 1 << 30))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_read_from_outside_is_there_until_the_last_step(seed: int) -> None:
+    lives = lives_of(seed)
+    for one in all_segments(lives):
+        steps = [lives.steps.at(number) for number in range(one.first, one.last + 1)]
+        made = {step.output.value for step in steps}
+        read = {lives.buffer_of(read.value).name for step in steps for read in step.reads if read.value not in made}
+        assert one.size_bytes >= sum(lives.placed_bytes(lives.buffers[name]) for name in read)
+
+
+def test_the_last_call_costs_what_is_left_for_it() -> None:
+    lives = lives_of(3)
+    for at in range(lives.beyond):
+        for segment in overlaid(lives, at):
+            one, calls = lives.steps.at(at), played(lives, at, at, segment.rows)
+            (member,) = calls.members
+            trips = [min(member.trips, one.extent - done) for done in range(0, one.extent, member.trips)]
+            cycles = sum(lives.steps.call(one, count)[0] + CALL_CYCLES for count in trips)
+            assert len(trips) == member.calls
+            assert play_cycles(lives.steps, calls) == segment.cycles == pytest.approx(cycles)

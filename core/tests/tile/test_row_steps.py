@@ -12,7 +12,7 @@ from tilewright.ir.graph import Attribute
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.row_steps import MOST_TRIPS, RowStep, RowSteps
+from tilewright.tile.row_steps import MOST_TRIPS, Columns, RowStep, RowSteps
 
 WINDOWS: dict[str, Attribute] = {
     "kernel_shape": (3, 3), "strides": (2, 2), "dilations": (1, 1), "pads": (1, 0, 0, 0), "ceil_mode": 0,
@@ -93,3 +93,13 @@ def test_a_call_of_fewer_rows_is_shorter(rows: int) -> None:
     steps = RowSteps(machine)
     whole, part = steps.call(steps.at(1), 4), steps.call(steps.at(1), rows)
     assert part[0] == pytest.approx(whole[0] * rows / 4, rel=0.01)
+
+
+def test_of_stripes_the_widest_says_how_much_of_a_row_is_held() -> None:
+    sketch, x = image()
+    one = last(sketch, sketch.node("MaxPool", (x,), WINDOWS))
+    *_, width = one.output.shape
+    striped = replace(one, columns=Columns(loop="w", axis=3, bounds=((0, width - 1), (width - 1, width))))
+    assert (one.shape[3], striped.shape) == (width, (*one.output.shape[:3], width - 1))
+    assert striped.row_bytes * width == one.row_bytes * (width - 1)
+    assert (one.widths, striped.widths) == ((0,), (width - 1, 1))

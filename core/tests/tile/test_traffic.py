@@ -71,5 +71,7 @@ def test_values_cross_an_outer_hop_whole_where_nothing_is_cut_on_it(pools: Any) 
     outer = replace(hop, nest=(), copies={"a.X": Copy(level=0)})
     boxes = boxes_of(replace(analysis, members=members), (outer, hop), pools.region.forms)
     assert (crosses_whole(boxes, 0), crosses_whole(boxes, 1)) == (True, False)
+    last = boxes_of(replace(analysis, members=members), (outer, replace(hop, nest=())), pools.region.forms)
+    assert not crosses_whole(last, 1), "in the scratchpad everybody has what he needs of it"
     (x,), _ = traffic_of(boxes)
     assert np.prod(x.room) * 4 == x.size_bytes == 256

@@ -13,7 +13,7 @@ from tilewright.plugins import load_for
 from tilewright.rewrite import rewrite
 from tilewright_cortexm.qemu.runner import QemuRunner
 
-SEEDS = (400, 401)
+SEEDS = (400, pytest.param(401, marks=pytest.mark.long))
 STACK_BYTES = 1024
 CODE_BYTES = 48 * 1024
 SCRATCH_BYTES = 4096

@@ -32,6 +32,7 @@ class Replay:
         self.contents = Contents()
         regions = [group.region for group in allocated.tiled.groups if group.region.rows is not None]
         self.overlays = {value: one for one in regions for value, held in one.held.items() if held.over}
+        self.by_rows = {name for one in regions for name in one.steps}
         self.numbers = ValueNumbers(self.graph, self.scheduled.bound.layouts)
 
     def faults(self) -> Iterator[str]:
@@ -89,9 +90,11 @@ class Replay:
         return name in self.graph.outputs or any(node.name not in inside for node in self.readers[name])
 
     def _in_place(self, step: Step, read: str, written: str, reads: list[str]) -> bool:
-        """Whether the kernel may write `written` over `read`: declared, exactly on top of it, element by element."""
+        """Whether the kernel may write `written` over `read`: declared, exactly on top of it, all in one call."""
         source = self.scheduled.in_place.get(written, "")
-        if source not in reads or self._span(source) != self._span(written) or self._span(read) != self._span(written):
+        if step.name in self.by_rows or source not in reads:
+            return False
+        if self._span(source) != self._span(written) or self._span(read) != self._span(written):
             return False
         if read != source and self.numbers.stored(read) != self.numbers.stored(source):
             return False

@@ -58,7 +58,7 @@ class Unroller:
             raise InvalidNode("the inputs or outputs of its body do not fit")
         gathered: list[Values] = [[] for _ in body.outputs[1 + len(carried) :]]
         for trip in count():
-            if (going is not None and not going.any()) or (most is not None and trip >= most.max(initial=0)):
+            if (going is not None and not going.any()) or (most is not None and trip >= int(most.max(initial=0))):
                 break
             self._count(body)
             inner = Scope(outer=scope, prefix=f"{scope.prefix}{trip}/")

@@ -18,38 +18,31 @@ from dataclasses import replace
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import (
-    ALWAYS,
     NEVER,
-    Element,
     Expression,
-    Field,
     FunctionCall,
     Name,
     Number,
     Reference,
     Struct,
     all_of,
-    equal,
-    less,
     operation,
-    quotient,
-    remainder,
 )
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.regions import Region
 from tilewright.ir.sections import Section
-from tilewright.ir.statements import Barrier, CopyWait, Declare, For, If, Mark, PartCall, Statement
+from tilewright.ir.statements import Barrier, Declare, For, If, Mark, PartCall, Statement
 from tilewright.ir.subexpressions import replaced
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.compute import compute_part
 from tilewright.lower.nest import HopLevel, tile_counts
+from tilewright.lower.operand_moves import FIRST, OperandMove, when
 from tilewright.lower.parts import call_part, move_part
 from tilewright.lower.row_moves import held_rows_part, window_rows_part
 from tilewright.lower.scope import declared, names_of, used
 from tilewright.lower.tile_buffers import OperandLocation, TileBuffers, TiledStep
 
 MOVER = FunctionCall("tw_rt_is_mover")
-FIRST = Number(0)  # tile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,104 +64,29 @@ class ExtraMoverWork:
     after: tuple[Statement, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mover:
-    """One operand at one level, and how to move it."""
-
-    slot: TileBuffers
-    part: Part
-    level: HopLevel
-    keep: Part | None = None  # of a rolling window: moves the rows that stay, before the part that is new is brought
-
-    @property
-    def period(self) -> Expression:
-        """Tiles from one window to the next."""
-        return self.level.period(self.slot.copy.level)
-
-    @property
-    def span(self) -> int:
-        """Buffers of the operand."""
-        return len(self.slot.buffers)
-
-    def element(self, tile: Expression, ahead: int = 0) -> Expression:
-        """The slot of the window that `tile` belongs to, or of the one `ahead` windows later."""
-        array = Name(self.slot.name)
-        if self.span == 1 or self.slot.resident:
-            return Element(array, FIRST)
-        window = quotient(tile, self.period) if tile != FIRST else FIRST
-        return Element(array, remainder(window + ahead % self.span, self.span))
-
-    def bytes(self, tile: Expression, ahead: int = 0) -> Expression:
-        """The buffer of that slot."""
-        return Field(self.element(tile, ahead), "bytes")
-
-    def later(self, tile: Expression, windows: int) -> Expression:
-        """The tile that many windows later."""
-        return tile + self.period * windows
-
-    def start(self, tile: Expression, ahead: int = 0) -> Statement:
-        """Starts its transfers: of `tile`, or `ahead` windows later."""
-        later = self.later(tile, ahead)
-        given = {"slot": Reference(self.element(tile, ahead)), self.level.counter: later}
-        return call_part(self.part, given, later)
-
-    def wait(self, tile: Expression, ahead: int = 0) -> Statement:
-        """Waits for the transfers of its slot."""
-        code = FunctionCall("tw_arrived", (Reference(self.element(tile, ahead)),))
-        return CopyWait(transfer=self.slot.name, code=code, outgoing=self.slot.binding.written)
-
-    @property
-    def stays(self) -> bool:
-        """The slot's bytes hold data during all tiles: they are marked before the first and after the last."""
-        return self.slot.resident or self.keep is not None
-
-    def mark(self, event: str, tile: Expression, ahead: int = 0) -> tuple[Statement, ...]:
-        """The slot's bytes begin or end to hold data; who holds a value in them says so itself."""
-        one = Mark(
-            event="live" if event == "live" else "dead",
-            buffer=self.slot.buffers[0],
-            pointer=self.bytes(tile, ahead),
-            size_bytes=self.slot.size_bytes,
-        )
-        return () if self.slot.borrowed else (one,)
-
-    def exists(self, tile: Expression, ahead: int) -> Expression:
-        """Holds where there is a window `ahead` windows after that of `tile`; there is one of the first tile."""
-        later = self.later(tile, ahead)
-        return ALWAYS if later == FIRST else less(later, self.level.total)
-
-    def first(self, tile: Expression) -> Expression:
-        """Holds for the first tile of a window."""
-        return equal(remainder(tile, self.period), 0)
-
-    def last(self, tile: Expression) -> Expression:
-        """Holds for the last tile of a window."""
-        return equal(remainder(tile + 1, self.period), 0)
-
-
 def pipeline(tilings: Sequence[TiledStep], region: Region, at: int = 0) -> Pipeline:
     """All levels from number `at` on, all steps in each tile."""
     sink = tilings[-1]
     if at == len(sink.nest.levels):
         return _computed(tilings, region)
     level, deepest = sink.nest.levels[at], at + 1 == len(sink.nest.levels)
-    movers = [_mover_of(tiling, at, slot) for tiling in tilings for slot in tiling.slots[at]]
+    moves = [_move_of(tiling, at, slot) for tiling in tilings for slot in tiling.slots[at]]
     inner = pipeline(tilings, region, at + 1)
     calls, own = (inner.body, ()) if deepest or not level.moving else _as_part(tilings, at, inner)
-    calls = pointed(calls, movers, level)
+    calls = pointed(calls, moves, level)
     box: tuple[Statement, ...] = ()
     if not deepest and level.moving and _needs_box(level, calls):
         box = (sink.box.declare(level),)
-    moves = tile_loop(level, movers, calls, box=box, also=_lasting(tilings, region) if deepest else None)
-    body = (*declared(declarations(sink.book, level, movers, at), moves), *moves)
+    loop = tile_loop(level, moves, calls, box=box, also=_lasting(tilings, region) if deepest else None)
+    body = (*declared(declarations(sink.book, level, moves, at), loop), *loop)
     boxes = (sink.box.part(level),) if level.moving else ()
-    moving = [part for one in movers for part in (one.part, one.keep) if part]
+    moving = [part for one in moves for part in (one.part, one.keep) if part]
     return Pipeline(body=body, parts=(*boxes, *moving, *inner.parts, *own), sources=inner.sources)
 
 
-def _mover_of(tiling: TiledStep, at: int, slot: TileBuffers) -> Mover:
+def _move_of(tiling: TiledStep, at: int, slot: TileBuffers) -> OperandMove:
     keep = window_rows_part(tiling, at, slot) if slot.roll else None
-    return Mover(slot=slot, part=move_part(tiling, at, slot), level=tiling.nest.levels[at], keep=keep)
+    return OperandMove(slot=slot, part=move_part(tiling, at, slot), level=tiling.nest.levels[at], keep=keep)
 
 
 def _computed(tilings: Sequence[TiledStep], region: Region) -> Pipeline:
@@ -245,22 +163,22 @@ def _as_part(tilings: Sequence[TiledStep], at: int, inner: Pipeline) -> tuple[tu
     return (call_part(part, {}),), (part,)
 
 
-def declarations(book: AddressBook, level: HopLevel, movers: Sequence[Mover], at: int) -> Iterable[Statement]:
+def declarations(book: AddressBook, level: HopLevel, moves: Sequence[OperandMove], at: int) -> Iterable[Statement]:
     """Numbers of tiles where they vary, and the slots of the tile buffers with the queue of their transfers."""
     for name, value in tile_counts(level).items():
         yield Declare(type="const int32_t", name=name, value=value)
     queue = Name(f"copies_{at}" if at else "copies")
-    if movers:
+    if moves:
         yield Declare(type="tw_queue", name=queue.text, value=Struct("", (Number(0),), ("started",)))
-    for mover in movers:
-        starts = [book.of_buffer(name).address for name in mover.slot.buffers]
+    for one in moves:
+        starts = [book.of_buffer(name).address for name in one.slot.buffers]
         slots = [Struct("", (start, Reference(queue)), ("bytes", "queue")) for start in starts]
-        yield Declare(type="tw_slot", name=mover.slot.name, value=Struct("", tuple(slots)), count=len(slots))
+        yield Declare(type="tw_slot", name=one.slot.name, value=Struct("", tuple(slots)), count=len(slots))
 
 
-def _before(movers: Sequence[Mover]) -> Iterable[Statement]:
+def _before(moves: Sequence[OperandMove]) -> Iterable[Statement]:
     """What is under way before the first tile."""
-    for one in movers:
+    for one in moves:
         if one.slot.binding.written:
             if one.slot.resident:
                 yield from one.mark("live", FIRST)
@@ -268,12 +186,12 @@ def _before(movers: Sequence[Mover]) -> Iterable[Statement]:
             yield from (*one.mark("live", FIRST), one.start(FIRST))
         for ahead in () if one.stays or one.slot.binding.written else range(max(one.span - 1, 1)):
             yield from when(one.exists(FIRST, ahead), (*one.mark("live", FIRST, ahead), one.start(FIRST, ahead)))
-    yield from (one.wait(FIRST) for one in movers if one.slot.resident and not one.slot.binding.written)
+    yield from (one.wait(FIRST) for one in moves if one.slot.resident and not one.slot.binding.written)
 
 
 def tile_loop(
     level: HopLevel,
-    movers: Sequence[Mover],
+    moves: Sequence[OperandMove],
     called: tuple[Statement, ...],
     *,
     box: tuple[Statement, ...] = (),
@@ -283,23 +201,23 @@ def tile_loop(
     more = also or ExtraMoverWork()
     body = (
         *box,
-        *_mover((*_arriving(movers, level), *more.arriving)),
+        *_by_mover((*_arriving(moves, level), *more.arriving)),
         Barrier(),
         *called,
         Barrier(),
-        *_keeping(movers, level),
-        *_mover((*_leaving(movers, level), *more.leaving)),
+        *_keeping(moves, level),
+        *_by_mover((*_leaving(moves, level), *more.leaving)),
     )
     if level.moving:
         body = (For(variable=level.counter, start=FIRST, stop=level.total, step=Number(1), body=body),)
-    return (*_mover((*_before(movers), *more.before)), *body, *_mover((*_after(movers), *more.after)))
+    return (*_by_mover((*_before(moves), *more.before)), *body, *_by_mover((*_after(moves), *more.after)))
 
 
-def _keeping(movers: Sequence[Mover], level: HopLevel) -> tuple[Statement, ...]:
+def _keeping(moves: Sequence[OperandMove], level: HopLevel) -> tuple[Statement, ...]:
     """The cores move the rows that stay of windows of which more is brought."""
     t = level.tile
     calls: list[Statement] = []
-    for one in movers:
+    for one in moves:
         if one.keep is not None:
             later = one.later(t, 1)
             call = call_part(one.keep, {level.counter: later, one.slot.name: one.bytes(FIRST)}, later)
@@ -307,17 +225,17 @@ def _keeping(movers: Sequence[Mover], level: HopLevel) -> tuple[Statement, ...]:
     return (*calls, Barrier()) if calls else ()
 
 
-def _arriving(movers: Sequence[Mover], level: HopLevel) -> Iterable[Statement]:
+def _arriving(moves: Sequence[OperandMove], level: HopLevel) -> Iterable[Statement]:
     """What the mover does before a tile is computed."""
     t = level.tile
-    inputs = [one for one in movers if not one.slot.binding.written and not one.slot.resident]
+    inputs = [one for one in moves if not one.slot.binding.written and not one.slot.resident]
     for one in inputs:
         yield from when(one.first(t), (one.wait(t),))
     for one in inputs:
         if one.span > 1:
             later = *one.mark("live", t, one.span - 1), one.start(t, one.span - 1)
             yield from when(all_of(one.first(t), one.exists(t, one.span - 1)), later)
-    for one in movers:
+    for one in moves:
         if one.slot.binding.written and not one.slot.resident:
             yield from when(one.first(t), (one.wait(t),))
             again = one.later(FIRST, one.span)
@@ -326,10 +244,10 @@ def _arriving(movers: Sequence[Mover], level: HopLevel) -> Iterable[Statement]:
             yield from when(one.first(t), one.mark("live", t))
 
 
-def _leaving(movers: Sequence[Mover], level: HopLevel) -> Iterable[Statement]:
+def _leaving(moves: Sequence[OperandMove], level: HopLevel) -> Iterable[Statement]:
     """What the mover does once a tile is computed. Fetches first: stores may go on while the next one is computed."""
     t = level.tile
-    moving = [one for one in movers if not one.slot.resident]
+    moving = [one for one in moves if not one.slot.resident]
     for one in moving:
         if not one.slot.binding.written:
             marks = (() if one.stays else one.mark("dead", t)), (() if one.stays else one.mark("live", t, 1))
@@ -341,21 +259,21 @@ def _leaving(movers: Sequence[Mover], level: HopLevel) -> Iterable[Statement]:
             yield from when(one.last(t), (one.start(t),))
 
 
-def _after(movers: Sequence[Mover]) -> Iterable[Statement]:
+def _after(moves: Sequence[OperandMove]) -> Iterable[Statement]:
     """What is left after the last tile."""
-    for one in movers:
+    for one in moves:
         if one.stays:
             yield from (one.start(FIRST),) if one.slot.binding.written else one.mark("dead", FIRST)
-    for one in movers:
+    for one in moves:
         if one.slot.binding.written:
             for number in range(1 if one.slot.resident else one.span):
                 yield one.wait(FIRST, number)
                 yield from when(one.exists(FIRST, number), one.mark("dead", FIRST, number))
 
 
-def pointed(called: tuple[Statement, ...], movers: Sequence[Mover], level: HopLevel) -> tuple[Statement, ...]:
+def pointed(called: tuple[Statement, ...], moves: Sequence[OperandMove], level: HopLevel) -> tuple[Statement, ...]:
     """The calls with the addresses of this level's slots."""
-    given: dict[Expression, Expression] = {Name(one.slot.name): one.bytes(level.tile) for one in movers}
+    given: dict[Expression, Expression] = {Name(one.slot.name): one.bytes(level.tile) for one in moves}
 
     def aimed(one: Statement) -> Statement:
         if isinstance(one, If):
@@ -371,7 +289,7 @@ def _needs_box(level: HopLevel, called: tuple[Statement, ...]) -> bool:
     return level.variable in names_of(called)
 
 
-def _mover(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+def _by_mover(statements: Iterable[Statement]) -> tuple[Statement, ...]:
     """`statements` on the mover only; neighbours under one condition share it."""
     merged: list[Statement] = []
     for statement in statements:
@@ -381,10 +299,3 @@ def _mover(statements: Iterable[Statement]) -> tuple[Statement, ...]:
         else:
             merged.append(statement)
     return (If(condition=MOVER, body=tuple(merged)),) if merged else ()
-
-
-def when(condition: Expression, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """`body` where `condition` holds."""
-    if condition == NEVER or not body:
-        return ()
-    return body if condition == ALWAYS else (If(condition=condition, body=body),)

@@ -83,7 +83,7 @@ def _import_elements(node: OnnxNode, graph: Conversion) -> None:
     axis = need_axis(node, graph, node.integer("axis"), len(x.shape))
     indices = graph.constant(node.inputs[1])
     extent = x.shape[axis]
-    if indices is not None and indices.size and not -extent <= int(np.min(indices)) <= int(np.max(indices)) < extent:
+    if indices is not None and indices.size and not -extent <= int(indices.min()) <= int(indices.max()) < extent:
         raise graph.refuse(node, f"an index is outside axis {axis}, which has {extent} elements")
     graph.emit(node, "GatherElements", node.inputs, node.outputs, {"axis": axis})
 

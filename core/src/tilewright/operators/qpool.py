@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -178,7 +179,8 @@ def _infer_mean(site: Site) -> tuple[Tensor, ...]:
 
 def _mean_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     keep = bool(site.node.integer("keepdims", 1))
-    acc = centred(inputs[0], site.node.integer("x_zero_point")).sum(axis=_reduced(site), keepdims=keep)
+    terms: Any = centred(inputs[0], site.node.integer("x_zero_point"))  # numpy's types know keepdims only as a literal
+    acc = terms.sum(axis=_reduced(site), keepdims=keep)
     return (requantise(np.asarray(acc), site.node.requant(), -1).astype(site.output.dtype.numpy),)
 
 

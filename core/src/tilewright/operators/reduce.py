@@ -63,7 +63,8 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
 
 
 def _sum(site: Site, x: Doubles) -> Doubles:
-    total = np.sum(x, axis=_axes(site), keepdims=_keeps(site))
+    summed: Any = np.sum  # numpy's types know keepdims only as a literal
+    total = summed(x, axis=_axes(site), keepdims=_keeps(site))
     if site.node.op == "ReduceMean":
         with np.errstate(invalid="ignore"):
             total = total / np.float64(_count(site))
@@ -85,7 +86,8 @@ def _combined(site: Site, x: Any) -> Any:
     combine, axes, keeps = _COMBINE[site.node.op][0], _axes(site), _keeps(site)
     if combine in ("sum", "prod"):
         with np.errstate(all="ignore"):
-            return np.asarray((np.sum if combine == "sum" else np.prod)(x, dtype=x.dtype, axis=axes, keepdims=keeps))
+            whole: Any = np.sum if combine == "sum" else np.prod
+            return np.asarray(whole(x, dtype=x.dtype, axis=axes, keepdims=keeps))
     order: Any = np.max if combine == "max" else np.min
     empty = _empty(site.node.op, site.input(0).dtype)
     return np.asarray(order(x, initial=np.asarray(empty).astype(x.dtype), axis=axes, keepdims=keeps))

@@ -36,7 +36,7 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
         raise shape_error(site, "I[size] and W[size, taps] must be constants")
     if not 0 <= axis < len(x.shape):
         raise shape_error(site, f"there is no axis {axis}")
-    lowest, highest = (int(end(first)) for end in (np.min, np.max)) if first.size else (0, 0)
+    lowest, highest = (int(first.min()), int(first.max())) if first.size else (0, 0)
     if lowest < 0 or highest + weights.shape[1] > x.shape[axis]:
         raise shape_error(site, "an output needs elements outside X")
     shape = (*x.shape[:axis], weights.shape[0], *x.shape[axis + 1 :])

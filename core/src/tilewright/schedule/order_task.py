@@ -13,7 +13,7 @@ from tilewright.ir.graph import Graph, Node
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Bound
-from tilewright.schedule.storage import Sharing, view_aliases
+from tilewright.schedule.storage import Sharing, offered_pairs, view_aliases
 
 
 def members(nodes: int) -> list[int]:
@@ -186,7 +186,7 @@ def _pairs(
     inputs = dict(zip(input_names(operator, site), node.inputs, strict=False))
     outputs = dict(zip(operator.outputs, node.outputs, strict=False))
     pairs = []
-    for operand, result in bound.layers[node.name].in_place:
+    for operand, result in offered_pairs(node, bound):
         source, target = inputs.get(operand, ""), outputs[result]
         ours = source in graph.tensors and source not in graph.constants and source not in graph.inputs
         alone = not sharing.is_inside(target)

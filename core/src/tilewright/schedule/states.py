@@ -12,7 +12,7 @@ from tilewright.ir.layout import same_bytes
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Bound
-from tilewright.schedule.storage import Sharing
+from tilewright.schedule.storage import Sharing, offered_pairs
 
 
 def join_states(
@@ -66,7 +66,7 @@ def _pair(
     outputs = dict(zip(operator.outputs, node.outputs, strict=False))
     if sum(name in old for name in node.inputs) > 1:
         return None
-    for operand, result in bound.layers[node.name].in_place:
+    for operand, result in offered_pairs(node, bound):
         source, target = inputs.get(operand, ""), outputs.get(result, "")
         if source not in old or target not in new or sharing.root(source)[1] or sharing.root(target)[1]:
             continue

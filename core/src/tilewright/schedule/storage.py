@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tilewright.ir.access import Access, MapAccess
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.layout import same_bytes
@@ -138,6 +139,16 @@ def view_aliases(node: Node, bound: Bound, operators: Mapping[str, Operator]) ->
     return operators[node.op].alias(bound.graph.site(node), bound.layouts)
 
 
+def offered_pairs(node: Node, bound: Bound) -> tuple[tuple[str, str], ...]:
+    """(input, output) operands of the node's kernel that may share bytes; where tiles are copied, only if a tile reads
+    just what it writes.
+    """
+    layer = bound.layers[node.name]
+    if not bound.platform.near:
+        return layer.in_place
+    return tuple(pair for pair in layer.in_place if _element_by_element(layer.access, *pair))
+
+
 def in_place_pair(
     node: Node,
     bound: Bound,
@@ -152,11 +163,16 @@ def in_place_pair(
         zip(input_names(operator, site), (tensor.name if tensor else "" for tensor in site.inputs), strict=True)
     )
     outputs = dict(zip(operator.outputs, (tensor.name for tensor in site.outputs), strict=False))
-    for operand_in, operand_out in bound.layers[node.name].in_place:
+    for operand_in, operand_out in offered_pairs(node, bound):
         source, target = inputs.get(operand_in, ""), outputs[operand_out]
         if source and _may_overwrite(source, target, bound, sharing, last_read, step):
             return source, target
     return None
+
+
+def _element_by_element(access: Access, operand_in: str, operand_out: str) -> bool:
+    """Whether every tile reads of an input just what it writes of an output."""
+    return not isinstance(access, MapAccess) or access.axes[operand_in] == access.axes[operand_out]
 
 
 def _may_overwrite(

@@ -51,12 +51,18 @@ def run_kernel(
     folder: Path,
     layouts: Mapping[str, Layout] | None = None,
     flags: Sequence[str] = STRICT,
+    in_place: bool = False,
 ) -> tuple[Array, ...]:
-    """Compile `kernel` for `site`, run it once over whole operands stored in `layouts`, return row-major outputs."""
+    """Compile `kernel` for `site`, run it once over whole operands stored in `layouts`, return row-major outputs.
+
+    `in_place`: outputs are where the inputs are whose bytes the kernel says that they may take.
+    """
     import numpy as np
 
     layouts = layouts or {}
     call, arrays = whole_call(operator, kernel, site, inputs, layouts=layouts)
+    for source, output in layer_of(operator, kernel, site).in_place if in_place else ():
+        arrays[output] = arrays[source] = arrays[source].copy().view(arrays[output].dtype)
     library = build_library(kernel, call, folder, flags)
     pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays.values()))
     library.tw_test(pointers)

@@ -90,8 +90,8 @@ class LoopOrders:
 
     def best(self) -> EstimatedTiling | None:
         """The best of them; None where nothing fits."""
-        doubled, used = self._buffers()
-        legal = self.legal(used + self.scratch)
+        used = total_of([choice.buffer for choice in self.choices]) + self.scratch
+        doubled, legal = self._doubled(used), self.legal(used)
         if self.problem.buffering == "double":
             for choice, twice in zip(self.choices, doubled, strict=True):
                 legal = legal & (twice | (choice.fetches <= 1))
@@ -213,23 +213,20 @@ class LoopOrders:
             bytes_each[at] = choice.buffer
         return gains, bytes_each
 
-    def _buffers(self) -> tuple[list[npt.NDArray[np.bool_]], Numbers]:
-        """Which operands have two buffers, best gain per byte first while there is room; and the bytes of all."""
-        used = total_of([choice.buffer for choice in self.choices])
+    def _doubled(self, used: Numbers) -> list[npt.NDArray[np.bool_]]:
+        """Which operands have two buffers, best gain per byte first while there is room beside `used`."""
         shape = used.shape
         if self.problem.buffering == "single" or not self.choices:
-            return [np.zeros(shape, bool) for _ in self.choices], used
+            return [np.zeros(shape, bool) for _ in self.choices]
         gains, bytes_each = (table.reshape(len(self.choices), -1) for table in self._gains(shape))
         doubled, every = np.zeros(gains.shape, bool), np.arange(gains.shape[1])
-        left = (self.problem.room - used - self.scratch).reshape(-1)
-        extra = np.zeros(left.shape)
+        left = (self.problem.room - used).reshape(-1)
         for rank in np.argsort(-gains, axis=0, kind="stable"):
             wanted = bytes_each[rank, every]
             take = (gains[rank, every] > 0) & (wanted <= left)
             doubled[rank, every] = take
-            taken = wanted * take
-            left, extra = left - taken, extra + taken
-        return list(doubled.reshape(-1, *shape)), used + extra.reshape(shape)
+            left = left - wanted * take
+        return list(doubled.reshape(-1, *shape))
 
     def cycles(self, doubled: Sequence[npt.NDArray[np.bool_]]) -> Numbers:
         """Prologue, every change of tile with what is copied meanwhile, epilogue."""

@@ -22,7 +22,7 @@ from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
 
 COUNTER_BYTES = 4  # of each step: how far it has come, and the first row that is kept
 ROWS_PER_CALL = (1, 2, 4)  # that are tried, of all steps of a segment
-_ROWS_ALONE = (*ROWS_PER_CALL, 8, 16)  # of a step that is alone
+_ROWS_ALONE = (1, 2, 3, 4, 8, 16)  # of a step that is alone
 STRIPES = (2, 3, 4, 5, 6, 8, 12)  # that are tried, with one row per call, where columns may be computed again
 MOST_STEPS = 255  # of a region: a call is a byte
 _STEPS_AT_FIRST = 32  # that are looked at; twice as many where the longer ones among them have a new least size
@@ -207,7 +207,12 @@ def play_cycles(steps: RowSteps, calls: Play) -> float:
 
 
 def _cycles(steps: RowSteps, member: Member) -> float:
-    """Of all calls of a step in all stripes, and of moving rows."""
+    """Of all calls of a step in all stripes, and of moving rows. The last call may have fewer trips."""
     one = member.one
     moved = member.moved * one.row_bytes / MOVED_BYTES_PER_CYCLE
-    return sum(member.calls * (steps.call(one, member.trips, width)[0] + CALL_CYCLES) + moved for width in one.widths)
+    full, rest = divmod(member.made, member.trips)
+    calls = ((full, member.trips), (1, rest)) if rest else ((full, member.trips),)
+    return sum(
+        sum(count * (steps.call(one, trips, width)[0] + CALL_CYCLES) for count, trips in calls) + moved
+        for width in one.widths
+    )

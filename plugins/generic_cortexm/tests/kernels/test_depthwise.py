@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -74,3 +75,36 @@ def test_what_the_dsp_form_cannot_do_is_refused(case: Case) -> None:
         assert refused
     elif site.input(0).shape[3] < 40:
         assert refused is None
+
+
+def same_size(pads: tuple[int, ...], channels: int, x_type: DType) -> Case:
+    """A layer of 3x3 taps over two images, whose output is as large as its input."""
+    rng = np.random.default_rng(channels)
+    x, w = byte_array(rng, x_type, (2, channels, 6, 5), False), byte_array(rng, DType.I8, (channels, 1, 3, 3), False)
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": pads, "group": channels, "ceil_mode": 0,
+        "requant": make_requant(rng, channels, DType.I8, 60000.0, "random"), "x_zero_point": 3, "pad_value": 3,
+        "w_zero_point": (0,), "output_type": "i8",
+    }  # fmt: skip
+    inputs: list[Array | None] = [x, w, None]
+    return site_of(QCONV, inputs, attributes, (1, 2)), inputs
+
+
+@pytest.mark.parametrize("pads", [(1, 1, 1, 1), (2, 0, 0, 2), (0, 2, 2, 0)])
+@pytest.mark.parametrize("x_type", BYTES)
+def test_results_may_take_the_bytes_of_what_the_dsp_form_reads(
+    tmp_path: Path, pads: tuple[int, ...], x_type: DType
+) -> None:
+    site, inputs = same_size(pads, 8, x_type)
+    kernel = dsp_depthwise.KERNELS[0]
+    layer = layer_of(QCONV, kernel, site)
+    assert layer.in_place == (("X", "Y"),)
+    (found,) = run_kernel(
+        QCONV, kernel, site, inputs, folder=tmp_path, layouts=layer.required, flags=UBSAN, in_place=True
+    )
+    assert np.array_equal(found, QCONV.reference(site, inputs)[0])
+
+
+def test_they_may_not_where_channels_are_computed_again_or_sizes_differ() -> None:
+    for site, _ in (same_size((1, 1, 1, 1), 6, DType.I8), same_size((1, 1, 1, 0), 8, DType.I8)):
+        assert layer_of(QCONV, dsp_depthwise.KERNELS[0], site).in_place == ()

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.api.allocator import Block, Budget, Place, Problem, Solution, lower_bounds, stack
-from tilewright_minimalloc.first_fit import first_fit
 from tilewright_minimalloc.native import NativeSearch, extension
 from tilewright_minimalloc.pools import Ground, Plan, divide
 from tilewright_minimalloc.portfolio import MakeSearch
@@ -56,7 +55,7 @@ class Exact:
             return Solution(status="infeasible", reason=f"block '{homeless}' is demanded where it cannot be")
         blocks = tuple(block for block in usable if block.size_bytes)
         left = replace(problem, blocks=blocks)
-        solution = _stacked(left) if self._is_large(blocks) else self._searched(left, budget)
+        solution = _stacked(left, budget.work) if self._is_large(blocks) else self._searched(left, budget)
         if blocks and not solution.places:
             return solution
         return replace(solution, places={**{name: home for name, home in empty.items() if home}, **solution.places})
@@ -150,13 +149,15 @@ def _memberships(blocks: Sequence[Block]) -> int:
     )
 
 
-def _stacked(problem: Problem) -> Solution:
+def _stacked(problem: Problem, work: int) -> Solution:
     """A plan for more blocks than can be searched, and the bound: first fits in C, or a skyline."""
+    from tilewright_minimalloc.first_fit import first_fit  # needs numpy, which few problems do
+
     bounds = lower_bounds(problem)
     for pool in problem.pools:
         if pool.capacity_bytes is not None and bounds[pool.name] > pool.capacity_bytes:
             return Solution(status="infeasible", reason=f"blocks alive at once need more than pool '{pool.name}' holds")
-    places = first_fit(problem, bounds)
+    places = first_fit(problem, bounds, work)
     if places is not None:
         peaks = dict.fromkeys(bounds, 0)
         for block in problem.blocks:

@@ -15,16 +15,13 @@ from tilewright.api.testing import result_errors, site_of
 from tilewright.ir.graph import Attribute
 from tilewright.ir.layer import layer_of
 from tilewright.operators import binary, clip, layernorm, softmax, unary
-from tilewright_siracusa.kernels import float_elements, float_norm, float_softmax, float_unary
+from tilewright_siracusa.kernels import float_elements, float_functions
 
 Array = npt.NDArray[np.generic]
 _FAMILIES = (unary, softmax, layernorm, binary, clip)
 OPERATORS = {operator.name: operator for family in _FAMILIES for operator in family.OPERATORS}
 PORTABLE = {kernel.op: kernel for family in _FAMILIES for kernel in family.KERNELS}
-KERNELS = {
-    kernel.op: kernel
-    for kernel in (*float_unary.KERNELS, *float_softmax.KERNELS, *float_norm.KERNELS, *float_elements.KERNELS)
-}
+KERNELS = {kernel.op: kernel for kernel in (*float_functions.KERNELS, *float_elements.KERNELS)}
 HARD = (np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 2.0**-149, -(2.0**-130), 3.4e38, -3.4e38, 88.8, -103.9, 3.9, 1e-9)
 
 

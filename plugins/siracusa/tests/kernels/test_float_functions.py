@@ -3,7 +3,6 @@ any layout, any tile, and rows of any length."""
 
 from __future__ import annotations
 
-import runpy
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,9 @@ from hypothesis import strategies as st
 
 from tilewright.api.testing import STRICT, kernel_errors, refusal, result_errors, run_kernel, site_of
 from tilewright.ir.graph import Attribute
-from tilewright.operators import binary, c_source, clip, layernorm, softmax, unary
-from tilewright_siracusa.kernels import float_elements, float_functions, float_norm, float_softmax, float_unary
+from tilewright.operators import binary, clip, layernorm, softmax, unary
+from tilewright_riscv.floats.functions import UNARY as PROGRAMS
+from tilewright_siracusa.kernels import float_elements, float_functions
 
 Array = npt.NDArray[np.generic]
 Floats = npt.NDArray[np.float32]
@@ -27,17 +27,14 @@ OPERATORS = {
         *unary.OPERATORS, *softmax.OPERATORS, *layernorm.OPERATORS, *binary.OPERATORS, *clip.OPERATORS,
     )
 }  # fmt: skip
-KERNELS = {
-    kernel.op: kernel
-    for kernel in (*float_unary.KERNELS, *float_softmax.KERNELS, *float_norm.KERNELS, *float_elements.KERNELS)
-}
+KERNELS = {kernel.op: kernel for kernel in (*float_functions.KERNELS, *float_elements.KERNELS)}
 ATTRIBUTES: dict[str, list[dict[str, Attribute]]] = {
     "Clip": [{"min": 0.0}, {"min": -1.5, "max": 6.0}, {"max": -2.0}, {"min": 3.0, "max": 1.0}],
     "LeakyRelu": [{}, {"alpha": -0.5}, {"alpha": 2.0}],
     "HardSigmoid": [{}, {"alpha": 1.5, "beta": -0.25}],
     "Swish": [{}, {"alpha": 1.702}, {"alpha": 0.5}, {"alpha": 30.0}],
 }
-FUNCTIONS = [*float_functions.UNARY, "Gelu"]
+FUNCTIONS = [*PROGRAMS, "Gelu"]
 UNARY = [(op, attributes) for op in FUNCTIONS for attributes in ATTRIBUTES.get(op, [{}])]
 EDGES = [
     *(0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 2.0**-149, -(2.0**-149), 2.0**-126, 1, -1, 2.0**127, 3.4e38, -3.4e38),
@@ -147,19 +144,3 @@ def test_refusals_say_why() -> None:
     assert "must be f32" in str(refusal(KERNELS["Clip"], site_of(OPERATORS["Clip"], [whole])))
     floats = whole.astype(np.float32)
     assert "not between" in str(refusal(KERNELS["Swish"], site_of(OPERATORS["Swish"], [floats], {"alpha": -1.0})))
-
-
-def test_coefficients_are_derived() -> None:
-    found = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "error_function.py"))
-    programs = {"erf": float_functions.UNARY["Erf"], "tail": float_functions.BELOW_RELU}
-    for name, program in programs.items():
-        fit = found["FITS"][name]
-        assert found["literals"](fit) == [program.constants[f"c{power}"] for power in range(fit.degree + 1)]
-    assert programs["erf"].constants["centre"] == f"-{found['FITS']['erf'].centre}f"
-    assert programs["tail"].constants["middle"] == f"{found['FITS']['tail'].centre}f"
-    core = "".join(path.read_text() for path in Path(c_source.__file__).parent.glob("functions/*.h"))
-    numbers = {float.fromhex(word.strip("();,+-f \n")) for word in core.split() if word.strip("(-").startswith("0x")}
-    exponential = float_functions.UNARY["Exp"].constants
-    names = ["log2e", "ln2_high", "ln2_low", *(f"c{power}" for power in range(3, 7))]
-    assert {float.fromhex(exponential[name].removesuffix("f")) for name in names} <= numbers
-    assert {abs(float.fromhex(text.removesuffix("f"))) for text in float_functions.EXPM1[1:]} <= numbers

@@ -402,19 +402,20 @@ TW_KERNEL void tw_dsp_taps(const uint8_t *w, uint32_t *to)
     }
 }
 
-/* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3. */
+/* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3.
+ * Results may take the bytes of x that they are computed from, but where channels are computed again. */
 static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8_t *x, const uint8_t *w,
         const int32_t *parameters, uint8_t *y, void *scratch, int32_t words, int32_t above, int32_t zero_point)
 {
     const uint32_t pad = (uint32_t)p.pad * UINT32_C(0x01010101);
     uint32_t *const taps = scratch, *const ring = taps + 40;
+    for (int32_t i = 0; i < 12 * words; ++i) { /* columns outside stay what they are */
+        ring[i] = tw_dsp_even_i8(pad);
+    }
     for (int32_t group = 0; group < p.channels; group += 4) {
         const int32_t c = group + 4 <= p.channels ? group : p.channels - 4;
         for (int32_t i = 0; i < 4; ++i) {
             tw_dsp_taps(w + 9 * (c + i), taps + 10 * i);
-        }
-        for (int32_t i = 0; i < 12 * words; ++i) {
-            ring[i] = tw_dsp_even_i8(pad);
         }
         int32_t loaded = 0, slot = 0; /* rows of x, from -top, and the next one's slot */
         for (int32_t i = 0; i < p.out_height; ++i) {
@@ -423,7 +424,7 @@ static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8
                 uint32_t *const to = ring + slot;
                 if (row >= 0 && row < p.height) {
                     tw_dsp_planes_i8(&p, x + row * p.width * p.channels + c, pad, to, words);
-                } else if (row >= p.height) {
+                } else {
                     for (int32_t k = 0; k < 4 * words; ++k) {
                         to[3 * k] = tw_dsp_even_i8(pad);
                     }
@@ -459,18 +460,18 @@ TW_STEP void net_0_transpose(uint8_t *ram)
 /* Step 1 of 3: QConv
  *   nodes    qconv_depthwise_0
  *   kernel   cortex-m.dsp.depthwise3x3
- *   X        i8[1,12,27,25] axes (0,2,3,1)  ram [8100, 16200)   qconv_depthwise_0_in0:qconv_depthwise_0:X
- *   W        u8[108]                        flash [112, 220)    qconv_depthwise_0.W
- *   P        i32[24]                        flash [16, 112)     qconv_depthwise_0.P
- *   Y        i8[1,12,27,25] axes (0,2,3,1)  ram [0, 8100)       qconv_depthwise_0_out0:qconv_depthwise_0:Y
- *   scratch  u8[832]                        ram [16200, 17032)
+ *   X        i8[1,12,27,25] axes (0,2,3,1)  ram [8100, 16200)  qconv_depthwise_0_in0:qconv_depthwise_0:X
+ *   W        u8[108]                        flash [112, 220)   qconv_depthwise_0.W
+ *   P        i32[24]                        flash [16, 112)    qconv_depthwise_0.P
+ *   Y        i8[1,12,27,25] axes (0,2,3,1)  ram [8100, 16200)  qconv_depthwise_0_out0:qconv_depthwise_0:Y
+ *   scratch  u8[832]                        ram [0, 832)
  */
 TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
 {
     const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
     const uint8_t *const w = flash + AT_1_W;
     const int32_t *const p_2 = (const int32_t *)(flash + AT_1_P);
-    int8_t *const y = (int8_t *)(ram + AT_1_Y);
+    int8_t *const y = (int8_t *)(ram + AT_0_Y);
     uint8_t *const scratch = ram + AT_1_SCRATCH;
     tw_dsp_depthwise_i8_s1_x0_m128_127((tw_depthwise){
         .width = 25,
@@ -493,12 +494,12 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
 /* Step 2 of 3: Transpose
  *   nodes    qconv_depthwise_0:Y
  *   kernel   portable.transpose
- *   X        i8[1,12,27,25] axes (0,2,3,1)  ram [0, 8100)      qconv_depthwise_0_out0:qconv_depthwise_0:Y
- *   Y        i8[1,12,27,25]                 ram [8100, 16200)  qconv_depthwise_0_out0
+ *   X        i8[1,12,27,25] axes (0,2,3,1)  ram [8100, 16200)  qconv_depthwise_0_out0:qconv_depthwise_0:Y
+ *   Y        i8[1,12,27,25]                 ram [0, 8100)      qconv_depthwise_0_out0
  */
 TW_STEP void net_2_transpose(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_1_Y);
+    const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
     int8_t *const y = (int8_t *)(ram + AT_2_Y);
     tw_copy_i8_2(12, 675, x, 1, 12, y, 675, 1);
 }

@@ -554,7 +554,7 @@ TW_KERNEL void tw_xp_f32_sum(int32_t count, const float *a_in, int32_t a_step, c
     int32_t left = count;
 #ifdef TW_XP_FPU
     if (a_step == 1 && b_step == 1 && y_step == 1 && count >= 4) {
-        const int32_t trips = count / 4;
+        int32_t trips = count / 4;
         __asm__ volatile(
             TW_XP_LOOP(19)
             "flw ft0, 0(%[a_in])\n\t"
@@ -577,8 +577,8 @@ TW_KERNEL void tw_xp_f32_sum(int32_t count, const float *a_in, int32_t a_step, c
             "addi %[b_in], %[b_in], 16\n\t"
             "addi %[y_out], %[y_out], 16\n\t"
             TW_XP_LOOP_END
-            : [a_in] "+&r"(a_in), [b_in] "+&r"(b_in), [y_out] "+&r"(y_out)
-            : [trips] "r"(trips)
+            : [trips] "+&r"(trips), [a_in] "+&r"(a_in), [b_in] "+&r"(b_in), [y_out] "+&r"(y_out)
+            :
             : "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "ft8", "ft9", "ft10", "ft11");
         left = count % 4;
     } else

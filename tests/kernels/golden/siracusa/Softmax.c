@@ -555,7 +555,7 @@ TW_KERNEL void tw_xp_f32_largest(int32_t count, const float *x_in, int32_t x_ste
     int32_t left = count;
 #ifdef TW_XP_FPU
     if (x_step == 1 && count >= 4) {
-        const int32_t trips = count / 4;
+        int32_t trips = count / 4;
         __asm__ volatile(
             TW_XP_LOOP(13)
             "flw ft0, 0(%[x_in])\n\t"
@@ -573,8 +573,8 @@ TW_KERNEL void tw_xp_f32_largest(int32_t count, const float *x_in, int32_t x_ste
             "addi %[x_in], %[x_in], 16\n\t"
             TW_XP_LOOP_END
             : [m0] "+&f"(m0), [m1] "+&f"(m1), [m2] "+&f"(m2), [m3] "+&f"(m3), [s0] "+&f"(s0), [s1] "+&f"(s1),
-        [s2] "+&f"(s2), [s3] "+&f"(s3), [x_in] "+&r"(x_in)
-            : [trips] "r"(trips)
+        [s2] "+&f"(s2), [s3] "+&f"(s3), [trips] "+&r"(trips), [x_in] "+&r"(x_in)
+            :
             : "memory", "ft0", "ft1", "ft2", "ft3");
         left = count % 4;
     } else
@@ -645,7 +645,7 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
     int32_t left = count;
 #ifdef TW_XP_FPU
     if (x_step == 1 && y_step == 1 && count >= 4) {
-        const int32_t trips = count / 4;
+        int32_t trips = count / 4;
         __asm__ volatile(
             TW_XP_LOOP(78)
             "flw ft0, 0(%[x_in])\n\t"
@@ -664,6 +664,10 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
             "fmadd.s ft5, ft1, %[log2e], %[zero]\n\t"
             "fmadd.s ft6, ft2, %[log2e], %[zero]\n\t"
             "fmadd.s ft7, ft3, %[log2e], %[zero]\n\t"
+            "fmv.x.w t3, ft4\n\t"
+            "fmv.x.w t4, ft5\n\t"
+            "fmv.x.w t5, ft6\n\t"
+            "fmv.x.w t6, ft7\n\t"
             "fsub.s ft8, ft4, %[zero]\n\t"
             "fsub.s ft9, ft5, %[zero]\n\t"
             "fsub.s ft10, ft6, %[zero]\n\t"
@@ -676,6 +680,14 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
             "fnmsub.s ft1, ft9, %[ln2_low], ft1\n\t"
             "fnmsub.s ft2, ft10, %[ln2_low], ft2\n\t"
             "fnmsub.s ft3, ft11, %[ln2_low], ft3\n\t"
+            "slli t3, t3, 23\n\t"
+            "slli t4, t4, 23\n\t"
+            "slli t5, t5, 23\n\t"
+            "slli t6, t6, 23\n\t"
+            "fmv.w.x ft4, t3\n\t"
+            "fmv.w.x ft5, t4\n\t"
+            "fmv.w.x ft6, t5\n\t"
+            "fmv.w.x ft7, t6\n\t"
             "fmadd.s ft8, %[c6], ft0, %[c5]\n\t"
             "fmadd.s ft9, %[c6], ft1, %[c5]\n\t"
             "fmadd.s ft10, %[c6], ft2, %[c5]\n\t"
@@ -700,18 +712,6 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
             "fmadd.s ft9, ft9, ft1, %[c0]\n\t"
             "fmadd.s ft10, ft10, ft2, %[c0]\n\t"
             "fmadd.s ft11, ft11, ft3, %[c0]\n\t"
-            "fmv.x.w t3, ft4\n\t"
-            "fmv.x.w t4, ft5\n\t"
-            "fmv.x.w t5, ft6\n\t"
-            "fmv.x.w t6, ft7\n\t"
-            "slli t3, t3, 23\n\t"
-            "slli t4, t4, 23\n\t"
-            "slli t5, t5, 23\n\t"
-            "slli t6, t6, 23\n\t"
-            "fmv.w.x ft4, t3\n\t"
-            "fmv.w.x ft5, t4\n\t"
-            "fmv.w.x ft6, t5\n\t"
-            "fmv.w.x ft7, t6\n\t"
             "fmul.s ft8, ft8, ft4\n\t"
             "fmul.s ft9, ft9, ft5\n\t"
             "fmul.s ft10, ft10, ft6\n\t"
@@ -727,10 +727,11 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
             "addi %[x_in], %[x_in], 16\n\t"
             "addi %[y_out], %[y_out], 16\n\t"
             TW_XP_LOOP_END
-            : [s0] "+&f"(s0), [s1] "+&f"(s1), [s2] "+&f"(s2), [s3] "+&f"(s3), [x_in] "+&r"(x_in), [y_out] "+&r"(y_out)
-            : [trips] "r"(trips), [log2e] "f"(log2e), [zero] "f"(zero), [ln2_high] "f"(ln2_high),
-        [ln2_low] "f"(ln2_low), [c0] "f"(c0), [c1] "f"(c1), [c2] "f"(c2), [c3] "f"(c3), [c4] "f"(c4), [c5] "f"(c5),
-        [c6] "f"(c6), [least] "f"(least), [largest] "f"(largest)
+            : [s0] "+&f"(s0), [s1] "+&f"(s1), [s2] "+&f"(s2), [s3] "+&f"(s3), [trips] "+&r"(trips), [x_in] "+&r"(x_in),
+        [y_out] "+&r"(y_out)
+            : [log2e] "f"(log2e), [zero] "f"(zero), [ln2_high] "f"(ln2_high), [ln2_low] "f"(ln2_low), [c0] "f"(c0),
+        [c1] "f"(c1), [c2] "f"(c2), [c3] "f"(c3), [c4] "f"(c4), [c5] "f"(c5), [c6] "f"(c6), [least] "f"(least),
+        [largest] "f"(largest)
             : "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "ft8", "ft9", "ft10", "ft11", "t3",
         "t4", "t5", "t6");
         left = count % 4;
@@ -741,7 +742,7 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
         float x1 = x_in[1 * x_step];
         float x2 = x_in[2 * x_step];
         float x3 = x_in[3 * x_step];
-        float p0, p1, p2, p3, y0, y1, y2, y3;
+        float p0, p1, p2, p3, w0, w1, w2, w3, y0, y1, y2, y3;
         x0 = x0 - largest;
         x1 = x1 - largest;
         x2 = x2 - largest;
@@ -754,6 +755,10 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
         p1 = tw_xp_f32_fma(x1, log2e, zero);
         p2 = tw_xp_f32_fma(x2, log2e, zero);
         p3 = tw_xp_f32_fma(x3, log2e, zero);
+        w0 = p0;
+        w1 = p1;
+        w2 = p2;
+        w3 = p3;
         y0 = p0 - zero;
         y1 = p1 - zero;
         y2 = p2 - zero;
@@ -766,6 +771,10 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
         x1 = tw_xp_f32_fma(-y1, ln2_low, x1);
         x2 = tw_xp_f32_fma(-y2, ln2_low, x2);
         x3 = tw_xp_f32_fma(-y3, ln2_low, x3);
+        p0 = tw_xp_f32_from(tw_xp_f32_bits(w0) << 23);
+        p1 = tw_xp_f32_from(tw_xp_f32_bits(w1) << 23);
+        p2 = tw_xp_f32_from(tw_xp_f32_bits(w2) << 23);
+        p3 = tw_xp_f32_from(tw_xp_f32_bits(w3) << 23);
         y0 = tw_xp_f32_fma(c6, x0, c5);
         y1 = tw_xp_f32_fma(c6, x1, c5);
         y2 = tw_xp_f32_fma(c6, x2, c5);
@@ -790,10 +799,6 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
         y1 = tw_xp_f32_fma(y1, x1, c0);
         y2 = tw_xp_f32_fma(y2, x2, c0);
         y3 = tw_xp_f32_fma(y3, x3, c0);
-        p0 = tw_xp_f32_from(tw_xp_f32_bits(p0) << 23);
-        p1 = tw_xp_f32_from(tw_xp_f32_bits(p1) << 23);
-        p2 = tw_xp_f32_from(tw_xp_f32_bits(p2) << 23);
-        p3 = tw_xp_f32_from(tw_xp_f32_bits(p3) << 23);
         y0 = y0 * p0;
         y1 = y1 * p1;
         y2 = y2 * p2;
@@ -811,20 +816,21 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
     }
     for (; left >= 1; left -= 1) {
         float x0 = x_in[0 * x_step];
-        float p0, y0;
+        float p0, w0, y0;
         x0 = x0 - largest;
         x0 = tw_xp_f32_max(x0, least);
         p0 = tw_xp_f32_fma(x0, log2e, zero);
+        w0 = p0;
         y0 = p0 - zero;
         x0 = tw_xp_f32_fma(-y0, ln2_high, x0);
         x0 = tw_xp_f32_fma(-y0, ln2_low, x0);
+        p0 = tw_xp_f32_from(tw_xp_f32_bits(w0) << 23);
         y0 = tw_xp_f32_fma(c6, x0, c5);
         y0 = tw_xp_f32_fma(y0, x0, c4);
         y0 = tw_xp_f32_fma(y0, x0, c3);
         y0 = tw_xp_f32_fma(y0, x0, c2);
         y0 = tw_xp_f32_fma(y0, x0, c1);
         y0 = tw_xp_f32_fma(y0, x0, c0);
-        p0 = tw_xp_f32_from(tw_xp_f32_bits(p0) << 23);
         y0 = y0 * p0;
         s0 = s0 + y0;
         y_out[0 * y_step] = y0;
@@ -844,7 +850,7 @@ TW_KERNEL void tw_xp_f32_scaled(int32_t count, const float *x_in, int32_t x_step
     int32_t left = count;
 #ifdef TW_XP_FPU
     if (x_step == 1 && y_step == 1 && count >= 4) {
-        const int32_t trips = count / 4;
+        int32_t trips = count / 4;
         __asm__ volatile(
             TW_XP_LOOP(14)
             "flw ft0, 0(%[x_in])\n\t"
@@ -862,8 +868,8 @@ TW_KERNEL void tw_xp_f32_scaled(int32_t count, const float *x_in, int32_t x_step
             "addi %[x_in], %[x_in], 16\n\t"
             "addi %[y_out], %[y_out], 16\n\t"
             TW_XP_LOOP_END
-            : [x_in] "+&r"(x_in), [y_out] "+&r"(y_out)
-            : [trips] "r"(trips), [factor] "f"(factor)
+            : [trips] "+&r"(trips), [x_in] "+&r"(x_in), [y_out] "+&r"(y_out)
+            : [factor] "f"(factor)
             : "memory", "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7");
         left = count % 4;
     } else
@@ -960,7 +966,7 @@ static void net_0_softmax_compute(int32_t t, const uint8_t *x, uint8_t *y)
         for (int32_t tw_i0 = 0; tw_i0 < y_0.extent; ++tw_i0)
         for (int32_t tw_i1 = 0; tw_i1 < y_1.extent; ++tw_i1)
         tw_xp_f32_softmax(29, my_x + tw_i0 * 1073 + tw_i1 * 29, 1, my_y + tw_i0 * 1073 + tw_i1 * 29, 1);
-        tw_charge(6836u, (box.i0.high - box.i0.low) * (mine.high - mine.low), 5);
+        tw_charge(6852u, (box.i0.high - box.i0.low) * (mine.high - mine.low), 5);
     }
 }
 

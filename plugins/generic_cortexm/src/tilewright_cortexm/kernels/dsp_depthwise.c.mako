@@ -3,19 +3,20 @@
 #include "dsp_row.h"
 #include "dsp_row_taps.h"
 
-/* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3. */
+/* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3.
+ * Results may take the bytes of x that they are computed from, but where channels are computed again. */
 static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w, const int32_t *parameters,
         uint8_t *y, void *scratch, int32_t words, int32_t above, int32_t zero_point)
 {
     const uint32_t pad = (uint32_t)p.pad * UINT32_C(0x01010101);
     uint32_t *const taps = scratch, *const ring = taps + 40;
+    for (int32_t i = 0; i < 12 * words; ++i) { /* columns outside stay what they are */
+        ring[i] = tw_dsp_even_${widen}(pad);
+    }
     for (int32_t group = 0; group < p.channels; group += 4) {
         const int32_t c = group + 4 <= p.channels ? group : p.channels - 4;
         for (int32_t i = 0; i < 4; ++i) {
             tw_dsp_taps(w + 9 * (c + i), taps + 10 * i);
-        }
-        for (int32_t i = 0; i < 12 * words; ++i) {
-            ring[i] = tw_dsp_even_${widen}(pad);
         }
         int32_t loaded = 0, slot = 0; /* rows of x, from -top, and the next one's slot */
         for (int32_t i = 0; i < p.out_height; ++i) {
@@ -24,7 +25,7 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
                 uint32_t *const to = ring + slot;
                 if (row >= 0 && row < p.height) {
                     tw_dsp_planes_${widen}(&p, x + row * p.width * p.channels + c, pad, to, words);
-                } else if (row >= p.height) {
+                } else {
                     for (int32_t k = 0; k < 4 * words; ++k) {
                         to[3 * k] = tw_dsp_even_${widen}(pad);
                     }

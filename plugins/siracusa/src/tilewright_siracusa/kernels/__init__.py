@@ -9,10 +9,8 @@ from tilewright_siracusa.kernels import (
     float_conv,
     float_depthwise,
     float_elements,
+    float_functions,
     float_matmul,
-    float_norm,
-    float_softmax,
-    float_unary,
     lookup,
     matmul,
     pools,
@@ -33,8 +31,6 @@ _ALONE: tuple[Kernel, ...] = (
     *float_depthwise.KERNELS,
     *float_elements.KERNELS,
     *float_matmul.KERNELS,
-    *float_softmax.KERNELS,
-    *float_norm.KERNELS,
-    *float_unary.KERNELS,
+    *float_functions.KERNELS,
 )
 KERNELS: tuple[Kernel, ...] = tuple(waiting(kernel) for kernel in _ALONE)

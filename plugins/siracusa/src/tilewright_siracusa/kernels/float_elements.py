@@ -10,10 +10,13 @@ from typing import Any
 
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Sections, TileShape, elementwise_walk, nest
+from tilewright_riscv.floats.functions import pair
+from tilewright_riscv.floats.machines import INCLUDES, not_floats
+from tilewright_riscv.floats.sections import function_section
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_function_costs import run_cycles
-from tilewright_siracusa.kernels.float_functions import function_section, pair
-from tilewright_siracusa.kernels.float_layers import activation, not_floats
+from tilewright_siracusa.kernels.float_functions import DIALECT
+from tilewright_siracusa.kernels.float_layers import activation
 from tilewright_siracusa.kernels.sources import FLOAT_FINISH, c_template
 
 _SIGNS: Mapping[str, str] = MappingProxyType({"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"})
@@ -47,7 +50,7 @@ def _values(call: Call) -> Mapping[str, object]:
     clip, limits = _clip(call.site), activation(call.site)[1]
     straight = clip in ("none", "relu")
     return {
-        "function": pair(op, relu=clip == "relu").name if straight else f"tw_xp_f32_{op.lower()}_{clip}",
+        "function": DIALECT.function(pair(op, relu=clip == "relu")) if straight else f"tw_xp_f32_{op.lower()}_{clip}",
         "straight": straight,
         "clip": clip,
         "sign": _SIGNS[op],
@@ -65,7 +68,7 @@ _LIMITED = c_template("${function}", "float_elements.c.mako", FLOAT_FINISH)
 def _source(op: str) -> Callable[[Mapping[str, Any]], Sections]:
     """Straight lines, or what has a limit that would lose NaN there."""
     return lambda values: (
-        (function_section(pair(op, relu=values["clip"] == "relu")),) if values["straight"] else (_LIMITED,)
+        (function_section(pair(op, relu=values["clip"] == "relu"), DIALECT),) if values["straight"] else (_LIMITED,)
     )
 
 
@@ -86,7 +89,7 @@ ${line}
 % endfor
 ${function}(${count}, ${A}${at["A"]}, ${steps["A"]}, ${B}${at["B"]}, ${steps["B"]}, ${Y}${at["Y"]}, ${steps["Y"]}\
 ${limits});""",
-        includes=("<stdint.h>", "<string.h>", "<math.h>"),
+        includes=INCLUDES,
     )
 
 

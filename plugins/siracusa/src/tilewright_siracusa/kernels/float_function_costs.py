@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from tilewright_siracusa.kernels.float_lanes import DIVIDE_CYCLES, LANES, Program, divisions, loop_cycles
+from tilewright_riscv.floats.lanes import LANES, Program, divisions, loop_instructions
 
 RUN = 6.0  # a loop's beginning
 CONSTANT = 1.5  # brought to a register for a run
+DIVIDE_CYCLES = 10
+ROW = 45.0  # of a normalised row: two or three quotients and a root
+LOGARITHM = 75.0
 
 
 def run_cycles(program: Program, count: int) -> float:
@@ -23,7 +26,7 @@ def run_cycles(program: Program, count: int) -> float:
 
 @cache
 def _loop(program: Program) -> float:
-    return loop_cycles(program)
+    return loop_instructions(program) + LANES * (DIVIDE_CYCLES - 1) * divisions(program)
 
 
 @cache

@@ -1,21 +1,15 @@
-"""Knows where this package's C is kept, and the sections that several kernels share. Does not know what is in them.
-
-Files `.inc` are C that calls functions which `float_lanes` makes: no compiler takes them on their own.
-"""
+"""Knows where this package's C is kept, and the sections that several kernels share. Does not know what is in them."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 from tilewright.api.kernel import Section, SectionTemplate, section_file, template_file
 
 _PACKAGE = "tilewright_siracusa.kernels"
 
 
-def c_section(name: str, *needs: Section) -> Section:
-    """The C in a file beside this module; `needs` beside what it includes."""
-    section = section_file(_PACKAGE, name)
-    return replace(section, needs=(*section.needs, *needs)) if needs else section
+def c_section(name: str) -> Section:
+    """The C in a file beside this module."""
+    return section_file(_PACKAGE, name)
 
 
 def c_template(name: str, file: str, *needs: Section | SectionTemplate) -> SectionTemplate:

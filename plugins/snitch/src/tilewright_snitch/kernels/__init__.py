@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from tilewright.api.kernel import Kernel
-from tilewright_snitch.kernels import columns, conv, elements, integer_products, lanes, products, taps
+from tilewright_snitch.kernels import (
+    columns,
+    conv,
+    elements,
+    functions,
+    grouped,
+    integer_products,
+    lanes,
+    products,
+    reductions,
+    taps,
+)
 
 KERNELS: tuple[Kernel, ...] = (
     *products.KERNELS,
     *lanes.KERNELS,
     *conv.KERNELS,
     *columns.KERNELS,
+    *grouped.KERNELS,
     *taps.KERNELS,
     *elements.KERNELS,
+    *functions.KERNELS,
     *integer_products.KERNELS,
+    *reductions.KERNELS,
 )

@@ -37,10 +37,10 @@ def two_axes(windows: Windows) -> Windows:
     )  # fmt: skip
 
 
-def conv_windows(site: Site) -> Windows | str:
+def conv_windows(site: Site, *, grouped: bool = False) -> Windows | str:
     """The windows of a convolution that streams can compute, or why they cannot."""
-    if site.node.integer("group", 1) != 1:
-        return "has more than one group"
+    if (site.node.integer("group", 1) != 1) is not grouped:
+        return "has one group" if grouped else "has more than one group"
     if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
         return "weights and bias must be constants"
     if len(site.input(0).shape) not in (3, 4):
@@ -57,7 +57,7 @@ def _match(site: Site) -> Windows | str:
     return short_of_streams(site.input(1).shape[1], site.output.dtype) or windows
 
 
-def _pack(site: Matched) -> Mapping[str, Array]:
+def pack_conv(site: Matched) -> Mapping[str, Array]:
     weights, bias = site.constant(1), site.constant(2)
     if weights is None:
         return {}
@@ -65,21 +65,25 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     return packed if bias is None else {**packed, "B": bias}
 
 
-def _access(site: Matched) -> Access:
+def conv_access(site: Matched) -> Access:
+    """Outputs read the channels of their group."""
     windows: Windows = site.analysis
     outs, taps = windows.output_loops, windows.tap_loops
     outputs, inputs, *kernel = site.input(1).shape
     shapes = {"X": site.input(0).shape, "W": (outputs, *kernel, inputs), "Y": site.output.shape}
     if site.has_input(2):
         shapes["B"] = (outputs,)
+    group = site.node.integer("group", 1)
+    channel = "o//og*cg+c" if group > 1 else "c"
     text = (
-        f"n o {' '.join(outs)} c {' '.join(taps)} : X[n,c,{','.join(windows.map_indices())}] "
+        f"n o {' '.join(outs)} c {' '.join(taps)} : X[n,{channel},{','.join(windows.map_indices())}] "
         f"W[o,{','.join(taps)},c] B[o] -> Y[n,o,{','.join(outs)}]"
     )
-    return parse_map(text).bind(shapes, windows.map_values())
+    of_groups = {"og": outputs // group, "cg": inputs} if group > 1 else {}
+    return parse_map(text).bind(shapes, {**windows.map_values(), **of_groups})
 
 
-def _requires(site: Site) -> Mapping[str, Layout]:
+def conv_layouts(site: Site) -> Mapping[str, Layout]:
     layout = channels_last(len(site.output.shape))
     return {"X": layout, "Y": layout}
 
@@ -88,7 +92,8 @@ def edge_columns(site: Matched) -> float:
     """The share of output columns whose windows reach outside."""
     windows, columns, extent = two_axes(site.analysis), site.output.shape[-1], site.input(0).shape[-1]
     starts = (column * windows.strides[1] - windows.before[1] for column in range(columns))
-    return sum(start < 0 or start + windows.kernel[1] > extent for start in starts) / columns
+    reach = (windows.kernel[1] - 1) * windows.dilations[1] + 1
+    return sum(start < 0 or start + reach > extent for start in starts) / columns
 
 
 def _cycles(tile: TileShape) -> float:
@@ -133,11 +138,11 @@ def image_fields(call: Call, windows: Windows, *, channels: object, w_output: in
     }
 
 
-def conv_values(call: Call, windows: Windows) -> dict[str, object]:
+def conv_values(call: Call, windows: Windows, *, deep: bool = False) -> dict[str, object]:
     """What calls of convolutions need, streams from the image or from columns."""
-    y, bias, inputs = call.operands["Y"], "B" in call.operands, call.operands["X"].shape[1]
+    y, bias, inputs = call.operands["Y"], "B" in call.operands, call.site.input(1).shape[1]
     return {
-        **products_values(call.site, bias=bias, dense=y.strides[1] == 1),
+        **products_values(call.site, bias=bias, dense=y.strides[1] == 1, deep=deep),
         "fields": image_fields(call, windows, channels=inputs, w_output=call.operands["W"].strides[0]),
         "products": {"rows": 1, "outputs": y.extents[1], "c_row": 0, "c_output": 1, "y_output": y.strides[1]},
         "bias_pointer": call.operands["B"] if bias else f"(const {y.dtype.c_type} *)0",
@@ -165,9 +170,9 @@ CONV = Kernel(
     op="Conv",
     target="snitch",
     match=_match,
-    access=_access,
-    requires=_requires,
-    pack=_pack,
+    access=conv_access,
+    requires=conv_layouts,
+    pack=pack_conv,
     scratch_bytes=lambda tile: LANES_BYTES,
     memories={"X": NEAR, "W": NEAR},
     parallel=("h", "w", "o", "n"),

@@ -37,14 +37,16 @@ def widths(outputs: int) -> Iterator[tuple[int, int]]:
             outputs %= width
 
 
-def products_cycles(rows: int, outputs: int, depth: int, *, double: bool, bias: bool, clip: int) -> float:
-    """Rows of outputs of one set-up, `depth` products each; `clip`: how many limits."""
+def products_cycles(
+    rows: int, outputs: int, depth: int, *, double: bool, bias: bool, clip: int, alone: bool = False
+) -> float:
+    """Rows of outputs, `depth` products each; `clip`: how many limits; `alone`: every block is set up by itself."""
     steps = depth if double else depth / 2
     finish = (1 if double else 5) + 2 * bias + (LIMIT_CYCLES * clip + (clip > 0))
     total = CALL_CYCLES
     for width, blocks in widths(outputs):
         block = steps * max(width + 1, LATENCY) + finish * width + (LATENCY if width < LATENCY else -AHEAD_CYCLES)
-        total += SETUP_CYCLES + rows * blocks * block
+        total += SETUP_CYCLES * (blocks if alone else 1) + rows * blocks * block
     return total
 
 

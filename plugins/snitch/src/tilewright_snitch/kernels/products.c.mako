@@ -1,10 +1,12 @@
 <%doc>
-Needs name, type ("float", "double"), clip ("none", "low", "both"), bias, dense (outputs and biases are neighbours).
+Needs name, type ("float", "double"), clip ("none", "low", "both"), bias, dense (outputs and biases are neighbours),
+deep (there are rounds of runs; then one block of outputs at a time).
 </%doc>\
 <%
     double = type == "double"
     lanes = 1 if double else 2
     size = 8 if double else 4
+    rounds, given, passed = ("const tw_sn_rounds *q, ", "const tw_sn_rounds q, ", "&q, ") if deep else ("", "", "")
 %>\
 /* The fused activation; NaN stays NaN. */
 TW_KERNEL ${type} ${name}_clip(${type} value, ${type} low, ${type} high)
@@ -22,15 +24,22 @@ TW_KERNEL ${type} ${name}_clip(${type} value, ${type} low, ${type} high)
 }
 
 /* y = clip(a . b + c), as every machine computes it. */
-TW_KERNEL void ${name}_plain(const tw_sn_products *p, ${type} low, ${type} high, const ${type} *a, const ${type} *b,
+TW_KERNEL void ${name}_plain(const tw_sn_products *p, ${rounds}${type} low, ${type} high, const ${type} *a, const ${type} *b,
         const ${type} *c, ${type} *y)
 {
     for (int32_t m = 0; m < p->rows; ++m) {
         for (int32_t n = 0; n < p->outputs; ++n) {
             ${type} sum = 0;
+% if deep:
+            for (int32_t r = 0; r < q->rounds * p->runs; ++r) {
+                const int32_t round = r / p->runs, run = r % p->runs;
+                const ${type} *const ar = a + (m * p->a_row + round * q->a_round + run * p->a_run);
+                const ${type} *const br = b + (n * p->b_output + round * q->b_round + run * p->b_run);
+% else:
             for (int32_t r = 0; r < p->runs; ++r) {
                 const ${type} *const ar = a + (m * p->a_row + r * p->a_run);
                 const ${type} *const br = b + (n * p->b_output + r * p->b_run);
+% endif
                 for (int32_t k = 0; k < p->run; ++k) {
                     sum += ar[k] * br[k * p->b_element];
                 }
@@ -44,12 +53,32 @@ TW_KERNEL void ${name}_plain(const tw_sn_products *p, ${type} low, ${type} high,
 }
 
 #ifdef TW_SN_STREAMS
+% if deep:
+/* Whether a row of weights is one run. */
+TW_KERNEL int ${name}_whole(const tw_sn_products *p, const tw_sn_rounds *q)
+{
+    return (p->runs == 1 || p->b_run == p->run * p->b_element) && (q->rounds == 1 || q->b_round == p->runs * p->b_run);
+}
+
+% endif
 % for width in widths:
 /* Every row's outputs, ${width} at a time; rows of weights are one run, or there is one row of outputs. Returns 0, or NaN
  * where something was clipped that is infinite or NaN: minima and maxima would lose that. */
-TW_SN_APART ${type} ${name}_${width}(const tw_sn_products *p, int32_t rows, int32_t blocks, ${type} low, ${type} high,
+TW_SN_APART ${type} ${name}_${width}(const tw_sn_products *p, ${rounds}int32_t rows, int32_t blocks, ${type} low, ${type} high,
         const ${type} *a, const ${type} *b, const ${type} *c, ${type} *y, double *lanes)
 {
+% if deep:
+    const int32_t whole = ${name}_whole(p, q);
+    const uint32_t steps = (uint32_t)p->run / ${lanes}u, runs = (uint32_t)p->runs, all = steps * runs * (uint32_t)q->rounds;
+    const uint32_t times = all - 2u;
+    const int32_t step = p->b_element * ${size * lanes};
+    const tw_sn_walk walk_a = {{steps - 1u, runs - 1u, (uint32_t)q->rounds - 1u, (uint32_t)rows - 1u},
+                               {${size * lanes}, p->a_run * ${size}, q->a_round * ${size}, p->a_row * ${size}}};
+    const tw_sn_walk walk_b = whole
+        ? (tw_sn_walk){{${width - 1}u, all - 1u, (uint32_t)rows - 1u, 0}, {p->b_output * ${size}, step, 0, 0}}
+        : (tw_sn_walk){{${width - 1}u, steps - 1u, runs - 1u, (uint32_t)q->rounds - 1u},
+                       {p->b_output * ${size}, step, p->b_run * ${size}, q->b_round * ${size}}};
+% else:
     const int32_t whole = p->runs == 1 || p->b_run == p->run * p->b_element;
     const uint32_t steps = (uint32_t)p->run / ${lanes}u, runs = (uint32_t)p->runs, all = steps * runs;
     const uint32_t times = all - 2u;
@@ -61,6 +90,7 @@ TW_SN_APART ${type} ${name}_${width}(const tw_sn_products *p, int32_t rows, int3
                        {p->b_output * ${size}, step, p->b_output * ${width * size}, 0}}
         : (tw_sn_walk){{${width - 1}u, steps - 1u, runs - 1u, (uint32_t)blocks - 1u},
                        {p->b_output * ${size}, step, p->b_run * ${size}, p->b_output * ${width * size}}};
+% endif
 % if not dense:
     const int32_t y_step = p->y_output * ${size}${", c_step = p->c_output * %d" % size if bias else ""};
 % endif
@@ -131,31 +161,40 @@ ${f', "f"({zero}), "f"(lowest)' if clip != "none" else ""}${', "f"(highest)' if 
 
 % endfor
 /* Whether streams can bring all of it. */
-TW_KERNEL int ${name}_fits(const tw_sn_products *p, const ${type} *a, const ${type} *b)
+TW_KERNEL int ${name}_fits(const tw_sn_products *p, ${rounds}const ${type} *a, const ${type} *b)
 {
-% if double:
-    return tw_sn_near(a) && tw_sn_near(b) && p->run * p->runs >= 2;
+% if deep:
+    const int32_t products = p->run * p->runs * q->rounds;
 % else:
-    const int32_t odd = (p->run | (p->rows > 1 ? p->a_row : 0) | p->a_run | p->b_output | p->b_run) & 1;
-    return tw_sn_near(a) && tw_sn_near(b) && !odd && p->b_element == 1 && p->run * p->runs >= 4;
+    const int32_t products = p->run * p->runs;
+% endif
+% if double:
+    return tw_sn_near(a) && tw_sn_near(b) && products >= 2;
+% else:
+    const int32_t odd = (p->run | (p->rows > 1 ? p->a_row : 0) | p->a_run | p->b_output | p->b_run${" | q->a_round | q->b_round" if deep else ""}) & 1;
+    return tw_sn_near(a) && tw_sn_near(b) && !odd && p->b_element == 1 && products >= 4;
 % endif
 }
 #endif
 
 /* y = clip(a . b + c)${"; c may be 0" if not bias else ""}. `lanes`: 64 bytes of this core's own. */
-TW_SN_APART void ${name}(const tw_sn_products p, ${type} low, ${type} high, const ${type} *a, const ${type} *b,
+TW_SN_APART void ${name}(const tw_sn_products p, ${given}${type} low, ${type} high, const ${type} *a, const ${type} *b,
         const ${type} *c, ${type} *y, void *lanes)
 {
 #ifdef TW_SN_STREAMS
-    if (p.rows > 0 && p.outputs > 0 && ${name}_fits(&p, a, b)) {
+    if (p.rows > 0 && p.outputs > 0 && ${name}_fits(&p, ${passed}a, b)) {
+% if deep:
+        const int32_t at_once = ${name}_whole(&p, &q) ? p.rows : 1;
+% else:
         const int32_t at_once = p.runs == 1 || p.b_run == p.run * p.b_element ? p.rows : 1;
+% endif
         ${type} wild = 0;
         for (int32_t m = 0; m < p.rows; m += at_once) {
             int32_t n = 0;
 % for width in widths:
-            if (p.outputs - n >= ${width}) {
-                const int32_t blocks = (p.outputs - n) / ${width};
-                wild += ${name}_${width}(&p, at_once, blocks, low, high, a + m * p.a_row, b + n * p.b_output,
+            ${"while" if deep else "if"} (p.outputs - n >= ${width}) {
+                const int32_t blocks = ${1 if deep else f"(p.outputs - n) / {width}"};
+                wild += ${name}_${width}(&p, ${passed}at_once, blocks, low, high, a + m * p.a_row, b + n * p.b_output,
                         ${"c + (m * p.c_row + n * p.c_output)" if bias else "c"}, y + (m * p.y_row + n * p.y_output), (double *)lanes);
                 n += blocks * ${width};
             }
@@ -167,5 +206,5 @@ TW_SN_APART void ${name}(const tw_sn_products p, ${type} low, ${type} high, cons
     }
 #endif
     (void)lanes;
-    ${name}_plain(&p, low, high, a, b, c, y);
+    ${name}_plain(&p, ${passed}low, high, a, b, c, y);
 }

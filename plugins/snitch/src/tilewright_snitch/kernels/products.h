@@ -9,3 +9,8 @@ typedef struct {
     int32_t b_output, b_run, b_element; /* from output to output, from run to run, from product to product */
     int32_t c_row, c_output, y_row, y_output;
 } tw_sn_products;
+
+/* More than once so many runs, where that is said: what is between rounds. */
+typedef struct {
+    int32_t rounds, a_round, b_round;
+} tw_sn_rounds;

@@ -99,15 +99,16 @@ def computed_values(call: Call) -> Mapping[str, object]:
     return _values(call, steps, b.strides[-2], b.strides[-1])
 
 
-def products_values(site: Site, *, bias: bool, dense: bool) -> dict[str, object]:
+def products_values(site: Site, *, bias: bool, dense: bool, deep: bool = False) -> dict[str, object]:
     """What products.c needs of a layer."""
     dtype, (clip, limits) = site.output.dtype, activation(site)
     return {
-        "name": f"tw_sn_{dtype.value}_products_{clip}_{int(bias)}{int(dense)}",
+        "name": f"tw_sn_{dtype.value}_products_{clip}_{int(bias)}{int(dense)}{'_deep' if deep else ''}",
         "type": dtype.c_type,
         "clip": clip,
         "bias": bias,
         "dense": dense,
+        "deep": deep,
         "limits": blocks.LIMITS,
         "zero": blocks.ZERO,
         "marks": blocks.MARKS,

@@ -111,6 +111,13 @@ TW_KERNEL void tw_sn_written(void)
         TW_SN_SET(stream, 8, tw_sn_step(&(walk), 2)); \
         TW_SN_SET(stream, 9, tw_sn_step(&(walk), 3)); \
     } while (0)
+/* Neighbours: `last` + 1 elements of one dimension, whose pointers are 24 to read and 28 to write. */
+#  define TW_SN_RUN(stream, repeat, last) \
+    do { \
+        TW_SN_SET(stream, 1, repeat); \
+        TW_SN_SET(stream, 2, last); \
+        TW_SN_SET(stream, 6, 8); \
+    } while (0)
 #  define TW_SN_READ(stream, pointer) TW_SN_SET(stream, 27, pointer)
 #  define TW_SN_WRITE(stream, pointer) TW_SN_SET(stream, 31, pointer)
 #endif

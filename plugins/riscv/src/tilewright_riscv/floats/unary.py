@@ -1,21 +1,19 @@
-"""Knows how the cluster computes functions of one float, element by element: runs of neighbours, four at a time.
+"""Knows kernels for functions of one float, element by element: runs of neighbours, four at a time.
 Does not know the functions, nor tables of integers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 from tilewright.api.graph import Site
-from tilewright.api.kernel import Call, Kernel, Sections, TileShape, elementwise_walk, nest
-from tilewright_siracusa.kernels.costs import trips
-from tilewright_siracusa.kernels.float_function_costs import run_cycles
-from tilewright_siracusa.kernels.float_functions import BELL, BELOW_RELU, REACH, TOTAL, UNARY, function_section
-from tilewright_siracusa.kernels.float_lanes import Program
-from tilewright_siracusa.kernels.float_layers import c_float, not_floats
-from tilewright_siracusa.kernels.sources import c_section
+from tilewright.api.kernel import Call, Kernel, Section, TileShape, elementwise_walk, nest
+from tilewright_riscv.floats.functions import TOTAL, UNARY
+from tilewright_riscv.floats.lanes import Program
+from tilewright_riscv.floats.machines import INCLUDES, Machine, c_float, not_floats, trips
+from tilewright_riscv.floats.sections import GELU, GELU_RUN, function_section, gelu_section
 
 # ONNX's
 _DEFAULTS: Mapping[str, Mapping[str, float]] = MappingProxyType({
@@ -23,7 +21,6 @@ _DEFAULTS: Mapping[str, Mapping[str, float]] = MappingProxyType({
     "HardSigmoid": {"alpha": 0.2, "beta": 0.5},
     "Swish": {"alpha": 1.0},
 })  # fmt: skip
-GELU, GELU_RUN = (REACH, BELL, BELOW_RELU), 16  # elements at a time, as float_gelu.c has it
 _SLOPES = (0.5, 2.0**20)  # of a Swish: flatter ones are far from 0 where the exponential is no longer a float
 
 
@@ -43,10 +40,17 @@ def _match(site: Site) -> str | None:
     return not_floats(site)
 
 
-def _cycles(tile: TileShape) -> float:
+def _cycles(machine: Machine, tile: TileShape) -> float:
     """Of runs that are whole tiles."""
-    program, count = UNARY[tile.site.node.op], trips(tile, *tile.box)
-    return run_cycles(program, count) + (run_cycles(TOTAL, count) if program.keeps_nan else 0)
+    program, count = UNARY[tile.site.node.op], trips(tile)
+    return machine.run_cycles(program, count) + (machine.run_cycles(TOTAL, count) if program.keeps_nan else 0)
+
+
+def _gelu_cycles(machine: Machine, tile: TileShape) -> float:
+    """Of elements near 0."""
+    count = trips(tile)
+    parts = (*[GELU_RUN] * (count // GELU_RUN), count % GELU_RUN)
+    return sum(machine.run_cycles(program, part) for part in parts if part for program in GELU) + 20 * len(parts)
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -62,43 +66,39 @@ def _values(call: Call) -> Mapping[str, object]:
 
 
 def _kernel(
-    op: str, function: str, source: Callable[[Mapping[str, Any]], Sections], cycles: Callable[[TileShape], float]
+    machine: Machine,
+    op: str,
+    section: Section,
+    programs: tuple[Program, ...],
+    cycles: Callable[[Machine, TileShape], float] = _cycles,
 ) -> Kernel:
+    function = machine.dialect.function(programs[0]) if len(programs) == 1 else f"{machine.dialect.prefix}_f32_gelu"
     return Kernel(
-        name=f"siracusa.{op.lower()}_f32",
+        name=machine.name(op.lower()),
         op=op,
-        target="siracusa",
+        target=machine.target,
         match=_match,
         in_place=lambda site: (("X", "Y"),),
+        memories=machine.memories("X", "Y"),
         parallel=("*",),
-        cycles=cycles,
+        cycles=partial(cycles, machine),
+        step_cycles=machine.step_cycles(programs),
         values=_values,
-        source=source,
+        source=lambda _: (section,),
         call=f"""\
 % for line in nest:
 ${{line}}
 % endfor
 {function}(${{count}}, ${{X}}${{at["X"]}}, ${{steps["X"]}}, ${{Y}}${{at["Y"]}}, ${{steps["Y"]}}${{numbers}});""",
-        includes=("<stdint.h>", "<string.h>", "<math.h>"),
+        includes=INCLUDES,
     )
 
 
-def _gelu_cycles(tile: TileShape) -> float:
-    """Of elements near 0."""
-    count = trips(tile, *tile.box)
-    parts = (*[GELU_RUN] * (count // GELU_RUN), count % GELU_RUN)
-    return sum(run_cycles(program, part) for part in parts if part for program in GELU) + 20 * len(parts)
+def unary_kernel(machine: Machine, op: str) -> Kernel:
+    """Of one of the operators that `UNARY` has."""
+    return _kernel(machine, op, function_section(UNARY[op], machine.dialect), (UNARY[op],))
 
 
-def _gelu_source(_: Mapping[str, Any]) -> Sections:
-    return (c_section("float_gelu.inc", *(function_section(program) for program in GELU)),)
-
-
-def _source(program: Program) -> Callable[[Mapping[str, Any]], Sections]:
-    return lambda _: (function_section(program),)
-
-
-KERNELS = (
-    *(_kernel(op, program.name, _source(program), _cycles) for op, program in UNARY.items()),
-    _kernel("Gelu", "tw_xp_f32_gelu", _gelu_source, _gelu_cycles),
-)
+def gelu_kernel(machine: Machine) -> Kernel:
+    """Of Gelu without a tanh."""
+    return _kernel(machine, "Gelu", gelu_section(machine.dialect), GELU, _gelu_cycles)

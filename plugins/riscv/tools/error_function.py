@@ -1,9 +1,9 @@
-"""Derives the polynomials of kernels/float_functions.py that are not the core's, and prints them as C literals.
+"""Derives the polynomials of floats/functions.py that are not the core's, and prints them as C literals.
 
 erf(x) = x p(x^2 - 7.5) for |x| <= 3.9, beyond which it is 1 in float32. The part of the normal distribution beyond x is
 exp(-x^2 / 2) p(x - 1.5) for 0 <= x <= 3. Polynomials are fitted at Chebyshev's points to the relative error;
 coefficients are rounded to float32 one by one, lowest first, and the others fitted again.
-Run: python plugins/siracusa/tools/error_function.py
+Run: python plugins/riscv/tools/error_function.py
 """
 
 from __future__ import annotations

@@ -1,22 +1,24 @@
-"""Knows how straight-line arithmetic on floats becomes a C function over runs of elements: four at a time in a hardware
-loop whose constants stay in registers, and the same as C for any other machine, or steps between elements.
-Does not know what is computed.
+"""Knows how straight-line arithmetic on floats becomes a C function over runs of elements: four at a time in a loop of
+instructions whose constants stay in registers, and the same as C for any other machine, or steps between elements.
+Does not know what is computed, nor how a machine loops.
 
 A line is `target = operation operand ...`; operands are inputs, constants, sums and earlier targets. Operations:
 
     add, sub, mul, div a b; max, min a limit (the limit where a is NaN); fma a b c = a b + c; less a b c = c - a b;
     abs a; sign a b: the magnitude of a, the sign of b; relu a: 0 where a is negative, for results of arithmetic;
-    power a: the bits of a, 23 to the left, as a float; root a
+    word a: a for `power`, some lines before it, since it is waited for; power a: the bits of a, 23 to the left, as a
+    float; root a
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from tilewright.api.kernel import Section
+
 LANES = 4
-DIVIDE_CYCLES = 10
 _SLOW = ("div", "root")
 _REGISTERS = (*(f"ft{i}" for i in range(12)), *(f"fa{7 - i}" for i in range(8)), *(f"fs{11 - i}" for i in range(12)))
 _WORDS = ("t3", "t4", "t5", "t6")
@@ -24,13 +26,47 @@ _ONE = {
     "add": "fadd.s", "sub": "fsub.s", "mul": "fmul.s", "div": "fdiv.s", "max": "fmax.s", "min": "fmin.s",
     "fma": "fmadd.s", "less": "fnmsub.s", "abs": "fabs.s", "sign": "fsgnj.s", "root": "fsqrt.s",
 }  # fmt: skip
-_THROUGH_WORDS = {"power": '"slli {0}, {0}, 23\\n\\t"', "relu": "TW_XP_MAX({0}, {0}, x0)"}
 _C = {
-    "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "{0} / {1}", "max": "tw_xp_f32_max({0}, {1})",
-    "min": "tw_xp_f32_min({0}, {1})", "fma": "tw_xp_f32_fma({0}, {1}, {2})", "less": "tw_xp_f32_fma(-{0}, {1}, {2})",
-    "abs": "tw_xp_f32_abs({0})", "sign": "tw_xp_f32_signed({0}, {1})", "relu": "tw_xp_f32_relu({0})",
-    "power": "tw_xp_f32_from(tw_xp_f32_bits({0}) << 23)", "root": "tw_xp_f32_root({0})",
+    "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "{0} / {1}",
+    "max": "{prefix}_f32_max({0}, {1})", "min": "{prefix}_f32_min({0}, {1})",
+    "fma": "{prefix}_f32_fma({0}, {1}, {2})", "less": "{prefix}_f32_fma(-{0}, {1}, {2})",
+    "abs": "{prefix}_f32_abs({0})", "sign": "{prefix}_f32_signed({0}, {1})", "relu": "{prefix}_f32_relu({0})",
+    "word": "{0}", "power": "{prefix}_f32_from({prefix}_f32_bits({0}) << 23)", "root": "{prefix}_f32_root({0})",
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """C that does most of a run, where all of the C `conditions` hold; then `left` is how many elements remain."""
+
+    conditions: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Dialect:
+    """What the C of one machine is called: names begin with `prefix`, macros with the same in capitals.
+
+    `..._FPU` is defined where its instructions may be executed, `..._APART` makes a function one that is called,
+    `..._LOOP(count)` and `..._LOOP_END` stand around so many instructions that are executed [trips] times, once at
+    least, and `..._MAX(rd, rs1, rs2)` is the larger of two signed words.
+    """
+
+    prefix: str
+    owner: str  # the package
+    math: Section  # {prefix}_f32_fma, _max, _min, _abs, _signed, _relu, _bits, _from
+    root: Section  # {prefix}_f32_root
+    constant: str = "{0}"  # how C brings a constant to a register
+    streamed: Callable[[Program], Loop | None] = lambda program: None  # another loop, where a program has one
+
+    @property
+    def macro(self) -> str:
+        """What macros begin with."""
+        return self.prefix.upper()
+
+    def function(self, program: Program) -> str:
+        """The C function's name."""
+        return f"{self.prefix}_f32_{program.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +108,12 @@ class Program:
         """What each lane has of its own, sums excepted."""
         return _variables(self.lines, self.inputs, self.sums)
 
+    @property
+    def registers(self) -> tuple[str, ...]:
+        """Those of them that are floats in registers."""
+        words = [line.target for line in self.parsed if line.operation == "word"]
+        return tuple(name for name in self.variables if name not in words)
+
 
 @cache
 def _parsed(lines: str) -> tuple[Line, ...]:
@@ -86,47 +128,51 @@ def _variables(lines: str, inputs: tuple[str, ...], sums: tuple[str, ...]) -> tu
 
 
 @cache
-def function_text(program: Program) -> str:
+def function_text(program: Program, dialect: Dialect) -> str:
     """The C function."""
     streams = [f"const float *{name}_in, int32_t {name}_step" for name in program.inputs]
     streams += ["float *y_out, int32_t y_step"] if program.result else []
     parameters = ["int32_t count", *streams, *(f"float {name}" for name in program.numbers)]
     parameters += ["float *sums"] if program.sums else []
+    kind = f"{dialect.macro}_APART" if program.apart else "TW_KERNEL"
     return "\n".join((
         f"/* {program.comment} */",
-        *_wrapped(f"{'TW_XP_APART' if program.apart else 'TW_KERNEL'} void {program.name}({', '.join(parameters)})"),
-        "{", *_body(program), "}",
+        *_wrapped(f"{kind} void {dialect.function(program)}({', '.join(parameters)})"),
+        "{", *_body(program, dialect), "}",
     ))  # fmt: skip
 
 
 def _wrapped(text: str) -> Iterator[str]:
-    """Lines of at most 120 columns, cut after commas."""
+    """Lines of at most 120 columns, cut after commas, or before `&&`."""
     indent = ""
     while len(indent + text) > 120:
-        cut = text.rfind(", ", 0, 120 - len(indent)) + 1
+        room = 120 - len(indent)
+        cut = max(text.rfind(", ", 0, room) + 1, text.rfind(" && ", 0, room))
         yield indent + text[:cut]
         indent, text = " " * 8, text[cut + 1 :]
     yield indent + text
 
 
-def _body(program: Program) -> Iterator[str]:
+def _body(program: Program, dialect: Dialect) -> Iterator[str]:
     states = [f"{name}{lane}" for name in program.sums for lane in range(LANES)]
     for name, value in program.constants.items():
-        yield f"    const float {name} = {value};"
+        yield f"    const float {name} = {dialect.constant.format(value)};"
     if states:
         yield from _wrapped(f"    float {', '.join(f'{name} = sums[{at}]' for at, name in enumerate(states))};")
     yield "    int32_t left = count;"
+    streamed = dialect.streamed(program)
+    loop = streamed or Loop(conditions=(f"count >= {LANES}",), lines=tuple(_loop_text(program, dialect)))
     steps = [f"{name}_step" for name in (*program.inputs, *(["y"] if program.result else []))]
-    dense = [f"{step} == 1" for step in steps] + [f"count >= {LANES}"]
+    dense = [*(f"{step} == 1" for step in steps), *loop.conditions]
     if program.keeps_nan:
-        dense.append(f"!tw_xp_f32_any_nan(count, {program.inputs[0]}_in)")
-    yield "#ifdef TW_XP_FPU"
+        dense.append(f"!{dialect.prefix}_f32_any_nan(count, {program.inputs[0]}_in)")
+    yield f"#ifdef {dialect.macro}_FPU"
     yield from _wrapped(f"    if ({' && '.join(dense)}) {{")
-    yield from _loop_text(program)
-    yield "    } else"
+    yield from loop.lines
+    yield "    }" if streamed else "    } else"
     yield "#endif"
-    yield from _c_loop(program, LANES)
-    yield from _c_loop(program, 1)
+    yield from _c_loop(program, LANES, dialect)
+    yield from _c_loop(program, 1, dialect)
     yield from (f"    sums[{at}] = {name};" for at, name in enumerate(states))
 
 
@@ -134,7 +180,7 @@ def _streams(program: Program) -> tuple[str, ...]:
     return (*(f"{name}_in" for name in program.inputs), *(["y_out"] if program.result else []))
 
 
-def _c_loop(program: Program, lanes: int) -> Iterator[str]:
+def _c_loop(program: Program, lanes: int, dialect: Dialect) -> Iterator[str]:
     """`lanes` elements at a time, while there are as many: all are read before any is written."""
     yield f"    for (; left >= {lanes}; left -= {lanes}) {{"
     for name in program.inputs:
@@ -149,7 +195,7 @@ def _c_loop(program: Program, lanes: int) -> Iterator[str]:
     for line in program.parsed:
         for lane in range(lanes):
             operands = [f"{name}{lane}" if _is_lane(program, name) else name for name in line.operands]
-            yield f"        {line.target}{lane} = {_C[line.operation].format(*operands)};"
+            yield f"        {line.target}{lane} = {_C[line.operation].format(*operands, prefix=dialect.prefix)};"
     for lane in range(lanes) if program.result else ():
         value = f"{program.result}{lane}"
         kept = f"given{lane} != given{lane} ? given{lane} : {value}" if program.keeps_nan else value
@@ -163,33 +209,36 @@ def _is_lane(program: Program, name: str) -> bool:
     return name in program.variables or name in program.sums
 
 
-def _loop_text(program: Program) -> Iterator[str]:
-    body = list(_instructions(program))
+def _loop_text(program: Program, dialect: Dialect) -> Iterator[str]:
+    body = list(_instructions(program, dialect.macro))
     sums = [f"{name}{lane}" for name in program.sums for lane in range(LANES)]
-    outputs = [f'[{name}] "+&f"({name})' for name in sums] + [f'[{name}] "+&r"({name})' for name in _streams(program)]
+    outputs = [f'[{name}] "+&f"({name})' for name in sums]
+    outputs += [f'[{name}] "+&r"({name})' for name in ("trips", *_streams(program))]
     used = {word for line in program.parsed for word in line.operands}
     fixed = [name for name in (*program.constants, *program.numbers) if name in used]
-    inputs = ['[trips] "r"(trips)', *(f'[{name}] "f"({name})' for name in fixed)]
-    clobbers = [*_REGISTERS[: LANES * len(program.variables)]]
-    clobbers += _WORDS if any(line.operation in _THROUGH_WORDS for line in program.parsed) else []
-    yield f"        const int32_t trips = count / {LANES};"
+    inputs = [f'[{name}] "f"({name})' for name in fixed]
+    clobbers = [*_REGISTERS[: LANES * len(program.registers)]]
+    clobbers += _WORDS if any(line.operation in ("word", "relu") for line in program.parsed) else []
+    yield f"        int32_t trips = count / {LANES};"
     yield "        __asm__ volatile("
-    yield f"            TW_XP_LOOP({len(body)})"
+    yield f"            {dialect.macro}_LOOP({len(body)})"
     yield from (f"            {line}" for line in body)
-    yield "            TW_XP_LOOP_END"
+    yield f"            {dialect.macro}_LOOP_END"
     yield from _wrapped(f"            : {', '.join(outputs)}")
-    yield from _wrapped(f"            : {', '.join(inputs)}")
+    yield from _wrapped(f"            : {', '.join(inputs)}".rstrip())
     yield from _wrapped('            : "memory", ' + ", ".join(f'"{name}"' for name in clobbers) + ");")
     yield f"        left = count % {LANES};"
 
 
-def _instructions(program: Program) -> Iterator[str]:
+def _instructions(program: Program, macro: str) -> Iterator[str]:
     """Each operation on all lanes, then the next: no result is used just after it was computed."""
 
     def place(name: str, lane: int) -> str:
         if name in program.sums:
             return f"%[{name}{lane}]"
-        return _REGISTERS[program.variables.index(name) * LANES + lane] if _is_lane(program, name) else f"%[{name}]"
+        if name in program.registers:
+            return _REGISTERS[program.registers.index(name) * LANES + lane]
+        return _WORDS[lane] if name in program.variables else f"%[{name}]"
 
     def plain(text: str) -> str:
         return f'"{text}\\n\\t"'
@@ -198,20 +247,22 @@ def _instructions(program: Program) -> Iterator[str]:
         yield from (plain(f"flw {place(name, lane)}, {4 * lane}(%[{name}_in])") for lane in range(LANES))
     for line in program.parsed:
         operands = [[place(name, lane) for name in (line.target, *line.operands)] for lane in range(LANES)]
-        if line.operation in _THROUGH_WORDS:
+        if line.operation in ("word", "relu"):
             yield from (plain(f"fmv.x.w {word}, {parts[1]}") for word, parts in zip(_WORDS, operands, strict=True))
-            yield from (_THROUGH_WORDS[line.operation].format(word) for word in _WORDS)
+        if line.operation in ("power", "relu"):
+            change = plain("slli {0}, {0}, 23") if line.operation == "power" else macro + "_MAX({0}, {0}, x0)"
+            yield from (change.format(word) for word in _WORDS)
             yield from (plain(f"fmv.w.x {parts[0]}, {word}") for word, parts in zip(_WORDS, operands, strict=True))
-        else:
+        elif line.operation != "word":
             yield from (plain(f"{_ONE[line.operation]} {', '.join(parts)}") for parts in operands)
     if program.result:
         yield from (plain(f"fsw {place(program.result, lane)}, {4 * lane}(%[y_out])") for lane in range(LANES))
     yield from (plain(f"addi %[{stream}], %[{stream}], {4 * LANES}") for stream in _streams(program))
 
 
-def loop_cycles(program: Program) -> float:
-    """Of one trip of the hardware loop, which is for four elements."""
-    return len(list(_instructions(program))) + LANES * (DIVIDE_CYCLES - 1) * divisions(program)
+def loop_instructions(program: Program) -> int:
+    """Of one trip of the loop, which is for four elements, without what counts and branches."""
+    return len(list(_instructions(program, "")))
 
 
 def divisions(program: Program) -> int:

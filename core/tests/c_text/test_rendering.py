@@ -1,0 +1,65 @@
+"""A kernel's templates as C: what is undefined is an error, and which names are in it is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tilewright.c_text.rendering import render_call, render_source, render_wait, rendered
+from tilewright.ir.kernel import Kernel
+from tilewright.ir.sections import Section, SectionTemplate
+
+KERNEL = Kernel(name="k", op="Op", values=lambda call: {"count": 7}, call="run(${count}, ${X});", wait="")
+CALL: Any = SimpleNamespace(operands={"X": "my_x"}, extents={"i": "n"})
+
+
+def test_values_operands_and_loops_are_filled_in() -> None:
+    assert str(render_call(KERNEL, CALL)) == "run(7, my_x);"
+    assert str(render_call(replace(KERNEL, call="run(${loops['i']});"), CALL)) == "run(n);"
+
+
+def test_what_is_not_defined_is_an_error() -> None:
+    with pytest.raises(NameError):
+        render_call(replace(KERNEL, call="run(${nothing});"), CALL)
+
+
+def test_only_asynchronous_kernels_are_waited_for() -> None:
+    assert render_wait(KERNEL, CALL) is None
+    assert str(render_wait(replace(KERNEL, wait="finish(${X});"), CALL)) == "finish(my_x);"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a = b[i] + f(2);", {"a", "b", "i", "f"}),
+        ("p->member.other = (int8_t)q;", {"p", "int8_t", "q"}),
+        ('/* not this */ log("nor \\" this", x);', {"log", "x"}),
+        ("v = 0x1Fu + 1e5f;", {"v"}),
+        ("{.rows = n, . columns = m}", {"n", "m"}),
+    ],
+)
+def test_names_in_text_are_those_of_variables_and_functions(text: str, names: set[str]) -> None:
+    assert rendered(text, {}).names == names
+
+
+def test_source_is_one_section_or_those_that_it_names() -> None:
+    assert render_source(KERNEL, CALL) == ()
+    (only,) = render_source(replace(KERNEL, source="\nint seven = ${count};\n"), CALL)
+    assert (only.name, only.text, only.owner) == ("", "int seven = 7;", "k")
+    assert render_source(replace(KERNEL, source="% if count > 9:\nmany\n% endif"), CALL) == ()
+
+
+def test_sections_are_rendered_with_what_they_need_and_what_they_are_given() -> None:
+    plain = Section(name="plain", text="int plain;", owner="k")
+    inner = SectionTemplate(name="inner_${size}", text="int inner[${count}];", given=(("size", 4),), owner="k")
+    outer = SectionTemplate(
+        name="outer", text="int outer[${size}];", given=(("size", 9),), needs=(inner, plain), owner="k"
+    )
+    (found,) = render_source(replace(KERNEL, source=(outer,)), CALL)
+    assert (found.name, found.text) == ("outer", "int outer[9];")
+    assert [(one.name, one.text) for one in found.needs] == [("inner_4", "int inner[7];"), ("plain", "int plain;")]
+    chosen = replace(KERNEL, source=lambda values: (plain,) if values["count"] == 7 else ())
+    assert render_source(chosen, CALL) == (plain,)

@@ -1,0 +1,47 @@
+"""Knows how functions of floats become sections of C, each with what it calls.
+Does not know what they compute.
+
+Files `.inc` are C whose names and macros begin with `${prefix}` and `${PREFIX}`: no compiler takes them on their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from string import Template
+
+from tilewright.api.kernel import Section, section_file
+from tilewright_riscv.floats.functions import BELL, BELOW_RELU, LARGEST, REACH, TOTAL
+from tilewright_riscv.floats.lanes import Dialect, Program, function_text
+
+GELU, GELU_RUN = (REACH, BELL, BELOW_RELU), 16  # elements at a time, as gelu.inc has it
+
+
+@cache
+def function_section(program: Program, dialect: Dialect) -> Section:
+    """The C function over runs."""
+    text = function_text(program, dialect)
+    root = (dialect.root,) if "_root(" in text else ()
+    nan = (shared_section("any_nan.inc", dialect, TOTAL),) if program.keeps_nan else ()
+    needs = (dialect.math, *root, *nan)
+    return Section(name=dialect.function(program), text=text, needs=needs, owner=dialect.owner)
+
+
+@cache
+def shared_section(file: str, dialect: Dialect, *programs: Program) -> Section:
+    """The C in a file beside this module, which calls the functions of `programs`."""
+    found = section_file("tilewright_riscv.floats", file)
+    text = Template(found.text).substitute(prefix=dialect.prefix, PREFIX=dialect.macro)
+    functions = (function_section(program, dialect) for program in programs)
+    needs = (dialect.math, *found.needs, *functions)
+    return replace(found, name=f"{dialect.owner}/{file}", text=text, needs=needs, owner=dialect.owner)
+
+
+def gelu_section(dialect: Dialect) -> Section:
+    """`{prefix}_f32_gelu` of count, x, x_step, y, y_step."""
+    return shared_section("gelu.inc", dialect, *GELU)
+
+
+def base_section(dialect: Dialect) -> Section:
+    """`{prefix}_f32_base` of count, x, x_step: what a softmax subtracts."""
+    return shared_section("base.inc", dialect, LARGEST)

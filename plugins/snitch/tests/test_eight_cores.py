@@ -1,0 +1,86 @@
+"""Layers that cores share and copies feed, side by side on the simulated cluster: each as its reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tilewright.api.testing import site_of
+from tilewright.config.options import Options
+from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.requant import Requant
+from tilewright.operators import layernorm, softmax, unary
+from tilewright.operators.conv import CONV
+from tilewright.operators.qgemm import QGEMM
+from tilewright.testing.side_by_side import side_by_side
+from tilewright_riscv.runners.gvsoc import GvsocRunner
+
+Array = npt.NDArray[np.generic]
+Layer = tuple[Site, list[Array | None]]
+OPERATORS = {operator.name: operator for family in (unary, softmax, layernorm) for operator in family.OPERATORS}
+RUNNER = GvsocRunner(run_seconds=240.0)
+
+
+@pytest.fixture(autouse=True)
+def _simulated(simulator: Path) -> None:
+    assert simulator.exists()
+
+
+def real(*shape: int) -> npt.NDArray[np.float32]:
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
+
+
+def products(rows: int, depth: int, columns: int) -> Layer:
+    rng = np.random.default_rng(rows)
+    scales = tuple(2.0**-9 / (1 + column) for column in range(columns))
+    requant = Requant(scale=scales, zero_point=3, low=-128, high=127)
+    attributes: dict[str, Attribute] = {"a_zero_point": -2, "b_zero_point": (0,), "requant": requant}
+    inputs: list[Array | None] = [
+        rng.integers(-128, 128, (rows, depth)).astype(np.int8),
+        rng.integers(-127, 128, (depth, columns)).astype(np.int8),
+        rng.integers(-5000, 5000, columns).astype(np.int32),
+    ]
+    return site_of(QGEMM, inputs, attributes, (1, 2)), inputs
+
+
+def groups() -> Layer:
+    inputs: list[Array | None] = [real(1, 24, 9, 7), real(30, 4, 3, 3), real(30)]
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 6,
+        "ceil_mode": 0,
+    }  # fmt: skip
+    return site_of(CONV, inputs, attributes, (1, 2)), inputs
+
+
+def floats(op: str, *shapes: tuple[int, ...], **attributes: Attribute) -> Layer:
+    inputs: list[Array | None] = [real(*shape) for shape in shapes]
+    return site_of(OPERATORS[op], inputs, attributes, tuple(range(1, len(shapes)))), inputs
+
+
+INTEGERS = [products(10, 96, 40), products(37, 64, 24), products(8, 66, 62)]
+ROWS = [
+    floats("Softmax", (19, 40), axis=1),
+    floats("LayerNormalization", (20, 64), (64,), (64,)),
+    floats("RMSNormalization", (9, 50), (50,)),
+    floats("Sigmoid", (37, 30)),
+    floats("Gelu", (5, 66)),
+    groups(),
+]
+
+
+@pytest.mark.parametrize("cores", ["8", "4"])
+@pytest.mark.parametrize("layers", [INTEGERS, ROWS], ids=["integers", "rows"])
+def test_layers_that_cores_share(layers: list[Layer], cores: str, tmp_path: Path) -> None:
+    """In 32 KiB; on four cores stacks are far and 12 KiB are left, so that tiles are smaller than layers."""
+    size, far = (32 << 10, {}) if cores == "8" else (12 << 10, {"stacks": "l3"})
+    many = side_by_side(layers)
+    plan = many.deployment("snitch", Options(memory={"tcdm": size}, groups=1, settings={"cores": cores, **far}))
+    kernels = {plan.scheduled.bound.bindings[node.name].kernel.name for node in many.graph.nodes}
+    assert {name for name in kernels if not name.startswith("snitch.")} == set()
+    result = many.run(plan, RUNNER, tmp_path / "work", trace=True)
+    verdicts = many.judge(plan, result)
+    assert len(verdicts) >= len(layers)
+    assert [verdict for verdict in verdicts if not verdict.exact] == []
