@@ -109,20 +109,20 @@ def _bounds(ground: Ground, plan: Plan) -> dict[str, int]:
     """What was proved of each pool that no other choice of pools could relieve."""
     shared = {pool for options in ground.candidates if len(options) > 1 for pool in options}
     return {
-        hunt.task.pool.name: hunt.task.peak_bytes(hunt.floor)
-        for pool, hunt in enumerate(plan.hunts)
+        peak.task.pool.name: peak.task.peak_bytes(peak.floor)
+        for pool, peak in enumerate(plan.peaks)
         if pool not in shared
     }
 
 
 def _reason(ground: Ground) -> str:
     """Why there is no plan: what is wrong with a demanded offset, or a pool that is too small."""
-    for hunt in ground.hunts.values():
-        if hunt.task.fault:
-            return hunt.task.fault
+    for peak in ground.peaks.values():
+        if peak.task.fault:
+            return peak.task.fault
     if all(len(options) == 1 for options in ground.candidates):
-        for (pool, _), hunt in ground.hunts.items():
-            if hunt.dead:
+        for (pool, _), peak in ground.peaks.items():
+            if peak.dead:
                 return (
                     f"the blocks of pool '{ground.problem.pools[pool].name}' need more than it holds, which is proved"
                 )
@@ -131,9 +131,9 @@ def _reason(ground: Ground) -> str:
 
 def _places(ground: Ground, plan: Plan) -> dict[str, Place]:
     places = {}
-    for hunt in plan.hunts:
-        task = hunt.task
-        for block, offset in zip(task.movable, hunt.offsets or (), strict=True):
+    for peak in plan.peaks:
+        task = peak.task
+        for block, offset in zip(task.movable, peak.offsets or (), strict=True):
             places[block.name] = Place(pool=task.pool.name, offset_bytes=offset * task.instance.grain)
     for block, pool in zip(ground.blocks, plan.division, strict=True):
         if block.fixed_offset is not None:
