@@ -17,7 +17,7 @@ from tilewright.cli.examples import examples
 from tilewright.cli.tvm_words import spelled_out
 from tilewright.errors import Exit, TilewrightError, typed, usage_error
 
-_OBJECTS = 100_000  # between two looks for cycles: values have none, and a look after every 700 was a tenth of the time
+_OBJECTS = 200_000  # made between two looks for cycles: values have none, and looks at every 700 took a tenth of it all
 COMMANDS = {
     "check": "Will it compile, will it fit, what will it cost? Writes nothing.",
     "compile": "Generate the C library, its headers and the report.",
