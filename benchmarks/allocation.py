@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from tilewright.allocate.auto import Auto
 from tilewright.allocate.problem_files import read_problem
 from tilewright.allocate.solving import solved
 from tilewright.api.allocator import Block, Budget, Pool, Problem, Solution
@@ -159,20 +160,23 @@ def graphs(forms: Sequence[str]) -> None:
             print(f"{file.stem}, {form}: {solution.status} {peaks(problem, solution)}, {seconds:.3f} s", flush=True)
 
 
-def many(form: str) -> None:
-    """Twenty thousand blocks."""
+def many(count: int) -> None:
+    """So many blocks, of which some fifty are alive at once, put to `auto`."""
     chance = random.Random(1)
     rows = [
-        (start := chance.randrange(20_000), start + chance.randint(1, 100), 16 * chance.randint(1, 400))
-        for _ in range(20_000)
+        (start := chance.randrange(count), start + chance.randint(1, 100), 16 * chance.randint(1, 400))
+        for _ in range(count)
     ]
     problem = problem_of(rows, CAPACITY)
     problem = replace(problem, goal="minimise", pools=(Pool(name="ram", capacity_bytes=None),))
-    seconds, solution = timed(problem, form)
+    started = time.process_time()
+    solution = solved(problem, Auto(exact=Exact()), Budget())
+    seconds = time.process_time() - started
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     ratio = peaks(problem, solution)["ram"] / solution.bounds["ram"]
     print(
-        f"20,000 blocks: {solution.status}, {ratio:.3f} of the bound, {seconds:.1f} s, at most {memory} MiB", flush=True
+        f"{count:,} blocks: {solution.status}, {ratio:.3f} of the bound, {seconds:.1f} s, at most {memory} MiB",
+        flush=True,
     )
 
 
@@ -182,7 +186,7 @@ def main() -> None:
     parser.add_argument("--minimalloc", type=Path, help="folder of MiniMalloc's program, to run it beside")
     parser.add_argument("--python", action="store_true", help="the Python form too, where the C form is built")
     parser.add_argument("--packings", type=int, default=10, metavar="N", help="seeds of perfect packings per size")
-    parser.add_argument("--many", action="store_true", help="20,000 blocks as well")
+    parser.add_argument("--many", action="store_true", help="3,000 to a million blocks as well")
     options = parser.parse_args()
     forms = (["native"] if extension() else []) + (["python"] if options.python or not extension() else [])
     if SHARED.exists():
@@ -190,7 +194,8 @@ def main() -> None:
         graphs(forms)
     packings(forms[0], options.packings)
     if options.many:
-        many(forms[0])
+        for count in (3_000, 20_000, 100_000, 1_000_000):
+            many(count)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """float32 layers that `gvsoc.py --kernels` measures one by one: a machine's figures are fitted to those of `calibrated`
-alone, and its estimates are judged by those of `judged`, which have other shapes.
+alone, and its estimates are judged by those of `judged` and `others`, which have other shapes and operators.
 """
 
 from __future__ import annotations
@@ -54,18 +54,38 @@ def judged() -> Iterator[Layer]:
     yield pool("AveragePool", 32, 12, 2)
 
 
+def others() -> Iterator[Layer]:
+    """Operators that are in neither; nothing was fitted to them."""
+    yield conv(64, 64, 16, group=4)
+    yield conv(32, 32, 16, group=8)
+    yield conv(16, 32, 16, dilation=2)
+    yield rows("LogSoftmax", 24, 64)
+    for op in ("Exp", "Erf", "Gelu", "GeluTanh", "Swish", "HardSigmoid", "LeakyRelu"):
+        yield one(op, (24, 100))
+    for op in ("ReduceSum", "ReduceMax"):
+        yield layer(f"float {op.lower()} [64, 128]", op, [real(64, 128)], {"axes": (1,), "keepdims": 0})
+
+
 def conv(
-    inside: int, outside: int, size: int, *, kernel: tuple[int, int] = (3, 3), stride: int = 1, group: int = 1
+    inside: int,
+    outside: int,
+    size: int,
+    *,
+    kernel: tuple[int, int] = (3, 3),
+    stride: int = 1,
+    group: int = 1,
+    dilation: int = 1,
 ) -> Layer:
     """Padded so that a stride of 1 keeps the extent."""
-    before = [(taps - 1) // 2 for taps in kernel]
+    before = [(taps - 1) * dilation // 2 for taps in kernel]
     attributes = {
-        "kernel_shape": kernel, "strides": (stride,) * 2, "dilations": (1, 1), "pads": (*before, *before),
+        "kernel_shape": kernel, "strides": (stride,) * 2, "dilations": (dilation,) * 2, "pads": (*before, *before),
         "group": group,
     }  # fmt: skip
     inputs = [real(1, inside, size, size), real(outside, inside // group, *kernel), real(outside)]
-    kind = "depthwise" if group > 1 else f"{outside}"
-    name = f"float conv {kernel[0]}x{kernel[1]} {inside}-{kind} at {size}{f', stride {stride}' if stride > 1 else ''}"
+    kind = "depthwise" if group == inside else f"{outside}{f' in {group} groups' if group > 1 else ''}"
+    more = "".join(f", {what} {by}" for what, by in (("stride", stride), ("dilation", dilation)) if by > 1)
+    name = f"float conv {kernel[0]}x{kernel[1]} {inside}-{kind} at {size}{more}"
     return layer(name, "Conv", inputs, attributes, (1, 2))
 
 

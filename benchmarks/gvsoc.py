@@ -3,7 +3,7 @@ cores counted.
 
     python benchmarks/gvsoc.py [MODEL ...] [--target siracusa] [--sizes 64,16] [--homes l2,l3] [--groups 1]
                                [--set NAME=VALUE] [--steps]
-    python benchmarks/gvsoc.py --kernels [--target snitch] [--judged] [--only conv]
+    python benchmarks/gvsoc.py --kernels [--target snitch] [--judged | --others] [--only conv]
 
 Needs GVSoC, in GVSOC_INSTALL_DIR or on PATH, and a compiler for the cluster. Without models: the trained ones beside
 the checkout, or the digits of examples/. A ratio is measured over estimated cycles; the run has no hooks, the steps are
@@ -22,7 +22,7 @@ from itertools import product
 from pathlib import Path
 
 from cortex_m_layers import Layer, conv, gemm, matmul, mean, pair, pool, softmax
-from float_layers import calibrated, judged
+from float_layers import calibrated, judged, others
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
@@ -111,6 +111,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--steps", action="store_true")
     parser.add_argument("--kernels", action="store_true")
     parser.add_argument("--judged", action="store_true", help="with --kernels: floats that no estimate was fitted to")
+    parser.add_argument("--others", action="store_true", help="the same of other operators")
     parser.add_argument("--only", default="", help="with --kernels: layers whose name has it")
     return parser.parse_args()
 
@@ -167,7 +168,8 @@ def summary(found: Sequence[Line], steps: int, result: RunResult) -> str:
 
 def kernels(asked: argparse.Namespace) -> int:
     """Single layers: every one is exact to its reference, or this ends with 1."""
-    given = judged() if asked.judged else layers() if asked.target == "siracusa" else calibrated()
+    usual = layers() if asked.target == "siracusa" else calibrated()
+    given = judged() if asked.judged else others() if asked.others else usual
     chosen = [one for one in given if asked.only in one.name]
     print(STEPS_HEAD)
     most = MOST_LAYERS.get(asked.target, len(chosen))

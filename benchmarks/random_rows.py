@@ -1,5 +1,4 @@
-"""Computes networks that nobody has seen row by row, in the least memory or as asked, and compares what is written
-with references.
+"""Computes networks that nobody has seen row by row, and compares what is written with references.
 Usage: python benchmarks/random_rows.py [--target generic] [--kinds cnn,branched] [--seeds 0:60] [--optimize ram]
        [--recompute 1.0]
 

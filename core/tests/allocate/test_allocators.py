@@ -238,6 +238,20 @@ def test_auto_asks_the_exact_allocator_first_for_very_many_blocks() -> None:
     assert Auto(exact=_Perfect(Solution(status="unknown"))).solve(many, SMALL).found_by == "best-fit"
 
 
+@pytest.mark.parametrize(
+    ("count", "asked", "by"), [(1_000, 0, "best-fit"), (1_001, 1, "best-fit"), (10_001, 1, "best-fit")]
+)
+def test_auto_asks_the_exact_allocator_first_for_many_plain_blocks(count: int, asked: int, by: str) -> None:
+    """Heuristics follow where nothing is proved, of more than 10,000 blocks a skyline; they have a better plan here."""
+    many = ram(*(block(f"b{i}", 4, i, i) for i in range(count)))
+    places = {f"b{i}": Place(pool="ram", offset_bytes=4 * (i % 2)) for i in range(count)}
+    exact = _Perfect(Solution(status="feasible", places=places))
+    assert Auto(exact=exact).solve(many, SMALL).found_by == by
+    assert exact.asked == asked
+    proved = _Perfect(Solution(status="optimal", places=dict.fromkeys(places, Place(pool="ram", offset_bytes=0))))
+    assert Auto(exact=proved).solve(many, SMALL).found_by == ("minimalloc" if asked else "best-fit")
+
+
 def test_auto_takes_the_better_plan_and_says_whose_it_is() -> None:
     hard = _minimalloc("A")
     normal = normalised(hard)

@@ -15,10 +15,19 @@ from tilewright.ir.graph import Attribute
 from tilewright.ir.kernel import Matched
 from tilewright.ir.stages import Allocated
 from tilewright.ir.tiler import Tiler
+from tilewright.plan import row_choice
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, Planner, ram_bytes
 from tilewright.plan.remedies import with_memories
-from tilewright.plan.row_choice import BALANCED, order_of, row_notes, row_plans, times_computed
+from tilewright.plan.row_choice import (
+    BALANCED,
+    order_of,
+    row_notes,
+    row_plans,
+    row_ways,
+    smallest_plan,
+    times_computed,
+)
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.testing.sketch import Sketch
@@ -95,6 +104,24 @@ def test_ram_takes_less_and_says_what_it_costs() -> None:
     assert by_rows(plan) and ram_bytes(plan) < ram_bytes(planned())
     (note,) = row_notes(plan, vocabulary())
     assert note.code == "TW5036" and f"{ram_bytes(plan):,} B" in note.message
+
+
+def test_the_note_says_so_where_rows_take_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planned("ram")
+    monkeypatch.setattr(row_choice, "slowdown", lambda plan: -0.01)
+    (note,) = row_notes(plan, vocabulary())
+    assert "no more cycles" in note.message and "-" not in note.message
+
+
+def test_of_ways_that_take_the_same_the_fastest_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first may take less at best, and does not."""
+    whole_, found = planned(), planned("ram")
+    plans = {1.009: found, 1.001: replace(found)}
+    (one, *_) = row_ways(fastest(), whole_.tiled.scheduled, None)
+    size = ram_bytes(found)
+    ways = [replace(one, size_bytes=size - 100, slowdown=1.009), replace(one, size_bytes=size, slowdown=1.001)]
+    monkeypatch.setattr(row_choice, "planned_way", lambda planner, way: plans[way.slowdown])
+    assert smallest_plan(fastest(), whole_, ways, 2) is plans[1.001]
 
 
 def test_the_note_says_why_rows_end() -> None:

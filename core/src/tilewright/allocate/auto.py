@@ -10,12 +10,15 @@ from dataclasses import field, replace
 from tilewright.allocate.away import bytes_away
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
+from tilewright.allocate.stacking import stack
 from tilewright.check.allocation import peaks, violations
 from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
 from tilewright.ir.dataclass import dataclass
 
 EXACT = "minimalloc"  # the allocator that `auto` asks for proofs, when it is installed
 _QUICK_SHARE = 10  # of the budget goes into heuristics before an exact search
+_MANY = 1_000  # blocks, of which heuristics know less and take longer than the exact allocator
+_TOO_MANY = 10_000  # for heuristics, which would take minutes
 _FOUND = ("optimal", "feasible")
 
 
@@ -38,10 +41,15 @@ class Auto:
             return _signed(self.heuristic, problem, budget)
         if count_of_meetings(problem) > MOST_MEETINGS:
             return self._of_many(self.exact, problem, budget)
+        first = _signed(self.exact, problem, budget) if _is_plain(problem, _MANY) else None
+        if first is not None and _is_enough(problem, first):
+            return first
+        if first is not None and first.places and _is_plain(problem, _TOO_MANY):
+            return _better(problem, first, replace(stack(problem), found_by=self.heuristic.name))
         quick = _signed(self.heuristic, problem, replace(budget, work=budget.work // _QUICK_SHARE))
-        if quick.status in ("optimal", "infeasible") or (problem.goal == "fit" and quick.status == "feasible"):
+        if _is_enough(problem, quick):
             return quick
-        exact = _signed(self.exact, problem, budget)
+        exact = first or _signed(self.exact, problem, budget)
         work = quick.work + exact.work
         if exact.status in ("optimal", "infeasible"):
             return replace(exact, work=work)
@@ -56,6 +64,26 @@ class Auto:
         """The exact allocator's plan for more blocks than pairs can be looked at; where it has none the heuristic's."""
         found = _signed(exact, problem, budget)
         return found if found.status != "unknown" else _signed(self.heuristic, problem, budget)
+
+
+def _is_enough(problem: Problem, answer: Solution) -> bool:
+    """Whether nobody else has to be asked."""
+    return answer.status in ("optimal", "infeasible") or (problem.goal == "fit" and answer.status == "feasible")
+
+
+def _better(problem: Problem, one: Solution, other: Solution) -> Solution:
+    """The first where they are equal; with the work of both, and what the first has proved."""
+    best = one if _no_worse(problem, one, other) else other
+    return replace(best, work=one.work + other.work, bounds={**best.bounds, **one.bounds})
+
+
+def _is_plain(problem: Problem, more_than: int) -> bool:
+    """Whether there are more blocks than so many, with nothing but a size, an alignment, a lifetime and a pool."""
+    if len(problem.blocks) <= more_than or problem.conflicts or problem.compatible:
+        return False
+    return not any(pool.reserved for pool in problem.pools) and all(
+        len(block.lifetimes) == len(block.pools) == 1 and block.fixed_offset is None for block in problem.blocks
+    )
 
 
 def chosen(allocators: Mapping[str, Allocator], name: str) -> Allocator:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings, neighbours
 from tilewright.ir.allocation import Block, Pool, Problem
@@ -108,16 +109,12 @@ def _are_plain(blocks: Sequence[Block]) -> bool:
 
 def _most_at_once(blocks: Sequence[Block]) -> int:
     """The sum of sizes at the fullest moment; lifetimes include both ends."""
-    births = sorted((block.lifetimes[0][0], block.size_bytes) for block in blocks)
-    deaths = sorted((block.lifetimes[0][1], block.size_bytes) for block in blocks)
-    most = alive = dead = 0
-    for born, size in births:
-        while deaths[dead][0] < born:
-            alive -= deaths[dead][1]
-            dead += 1
-        alive += size
-        most = max(most, alive)
-    return most
+    change: dict[int, int] = {}
+    for block in blocks:
+        ((first, last),) = block.lifetimes
+        change[first] = change.get(first, 0) + block.size_bytes
+        change[last + 1] = change.get(last + 1, 0) - block.size_bytes
+    return max(accumulate(change[moment] for moment in sorted(change)), default=0)
 
 
 def _cliques(problem: Problem, present: set[int], conflicts: Sequence[Sequence[int]]) -> Iterable[list[int]]:

@@ -33,8 +33,8 @@ class Normal:
         places = dict(self.empty)
         for name, members in self.pieces.items():
             if (place := solution.places.get(name)) is not None:
-                start = place.offset_bytes * self.scale
-                places.update({block: Place(pool=place.pool, offset_bytes=start + at) for block, at in members})
+                for block, at in members:
+                    places[block] = Place(pool=place.pool, offset_bytes=place.offset_bytes * self.scale + at)
         strange = {name: place for name, place in solution.places.items() if name not in self.pieces}
         ordered = {block.name: places[block.name] for block in self.original.blocks if block.name in places}
         bounds = {pool: bound * self.scale for pool, bound in solution.bounds.items()} if self.exact else {}
@@ -57,7 +57,6 @@ def normalised(problem: Problem) -> Normal | str:
         return pieces
     merged: list[Block] = []
     members: dict[str, tuple[tuple[str, int], ...]] = {}
-    lead: dict[str, str] = {}
     empty: dict[str, Place] = {}
     exact = True
     for piece in pieces:
@@ -76,8 +75,9 @@ def normalised(problem: Problem) -> Normal | str:
             continue
         merged.append(block)
         members[block.name] = placed
-        lead.update(dict.fromkeys((name for name, _ in placed), block.name))
         exact = exact and not padded
+    pairs = bool(problem.conflicts or problem.compatible)
+    lead = {name: block for block, placed in members.items() for name, _ in placed} if pairs else {}
     joined = replace(
         problem,
         blocks=tuple(merged),
@@ -96,6 +96,8 @@ Piece = list[tuple[Block, int]]  # blocks, and bytes from the start of the first
 
 def _pieces(problem: Problem) -> list[Piece] | str:
     """Blocks joined by `within`, in the problem's order."""
+    if not problem.within:
+        return [[(block, 0)] for block in problem.blocks]
     home: dict[str, tuple[str, int]] = {block.name: (block.name, 0) for block in problem.blocks}
     groups: dict[str, list[str]] = {block.name: [block.name] for block in problem.blocks}
     size = {block.name: block.size_bytes for block in problem.blocks}
@@ -118,6 +120,8 @@ def _pieces(problem: Problem) -> list[Piece] | str:
 def _usable(piece: Piece, pools: Mapping[str, Pool]) -> tuple[str, ...] | str:
     """Pools that every block of the piece may be in, is aligned in, and can be used from."""
     left = piece[0][0].pools
+    if len(piece) == 1 and _suits(piece[0][0], pools):
+        return left
     for block, _ in piece:
         left = tuple(name for name in left if name in block.pools)
         if left and not (left := tuple(name for name in left if pools[name].align % block.align == 0)):
@@ -125,6 +129,11 @@ def _usable(piece: Piece, pools: Mapping[str, Pool]) -> tuple[str, ...] | str:
         for engine, wanted in block.engines:
             left = tuple(name for name in left if dict(pools[name].access).get(engine, "rw") in ("rw", wanted))
     return left or f"block '{piece[0][0].name}' has no pool left that it may be in"
+
+
+def _suits(block: Block, pools: Mapping[str, Pool]) -> bool:
+    """Whether all of a block's pools are aligned for it, and nothing is said of engines."""
+    return not block.engines and all(pools[name].align % block.align == 0 for name in block.pools)
 
 
 def _home(block: Block, pools: Mapping[str, Pool]) -> Place | None:
@@ -177,6 +186,8 @@ def _merged(piece: Piece, pools: tuple[str, ...]) -> tuple[Block, tuple[tuple[st
 
 def _on_its_own(block: Block, pools: tuple[str, ...]) -> Block:
     """A block that is one piece with no other and may be anywhere in its pools."""
+    if pools == block.pools and len(block.lifetimes) < 2 and not block.engines and block.hint is None:
+        return block
     lives = block.lifetimes if len(block.lifetimes) < 2 else tuple(sorted(set(block.lifetimes)))
     return Block(
         name=block.name,
@@ -225,17 +236,20 @@ def _measure(problem: Problem) -> int:
     return unit
 
 
-def _scaled(problem: Problem, unit: int) -> Problem:
-    blocks = tuple(
-        replace(
-            block,
-            size_bytes=block.size_bytes // unit,
-            align=max(block.align // unit, 1),
-            fixed_offset=None if block.fixed_offset is None else block.fixed_offset // unit,
-            hint=None if block.hint is None else block.hint // unit,
-        )
-        for block in problem.blocks
+def _divided(block: Block, unit: int) -> Block:
+    return Block(
+        name=block.name,
+        size_bytes=block.size_bytes // unit,
+        align=max(block.align // unit, 1),
+        lifetimes=block.lifetimes,
+        pools=block.pools,
+        fixed_offset=None if block.fixed_offset is None else block.fixed_offset // unit,
+        hint=None if block.hint is None else block.hint // unit,
     )
+
+
+def _scaled(problem: Problem, unit: int) -> Problem:
+    blocks = problem.blocks if unit == 1 else tuple(_divided(block, unit) for block in problem.blocks)
     align = math.lcm(*(block.align for block in blocks))
     pools = tuple(
         replace(

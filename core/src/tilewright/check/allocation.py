@@ -5,7 +5,7 @@ Does not know, import or trust any allocator, nor what the core does to a proble
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
 from tilewright.ir.dataclass import dataclass
@@ -13,14 +13,14 @@ from tilewright.ir.dataclass import dataclass
 
 def violations(problem: Problem, solution: Solution) -> tuple[str, ...]:
     """Everything that is wrong with `solution`; empty when nothing is."""
-    names = {block.name for block in problem.blocks}
+    names, pools = {block.name for block in problem.blocks}, {pool.name: pool for pool in problem.pools}
     found = [f"block '{name}' is placed but not in the problem" for name in sorted(set(solution.places) - names)]
     for block in problem.blocks:
         place = solution.places.get(block.name)
         if place is None:
             found.append(f"block '{block.name}' has no place")
         else:
-            found.extend(f"block '{block.name}' {fault}" for fault in _alone(block, place, problem))
+            found.extend(f"block '{block.name}' {fault}" for fault in _alone(block, place, pools))
     found.extend(_torn(problem, solution))
     if not found:  # only then has every piece one place
         found.extend(_shared(problem, solution))
@@ -43,9 +43,8 @@ def peaks(problem: Problem, solution: Solution) -> dict[str, int]:
     return used
 
 
-def _alone(block: Block, place: Place, problem: Problem) -> Iterator[str]:
+def _alone(block: Block, place: Place, pools: Mapping[str, Pool]) -> Iterator[str]:
     """Faults of one block's place that need no other block: V2, V3, V4, V6."""
-    pools = {pool.name: pool for pool in problem.pools}
     if place.pool not in pools:
         yield f"is in '{place.pool}', which is no pool"
         return
@@ -53,7 +52,8 @@ def _alone(block: Block, place: Place, problem: Problem) -> Iterator[str]:
     end = place.offset_bytes + block.size_bytes
     if place.pool not in block.pools:
         yield f"may not be in pool '{place.pool}'"
-    yield from _refused(block, pool)
+    if block.engines:
+        yield from _refused(block, pool)
     if place.offset_bytes < 0:
         yield f"starts at {place.offset_bytes}"
     if place.offset_bytes % block.align:
@@ -103,7 +103,10 @@ class _Piece:
         return self.blocks[0].name
 
 
-def _pieces(problem: Problem, solution: Solution) -> list[_Piece]:
+def _tied(problem: Problem) -> Iterable[tuple[Block, ...]]:
+    """Blocks that are one piece, in the problem's order."""
+    if not problem.within:
+        return ((block,) for block in problem.blocks)
     lead = {block.name: block.name for block in problem.blocks}
     for link in problem.within:
         one, other = lead[link.block], lead[link.of]
@@ -111,20 +114,27 @@ def _pieces(problem: Problem, solution: Solution) -> list[_Piece]:
     members: dict[str, list[Block]] = {}
     for block in problem.blocks:
         members.setdefault(lead[block.name], []).append(block)
+    return map(tuple, members.values())
+
+
+def _pieces(problem: Problem, solution: Solution) -> list[_Piece]:
     pieces = []
-    for number, blocks in enumerate(members.values()):
-        at = [solution.places[block.name] for block in blocks]
-        ends = [place.offset_bytes + block.size_bytes for place, block in zip(at, blocks, strict=True)]
-        low, high = min(place.offset_bytes for place in at), max(ends)
+    for number, blocks in enumerate(_tied(problem)):
+        first = solution.places[blocks[0].name]
+        low, high = first.offset_bytes, first.offset_bytes + blocks[0].size_bytes
+        for block in blocks[1:]:
+            at = solution.places[block.name].offset_bytes
+            low, high = min(low, at), max(high, at + block.size_bytes)
         if low < high:
-            pieces.append(_Piece(number=number, blocks=tuple(blocks), pool=at[0].pool, low=low, high=high))
+            pieces.append(_Piece(number=number, blocks=blocks, pool=first.pool, low=low, high=high))
     return pieces
 
 
 def _shared(problem: Problem, solution: Solution) -> Iterator[str]:
     """V5: a sweep over time for pieces alive at once, then the explicit conflicts."""
     pieces = _pieces(problem, solution)
-    home = {block.name: piece for piece in pieces for block in piece.blocks}
+    paired = {name for pair in (*problem.conflicts, *problem.compatible) for name in pair}
+    home = {block.name: piece for piece in pieces for block in piece.blocks if block.name in paired}
     allowed = {frozenset(pair) for pair in problem.compatible}
     lenient = {home[name].number for pair in problem.compatible for name in pair if name in home}
     for pool in problem.pools:
@@ -157,6 +167,8 @@ def _may_overlap(one: _Piece, other: _Piece, allowed: set[frozenset[str]]) -> bo
 
 def _lives(piece: _Piece) -> list[tuple[int, int]]:
     """Its closed intervals, overlapping ones joined."""
+    if len(piece.blocks) == 1 and len(piece.blocks[0].lifetimes) < 2:
+        return list(piece.blocks[0].lifetimes)
     lives: list[tuple[int, int]] = []
     for first, last in sorted(interval for block in piece.blocks for interval in block.lifetimes):
         if lives and first <= lives[-1][1]:

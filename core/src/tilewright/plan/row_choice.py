@@ -33,6 +33,7 @@ BALANCED = 1.1  # times the cycles of layer by layer, at most
 FREE = 1.01  # the same where speed is asked for
 _MOST_PLANNED = 16  # ways that are planned with: most of them reach the least that they take
 _MOST_OVERLAID = 2  # the same where speed is asked for
+_SHOWN = 0.05  # percent
 _LEAST_SAVED = 1024  # bytes, where only speed is asked for: a step that is called by rows is some 300 B more code
 
 
@@ -300,7 +301,8 @@ def row_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
     groups = [group for group in tiled.groups if group.region.rows is not None]
     if not groups:
         return
-    longer = f", about {100 * slowdown(allocated):.1f} % more cycles (estimate)"
+    percent = max(0.0, 100 * slowdown(allocated))
+    longer = f", about {percent:.1f} % more cycles (estimate)" if percent >= _SHOWN else ", no more cycles (estimate)"
     count = sum(len(group.steps) for group in groups)
     steps = "1 step is" if count == 1 else f"{count} steps are"
     often = times_computed(allocated, operators)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.api.allocator import Block, Budget, Place, Problem, Solution, lower_bounds, stack
-from tilewright_minimalloc.first_fit import first_fit
 from tilewright_minimalloc.native import NativeSearch, extension
 from tilewright_minimalloc.pools import Ground, Plan, divide
 from tilewright_minimalloc.portfolio import MakeSearch
@@ -56,7 +55,7 @@ class Exact:
             return Solution(status="infeasible", reason=f"block '{homeless}' is demanded where it cannot be")
         blocks = tuple(block for block in usable if block.size_bytes)
         left = replace(problem, blocks=blocks)
-        solution = _stacked(left) if self._is_large(blocks) else self._searched(left, budget)
+        solution = _stacked(left, budget.work) if self._is_large(blocks) else self._searched(left, budget)
         if blocks and not solution.places:
             return solution
         return replace(solution, places={**{name: home for name, home in empty.items() if home}, **solution.places})
@@ -110,20 +109,20 @@ def _bounds(ground: Ground, plan: Plan) -> dict[str, int]:
     """What was proved of each pool that no other choice of pools could relieve."""
     shared = {pool for options in ground.candidates if len(options) > 1 for pool in options}
     return {
-        hunt.task.pool.name: hunt.task.peak_bytes(hunt.floor)
-        for pool, hunt in enumerate(plan.hunts)
+        peak.task.pool.name: peak.task.peak_bytes(peak.floor)
+        for pool, peak in enumerate(plan.peaks)
         if pool not in shared
     }
 
 
 def _reason(ground: Ground) -> str:
     """Why there is no plan: what is wrong with a demanded offset, or a pool that is too small."""
-    for hunt in ground.hunts.values():
-        if hunt.task.fault:
-            return hunt.task.fault
+    for peak in ground.peaks.values():
+        if peak.task.fault:
+            return peak.task.fault
     if all(len(options) == 1 for options in ground.candidates):
-        for (pool, _), hunt in ground.hunts.items():
-            if hunt.dead:
+        for (pool, _), peak in ground.peaks.items():
+            if peak.dead:
                 return (
                     f"the blocks of pool '{ground.problem.pools[pool].name}' need more than it holds, which is proved"
                 )
@@ -132,9 +131,9 @@ def _reason(ground: Ground) -> str:
 
 def _places(ground: Ground, plan: Plan) -> dict[str, Place]:
     places = {}
-    for hunt in plan.hunts:
-        task = hunt.task
-        for block, offset in zip(task.movable, hunt.offsets or (), strict=True):
+    for peak in plan.peaks:
+        task = peak.task
+        for block, offset in zip(task.movable, peak.offsets or (), strict=True):
             places[block.name] = Place(pool=task.pool.name, offset_bytes=offset * task.instance.grain)
     for block, pool in zip(ground.blocks, plan.division, strict=True):
         if block.fixed_offset is not None:
@@ -150,13 +149,15 @@ def _memberships(blocks: Sequence[Block]) -> int:
     )
 
 
-def _stacked(problem: Problem) -> Solution:
+def _stacked(problem: Problem, work: int) -> Solution:
     """A plan for more blocks than can be searched, and the bound: first fits in C, or a skyline."""
+    from tilewright_minimalloc.first_fit import first_fit  # needs numpy, which few problems do
+
     bounds = lower_bounds(problem)
     for pool in problem.pools:
         if pool.capacity_bytes is not None and bounds[pool.name] > pool.capacity_bytes:
             return Solution(status="infeasible", reason=f"blocks alive at once need more than pool '{pool.name}' holds")
-    places = first_fit(problem, bounds)
+    places = first_fit(problem, bounds, work)
     if places is not None:
         peaks = dict.fromkeys(bounds, 0)
         for block in problem.blocks:

@@ -15,8 +15,8 @@ _SHARE = 4  # a quarter of what is left may go into one capacity
 
 
 @dataclass(slots=True)
-class Hunt:
-    """What is known about one pool. `offsets` None: no plan within the capacity was found (yet)."""
+class PoolPeak:
+    """What is known about the peak of one pool. `offsets` None: no plan within the capacity was found (yet)."""
 
     task: Task
     seed: int
@@ -52,9 +52,9 @@ class Hunt:
         return outcome
 
 
-def hunt(task: Task, work: int, seed: int, make: MakeSearch, *, any_plan: bool = False) -> Hunt:
+def lowest_peak(task: Task, work: int, seed: int, make: MakeSearch, *, any_plan: bool = False) -> PoolPeak:
     """The lowest plan found for `task` within `work` nodes; `any_plan` is content with one within the capacity."""
-    found = Hunt(task=task, seed=seed, make=make, floor=task.floor, left=work)
+    found = PoolPeak(task=task, seed=seed, make=make, floor=task.floor, left=work)
     if task.fault or (task.capacity is not None and found.floor > task.capacity):
         found.dead = True
         return found
@@ -70,7 +70,7 @@ def hunt(task: Task, work: int, seed: int, make: MakeSearch, *, any_plan: bool =
     return found
 
 
-def _close_in(found: Hunt) -> None:
+def _close_in(found: PoolPeak) -> None:
     """Halve what is open between the bound and the best plan; then try to beat the best plan by one grain."""
     capacity = found.task.capacity
     if found.offsets is None and capacity is not None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from tilewright.api import align_up
 from tilewright.api.allocator import Block, Problem
 from tilewright_minimalloc.cliques import cliques_of
-from tilewright_minimalloc.lowest import Hunt, hunt
+from tilewright_minimalloc.lowest import PoolPeak, lowest_peak
 from tilewright_minimalloc.pool import make_task
 from tilewright_minimalloc.portfolio import MakeSearch
 
@@ -37,7 +37,7 @@ class Ground:
     left: int
     any_plan: bool
     spent: int = 0
-    hunts: dict[tuple[int, frozenset[int]], Hunt] = field(default_factory=dict)
+    peaks: dict[tuple[int, frozenset[int]], PoolPeak] = field(default_factory=dict)
 
     def away(self, division: Sequence[int]) -> int:
         """Bytes times steps from the preferred pool."""
@@ -46,24 +46,24 @@ class Ground:
             for block, options, pool in zip(self.blocks, self.candidates, division, strict=False)
         )
 
-    def hunted(self, pool: int, members: frozenset[int]) -> Hunt:
+    def peak_of(self, pool: int, members: frozenset[int]) -> PoolPeak:
         """The lowest plan for `members` in `pool`, worked out once."""
         key = (pool, members)
-        if key not in self.hunts:
+        if key not in self.peaks:
             inside = [self.blocks[number] for number in sorted(members)]
             task = make_task(self.problem, self.problem.pools[pool], inside)
             alone = all(len(options) == 1 for options in self.candidates)
             limit = max(self.left, 0) // (1 if alone else _SHARE)
-            found = hunt(task, limit, self.seed, self.make, any_plan=self.any_plan)
-            self.hunts[key] = found
+            found = lowest_peak(task, limit, self.seed, self.make, any_plan=self.any_plan)
+            self.peaks[key] = found
             self.charge(found.spent)
-        return self.hunts[key]
+        return self.peaks[key]
 
-    def hunts_of(self, division: Sequence[int]) -> list[Hunt]:
-        """One hunt for each pool, in the problem's order; stops at the first pool without a plan."""
+    def peaks_of(self, division: Sequence[int]) -> list[PoolPeak]:
+        """The peak of each pool, in the problem's order; stops at the first pool without a plan."""
         found = []
         for pool in range(len(self.problem.pools)):
-            found.append(self.hunted(pool, frozenset(b for b, chosen in enumerate(division) if chosen == pool)))
+            found.append(self.peak_of(pool, frozenset(b for b, chosen in enumerate(division) if chosen == pool)))
             if found[-1].offsets is None:
                 break
         return found
@@ -78,13 +78,13 @@ class Plan:
     """A division whose pools all have a plan."""
 
     division: Division
-    hunts: tuple[Hunt, ...]
+    peaks: tuple[PoolPeak, ...]
     away: int
 
     @property
     def cost(self) -> tuple[int, int]:
         """Lower is better."""
-        return self.away, sum(hunt.task.peak_bytes(hunt.height) for hunt in self.hunts)
+        return self.away, sum(peak.task.peak_bytes(peak.height) for peak in self.peaks)
 
 
 def divide(ground: Ground) -> tuple[Plan | None, bool]:
@@ -92,9 +92,9 @@ def divide(ground: Ground) -> tuple[Plan | None, bool]:
     preferred = tuple(options[0] for options in ground.candidates)
     plan = _planned(ground, preferred)
     if plan is not None:
-        return plan, all(hunt.optimal for hunt in plan.hunts)
+        return plan, all(peak.optimal for peak in plan.peaks)
     if all(len(options) == 1 for options in ground.candidates):
-        return None, any(hunt.dead for hunt in ground.hunts_of(preferred))
+        return None, any(peak.dead for peak in ground.peaks_of(preferred))
     plan = _planned(ground, _first_fit(ground))
     if plan is not None:
         plan = _promoted(ground, plan)
@@ -102,10 +102,10 @@ def divide(ground: Ground) -> tuple[Plan | None, bool]:
 
 
 def _planned(ground: Ground, division: Division) -> Plan | None:
-    hunts = ground.hunts_of(division)
-    if any(hunt.offsets is None for hunt in hunts):
+    peaks = ground.peaks_of(division)
+    if any(peak.offsets is None for peak in peaks):
         return None
-    return Plan(division=division, hunts=tuple(hunts), away=ground.away(division))
+    return Plan(division=division, peaks=tuple(peaks), away=ground.away(division))
 
 
 def _first_fit(ground: Ground) -> Division:
@@ -179,12 +179,12 @@ def _searched(ground: Ground, best: Plan | None) -> tuple[Plan | None, bool]:
                 heapq.heappush(waiting, (away + cost, depth - 1, division))
             continue
         whole = tuple(pool for _, pool in sorted(zip(order, chosen, strict=True)))
-        hunts = ground.hunts_of(whole)
+        peaks = ground.peaks_of(whole)
         plan = _planned(ground, whole)
         if plan is None:
-            sure = sure and any(hunt.dead for hunt in hunts)
+            sure = sure and any(peak.dead for peak in peaks)
         else:
-            sure = sure and all(hunt.optimal for hunt in hunts)
+            sure = sure and all(peak.optimal for peak in peaks)
             best = plan if best is None or plan.cost < best.cost else best
     return best, sure
 

@@ -87,10 +87,11 @@ def _cycles(tile: TileShape) -> float:
     groups = ceil_div(layer.channels, _PLANES)
     out = tile_rows(tile)
     rows = min(layer.height, (out - 1) * layer.windows.strides[0] + 3)
-    taken_apart = rows * (10 * layer.width + 20)
-    each = 15 if layer.windows.strides[1] == 1 else 22
+    taken_apart = rows * (11 * layer.width + 40)
     slow = 6 * float(_form(layer).exact.mean())
-    computed = _PLANES * out * (layer.out_width * (each + slow) + 30)
+    pairs = layer.windows.strides[1] == 1
+    each = ceil_div(layer.out_width, 2) * (29 + 2 * slow) if pairs else layer.out_width * (18 + slow)
+    computed = out * (_PLANES * (each + 38) + 60)
     return layer.batches * groups * (taken_apart + computed + 300)
 
 
