@@ -181,9 +181,9 @@ class JointModel:
             return
         for taken, chosen in zip(self.steps, hint.options, strict=True):
             for number, literal in enumerate(taken):
-                self.model.add_hint(literal, number == chosen)
+                self.model.add_hint(literal, int(number == chosen))  # ortools 9.10 takes no boolean
         for (name, memory), literal in self.stays.items():
-            self.model.add_hint(literal, hint.stays.get(name) == memory)
+            self.model.add_hint(literal, int(hint.stays.get(name) == memory))
 
     def _choice(self, solver: cp_model.CpSolver) -> JointChoice:
         options = tuple(next(at for at, literal in enumerate(taken) if solver.value(literal)) for taken in self.steps)
