@@ -30,7 +30,7 @@ def _region(programs: RowPrograms) -> Region:
 
 def test_buffers_are_alive_where_the_last_step_stands(programs: RowPrograms, region: Region) -> None:
     assert region.rows is not None
-    buffers = list(row_buffers(programs.machine, region, region.rows))
+    buffers = list(row_buffers(programs.lives.steps, region, region.rows))
     at = programs.machine.numbers[region.name]
     assert {(one.first, one.last) for one in buffers} == {(at, at)}
     assert len({one.name for one in buffers}) == len(buffers)
@@ -39,7 +39,7 @@ def test_buffers_are_alive_where_the_last_step_stands(programs: RowPrograms, reg
 
 def test_held_rows_take_what_they_are(programs: RowPrograms, region: Region) -> None:
     assert region.rows is not None
-    sizes = {one.name: one.size_bytes for one in row_buffers(programs.machine, region, region.rows)}
+    sizes = {one.name: one.size_bytes for one in row_buffers(programs.lives.steps, region, region.rows)}
     for one in row_steps_of(programs.lives.steps, region)[:-1]:
         held = region.held[one.output.value]
         assert held.leaves or sizes[f"{one.step.name}.{one.output.name}@ram#0"] == held.rows * one.row_bytes

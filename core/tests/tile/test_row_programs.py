@@ -15,6 +15,7 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.row_buffers import row_cycles
 from tilewright.tile.row_programs import overlaid_steps, row_programs
+from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.stage import tile
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
@@ -61,7 +62,7 @@ def test_every_division_is_sound_and_takes_what_it_says(seed: int) -> None:
             if segment.rows:
                 region = regions[machine.scheduled.steps[segment.last].name]
                 assert region.rows is not None
-                assert row_cycles(machine, region, region.rows) == pytest.approx(segment.cycles)
+                assert row_cycles(RowSteps(machine), region, region.rows) == pytest.approx(segment.cycles)
 
 
 def test_a_value_that_is_pinned_to_a_memory_exists() -> None:

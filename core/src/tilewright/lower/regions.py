@@ -40,6 +40,7 @@ from tilewright.lower.tile_buffers import (
 from tilewright.tile.buffers import analysis_of_region
 from tilewright.tile.footprint import tile_buffer_name
 from tilewright.tile.fusion import RegionAnalysis
+from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.traffic import Traffic, crosses_whole, traffic_of
 
@@ -66,6 +67,7 @@ class Lowering:
 
     book: AddressBook
     machine: ScheduledMachine
+    row_steps: RowSteps
     prefix: str
 
     def function(self, index: int, op: str) -> str:
@@ -77,7 +79,7 @@ class Lowering:
 def lowering(book: AddressBook, operators: Mapping[str, Operator], prefix: str) -> Lowering:
     """For one program."""
     machine = ScheduledMachine(book.allocated.tiled.scheduled, operators, book.allocated.decisions)
-    return Lowering(book=book, machine=machine, prefix=prefix)
+    return Lowering(book=book, machine=machine, row_steps=RowSteps(machine), prefix=prefix)
 
 
 def lower_region(region: Region, given: Lowering) -> Iterator[Lowered]:

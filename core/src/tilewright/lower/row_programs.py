@@ -49,7 +49,7 @@ def lower_rows(region: Region, given: Lowering) -> Iterator[Lowered]:
 
 
 def _calls(region: Region, rows: Rows, given: Lowering) -> tuple[RowCall, ...]:
-    steps = RowSteps(given.machine)
+    steps = given.row_steps
     members = row_steps_of(steps, region)
     held = dict(_held(region, members, given.book))
     calls = tuple(

@@ -37,7 +37,8 @@ def times_computed(allocated: Allocated, operators: Mapping[str, Operator]) -> f
     """How many times the network's multiply-accumulates a plan does; more than once where it is computed in stripes."""
     machine = ScheduledMachine(allocated.tiled.scheduled, operators, allocated.decisions)
     striped = [region for region in allocated.tiled.regions if region.rows and region.rows.stripes]
-    again = sum(row_macs_again(machine, region) for region in striped)
+    steps = RowSteps(machine)
+    again = sum(row_macs_again(steps, region) for region in striped)
     return 1.0 + again / max(1, macs_of(machine.scheduled, operators))
 
 

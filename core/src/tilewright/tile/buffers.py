@@ -52,14 +52,17 @@ def region_buffers(
 
     `resident` has buffers that are not where decided, and their memory.
     """
+    steps: RowSteps | None = None
     for region in regions:
         if region.hops:
             yield from _near(machine, region, resident)
             continue
         if region.rows is not None:
             from tilewright.tile.row_buffers import row_buffers
+            from tilewright.tile.row_steps import RowSteps
 
-            yield from row_buffers(machine, region, region.rows)
+            steps = steps or RowSteps(machine)
+            yield from row_buffers(steps, region, region.rows)
             continue
         for name in region.steps:
             yield from _scratch(machine, machine.scheduled.steps[machine.numbers[name]])

@@ -13,7 +13,6 @@ from tilewright.tile.row_order import follow
 from tilewright.tile.row_segments import COUNTER_BYTES, play_cycles
 from tilewright.tile.row_steps import RowStep, RowSteps
 from tilewright.tile.row_stripes import with_stripes
-from tilewright.tile.step_spaces import ScheduledMachine
 
 COUNTERS = "rows"  # the operand of the last step that has the counters of all
 
@@ -29,9 +28,9 @@ def row_steps_of(steps: RowSteps, region: Region) -> tuple[RowStep, ...]:
     return with_stripes(steps, found, rows.stripes)
 
 
-def row_buffers(machine: ScheduledMachine, region: Region, rows: Rows) -> Iterator[Buffer]:
+def row_buffers(steps: RowSteps, region: Region, rows: Rows) -> Iterator[Buffer]:
     """Alive where the last step stands."""
-    steps, at = RowSteps(machine), machine.numbers[region.name]
+    machine, at = steps.machine, steps.machine.numbers[region.name]
     members = row_steps_of(steps, region)
     home, align = machine.platform.home_memory().name, machine.platform.buffer_align
 
@@ -58,13 +57,11 @@ def counters_name(region: Region, memory: str) -> str:
     return tile_buffer_name(region.name, COUNTERS, memory, 0)
 
 
-def row_cycles(machine: ScheduledMachine, region: Region, rows: Rows) -> float:
+def row_cycles(steps: RowSteps, region: Region, rows: Rows) -> float:
     """What all calls of a region take, and moving its rows; an estimate."""
-    steps = RowSteps(machine)
     return play_cycles(steps, follow(row_steps_of(steps, region), rows.trips, rows.calls))
 
 
-def row_macs_again(machine: ScheduledMachine, region: Region) -> float:
+def row_macs_again(steps: RowSteps, region: Region) -> float:
     """Multiply-accumulates of a region that are done once more, because it is computed in stripes."""
-    steps = RowSteps(machine)
     return sum(map(steps.again, row_steps_of(steps, region)))

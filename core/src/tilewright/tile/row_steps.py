@@ -110,10 +110,18 @@ class RowSteps:
 
     def __init__(self, machine: ScheduledMachine) -> None:
         self.machine = machine
-        self.operands = [machine.operands(step) for step in machine.scheduled.steps]
-        self.axes = _row_axes(machine, self.operands)
         self._steps: dict[int, RowStep] = {}
         self._costs: dict[tuple[int, int, str, int], tuple[float, int]] = {}
+
+    @cached_property
+    def operands(self) -> Sequence[Sequence[StepOperand]]:
+        """Of every step."""
+        return [self.machine.operands(step) for step in self.machine.scheduled.steps]
+
+    @cached_property
+    def axes(self) -> Mapping[str, int]:
+        """By value the axis of its rows. Some values have none."""
+        return _row_axes(self.machine, self.operands)
 
     @cached_property
     def column_axes(self) -> Mapping[str, int]:

@@ -24,17 +24,19 @@ class WholeTiler:
         by_rows = {name: region for region in request.decisions.tiles.values() if region.rows for name in region.steps}
         if any(len(names) > 1 and names[-1] not in by_rows for names in request.decisions.groups):
             raise not_together([], "this machine has no scratchpad that they would stay in")
-        groups = []
+        groups, steps = list[Group](), None
         for step in request.scheduled.steps:
             region = by_rows.get(step.name)
             if region is None:
                 groups.append(_alone(step, request))
             elif region.name == step.name and region.rows is not None:
                 from tilewright.tile.row_buffers import row_cycles
+                from tilewright.tile.row_steps import RowSteps
                 from tilewright.tile.step_spaces import ScheduledMachine
 
                 machine = ScheduledMachine(request.scheduled, request.operators, request.decisions)
-                groups.append(Group(region=region, cycles=row_cycles(machine, region, region.rows)))
+                steps = steps or RowSteps(machine)
+                groups.append(Group(region=region, cycles=row_cycles(steps, region, region.rows)))
         return tuple(groups)
 
 
