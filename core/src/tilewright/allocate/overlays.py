@@ -142,7 +142,9 @@ def _starts(problem: Problem, body: Body) -> Iterator[int]:
     if demanded:
         yield demanded.pop()
         return
-    yield from sorted({_clear(problem, body, max(start, 0)) for start in (0, *_behind(problem, body))})
+    obstacles = [*_obstacles(problem, body)]
+    grain = max(blocks[name].align for name in body)
+    yield from sorted({_clear(obstacles, grain, max(start, 0)) for start in (0, *_behind(problem, body))})
 
 
 def _behind(problem: Problem, body: Body) -> Iterator[int]:
@@ -155,26 +157,22 @@ def _behind(problem: Problem, body: Body) -> Iterator[int]:
         yield from (size - body[one.name] for size in {*sizes[:_MOST_SIZES], *sizes[-2:]})
 
 
-def _clear(problem: Problem, body: Body, start: int) -> int:
+def _obstacles(problem: Problem, body: Body) -> Iterator[tuple[int, int]]:
+    """Starts, from the first to before the last, with which a block of the body is where something fixed is."""
+    fixed = [(other, other.fixed_offset) for other in problem.blocks if other.fixed_offset is not None]
+    for one in (block for block in problem.blocks if block.name in body) if fixed else ():
+        at = body[one.name]
+        for other, offset in fixed:
+            if _meet(one, other):
+                yield offset - at - one.size_bytes + 1, offset - at + other.size_bytes
+
+
+def _clear(obstacles: Sequence[tuple[int, int]], grain: int, start: int) -> int:
     """The lowest start from there on that leaves everything that is fixed alone."""
-    blocks = {block.name: block for block in problem.blocks}
-    grain = max(blocks[name].align for name in body)
     start = align_up(start, grain)
-    while (step := max(_step(problem, blocks[name], start + at) for name, at in body.items())) > 0:
-        start = align_up(start + step, grain)
+    while (end := max((end for first, end in obstacles if first <= start < end), default=start)) > start:
+        start = align_up(end, grain)
     return start
-
-
-def _step(problem: Problem, one: Block, offset: int) -> int:
-    """How far a block has to go up to be clear of those that are fixed."""
-    step = 0
-    for other in problem.blocks:
-        if other.fixed_offset is None or not _meet(one, other):
-            continue
-        end = other.fixed_offset + other.size_bytes
-        if offset < end and other.fixed_offset < offset + one.size_bytes:
-            step = max(step, end - offset)
-    return step
 
 
 def _meet(one: Block, other: Block) -> bool:
