@@ -16,7 +16,8 @@ from tilewright.ir.stages import Allocated
 from tilewright.plan import row_choice
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner, ram_bytes
-from tilewright.plan.row_choice import BALANCED, smallest_plan
+from tilewright.plan.remedies import with_memories
+from tilewright.plan.row_choice import BALANCED, faster_by_rows, smallest_plan
 from tilewright.plan.row_costs import row_notes
 from tilewright.plan.row_ways import row_ways
 from tilewright.testing.one_step import portable_kernels, vocabulary
@@ -133,3 +134,18 @@ def test_decisions_of_a_plan_give_it_again(recompute: float, planned: Planned) -
     )
     again = planner.plan(planner.bind(row_network(WIDE, vocabulary()).graph, ONE_MEMORY))
     assert again.placements == plan.placements and again.tiled.regions == plan.tiled.regions
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_rows_are_taken_where_what_fits_in_one_piece_is_slower(fastest: Planner, planned: Planned, times: int) -> None:
+    """What fits has other kernels; these are `times` slower than the fastest, which do not fit."""
+    plan = planned()
+    groups = tuple(replace(group, cycles=times * group.cycles) for group in plan.tiled.groups)
+    slow = replace(plan, tiled=replace(plan.tiled, groups=groups))
+    bound = with_memories(plan.tiled.scheduled.bound, {"ram": ram_bytes(plan) - 1})
+    misfits = fastest.best(bound)
+    assert not isinstance(misfits, Allocated)
+    found = faster_by_rows(fastest, slow, misfits[0], None)
+    assert by_rows(found) == (times == 3)
+    assert found is slow or ram_bytes(found) < ram_bytes(plan)
+    assert faster_by_rows(replace(fastest, tiler=WholeTiler()), slow, misfits[0], None) is slow

@@ -18,7 +18,7 @@ from tilewright.ir.journal import INFO, timed
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner
 from tilewright.plan.remedies import Change, remedies, room_for_constants, with_memories, within_budget
-from tilewright.plan.row_choice import with_rows
+from tilewright.plan.row_choice import faster_by_rows, with_rows
 from tilewright.plan.row_ways import Rebind
 from tilewright.plan.shortage import Misfit, Refused, choice_of, joined, least_scratch, refusals, regained
 from tilewright.plan.slowdown import exchanged, extra_cycles, slower_kernels
@@ -96,20 +96,17 @@ class Fitting:
 
     def found(self, bound: Bound) -> Answer:
         """The plan, or why each of the proposals did not fit."""
-        answer = with_rows(self.planner, self._layers(bound), self._rebound(bound))
+        search, rebind = self._searched(bound, self.planner.best), self._rebound(bound)
+        layers = search.misfits if search.plan is None else self._regained(bound, search, search.plan)
+        answer = with_rows(self.planner, layers, rebind)
+        if isinstance(answer, Allocated) and search.misfits and search.plan is not None:
+            answer = faster_by_rows(self.planner, answer, search.misfits[0], rebind)
         return _settled(answer, bound) if isinstance(answer, Allocated) else answer
 
     def _rebound(self, first: Bound) -> Rebind | None:
         """How to bind again on the same machine, with nobody told."""
         rebind = self.rebind
         return None if rebind is None else lambda kernels: replace(rebind(kernels), platform=first.platform)
-
-    def _layers(self, bound: Bound) -> Answer:
-        """The same with every step in one piece, or in tiles."""
-        search = self._searched(bound, self.planner.best)
-        if search.plan is None:
-            return search.misfits
-        return self._regained(bound, search, search.plan) if search.misfits else search.plan
 
     def _searched(self, first: Bound, plan: Callable[[Bound], Answer]) -> _Search:
         """Propose, plan, take the reasons back, propose again."""
@@ -169,6 +166,8 @@ class Fitting:
 
     def _regained(self, first: Bound, search: _Search, plan: Allocated) -> Allocated:
         """The same with faster kernels where the plan has room for their scratch, if one is found with them."""
+        if not search.misfits:
+            return plan
         choice = choice_of(plan.tiled.scheduled.bound, self.planner.operators, self.planner.pins)
         faster = regained(plan, search.misfits[0], choice)
         if faster:

@@ -14,6 +14,7 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Scheduled
 from tilewright.plan.planner import Planner, ram_bytes
+from tilewright.plan.row_costs import plan_cycles
 from tilewright.plan.row_ways import MOST_PLANNED, Rebind, RowPlan, order_of, overlaid_ways, row_ways
 from tilewright.plan.shortage import Misfit
 from tilewright.schedule import schedule
@@ -45,6 +46,15 @@ def with_rows(
     most = BALANCED if planner.optimize == "balanced" else float("inf")
     ways = [one for one in row_ways(planner, answer.tiled.scheduled, rebind) if one.slowdown <= most]
     return smallest_plan(planner, answer, ways, MOST_PLANNED)
+
+
+def faster_by_rows(planner: Planner, plan: Allocated, misfit: Misfit, rebind: Rebind | None) -> Allocated:
+    """The plan, or a faster one by rows with the fastest kernels, which do not fit in one piece: that is `misfit`."""
+    possible = rows_possible(planner, plan.tiled.scheduled.bound.platform) and planner.optimize == "speed"
+    if not possible or isinstance(planner.tiler, WholeTiler) or "push" in planner.pins.io.values():
+        return plan
+    other = _fitting(planner, (misfit,), rebind)
+    return min(plan, other, key=plan_cycles) if isinstance(other, Allocated) else plan
 
 
 def rows_possible(planner: Planner, platform: Platform) -> bool:

@@ -27,10 +27,15 @@ def layers_cycles(scheduled: Scheduled) -> float:
     return sum(scheduled.bound.bindings[step.name].candidates[0].cycles for step in scheduled.steps)
 
 
+def plan_cycles(allocated: Allocated) -> float:
+    """What all steps of a plan take; an estimate."""
+    return sum(group.cycles for group in allocated.tiled.groups)
+
+
 def slowdown(allocated: Allocated) -> float:
     """What a plan takes longer than its steps in one piece with the fastest kernels, as a part of that; an estimate."""
     before = layers_cycles(allocated.tiled.scheduled)
-    return sum(group.cycles for group in allocated.tiled.groups) / before - 1 if before else 0.0
+    return plan_cycles(allocated) / before - 1 if before else 0.0
 
 
 def times_computed(allocated: Allocated, operators: Mapping[str, Operator]) -> float:

@@ -55,6 +55,6 @@ def less_memory(points: Sequence[FrontPoint], typed: str) -> Iterator[str]:
     named = [one for one in less if one.flags.startswith("--optimize")]
     if not named:
         return
-    ways = [f"{one.ram_bytes:,} B at {100 * (one.slowdown - plan.slowdown):+.1f} %" for one in named]
+    ways = [f"{one.ram_bytes:,} B at {100 * ((1 + one.slowdown) / (1 + plan.slowdown) - 1):+.1f} %" for one in named]
     yield f"fits in {plan.ram_bytes:,} B; row by row in {', '.join(ways)} cycles (estimate):"
     yield from (f"  tilewright check {typed} {one.flags}" for one in named)
