@@ -54,8 +54,7 @@ class Dialect:
 
     prefix: str
     owner: str  # the package
-    math: Section  # {prefix}_f32_fma, _max, _min, _abs, _signed, _relu, _bits, _from
-    root: Section  # {prefix}_f32_root
+    fpu: Section  # these macros, and {prefix}_f32_relu
     constant: str = "{0}"  # how C brings a constant to a register
     streamed: Callable[[Program], Loop | None] = lambda program: None  # another loop, where a program has one
 

@@ -14,7 +14,7 @@ from tilewright.api.kernel import Call, Kernel, Sections, TileShape, nest, templ
 from tilewright_riscv.floats.functions import SQUARES, TOTAL, normalised, pair
 from tilewright_riscv.floats.lanes import Program
 from tilewright_riscv.floats.machines import INCLUDES, Machine, c_float, not_floats, trips
-from tilewright_riscv.floats.sections import function_section
+from tilewright_riscv.floats.sections import function_section, root_section
 
 EPSILON = 1e-5  # ONNX's
 _NAMES: Mapping[str, str] = MappingProxyType(
@@ -74,7 +74,7 @@ def _values(machine: Machine, call: Call) -> Mapping[str, object]:
 
 def _source(machine: Machine, values: Mapping[str, Any]) -> Sections:
     functions = (function_section(program, machine.dialect) for program in values["programs"])
-    return (*functions, machine.dialect.root, _ROW)
+    return (*functions, root_section(machine.dialect), _ROW)
 
 
 def norm_kernel(machine: Machine, op: str) -> Kernel:

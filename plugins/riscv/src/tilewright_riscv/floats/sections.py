@@ -21,20 +21,36 @@ GELU, GELU_RUN = (REACH, BELL, BELOW_RELU), 16  # elements at a time, as gelu.in
 def function_section(program: Program, dialect: Dialect) -> Section:
     """The C function over runs."""
     text = function_text(program, dialect)
-    root = (dialect.root,) if "_root(" in text else ()
+    root = (root_section(dialect),) if "_root(" in text else ()
     nan = (shared_section("any_nan.inc", dialect, TOTAL),) if program.keeps_nan else ()
-    needs = (dialect.math, *root, *nan)
+    needs = (scalar_section(dialect), *root, *nan)
     return Section(name=dialect.function(program), text=text, needs=needs, owner=dialect.owner)
 
 
 @cache
 def shared_section(file: str, dialect: Dialect, *programs: Program) -> Section:
     """The C in a file beside this module, which calls the functions of `programs`."""
+    functions = (function_section(program, dialect) for program in programs)
+    return _named(file, dialect, scalar_section(dialect), *functions)
+
+
+@cache
+def scalar_section(dialect: Dialect) -> Section:
+    """`{prefix}_f32_fma`, `_max`, `_min`, `_abs`, `_signed`, `_bits` and `_from`."""
+    return _named("scalar.inc", dialect, dialect.fpu)
+
+
+@cache
+def root_section(dialect: Dialect) -> Section:
+    """`{prefix}_f32_root`."""
+    return _named("root.inc", dialect, dialect.fpu)
+
+
+def _named(file: str, dialect: Dialect, *needs: Section) -> Section:
+    """The C in a file beside this module, in the names of a machine."""
     found = section_file("tilewright_riscv.floats", file)
     text = Template(found.text).substitute(prefix=dialect.prefix, PREFIX=dialect.macro)
-    functions = (function_section(program, dialect) for program in programs)
-    needs = (dialect.math, *found.needs, *functions)
-    return replace(found, name=f"{dialect.owner}/{file}", text=text, needs=needs, owner=dialect.owner)
+    return replace(found, name=f"{dialect.owner}/{file}", text=text, needs=(*found.needs, *needs), owner=dialect.owner)
 
 
 def gelu_section(dialect: Dialect) -> Section:

@@ -2,7 +2,6 @@
 Needs function, clip (see float_finish.c), edges (taps may lie outside), taps (rows and columns), stride and dilation of columns.
 </%doc>\
 #include "float_lane.h"
-#include "float_math.h"
 #include "windows.h"
 
 <%

@@ -2,7 +2,6 @@
 Needs form: "rows" (products are neighbours in x and in w), "columns" (neighbours in x, and w has the sums' factors side by
 side), or "any".
 </%doc>\
-#include "float_math.h"
 #include "float_step.h"
 
 <%

@@ -15,9 +15,8 @@ from tilewright_riscv.floats.machines import INCLUDES, not_floats
 from tilewright_riscv.floats.sections import function_section
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_function_costs import run_cycles
-from tilewright_siracusa.kernels.float_functions import DIALECT
 from tilewright_siracusa.kernels.float_layers import activation
-from tilewright_siracusa.kernels.sources import FLOAT_FINISH, c_template
+from tilewright_siracusa.kernels.sources import DIALECT, FLOAT_FINISH, c_template
 
 _SIGNS: Mapping[str, str] = MappingProxyType({"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"})
 CYCLES: Mapping[str, float] = MappingProxyType({"low": 9.0, "both": 13.0})  # of what is no straight line

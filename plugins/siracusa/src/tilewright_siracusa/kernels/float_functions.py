@@ -5,17 +5,13 @@ Does not know how these are computed (`tilewright_riscv.floats`).
 from __future__ import annotations
 
 from tilewright_riscv.floats.functions import UNARY
-from tilewright_riscv.floats.lanes import Dialect
 from tilewright_riscv.floats.machines import Machine
 from tilewright_riscv.floats.norm import norm_kernel
 from tilewright_riscv.floats.softmax import softmax_kernel
 from tilewright_riscv.floats.unary import gelu_kernel, unary_kernel
 from tilewright_siracusa.kernels.float_function_costs import LOGARITHM, ROW, run_cycles
-from tilewright_siracusa.kernels.sources import c_section
+from tilewright_siracusa.kernels.sources import DIALECT
 
-DIALECT = Dialect(
-    prefix="tw_xp", owner="tilewright_siracusa", math=c_section("float_math.h"), root=c_section("float_root.h")
-)
 MACHINE = Machine(target="siracusa", dialect=DIALECT, run_cycles=run_cycles, row_cycles=ROW, logarithm_cycles=LOGARITHM)
 
 KERNELS = (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tilewright.api.kernel import Section, SectionTemplate, section_file, template_file
+from tilewright_riscv.floats.lanes import Dialect
+from tilewright_riscv.floats.sections import scalar_section
 
 _PACKAGE = "tilewright_siracusa.kernels"
 
@@ -21,5 +23,6 @@ FINISH = c_template("tw_xp_finish_${limit}", "finish.c.mako")
 DOT = c_template("tw_xp_dot_${kind}${'_apart' if apart else ''}", "dot.c.mako")
 TURN = c_template("tw_xp_turn_${kind}_${'taps' if weighted else 'ones'}", "turn.c.mako")
 LANES = c_template("${function}", "lanes.c.mako", FINISH, TURN)
+DIALECT = Dialect(prefix="tw_xp", owner="tilewright_siracusa", fpu=c_section("float_fpu.h"))
 FLOAT_FINISH = c_template("tw_xp_f32_finish_${clip}", "float_finish.c.mako")
-FLOAT_DOT = c_template("tw_xp_f32_dot_${form}", "float_dot.c.mako")
+FLOAT_DOT = c_template("tw_xp_f32_dot_${form}", "float_dot.c.mako", scalar_section(DIALECT))

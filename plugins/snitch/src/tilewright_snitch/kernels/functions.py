@@ -25,8 +25,7 @@ from tilewright_snitch.machine import code_cycles
 DIALECT = Dialect(
     prefix="tw_sn",
     owner="tilewright_snitch",
-    math=c_section("float_math.h"),
-    root=c_section("float_root.h"),
+    fpu=c_section("float_fpu.h"),
     constant="tw_sn_f32_fixed({0})",
     streamed=streamed,
 )

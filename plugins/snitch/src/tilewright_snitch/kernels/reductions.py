@@ -13,7 +13,7 @@ from tilewright.api.kernel import Call, Kernel, PartialSums, Sections, TileShape
 from tilewright_riscv.floats.functions import LARGEST, SMALLEST, TOTAL
 from tilewright_riscv.floats.lanes import Program
 from tilewright_riscv.floats.machines import INCLUDES, c_float, not_floats
-from tilewright_riscv.floats.sections import function_section
+from tilewright_riscv.floats.sections import function_section, scalar_section
 from tilewright_snitch.kernels.function_costs import ORDERED_CYCLES, SUMMED_CYCLES, code_bytes, run_cycles
 from tilewright_snitch.kernels.functions import DIALECT
 from tilewright_snitch.kernels.layers import NEAR
@@ -107,7 +107,7 @@ ${line}
 
 def _kernel(op: str) -> Kernel:
     program, _ = _PROGRAMS[op]
-    sections: Sections = (DIALECT.math, function_section(program, DIALECT), _RUN)
+    sections: Sections = (scalar_section(DIALECT), function_section(program, DIALECT), _RUN)
     return Kernel(
         name=f"snitch.reduce_{op.removeprefix('Reduce').lower()}",
         op=op,

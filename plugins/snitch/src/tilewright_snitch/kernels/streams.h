@@ -41,8 +41,8 @@ TW_KERNEL double tw_sn_pair(float value)
     return both;
 }
 
-/* The sum of two halves. It goes through memory: only loads and stores take a register apart. */
-TW_KERNEL float tw_sn_halves(double both)
+/* The two halves of a register. They go through memory: only loads and stores take it apart. */
+TW_KERNEL float tw_sn_apart(double both, float *upper)
 {
     double room;
     float low, high;
@@ -50,7 +50,16 @@ TW_KERNEL float tw_sn_halves(double both)
                      : "=&f"(low), "=&f"(high)
                      : "f"(both), "r"(&room)
                      : "memory");
-    return low + high;
+    *upper = high;
+    return low;
+}
+
+/* The sum of two halves. */
+TW_KERNEL float tw_sn_halves(double both)
+{
+    float upper;
+    const float lower = tw_sn_apart(both, &upper);
+    return lower + upper;
 }
 
 /* Until the float unit has done all that it was given. */
