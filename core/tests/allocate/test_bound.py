@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Iterator, Mapping
 
-from tilewright.allocate.bound import lower_bounds
+from tilewright.allocate.bound import _grown, lower_bounds
 from tilewright.ir.allocation import Block, Pool, Problem
 from tilewright.testing.allocation_problems import block, ram
 
@@ -105,3 +106,28 @@ def test_many_blocks_are_counted_at_every_moment() -> None:
             for at in range(40)
         ]
         assert lower_bounds(ram(*blocks)) == {"ram": max(alive)}
+
+
+class Ranks(Mapping[int, int]):
+    """Every number's rank is itself; those that are asked for are counted."""
+
+    def __init__(self, count: int) -> None:
+        self.count, self.asked = count, 0
+
+    def __getitem__(self, number: int) -> int:
+        self.asked += 1
+        return number
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.count))
+
+    def __len__(self) -> int:
+        return self.count
+
+
+def test_a_set_grows_among_neighbours_only() -> None:
+    """Of a chain of a thousand blocks each meets two: looking at all of them for each was most of `check`."""
+    ranks = Ranks(1000)
+    adjacent = {number: {number - 1, number + 1} & set(ranks) for number in ranks}
+    assert _grown(500, ranks, adjacent) == [500, 499]
+    assert ranks.asked == 2

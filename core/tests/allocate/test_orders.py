@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tilewright.allocate.orders import cheap_orders, skyline
-from tilewright.allocate.packing import prepare
+from tilewright.allocate.packing import Yard, lowest_offset, prepare
 from tilewright.testing.allocation_problems import block, ram, random_problem
 
 
@@ -34,3 +34,28 @@ def test_the_skyline_takes_what_can_start_lowest() -> None:
     yard = prepare(ram(*blocks))
     assert skyline(yard, [10, 2, 1, 2])[0] == 1
     assert skyline(yard, [10, 1, 2, 2])[0] == 2
+
+
+def looked_through(yard: Yard, life: list[int]) -> tuple[int, ...]:
+    """The skyline, all that waits looked at for every block, and its start worked out anew."""
+    blocks, placed = yard.problem.blocks, dict[int, int]()
+    tops = {i: one.fixed_offset + one.size_bytes for i, one in enumerate(blocks) if one.fixed_offset is not None}
+
+    def key(index: int) -> tuple[int, int, int, int]:
+        under = max((tops[other] for other in yard.conflicts[index] if other in tops), default=0)
+        start = lowest_offset(yard, index, yard.candidates[index][0], under)
+        return start, -life[index], -blocks[index].size_bytes, index
+
+    while len(placed) < len(yard.movable):
+        found = min(key(index) for index in yard.movable if index not in placed)
+        placed[found[-1]], tops[found[-1]] = found[0], found[0] + blocks[found[-1]].size_bytes
+    return tuple(placed)
+
+
+@given(st.randoms(use_true_random=False))
+def test_the_skyline_is_that_of_looking_through_all_that_waits(chance: random.Random) -> None:
+    yard = prepare(random_problem(chance))
+    if any(not yard.candidates[index] for index in yard.movable):
+        return
+    life = [sum(last - first + 1 for first, last in one.lifetimes) for one in yard.problem.blocks]
+    assert skyline(yard, life) == looked_through(yard, life)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from tilewright.allocate import overlays as module
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.overlays import OverlaidBuffers, as_proved, chosen, with_overlays
 from tilewright.errors import TilewrightError
@@ -99,3 +102,27 @@ def test_what_was_chosen_is_no_proof() -> None:
         places = {one.name: Place(pool="ram", offset_bytes=one.fixed_offset or top) for one in problem.blocks}
         found = as_proved(problem, Solution(status="optimal", places=places), {"x", "y"})
         assert (found.status, found.bounds) == (status, {"ram": 320})
+
+
+class CountingFit:
+    """Places as `BestFit` does, and says how often."""
+
+    solved = 0
+
+    def solve(self, problem: Problem, budget: Budget) -> Solution:
+        """See `Allocator.solve`."""
+        CountingFit.solved += 1
+        return BestFit().solve(problem, budget)
+
+
+def test_no_other_start_is_placed_once_nothing_can_be_lower(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a chain with one layer that is wider, every other body is as good at the lowest place as anywhere."""
+    monkeypatch.setattr(module, "BestFit", CountingFit)
+    blocks = [block(f"x{at}", 64 + 16 * (at % 3), at, at + 1) for at in range(30)]
+    blocks[15] = replace(blocks[15], size_bytes=4096)
+    pairs = tuple(over(f"x{at + 1}", f"x{at}", 16) for at in range(0, 30, 3))
+    CountingFit.solved = 0
+    problem = with_overlays(Problem(blocks=tuple(blocks), pools=(POOL,)), pairs)
+    assert CountingFit.solved <= 4 * len(pairs)  # every start of every body, and each way twice: 100
+    found = BestFit().solve(problem, Budget(work=0))
+    assert max(found.places[one.name].offset_bytes + one.size_bytes for one in blocks) == 4096 + 96

@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tilewright.ir.dtypes import DType
 from tilewright.ir.regions import Repeated
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.testing.sketch import Sketch
+from tilewright.tile import row_order
 from tilewright.tile.row_lives import RowLives
-from tilewright.tile.row_order import Play, folded, follow, play
+from tilewright.tile.row_order import Play, Plays, folded, follow, play
 from tilewright.tile.row_steps import RowStep, RowSteps
 
 SEEDS = range(40)
@@ -108,3 +111,35 @@ def test_folding_changes_no_call(calls: list[int]) -> None:
 def test_what_is_repeated_is_there_once() -> None:
     assert folded([9, *[0, 1, 2] * 5, 9]) == (Repeated((9,)), Repeated((0, 1, 2), 5), Repeated((9,)))
     assert folded([0, 1, 0, 1]) == (Repeated((0, 1, 0, 1)),)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_was_played_before_is_the_same(seed: int) -> None:
+    """With steps of other names and sizes as well, as long as they have the same rows."""
+    first = played(seed, 1)
+    if first is None:
+        return
+    steps, plays = [member.one for member in first.members], Plays()
+    trips, leaving = [member.trips for member in first.members], {one.output.value: False for one in steps}
+    found = [plays.play(steps, trips, leaving) for _ in range(2)]
+    assert found[0] == found[1] == play(steps, trips, leaving)
+
+
+def test_equal_steps_are_played_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a chain of equal layers, all parts of the same length; each was played, for every last step."""
+    counts = list[int]()
+    monkeypatch.setattr(row_order, "play", lambda *given: counts.append(len(given[0])) or play(*given))
+    sketch = Sketch(operators=vocabulary())
+    value = sketch.input("x", DType.I8, (1, 4, 16, 16))
+    rows = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
+    for _ in range(12):
+        value = sketch.node("MaxPool", (value,), rows)
+    steps = RowSteps(on_one_memory(sketch.finish(value)))
+    plays, chosen = Plays(), [steps.at(index) for index in range(12)]
+    for last in range(5, 11):  # the last of all has rows along the channels
+        part = chosen[last - 5 : last + 1]
+        leaving = {one.output.value: one is part[-1] for one in part}
+        calls = plays.play(part, [1] * 6, leaving)
+        assert [member.one for member in calls.members] == part
+        assert calls == play(part, [1] * 6, leaving)
+    assert counts == [6]

@@ -9,7 +9,7 @@ Where such blocks may be in several pools, a pool must hold at least what the ot
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -129,8 +129,9 @@ def _cliques(problem: Problem, present: set[int], conflicts: Sequence[Sequence[i
     around = {number: sum(size[other] for other in adjacent[number]) + size[number] for number in present}
     for weight in (size, around):
         heaviest_first = sorted(present, key=lambda number: (-weight[number], number))
+        rank = {number: at for at, number in enumerate(heaviest_first)}
         for seed in heaviest_first:
-            yield _grown(seed, heaviest_first, adjacent)
+            yield _grown(seed, rank, adjacent)
 
 
 def _alive_at_once(problem: Problem, present: set[int]) -> Iterable[list[int]]:
@@ -152,10 +153,10 @@ def _alive_at_once(problem: Problem, present: set[int]) -> Iterable[list[int]]:
             del alive[number]
 
 
-def _grown(seed: int, order: Sequence[int], adjacent: dict[int, set[int]]) -> list[int]:
-    """A set of pairwise conflicting blocks around `seed` that nothing can be added to."""
+def _grown(seed: int, rank: Mapping[int, int], adjacent: dict[int, set[int]]) -> list[int]:
+    """A set of pairwise conflicting blocks around `seed` that nothing can be added to; the first by rank come first."""
     clique, common = [seed], adjacent[seed]
-    for number in order:
+    for number in sorted(common, key=rank.__getitem__):
         if number in common:
             clique.append(number)
             common = common & adjacent[number]

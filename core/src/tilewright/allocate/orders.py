@@ -4,6 +4,8 @@ Does not know gaps or capacities.
 
 from __future__ import annotations
 
+import heapq
+
 from tilewright.allocate.packing import Yard, lowest_offset
 
 
@@ -40,12 +42,17 @@ def skyline(yard: Yard, life: list[int]) -> tuple[int, ...]:
                 level[other] = max(level[other], block.fixed_offset + block.size_bytes)
     waiting, order = set(yard.movable), list[int]()
     start = {index: lowest_offset(yard, index, yard.candidates[index][0], level[index]) for index in waiting}
-    while waiting:
-        chosen = min(waiting, key=lambda i: (start[i], -life[i], -blocks[i].size_bytes, i))
+    heap = [(start[index], -life[index], -blocks[index].size_bytes, index) for index in waiting]
+    heapq.heapify(heap)
+    while heap:
+        lowest, *_, chosen = heapq.heappop(heap)
+        if chosen not in waiting or lowest < start[chosen]:
+            continue  # it was raised since
         waiting.remove(chosen)
         order.append(chosen)
         top = start[chosen] + blocks[chosen].size_bytes
         for other in yard.conflicts[chosen]:
             if other in waiting and start[other] < top:
                 start[other] = lowest_offset(yard, other, yard.candidates[other][0], top)
+                heapq.heappush(heap, (start[other], -life[other], -blocks[other].size_bytes, other))
     return tuple(order)

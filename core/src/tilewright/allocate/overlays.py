@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.bound import lower_bounds
+from tilewright.allocate.conflicts import neighbours
 from tilewright.check.allocation import peaks
 from tilewright.errors import usage_error
-from tilewright.ir.allocation import Block, Budget, Problem, Solution
+from tilewright.ir.allocation import Block, Budget, Place, Problem, Solution
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Tiled
@@ -52,18 +54,40 @@ def with_overlays(problem: Problem, overlays: Sequence[OverlaidBuffers]) -> Prob
     """
     names = {block.name for block in problem.blocks}
     present = [one for one in overlays if {one.taker, one.giver} <= names]
-    every = problem
+    every = free = _Placed(problem)
     for body in _bodies(present):
-        every = _lowest(every, body, present)
-    return every if len(present) < 2 else min((every, _some(problem, present)), key=_peak)
+        every = _lowest(every.problem, body, present)
+    return (every if len(present) < 2 else min((every, _some(free, present)), key=_peak)).problem
 
 
-def _some(problem: Problem, overlays: Sequence[OverlaidBuffers]) -> Problem:
+class _Placed:
+    """A problem, and everything where quick orders place it in pools without an end: worked out once, if asked for."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    @cached_property
+    def places(self) -> Mapping[str, Place]:
+        """By block; none where that is not possible."""
+        return BestFit().solve(_endless(self.problem), Budget(work=0)).places
+
+    @cached_property
+    def peak(self) -> float:
+        """Infinite where pinned blocks are over each other, and no overlay says that they may."""
+        used = peaks(self.problem, Solution(status="feasible", places=self.places)) if self.places else {}
+        return sum(used.values()) if self.places else float("inf")
+
+
+def _peak(placed: _Placed) -> float:
+    return placed.peak
+
+
+def _some(placed: _Placed, overlays: Sequence[OverlaidBuffers]) -> _Placed:
     """Only with the bodies that make what lives with them lower, each in its turn."""
     for body in _bodies(overlays):
-        ways = (problem, _lowest(problem, body, overlays))
-        problem = min(ways, key=lambda one: (_peak(one), _peak_beside(one, body)))
-    return problem
+        ways = (placed, _lowest(placed.problem, body, overlays))
+        placed = min(ways, key=lambda one: (one.peak, _peak_beside(one, body)))
+    return placed
 
 
 def chosen(overlays: Sequence[OverlaidBuffers], problem: Problem) -> frozenset[str]:
@@ -94,11 +118,28 @@ def _bodies(overlays: Sequence[OverlaidBuffers]) -> Iterator[Body]:
         yield {name: at - lowest_at for name, at in body.items()}
 
 
-def _lowest(problem: Problem, body: Body, overlays: Sequence[OverlaidBuffers]) -> Problem:
+def _lowest(problem: Problem, body: Body, overlays: Sequence[OverlaidBuffers]) -> _Placed:
     """The problem with the body at the start from which everything together is lowest, as quick orders place it."""
     pairs = tuple((one.taker, one.giver) for one in overlays if one.taker in body)
-    ways = [_fixed(problem, body, start, pairs) for start in _starts(problem, body)]
-    return ways[0] if len(ways) == 1 else min(ways, key=_peak)
+    ways = [_Placed(_fixed(problem, body, start, pairs)) for start in _starts(problem, body)]
+    return ways[0] if len(ways) == 1 else _first_lowest(ways, _floor(problem, body, pairs))
+
+
+def _first_lowest(ways: Sequence[_Placed], floor: int) -> _Placed:
+    """None is lower than the floor: those after one that is there are not placed."""
+    best = ways[0]
+    for way in ways[1:]:
+        if best.peak <= floor:
+            break
+        best = min(best, way, key=_peak)
+    return best
+
+
+def _floor(problem: Problem, body: Body, pairs: Sequence[tuple[str, str]]) -> int:
+    """Bytes of all pools that are needed, wherever the body begins."""
+    blocks = (replace(one, fixed_offset=None) if one.name in body else one for one in problem.blocks)
+    free = replace(problem, blocks=tuple(blocks), compatible=(*problem.compatible, *pairs))
+    return sum(lower_bounds(_endless(free)).values())
 
 
 def _fixed(problem: Problem, body: Body, start: int, pairs: Sequence[tuple[str, str]]) -> Problem:
@@ -107,25 +148,24 @@ def _fixed(problem: Problem, body: Body, start: int, pairs: Sequence[tuple[str, 
     return replace(problem, blocks=tuple(blocks), compatible=(*problem.compatible, *pairs))
 
 
-def _peak(problem: Problem) -> float:
-    """Infinite where pinned blocks are over each other, and no overlay says that they may."""
-    found = _quickly(problem)
-    return sum(peaks(problem, found).values()) if found.places else float("inf")
+def _endless(problem: Problem) -> Problem:
+    return replace(problem, pools=tuple(replace(pool, capacity_bytes=None) for pool in problem.pools))
 
 
-def _peak_beside(problem: Problem, body: Body) -> float:
+def _peak_beside(placed: _Placed, body: Body) -> float:
     """Of what is there together with any block of the body."""
-    own, places = [one for one in problem.blocks if one.name in body], _quickly(problem).places
-    if not places:
+    if not placed.places:
         return float("inf")
-    beside = (one for one in problem.blocks if any(_meet(one, other) for other in own))
-    return max(places[one.name].offset_bytes + one.size_bytes for one in beside)
+    beside = (block for one, met in _met(placed.problem, body) for block in (one, *met))
+    return max(placed.places[one.name].offset_bytes + one.size_bytes for one in beside)
 
 
-def _quickly(problem: Problem) -> Solution:
-    """Everything where quick orders place it, in pools without an end."""
-    endless = tuple(replace(pool, capacity_bytes=None) for pool in problem.pools)
-    return BestFit().solve(replace(problem, pools=endless), Budget(work=0))
+def _met(problem: Problem, body: Body) -> Iterator[tuple[Block, list[Block]]]:
+    """The blocks of a body, each with all that are alive together with it."""
+    meetings = neighbours(replace(problem, compatible=(), conflicts=()))
+    for one, others in zip(problem.blocks, meetings, strict=True):
+        if one.name in body:
+            yield one, [problem.blocks[other] for other in others]
 
 
 def _starts(problem: Problem, body: Body) -> Iterator[int]:
@@ -142,29 +182,29 @@ def _starts(problem: Problem, body: Body) -> Iterator[int]:
     if demanded:
         yield demanded.pop()
         return
-    obstacles = [*_obstacles(problem, body)]
+    met = [*_met(problem, body)]
+    obstacles = [*_obstacles(met, body)]
     grain = max(blocks[name].align for name in body)
-    yield from sorted({_clear(obstacles, grain, max(start, 0)) for start in (0, *_behind(problem, body))})
+    yield from sorted({_clear(obstacles, grain, max(start, 0)) for start in (0, *_behind(met, body))})
 
 
-def _behind(problem: Problem, body: Body) -> Iterator[int]:
+def _behind(met: Sequence[tuple[Block, Sequence[Block]]], body: Body) -> Iterator[int]:
     """Starts with which one of the body's blocks lies on the largest of what it meets, or on all of that."""
-    for one in (block for block in problem.blocks if block.name in body):
-        met = [other for other in problem.blocks if other.name not in body and _meet(one, other)]
-        sizes = sorted((other.size_bytes for other in met), reverse=True)
+    for one, every in met:
+        others = [other for other in every if other.name not in body]
+        sizes = sorted((other.size_bytes for other in others), reverse=True)
         for first in sorted({first for first, _ in one.lifetimes} | {last for _, last in one.lifetimes}):
-            sizes.append(sum(other.size_bytes for other in met if _alive(other, first)))
+            sizes.append(sum(other.size_bytes for other in others if _alive(other, first)))
         yield from (size - body[one.name] for size in {*sizes[:_MOST_SIZES], *sizes[-2:]})
 
 
-def _obstacles(problem: Problem, body: Body) -> Iterator[tuple[int, int]]:
+def _obstacles(met: Sequence[tuple[Block, Sequence[Block]]], body: Body) -> Iterator[tuple[int, int]]:
     """Starts, from the first to before the last, with which a block of the body is where something fixed is."""
-    fixed = [(other, other.fixed_offset) for other in problem.blocks if other.fixed_offset is not None]
-    for one in (block for block in problem.blocks if block.name in body) if fixed else ():
+    for one, others in met:
         at = body[one.name]
-        for other, offset in fixed:
-            if _meet(one, other):
-                yield offset - at - one.size_bytes + 1, offset - at + other.size_bytes
+        for other in others:
+            if other.fixed_offset is not None:
+                yield other.fixed_offset - at - one.size_bytes + 1, other.fixed_offset - at + other.size_bytes
 
 
 def _clear(obstacles: Sequence[tuple[int, int]], grain: int, start: int) -> int:
@@ -173,10 +213,6 @@ def _clear(obstacles: Sequence[tuple[int, int]], grain: int, start: int) -> int:
     while (end := max((end for first, end in obstacles if first <= start < end), default=start)) > start:
         start = align_up(end, grain)
     return start
-
-
-def _meet(one: Block, other: Block) -> bool:
-    return any(low <= last and first <= high for first, last in one.lifetimes for low, high in other.lifetimes)
 
 
 def _alive(one: Block, step: int) -> bool:

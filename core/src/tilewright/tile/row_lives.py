@@ -1,5 +1,5 @@
-"""Knows how long values are needed, and what their buffers take, as regions by rows ask: each worked out once.
-Does not know segments, nor the order inside them.
+"""Knows how long values are needed, and what their buffers take, as regions by rows ask: each worked out once;
+so are plays of steps. Does not know segments, nor the order inside them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from itertools import accumulate
 from tilewright.ir.decisions import OUTSIDE
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer
+from tilewright.tile.row_order import Plays
 from tilewright.tile.row_steps import RowSteps
 
 
@@ -18,7 +19,7 @@ class RowLives:
     """Of a machine's schedule. Steps are their numbers in it."""
 
     def __init__(self, steps: RowSteps) -> None:
-        self.steps, self.machine = steps, steps.machine
+        self.steps, self.machine, self.plays = steps, steps.machine, Plays()
         self.buffers = {buffer.name: buffer for buffer in self.machine.scheduled.buffers}
         self.sizes = {name: buffer.size_bytes for name, buffer in self.buffers.items()}
         self.beyond = len(self.machine.scheduled.steps)  # a number that no step has

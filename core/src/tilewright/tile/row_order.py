@@ -9,7 +9,7 @@ that end with it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field
 
 from tilewright.ir.dataclass import dataclass
@@ -58,6 +58,42 @@ def play(steps: Sequence[RowStep], trips: Sequence[int], leaving: Mapping[str, b
         while members[number].made < members[number].one.extent:
             _demand(members, number, calls)
     return Play(members=members, calls=tuple(calls))
+
+
+class Plays:
+    """Plays of steps. Only their rows count, and who reads which of them: of equal ones one is played."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, Play] = {}
+        self._windows: dict[Hashable, int] = {}
+
+    def play(self, steps: Sequence[RowStep], trips: Sequence[int], leaving: Mapping[str, bool]) -> Play:
+        """The same as `play`."""
+        key = self._rows_of(steps, trips, leaving)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = play(steps, trips, leaving)
+            return known
+        members = _members(steps, trips)
+        for member, other in zip(members, known.members, strict=True):
+            member.made, member.calls, member.low = other.made, other.calls, other.low
+            member.kept, member.moved = other.kept, other.moved
+        return Play(members=members, calls=known.calls)
+
+    def _rows_of(self, steps: Sequence[RowStep], trips: Sequence[int], leaving: Mapping[str, bool]) -> Hashable:
+        """All of the steps that a play depends on."""
+        makers = {one.output.value: number for number, one in enumerate(steps[:-1])}
+        return tuple(
+            (
+                *(one.extent, count, one.axis is None, one.rows, leaving[one.output.value]),
+                *((makers[read.value], self._window(read)) for read in one.reads if read.value in makers),
+            )
+            for one, count in zip(steps, trips, strict=True)
+        )
+
+    def _window(self, read: RowRead) -> int:
+        """A number for the rows that are read; the same for equal ones."""
+        return self._windows.setdefault((read.low, read.high), len(self._windows))
 
 
 def follow(steps: Sequence[RowStep], trips: Sequence[int], calls: Sequence[int]) -> Play:

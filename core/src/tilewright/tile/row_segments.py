@@ -14,7 +14,7 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer
 from tilewright.tile.row_lives import RowLives
-from tilewright.tile.row_order import Member, Play, play
+from tilewright.tile.row_order import Member, Play
 from tilewright.tile.row_overlays import Overlays
 from tilewright.tile.row_steps import CALL_CYCLES, RowStep, RowSteps
 from tilewright.tile.row_stripes import in_stripes
@@ -83,7 +83,7 @@ def played(lives: RowLives, first: int, last: int, rows: int, stripes: int = 1) 
     if stripes > 1:
         chosen = in_stripes(lives.steps, chosen, stripes)
     leaving = {one.output.value: lives.leaves(one.index, last) for one in chosen}
-    return play(chosen, [one.trips(rows) for one in chosen], leaving)
+    return lives.plays.play(chosen, [one.trips(rows) for one in chosen], leaving)
 
 
 def _first(lives: RowLives, last: int) -> int:
