@@ -56,7 +56,8 @@ def parts_of(graph: Graph) -> tuple[CheckedStep, ...]:
     scheduled = schedule(bound, vocabulary(), Decisions(order=STEPS))
     tiled = tile(scheduled, vocabulary(), WholeTiler(), Decisions())
     plan = CheckedPlan(
-        tiled=tiled, operators=vocabulary(), nodes={}, numbers={}, buffers={one.name: one for one in tiled.buffers}
+        tiled=tiled, operators=vocabulary(), nodes={}, numbers={}, buffers={one.name: one for one in tiled.buffers},
+        views={},
     )  # fmt: skip
     found = []
     for site in map(bound.site, bound.graph.nodes):

@@ -30,6 +30,7 @@ def _plan() -> CheckedPlan:
         nodes={node.name: node},
         buffers={buffer.name: buffer for buffer in tiled.buffers},
         numbers={node.name: 0},
+        views={},
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute
+from tilewright.ir.graph import Attribute, Graph
 from tilewright.lower import lower
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner
@@ -31,6 +31,11 @@ def _text() -> str:
     y = sketch.node("Conv", (x, sketch.constant(np.ones((8, 4, 3, 3), np.float32))), three)
     y = sketch.node("Conv", (y, sketch.constant(np.ones((8, 8, 1, 1), np.float32))), one)
     z = sketch.node("ReduceSum", (y,), {"axes": (2, 3), "keepdims": 0})
+    return generated(sketch.finish(z))
+
+
+def generated(graph: Graph) -> str:
+    """The C of a network in the least memory."""
     planner = Planner(
         operators=vocabulary(),
         kernels=portable_kernels(),
@@ -38,7 +43,7 @@ def _text() -> str:
         allocator=BestFit(),
         optimize="ram",
     )
-    plan = Fitting(planner=planner).plan(planner.bind(sketch.finish(z), ONE_MEMORY))
+    plan = Fitting(planner=planner).plan(planner.bind(graph, ONE_MEMORY))
     made = emit(lower(plan, vocabulary(), "net"), EmitOptions(const_format="c"))
     return made.files["net.c"].decode()
 
@@ -69,3 +74,30 @@ def test_sums_begin_with_the_first_row_and_end_with_the_last(text: str) -> None:
 
 def test_every_step_says_what_it_has_made(text: str) -> None:
     assert all(f"tw_made(&rows[{number}], row + 1);" in function(text, number) for number in range(3))
+
+
+def flattened(*, last: bool) -> str:
+    """The rows of a product over what a convolution makes, four channels of 12 x 10, flattened."""
+    sketch = Sketch(operators=vocabulary())
+    y = sketch.input("x", DType.F32, (1, 2, 12, 10))
+    taps: dict[str, Attribute] = {"kernel_shape": (3, 3), "strides": (1, 1), "pads": (1,) * 4, "dilations": (1, 1)}
+    for channels in (2, 4):
+        weights = sketch.constant(np.ones((4, channels, 3, 3), np.float32))
+        y = sketch.node("Conv", (y, weights), {**taps, "group": 1})
+    y = sketch.node("Transpose", (y,), {"perm": (0, 2, 3, 1)}) if last else y
+    y = sketch.node("Reshape", (y,), {"shape": (1, 480)})
+    z = sketch.node("Gemm", (y, sketch.constant(np.ones((480, 7), np.float32))), {})
+    return function(generated(sketch.finish(z)), 2)
+
+
+def test_of_channels_first_there_is_a_call_of_the_kernel_for_each_channel() -> None:
+    text = flattened(last=False)
+    assert "for (int32_t run = 0; run < 4; ++run)" in text
+    assert "row == 0 && run == 0" in text and "row + 1 == 12 && run == 3" in text
+
+
+def test_of_channels_last_a_row_is_one_call_of_the_kernel() -> None:
+    text = flattened(last=True)
+    assert "run" not in text.replace("tw_run", "")
+    assert "row == 0" in text and "row + 1 == 12" in text
+    assert ".depth = 40" in text

@@ -24,6 +24,7 @@ class Replay:
     def __init__(self, allocated: Allocated, operators: Mapping[str, Operator]) -> None:
         self.allocated, self.operators = allocated, operators
         self.scheduled = allocated.tiled.scheduled
+        self.views = self.scheduled.views
         self.graph = self.scheduled.bound.graph
         self.nodes = {node.name: node for node in self.graph.nodes}
         self.buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
@@ -81,13 +82,16 @@ class Replay:
     def _touched(self, names: list[str]) -> tuple[list[str], list[str]]:
         """Values these nodes read from and write to memory; what stays inside a pattern or a group is neither."""
         nodes = [self.nodes[name] for name in names]
-        made = {name for node in nodes for name in node.outputs}
+        made = self.scheduled.with_views({name for node in nodes for name in node.outputs})
         reads = {name: None for node in nodes for name in node.inputs if name and name not in self.graph.constants}
         writes = [name for node in nodes for name in node.outputs if node is nodes[-1] or self._leaves(name, names)]
         return [name for name in reads if name not in made], writes
 
     def _leaves(self, name: str, inside: list[str]) -> bool:
-        return name in self.graph.outputs or any(node.name not in inside for node in self.readers[name])
+        """Whether a value, or one that shows its bytes, is an output or read by others than the nodes `inside`."""
+        shown = [view for node in self.readers[name] for view in node.outputs if view in self.views]
+        read = any(node.name not in inside for node in self.readers[name] if not self.views.keys() & set(node.outputs))
+        return name in self.graph.outputs or read or any(self._leaves(view, inside) for view in shown)
 
     def _in_place(self, step: Step, read: str, written: str, reads: list[str]) -> bool:
         """Whether the kernel may write `written` over `read`: declared, exactly on top of it, all in one call."""

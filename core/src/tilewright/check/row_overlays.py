@@ -59,7 +59,7 @@ def overlay_replay(plan: CheckedPlan, region: Region, steps: Sequence[CheckedSte
     """Of the last step's output, at the beginning; None where it has bytes of its own."""
     output = steps[-1].outputs[0]
     held = region.held.get(output.value)
-    over = next((one for step in steps for one in step.operands if held and one.value == held.over), None)
+    over = next((one for step in steps for one in step.operands if held and _is(plan, one.value, held.over)), None)
     if held is None or over is None:
         return None
     backward = region.rows is not None and region.rows.backward
@@ -69,8 +69,13 @@ def overlay_replay(plan: CheckedPlan, region: Region, steps: Sequence[CheckedSte
         apart_bytes=_apart(plan, held, output, over) if backward else held.lag_bytes,
         backward=backward,
         buffer=over.buffer,
-        inner=frozenset(region.inner),
+        inner=plan.tiled.scheduled.with_views(region.inner),
     )
+
+
+def _is(plan: CheckedPlan, read: str, over: str) -> bool:
+    """Whether what is read is a value, or shows its bytes."""
+    return over in (read, plan.views.get(read))
 
 
 def _apart(plan: CheckedPlan, held: HeldValue, output: BackingOperand, over: BackingOperand) -> int:

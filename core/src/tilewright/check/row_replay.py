@@ -13,13 +13,14 @@ from math import prod
 
 from tilewright.check.row_overlays import OverlayReplay, overlay_replay
 from tilewright.check.row_stripes import column_axis, column_fault, stripe_faults
+from tilewright.check.row_views import needed_outside, rows_through
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
 from tilewright.ir.access import Loop, MapAccess
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import bare_loop, mentions
 from tilewright.ir.kernel import TileShape
-from tilewright.ir.regions import HeldValue, Region, Rows
+from tilewright.ir.regions import HeldValue, Region, Rows, SplitReduction
 
 _COUNTER_BYTES = 4
 _NOTHING = -1
@@ -35,6 +36,7 @@ class _Played:
     axis: int | None  # of the output, along which every trip is a row; None: there with the last trip
     backward: bool
     columns: Mapping[str, tuple[int, int]]  # loop -> those of the stripe; none: all
+    sums: SplitReduction | None
     slots: list[int] = field(default_factory=list)
     readers: list[tuple[_Played, BackingOperand]] = field(default_factory=list)
     made: int = 0
@@ -46,7 +48,18 @@ class _Played:
 
     @property
     def extent(self) -> int:
-        return self.loop.extent if self.loop else 1
+        """Trips, or rows where several trips are one."""
+        of_a_row = self.sums.runs * self.sums.length if self.sums else 1
+        return self.loop.extent // of_a_row if self.loop else 1
+
+    def boxes(self, low: int, high: int) -> Iterator[dict[str, tuple[int, int]]]:
+        """What each call of the kernel computes, of the rows after the first `low` up to `high`."""
+        if self.loop is None or self.sums is None:
+            yield self.box(low, high)
+            return
+        part = self.loop.extent // self.sums.runs
+        for run in range(0, self.loop.extent, part):
+            yield self.box(run + low * self.sums.length, run + high * self.sums.length)
 
     def box(self, low: int, high: int) -> dict[str, tuple[int, int]]:
         """All trips of every loop but its own, and of columns; of its own so many as it makes after the first `low`, up
@@ -57,11 +70,6 @@ class _Played:
             return box
         ends = (self.loop.extent - high, self.loop.extent - low) if self.backward else (low, high)
         return {**box, self.loop.name: ends}
-
-    def rows(self, item: BackingOperand, axis: int, low: int, high: int) -> tuple[int, int]:
-        """Rows of an operand that trips `low` .. `high - 1` read."""
-        span = self.step.access.window(item.name, self.box(low, high))[axis]
-        return span.low, span.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +115,15 @@ class RowReplay:
             yield f"step '{step.name}' has no loop '{name}'"
             return
         extent, grain = (loop.extent, step.kernel.multiples.get(name, 1)) if loop else (1, 1)
-        if trips < 1 or (trips < extent and trips % grain) or extent > 0xFFFF:
-            yield f"step '{step.name}' has {trips} trips of loop '{name}' in a call, of {extent}"
         sums = self.region.sums.get(step.name)
+        runs, length = (sums.runs, sums.length) if sums else (1, 1)
+        if runs < 1 or length < 1 or extent % (runs * length):
+            yield f"{extent} trips of loop '{name}' of step '{step.name}' are not {runs} times some rows of {length}"
+            return
+        rows = extent // (runs * length)
+        uneven = length % grain if runs > 1 else trips < rows and trips * length % grain
+        if trips < 1 or uneven or rows > 0xFFFF:
+            yield f"step '{step.name}' has {trips} trips of loop '{name}' in a call, of {rows}"
         if loop is None or loop.kind == "parallel":
             if sums is not None or (loop and _axis(step, name) is None):
                 yield f"rows of step '{step.name}' along loop '{name}' are no rows of its output"
@@ -125,13 +139,12 @@ class RowReplay:
         if inner != {value for value in self.region.held if value != last}:
             yield "what it holds is not what its steps, the last excepted, write"
             return
-        outside = {item.value for step in self.steps for item in step.operands if not item.written} - inner
+        read = {item.value for step in self.steps for item in step.operands if not item.written}
+        outside = (read | {self.plan.views.get(value, value) for value in read}) - inner
         scheduled = self.plan.tiled.scheduled
-        graph, storage = scheduled.bound.graph, scheduled.storage
+        storage = scheduled.storage
         for value, held in self.region.held.items():
-            readers = {node.name for node in graph.nodes if value in node.inputs}
-            needed = readers - set(self.region.steps) or value in graph.outputs
-            if needed and not held.leaves:
+            if not held.leaves and needed_outside(value, self.region.steps, scheduled.bound.graph, self.plan.views):
                 yield f"'{value}' is needed outside"
             if held.form != ("whole" if held.leaves else "rolling") or bool(held.over) != (value == last):
                 yield f"'{value}' is held as no region by rows holds values"
@@ -173,7 +186,7 @@ class RowReplay:
     def _begun(self, columns: Sequence[Mapping[str, tuple[int, int]]]) -> tuple[_Played, ...]:
         order = zip(self.steps, self.order.loops, self.order.trips, columns, strict=True)
         played = tuple(
-            _Played(step, _loop(step, loop), trips, _axis(step, loop), self.order.backward, own)
+            _Played(step, _loop(step, loop), trips, _axis(step, loop), self.order.backward, own, self._sums(step))
             for step, loop, trips, own in order
         )
         for one in played:
@@ -181,9 +194,12 @@ class RowReplay:
             one.slots = [_NOTHING] * (one.extent if held.leaves or one.axis is None else held.rows)
             one.readers = [
                 (other, item) for other in played for item in other.step.operands
-                if item.value == one.output.value and not item.written
+                if self.plan.views.get(item.value, item.value) == one.output.value and not item.written
             ]  # fmt: skip
         return played
+
+    def _sums(self, step: CheckedStep) -> SplitReduction | None:
+        return self.region.sums.get(step.name)
 
     def _call(self, one: _Played, played: Sequence[_Played]) -> str:
         end = min(one.made + one.trips, one.extent)
@@ -204,31 +220,47 @@ class RowReplay:
     def _overlaid(self, one: _Played, overlay: OverlayReplay) -> str:
         """Why a call would not find what the last step's output has taken the bytes of."""
         end = min(one.made + one.trips, one.extent)
+        boxes = list(one.boxes(one.made, end))
         if one.axis is not None or end == one.extent:
-            overlay.store(one.step, one.box(one.made, end))
-        return overlay.fault(one.step, one.box(one.made, end))
+            overlay.store(one.step, boxes[-1])
+        return next(filter(None, (overlay.fault(one.step, box) for box in boxes)), "")
 
     def _read(self, maker: _Played, one: _Played, item: BackingOperand, end: int) -> str:
         """Why not all that a call reads of a value is there."""
         if maker.axis is None:
             whole = maker.made == maker.extent
             return "" if whole else f"step '{one.step.name}' reads '{item.value}', which is not complete"
-        low, high = one.rows(item, maker.axis, one.made, end)
-        for row in range(low, high):
+        for row in self._rows_read(maker, one, item, end):
             slot = row - maker.first
             if not 0 <= slot < len(maker.slots) or maker.slots[slot] != row:
                 return f"step '{one.step.name}' reads row {row} of '{item.value}', which is not there"
+        if item.value != maker.output.value:
+            return f"'{item.value}' is read in stripes through a view" if maker.columns else ""
         return column_fault(maker.step, maker.columns, one.step, item, one.box(one.made, end))
 
     def _make_room(self, one: _Played) -> None:
         """Rows from the first that any reader would read next are moved to the beginning."""
         if one.axis is None:
             return
-        lows = [reader.rows(item, one.axis, reader.made, reader.made + 1)[0] for reader, item in one.readers]
-        first = min([one.made, *lows])
+        first = min([one.made, *(self._first_row(one, reader, item) for reader, item in one.readers)])
         kept = one.slots[first - one.first : one.made - one.first] if first >= one.first else []
         one.slots[:] = [*kept, *[_NOTHING] * (len(one.slots) - len(kept))]
         one.first = first
+
+    def _rows_read(self, maker: _Played, one: _Played, item: BackingOperand, end: int) -> Sequence[int]:
+        """The rows of what `maker` makes that a call up to `end` reads, through a view or not."""
+        axis, boxes = maker.axis or 0, list(one.boxes(one.made, end))
+        if item.value != maker.output.value:
+            return rows_through(maker.output, axis, one.step, item, boxes)
+        spans = [one.step.access.window(item.name, box)[axis] for box in boxes]
+        return range(min(span.low for span in spans), max(span.high for span in spans))
+
+    def _first_row(self, maker: _Played, one: _Played, item: BackingOperand) -> int:
+        """The first row that a reader would read next."""
+        if one.sums is not None and one.made == one.extent:
+            return maker.made
+        found = self._rows_read(maker, one, item, one.made + 1)
+        return found.start if isinstance(found, range) else min(found)
 
     # --- buffers
 
@@ -265,9 +297,9 @@ class RowReplay:
         for columns in self._stripes():
             for step, name, trips, own in zip(self.steps, self.order.loops, self.order.trips, columns, strict=True):
                 box = {loop.name: (0, loop.extent) for loop in step.access.loops} | dict(own)
-                shape = TileShape(
-                    site=step.site, access=step.access, box={**box, **({name: (0, trips)} if name else {})}
-                )
+                length = self.region.sums[step.name].length if step.name in self.region.sums else 1
+                most = {name: (0, trips * length)} if name else {}
+                shape = TileShape(site=step.site, access=step.access, box={**box, **most})
                 needed = max(needed, step.kernel.scratch_bytes(shape))
         buffer = self.plan.buffers.get(f"{self.region.name}.scratch")
         alive = buffer is not None and buffer.first <= number <= buffer.last

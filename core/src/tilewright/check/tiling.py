@@ -25,6 +25,7 @@ def check_tiles(tiled: Tiled, operators: Mapping[str, Operator]) -> tuple[str, .
         nodes={node.name: node for node in tiled.scheduled.bound.graph.nodes},
         buffers={buffer.name: buffer for buffer in tiled.buffers},
         numbers={step.name: number for number, step in enumerate(tiled.scheduled.steps)},
+        views=tiled.scheduled.views,
     )
     found: list[str] = []
     for region in tiled.regions:

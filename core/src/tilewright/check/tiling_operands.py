@@ -43,6 +43,7 @@ class CheckedPlan:
     nodes: Mapping[str, Node]
     buffers: Mapping[str, Buffer]
     numbers: Mapping[str, int]  # of steps
+    views: Mapping[str, str]  # see `Scheduled.views`
 
     @property
     def platform(self) -> Platform:

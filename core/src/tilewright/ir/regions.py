@@ -44,8 +44,9 @@ class Rows:
 
     A step's rows are the trips of one of its loops, from the first on: of a parallel loop that is an axis of its
     output, or of a reduction, which is then computed in parts (`Region.sums`) and has its output with the last trip;
-    "" computes everything in one call. How far each step has come is a counter that the program keeps. Rows of an
-    inner value that nobody reads need not be computed. A step that is alone may go from the last row to the first.
+    "" computes everything in one call. Where an image is read flattened, several trips of the reduction are a row, and
+    counted as one. How far each step has come is a counter that the program keeps. Rows of an inner value that nobody
+    reads need not be computed. A step that is alone may go from the last row to the first.
     """
 
     loops: tuple[str, ...]  # by step
@@ -122,11 +123,20 @@ class SplitReduction:
     """A split reduction: its loops, and the type of the partial results that pass from one part of it to the next.
 
     They are in an accumulator of their own, or, where `in_output`, in the output's tile, whose type is theirs.
+
+    In the order `Rows` the loop may go through an image that is read flattened. Then a row of the image is `length`
+    trips in each of `runs` equal parts of the loop: of [C, H, W] C runs of W, or one of W*C with channels stored last.
     """
 
     loops: tuple[str, ...]
     dtype: DType
     in_output: bool = False
+    runs: int = 1
+    length: int = 1
+
+    def rows(self, trips: int) -> int:
+        """That so many trips of the loop are."""
+        return trips // (self.runs * self.length)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,9 @@ Does not know how any of them is made. Each refers to the one before it and can 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
+from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import Diagnostic, Refusal
@@ -111,6 +112,28 @@ class Scheduled:
     storage: Mapping[str, Storage]  # by value, constants excluded
     buffers: tuple[Buffer, ...]
     in_place: Mapping[str, str]  # output value -> input value it overwrites
+
+    @property
+    def views(self) -> Mapping[str, str]:
+        """By value that shows all bytes of another in another shape, that other one. Of views of views the first."""
+        executed = {name for step in self.steps for name in step.nodes}
+        found: dict[str, str] = {}
+        for node in self.bound.graph.nodes:
+            pairs = product(node.outputs, node.inputs) if node.name not in executed else ()
+            found |= {shown: found.get(of, of) for shown, of in pairs if self._same_bytes(of, shown)}
+        return found
+
+    def with_views(self, values: Collection[str]) -> frozenset[str]:
+        """These values, and those that show their bytes in another shape."""
+        views = self.views if values else {}
+        return frozenset((*values, *(shown for shown, of in views.items() if of in values)))
+
+    def _same_bytes(self, one: str, other: str) -> bool:
+        tensors = self.bound.graph.tensors
+        if one not in self.storage or self.storage[one] != self.storage.get(other):
+            return False
+        types = (tensors[one].dtype.size_bytes, tensors[other].dtype.size_bytes)
+        return types[0] == types[1] and tensors[one].elements == tensors[other].elements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

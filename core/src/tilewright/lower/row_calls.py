@@ -13,12 +13,24 @@ from tilewright.c_text.rendering import render_call, render_source
 from tilewright.ir.access import Access
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
-from tilewright.ir.expressions import Element, Expression, Field, FunctionCall, Name, Number, Reference, equal, folded
+from tilewright.ir.expressions import (
+    Element,
+    Expression,
+    Field,
+    FunctionCall,
+    Name,
+    Number,
+    Reference,
+    all_of,
+    equal,
+    folded,
+)
 from tilewright.ir.kernel import Call, Kernel, Matched, Operand
 from tilewright.ir.layout import Layout, strides
 from tilewright.ir.program import Parameter, Part
+from tilewright.ir.regions import SplitReduction
 from tilewright.ir.sections import Section
-from tilewright.ir.statements import ByteRange, Declare, KernelCall, Statement
+from tilewright.ir.statements import ByteRange, Declare, For, KernelCall, Statement
 from tilewright.lower.addresses import RUN_LOCALS, Address, AddressBook
 from tilewright.lower.boxes import NOTHING, Bounds, CBox, CSpan, fixed, lows, whole_box, window
 from tilewright.lower.operand_bindings import OperandBinding, pointer_to, scratch_operand
@@ -29,12 +41,16 @@ from tilewright.tile.row_steps import RowRead, RowStep
 
 ROWS = Parameter(type="tw_rows *", name="rows")  # the counters of all steps
 _ROW, _PART = Name("row"), Name("part")  # the only row of a call, or the range of them
-_LOCALS = (*RUN_LOCALS, *"ijklmnop", ROWS.name, *NAMES, "row", "part", "scratch", "acc")
+_RUN = Name("run")  # of the parts of a loop that rows are in
+_LOCALS = (*RUN_LOCALS, *"ijklmnop", ROWS.name, *NAMES, "row", "part", "run", "scratch", "acc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldRows:
-    """Where rows of a value are kept: `rows` of them along an axis, from the first that the step's counter names."""
+    """Where rows of a value are kept: `rows` of them along an axis, from the first that the step's counter names.
+
+    Of a view that shows the value flattened, `shown` says which elements along the axis a row is.
+    """
 
     number: int  # of the step that computes them
     place: Address
@@ -43,6 +59,18 @@ class HeldRows:
     rows: int
     shape: tuple[int, ...]  # of the value, or of what the widest stripe has of it
     columns: int | None = None  # the axis of columns, where these are in stripes
+    shown: SplitReduction | None = None
+
+    @property
+    def every(self) -> int:
+        """All rows that there are."""
+        return self.shown.rows(self.shape[self.axis]) if self.shown else self.shape[self.axis]
+
+    @property
+    def room(self) -> tuple[int, ...]:
+        """Extents of what is kept."""
+        kept = self.rows * (self.shape[self.axis] // self.every)
+        return tuple(kept if axis == self.axis else extent for axis, extent in enumerate(self.shape))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +128,31 @@ class RowCall:
     @property
     def box(self) -> CBox:
         """The trips of every loop."""
-        return self._at(self.bounds)
+        return self._at(self._through(self.bounds))
+
+    @property
+    def in_runs(self) -> bool:
+        """Whether rows are in several parts of the loop, with a call of the kernel for each."""
+        return self.one.sums is not None and self.one.sums.runs > 1
+
+    @property
+    def first(self) -> Expression:
+        """The condition that a call of the kernel begins the sums."""
+        return all_of(equal(self.bounds[0], 0), *((equal(_RUN, 0),) if self.in_runs else ()))
+
+    @property
+    def last(self) -> Expression:
+        """The condition that it ends them."""
+        ends = [equal(_RUN, self.one.sums.runs - 1)] if self.one.sums and self.in_runs else []
+        return all_of(equal(self.bounds[1], self.one.extent), *ends)
+
+    def _through(self, rows: Bounds) -> Bounds:
+        """The trips of the loop that rows are: other ones where it goes through an image that is read flattened."""
+        sums = self.one.sums
+        if sums is None:
+            return rows
+        before = _RUN * self.one.extent if sums.runs > 1 else NOTHING
+        return (before + rows[0]) * sums.length, (before + rows[1]) * sums.length
 
     def _at(self, bounds: Bounds) -> CBox:
         whole = fixed(whole_box(self.access))
@@ -111,6 +163,8 @@ class RowCall:
         """The first row of a value that the step has not read for the last time."""
         if not any(read.low):
             return NOTHING
+        if read.view:
+            return self.made
         return lows(self.access, read.operand, self._at((self.made, self.made + 1)))[axis]
 
 
@@ -127,14 +181,13 @@ def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
     """The function, and the C at file scope that its kernel needs."""
     names = _names(call)
     operands = _operands(call, names)
-    first, end = call.bounds
     asked = Call(
         site=call.site,
         operands=operands.given,
         extents={loop: str(high - low) for loop, (low, high) in call.box.items()},
         name=call.function,
-        first=str(equal(first, 0)) if call.sums else "",
-        last=str(equal(end, call.one.extent)) if call.sums else "",
+        first=str(call.first) if call.sums else "",
+        last=str(call.last) if call.sums else "",
     )
     compute = KernelCall(
         kernel=call.kernel.name,
@@ -145,8 +198,10 @@ def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
     done = KernelCall(
         kernel="tw_made", code=FunctionCall("tw_made", (Reference(call.counter), call.done)), reads=(), writes=()
     )
-    core: tuple[Statement, ...] = (*declared(operands.declared, (compute,)), compute, done, *told_rows(call))
-    core = (*room_for(call, end), *spans_declared(operands.spans, core), *core)
+    once: tuple[Statement, ...] = (*declared(operands.declared, (compute,)), compute)
+    ended = (done, *told_rows(call))
+    core = _each_run(call, operands.spans, once, ended)
+    core = (*room_for(call, call.bounds[1]), *core)
     body = (*declared(_trips(call), core), *core)
     part = Part(
         role="compute",
@@ -156,6 +211,17 @@ def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
         body=body,
     )
     return part, render_source(call.kernel, asked)
+
+
+def _each_run(
+    call: RowCall, spans: Sequence[CSpan], once: tuple[Statement, ...], ended: tuple[Statement, ...]
+) -> tuple[Statement, ...]:
+    """The call of the kernel, for each part of the loop that the rows are in, and what comes after it."""
+    if not call.in_runs or call.one.sums is None:
+        return (*spans_declared(spans, (*once, *ended)), *once, *ended)
+    body = (*spans_declared(spans, once), *once)
+    stop = Number(call.one.sums.runs)
+    return (For(variable=_RUN.text, start=NOTHING, stop=stop, step=Number(1), body=body), *ended)
 
 
 def _trips(call: RowCall) -> Iterator[Statement]:
@@ -233,12 +299,23 @@ def _stored(
     origin: list[Expression] = [NOTHING] * len(shape)
     if held is None:
         return strides(shape, layout), tuple(origin)
+    first: Expression = Field(Element(ROWS.variable, Number(held.number)), "first")
+    if held.shown:
+        origin[held.axis] = _stored_before(first, held, held.shown)
+        return strides(shape, layout), tuple(origin)
     if held.rows < shape[held.axis]:
-        origin[held.axis] = Field(Element(ROWS.variable, Number(held.number)), "first")
+        origin[held.axis] = first
     if held.columns is not None and stripes:
         origin[held.columns] = stripes.first(held.number)
-    room = [held.rows if axis == held.axis else extent for axis, extent in enumerate(held.shape)]
-    return strides(room, layout), tuple(origin)
+    return strides(held.room, layout), tuple(origin)
+
+
+def _stored_before(first: Expression, held: HeldRows, shown: SplitReduction) -> Expression:
+    """How many elements there would be more before what is read, were all rows there."""
+    missing = held.every - held.rows
+    if not missing:
+        return NOTHING
+    return (first + _RUN * missing if shown.runs > 1 else first) * shown.length
 
 
 def _distance(spans: Sequence[CSpan], origin: Sequence[Expression], steps: Sequence[int], dtype: DType) -> Expression:

@@ -28,6 +28,7 @@ from tilewright.tile.arrivals import arrivals
 from tilewright.tile.footprint import SUMS, tile_buffer_name
 from tilewright.tile.row_buffers import counters_name, row_steps_of
 from tilewright.tile.row_steps import RowStep, RowSteps
+from tilewright.tile.step_spaces import ScheduledMachine
 
 _MOST = 255  # in a byte
 _SECTIONS = ("ranges", "windows", "rows")
@@ -82,6 +83,19 @@ def _held(region: Region, members: Sequence[RowStep], book: AddressBook) -> Iter
             )
 
 
+def _shown(one: RowStep, held: Mapping[str, HeldRows], machine: ScheduledMachine) -> Iterator[tuple[str, HeldRows]]:
+    """The views through which a step reads what is held: flattened, or all of it."""
+    for read in one.reads:
+        if not read.view or read.value not in held:
+            continue
+        kept, shape = held[read.value], machine.bound.graph.tensors[read.view].shape
+        if any(read.low):
+            axis = max(range(len(shape)), key=shape.__getitem__)
+            yield read.view, replace(kept, axis=axis, shape=shape, shown=one.sums)
+        else:
+            yield read.view, replace(kept, axis=0, rows=shape[0], shape=shape)
+
+
 def _all_of(buffer: str, book: AddressBook) -> ByteRange:
     return ByteRange(buffer=buffer, offset_bytes=0, size_bytes=book.buffers[buffer].size_bytes)
 
@@ -97,6 +111,7 @@ def _call(
 ) -> RowCall:
     machine, book, name = given.machine, given.book, one.step.name
     node = machine.nodes[name]
+    held = {**held, **dict(_shown(one, held, machine))}
     inner = {value: where.region.buffer for value, where in held.items()}
     binding = machine.bound.bindings[name]
     sums = tile_buffer_name(name, SUMS, machine.platform.home_memory().name, 0) if one.sums else ""
@@ -227,7 +242,6 @@ def _rows(call: RowCall) -> Iterator[Row]:
         held = call.held.get(binding.what)
         if held is None:
             continue
-        room = tuple(held.rows if axis == held.axis else extent for axis, extent in enumerate(held.shape))
-        kind, size = type_text(binding.dtype.value, room, binding.layout), held.region.size_bytes
+        kind, size = type_text(binding.dtype.value, held.room, binding.layout), held.region.size_bytes
         where = f"{held.place.where} [{held.place.offset_bytes}, {held.place.offset_bytes + size})"
-        yield binding.operand.ljust(7), kind, where, f"{held.rows} of {binding.shape[held.axis]} rows held"
+        yield binding.operand.ljust(7), kind, where, f"{held.rows} of {held.every} rows held"

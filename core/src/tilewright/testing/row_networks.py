@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from math import prod
 from typing import TYPE_CHECKING
 
 from tilewright.bind import bind
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 
+_PRODUCTS = ("Gemm", "MatMul")
 ONE_MEMORY = Platform(name="plain", memories=(Memory(name="ram", size_bytes=None),))
 
 
@@ -82,15 +84,30 @@ class _Draft:
         return made
 
     def ended(self, x: str) -> tuple[str, ...]:
-        """Sums over everything and a product, or the image itself; sometimes a value from the middle as well."""
+        """Sums over everything and a product, products of the flattened image, or the image itself; sometimes a value
+        from the middle as well.
+        """
         last = x
         if self.chance.random() < 0.6:
             axes = tuple(range(2, len(self.shape(x))))
             last = self.sketch.node("ReduceSum", (x,), {"axes": axes, "keepdims": 0})
             if self.chance.random() < 0.5:
-                last = self.sketch.node("Gemm", (last, self._weights((self.shape(last)[1], 4))), {})
+                last = self._product(last, "Gemm")
+        elif self.chance.random() < 0.6:
+            last = self._flattened(x)
         middle = [value for value in self.seen if value != x and self.chance.random() < 0.15]
         return (last, *middle[:1])
+
+    def _flattened(self, x: str) -> str:
+        """One product, or two; sometimes something between them that is not computed in parts."""
+        elements = prod(self.shape(x))
+        y = self._product(self.sketch.node("Reshape", (x,), {"shape": (1, elements)}), self.chance.choice(_PRODUCTS))
+        if self.chance.random() < 0.5:
+            y = self._product(self._clipped(y) if self.chance.random() < 0.5 else y, "Gemm")
+        return y
+
+    def _product(self, x: str, op: str) -> str:
+        return self.sketch.node(op, (x, self._weights((self.shape(x)[1], self.chance.randint(2, 5)))), {})
 
     def conv(self, x: str, outputs: int, stride: int = 1, same: bool = False, group: int = 1) -> str:
         """Any kernel, uneven padding; clipped, so that values stay small."""

@@ -111,7 +111,7 @@ def persistent_buffers(
     buffers: Sequence[Buffer], machine: ScheduledMachine, regions: Sequence[Region]
 ) -> Iterator[Buffer]:
     """The buffers of values: what never leaves a region has none, what a region reads lives until its last step."""
-    inner = {value for region in regions for value in region.inner}
+    inner = machine.scheduled.with_views({value for region in regions for value in region.inner})
     until: dict[str, int] = {}
     for region in regions:
         if len(region.steps) > 1:

@@ -87,7 +87,7 @@ def _copied(machine: ScheduledMachine, region: Region) -> set[str]:
         operand.value
         for step in steps for operand in machine.operands(step) if key_of(step.name, operand.name) in whole
     }  # fmt: skip
-    return keys | crossed | set(region.held if region.hops else region.inner)
+    return keys | crossed | machine.scheduled.with_views(region.held if region.hops else region.inner)
 
 
 def _all_uses(machine: ScheduledMachine, regions: Sequence[Region]) -> Iterator[tuple[str, str, Use]]:

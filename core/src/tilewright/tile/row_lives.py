@@ -4,7 +4,8 @@ so are plays of steps. Does not know segments, nor the order inside them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 
@@ -37,13 +38,22 @@ class RowLives:
 
     @cached_property
     def needed(self) -> Sequence[int]:
-        """By step the last one that needs what it writes; `beyond` where something else does, views of it included."""
-        machine, found = self.machine, list[int]()
-        for number in range(self.beyond):
-            value = self.steps.at(number).output.value
-            readers = [machine.numbers.get(node.name, self.beyond) for node in machine.consumers.get(value, ())]
-            found.append(self.beyond if value in machine.bound.graph.outputs else max(readers, default=-1))
-        return found
+        """By step the last one that needs what it writes, or a view that steps see its rows through; `beyond` where
+        something else does.
+        """
+        return [self._last_need(self.steps.at(number).output.value) for number in range(self.beyond)]
+
+    def _last_need(self, value: str) -> int:
+        machine, readers = self.machine, [-1]
+        for node in machine.consumers.get(value, ()):
+            shown = [self._last_need(name) for name in node.outputs if name in self.steps.views]
+            readers.append(max(shown) if shown else machine.numbers.get(node.name, self.beyond))
+        return self.beyond if value in machine.bound.graph.outputs else max(readers)
+
+    @cached_property
+    def shown(self) -> Mapping[str, int]:
+        """By value how many show its bytes, itself included."""
+        return Counter((*self.machine.scheduled.storage, *self.steps.views.values()))
 
     @cached_property
     def dying(self) -> Sequence[Sequence[Buffer]]:

@@ -12,7 +12,6 @@ from dataclasses import field
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.rounding import align_up
-from tilewright.ir.stages import Buffer
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Member, Play
 from tilewright.tile.row_overlays import Overlays
@@ -184,7 +183,7 @@ class _Growth:
             self.taken.append(self.lives.buffer_of(one.output.value).name)
         else:
             self.own_bytes += align_up(member.kept * one.row_bytes, align)
-            self._hold(self.lives.buffer_of(one.output.value))
+            self._hold(one.output.value)
         self.outside.pop(one.output.value, None)
         self.outside.update({read.value: self.lives.buffer_of(read.value).name for read in one.reads})
         self.overlays.add(number)
@@ -194,9 +193,10 @@ class _Growth:
         ended = (buffer for buffer in self.lives.dying[one.index] if buffer.first <= one.index)
         self.whole_bytes += sum(map(self.lives.placed_bytes, ended))
 
-    def _hold(self, buffer: Buffer) -> None:
-        """One more value of a buffer is in rows; where all are, the buffer is not there."""
-        self.inner[buffer.name] = self.inner.get(buffer.name, 0) + 1
+    def _hold(self, value: str) -> None:
+        """One more value of a buffer is in rows, and what shows it; where all are, the buffer is not there."""
+        buffer = self.lives.buffer_of(value)
+        self.inner[buffer.name] = self.inner.get(buffer.name, 0) + self.lives.shown[value]
         if self.inner[buffer.name] == len(buffer.values):
             self.whole_bytes -= self.lives.placed_bytes(buffer)
 

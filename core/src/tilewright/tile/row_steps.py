@@ -21,6 +21,7 @@ from tilewright.ir.regions import SplitReduction
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.stages import Step
 from tilewright.tile.arrivals import arrivals
+from tilewright.tile.flattened import Flattened, flattened
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.step_spaces import ScheduledMachine, StepOperand
 
@@ -29,6 +30,7 @@ MOST_ROWS = 0xFFFF  # of a value: counters have 16 bits
 CALL_CYCLES = 60  # that a call takes beside its kernel: the table, the counters, the windows; an estimate
 
 Place = tuple[str, int]  # a value and one of its axes
+_Ends = tuple[tuple[int, ...], tuple[int, ...]]  # see `RowRead`
 NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
@@ -36,13 +38,15 @@ NOTHING: Mapping[str, int] = MappingProxyType({})
 class RowRead:
     """An operand that is a value: from which row on each trip of the step reads it, and where it ends.
 
-    `low` has one entry more: what a step reads that has come to its end.
+    `low` has one entry more: what a step reads that has come to its end. `view` is what the operand is, where that only
+    shows the bytes of the value in another shape.
     """
 
     operand: str
     value: str
     low: tuple[int, ...]
     high: tuple[int, ...]
+    view: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +70,7 @@ class RowStep:
     index: int
     step: Step
     loop: str  # "": one trip is everything
-    extent: int  # trips
+    extent: int  # trips; rows of an image that is read flattened
     grain: int  # trips of a call are a multiple of it, those of the last one excepted
     axis: int | None  # of the output, along which every trip is a row
     rows: int  # of the output, as those who read it count
@@ -124,6 +128,11 @@ class RowSteps:
         return _row_axes(self.machine, self.operands)
 
     @cached_property
+    def views(self) -> Mapping[str, str]:
+        """By value that shows the bytes of another in another shape, and has no rows of its own, that other one."""
+        return {shown: of for shown, of in self.machine.scheduled.views.items() if shown not in self.axes}
+
+    @cached_property
     def column_axes(self) -> Mapping[str, int]:
         """By value the axis of its columns: the next best after that of its rows. Some values have none."""
         return _row_axes(self.machine, self.operands, self.axes)
@@ -143,7 +152,7 @@ class RowSteps:
         """Cycles and scratch of a call of so many trips, and of so many columns; 0: of all."""
         key = (one.index, trips, one.columns.loop if one.columns else "", width)
         if key not in self._costs:
-            self._costs[key] = self._call(one, {one.loop: trips, **({key[2]: width} if width else {})})
+            self._costs[key] = self._call(one, trips, {key[2]: width} if width else {})
         return self._costs[key]
 
     def again(self, one: RowStep) -> float:
@@ -156,7 +165,12 @@ class RowSteps:
         """Of any call of so many trips."""
         return max(self.call(one, trips, width)[1] for width in one.widths)
 
-    def _call(self, one: RowStep, trips: Mapping[str, int]) -> tuple[float, int]:
+    def _call(self, one: RowStep, trips: int, columns: Mapping[str, int]) -> tuple[float, int]:
+        runs, length = (one.sums.runs, one.sums.length) if one.sums else (1, 1)
+        cycles, scratch = self._kernel_call(one, {one.loop: trips * length, **columns})
+        return runs * cycles, scratch
+
+    def _kernel_call(self, one: RowStep, trips: Mapping[str, int]) -> tuple[float, int]:
         machine, binding = self.machine, self.machine.bound.bindings[one.step.name]
         site, access, engine = machine.site(one.step), machine.access(one.step), machine.engine(binding.engine)
         extents = {loop.name: trips.get(loop.name, loop.extent) for loop in access.loops}
@@ -169,26 +183,27 @@ class RowSteps:
         access, operands = machine.access(step), self.operands[index]
         output = next(operand for operand in operands if operand.written)
         axis = self.axes.get(output.value)
-        loop = parallel_loop(access, output.name, axis)
+        loop, flat = parallel_loop(access, output.name, axis), None
         if loop is None or not self._moves_rows(access, operands, loop):
-            loop = self._summed(step, access, operands) or loop
-        sums = loop is not None and loop.kind == "reduce"
-        form = machine.bound.layers[step.name].sums
+            summed = self._summed(step, access, operands)
+            flat = None if summed else self._flattened(step, access, operands)
+            loop = summed or (flat.loop if flat else loop)
+        sums = self._sums(step, loop, flat)
         return RowStep(
             index=index,
             step=step,
             loop=loop.name if loop else "",
-            extent=loop.extent if loop else 1,
-            grain=machine.bound.bindings[step.name].kernel.multiples.get(loop.name, 1) if loop else 1,
+            extent=(sums.rows(loop.extent) if sums else loop.extent) if loop else 1,
+            grain=self._grain(step, loop) if loop and not flat else 1,
             axis=axis if loop and not sums else None,
             rows=1 if axis is None else output.shape[axis],
             output=output,
             reads=tuple(
-                self._read(access, operand, loop)
+                self._read(access, operand, loop, flat)
                 for operand in operands
                 if not operand.written and not operand.constant
             ),
-            sums=SplitReduction(loops=(loop.name,), dtype=form.dtype) if loop and sums and form else None,
+            sums=sums,
             cannot=_cannot(machine, step, operands),
         )
 
@@ -200,6 +215,27 @@ class RowSteps:
         loops = [loop for loop in access.loops if loop.name in form.loops and loop.extent > 1]
         return next((loop for loop in loops if self._moves_rows(access, operands, loop)), None)
 
+    def _flattened(self, step: Step, access: Access, operands: Sequence[StepOperand]) -> Flattened | None:
+        """The reduction through an image that the step reads flattened, where its kernel can compute that in parts."""
+        form = self.machine.bound.layers[step.name].sums
+        images = [one for one in operands if self.axes.get(self.views.get(one.value, "")) is not None]
+        loops = [loop for loop in access.loops if form and loop.name in form.loops and len(access.outputs) == 1]
+        ways = (self._through(access, image, loop) for image in images for loop in loops)
+        return next((way for way in ways if way and way.length % self._grain(step, way.loop) == 0), None)
+
+    def _through(self, access: Access, image: StepOperand, loop: Loop) -> Flattened | None:
+        value, bound = self.views[image.value], self.machine.bound
+        return flattened(access, image, loop, bound.graph.tensors[value].shape, bound.layouts[value], self.axes[value])
+
+    def _sums(self, step: Step, loop: Loop | None, flat: Flattened | None) -> SplitReduction | None:
+        form = self.machine.bound.layers[step.name].sums
+        if form is None or loop is None or loop.kind != "reduce":
+            return None
+        return flat.sums(form.dtype) if flat else SplitReduction(loops=(loop.name,), dtype=form.dtype)
+
+    def _grain(self, step: Step, loop: Loop) -> int:
+        return self.machine.bound.bindings[step.name].kernel.multiples.get(loop.name, 1)
+
     def _moves_rows(self, access: Access, operands: Sequence[StepOperand], loop: Loop) -> bool:
         """Whether a loop goes through the rows of something that the step reads."""
         read = [operand for operand in operands if not operand.written and self.axes.get(operand.value) is not None]
@@ -207,18 +243,31 @@ class RowSteps:
             _moves(access, access.axes[operand.name][self.axes[operand.value]], loop) for operand in read
         )
 
-    def _read(self, access: Access, operand: StepOperand, loop: Loop | None) -> RowRead:
+    def _read(self, access: Access, operand: StepOperand, loop: Loop | None, flat: Flattened | None) -> RowRead:
         """All of it, where windows along the rows do not move on with the loop."""
-        axis, trips = self.axes.get(operand.value), loop.extent if loop else 1
-        rows = 1 if axis is None else operand.shape[axis]
-        low, high = (0,) * (trips + 1), (rows,) * trips
-        if axis is not None and loop is not None and isinstance(access, MapAccess):
-            whole = {one.name: (0, one.extent) for one in access.loops}
-            index = access.axes[operand.name][axis]
-            spans = [index.span({**whole, loop.name: (trip, trip + 1)}) for trip in range(trips + 1)]
-            if all(one.low <= two.low and one.high <= two.high for one, two in pairwise(spans)):
-                low, high = tuple(span.low for span in spans), tuple(span.high for span in spans[:-1])
-        return RowRead(operand=operand.name, value=operand.value, low=low, high=high)
+        value, trips = self.views.get(operand.value, operand.value), loop.extent if loop else 1
+        view = operand.value if value != operand.value else ""
+        axis = self.axes.get(value)
+        rows = 1 if axis is None else self.machine.bound.graph.tensors[value].shape[axis]
+        ends: _Ends | None = None
+        if flat and operand.name == flat.operand:
+            ends = tuple(range(rows + 1)), tuple(range(1, rows + 1))
+        elif axis is not None and loop is not None and not (view or flat):
+            ends = _windows(access, operand, axis, loop)
+        low, high = ends or ((0,) * (trips + 1), (rows,) * trips)
+        return RowRead(operand=operand.name, value=value, low=low, high=high, view=view)
+
+
+def _windows(access: Access, operand: StepOperand, axis: int, loop: Loop) -> _Ends | None:
+    """Where each trip of a loop begins and ends to read along an axis; None where a later one reads lower."""
+    if not isinstance(access, MapAccess):
+        return None
+    whole = {one.name: (0, one.extent) for one in access.loops}
+    index = access.axes[operand.name][axis]
+    spans = [index.span({**whole, loop.name: (trip, trip + 1)}) for trip in range(loop.extent + 1)]
+    if any(one.low > two.low or one.high > two.high for one, two in pairwise(spans)):
+        return None
+    return tuple(span.low for span in spans), tuple(span.high for span in spans[:-1])
 
 
 def _cannot(machine: ScheduledMachine, step: Step, operands: Sequence[StepOperand]) -> str:

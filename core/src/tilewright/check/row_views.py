@@ -1,0 +1,44 @@
+"""Knows which rows of a value a call reads through a view of its bytes, element by element, and who needs its views.
+Does not know orders, nor which rows are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.check.tiling_calls import CheckedStep
+from tilewright.check.tiling_operands import BackingOperand
+from tilewright.ir.access import Box
+from tilewright.ir.graph import Graph
+from tilewright.ir.layout import strides
+
+Integers = npt.NDArray[np.int64]
+
+
+def rows_through(
+    value: BackingOperand, axis: int, reader: CheckedStep, view: BackingOperand, boxes: Iterable[Box]
+) -> tuple[int, ...]:
+    """The rows along an axis of a value whose bytes are touched when a view of it is read."""
+    step, rows = strides(value.shape, value.layout)[axis], value.shape[axis]
+    found = (_places(reader, view, box) // step % rows for box in boxes)
+    return tuple(np.unique(np.concatenate(list(found))).tolist())
+
+
+def _places(reader: CheckedStep, view: BackingOperand, box: Box) -> Integers:
+    """Where the elements that a call reads are, counted as they are stored."""
+    found = np.zeros(1, np.int64)
+    windows = reader.access.window(view.name, box)
+    for span, by in zip(windows, strides(view.shape, view.layout), strict=True):
+        found = np.add.outer(found, np.arange(span.low, span.high, dtype=np.int64) * by).reshape(-1)
+    return found
+
+
+def needed_outside(value: str, inside: Collection[str], graph: Graph, views: Mapping[str, str]) -> bool:
+    """Whether anything but the nodes `inside` needs a value, or what shows its bytes."""
+    shown = [node for node in graph.nodes if value in node.inputs and not views.keys().isdisjoint(node.outputs)]
+    read = any(value in node.inputs and node not in shown and node.name not in inside for node in graph.nodes)
+    behind = (needed_outside(view, inside, graph, views) for node in shown for view in node.outputs)
+    return value in graph.outputs or read or any(behind)
