@@ -72,7 +72,7 @@ def _columns(steps: RowSteps, one: RowStep, readers: Sequence[Reader] | None, co
 def _column_loop(steps: RowSteps, one: RowStep) -> Loop | None:
     """The loop through the columns of a step that has rows, computed by its kernel for some of them at a time."""
     axis = steps.column_axes.get(one.output.value)
-    if one.axis is None or one.step.name in steps.arriving:
+    if one.axis is None or one.departs or one.step.name in steps.arriving:
         return None
     loop = parallel_loop(steps.machine.access(one.step), one.output.name, axis)
     return loop if loop is not None and loop.name != one.loop else None
