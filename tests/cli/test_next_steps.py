@@ -40,7 +40,7 @@ CODE_OF = {
     "faults.py": "TW8002",
     "catalogue.py": "TW8001",
     "options.py": "TW1203",
-    "pushed_input.py": "TW1122",
+    "io_rows.py": "TW1122",
     "refusals.py": "TW2101",
 }
 ONLY_WHEN_BROKEN = {"TW7112": "plugins and kernels that race: core/tests/runners/test_twin.py"}

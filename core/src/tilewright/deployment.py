@@ -16,12 +16,12 @@ from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes, soft_limit_warnings
 from tilewright.config.continued import bound_of, demand_same_border, demand_same_target
 from tilewright.config.copied_constants import copied_constants
+from tilewright.config.io_rows import demand_one_memory, ends_of, passing
 from tilewright.config.io_types import border_types
 from tilewright.config.memory_pools import with_pools
 from tilewright.config.name_patterns import KnownNames, names_of
 from tilewright.config.options import Options
 from tilewright.config.pins import demand_ends, demand_groups, pinned_memories
-from tilewright.config.pushed_input import demand_one_memory, ends_of, pushed_input
 from tilewright.config.recurrent_state import RecurrentState, beginnings, initial_constants, states_of, states_of_plan
 from tilewright.errors import Diagnostic, Exit, TilewrightError, with_fix
 from tilewright.ir.allocation import Budget
@@ -208,16 +208,15 @@ class Deployment:
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph that is compiled: imported, rewritten, and with an input that arrives in rows."""
+        """The graph that is compiled: imported, rewritten, and with what passes its border in rows."""
         if isinstance(given := self._given.get(Graph), Graph):
             return given
-        from tilewright.rewrite.arrivals import with_arrival
+        from tilewright.rewrite.row_ports import with_row_ports
 
-        pushed = pushed_input(self.options, self.rewritten.graph)
-        if not pushed:
-            return self.rewritten.graph
-        demand_one_memory(self.platform)
-        return with_arrival(self.rewritten.graph, pushed)
+        ends = passing(self.options, self.rewritten.graph)
+        for whose in ends.values():
+            demand_one_memory(self.platform, whose)
+        return with_row_ports(self.rewritten.graph, ends)
 
     @property
     def tiled(self) -> Tiled:

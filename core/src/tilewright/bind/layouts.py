@@ -33,10 +33,16 @@ def choose_layouts(
 
 
 def _pull(node: Node, graph: Graph, layouts: dict[str, Layout]) -> None:
-    """Ask the input of a Transpose or Reshape for the layout in which nothing has to move."""
-    if node.op not in ("Transpose", "Reshape"):
+    """Ask the input of a Transpose or Reshape for the layout in which nothing has to move. What departs is stored as
+    the application takes it.
+    """
+    if node.op not in ("Transpose", "Reshape", "Departure"):
         return
     source, target = node.inputs[0], node.outputs[0]
+    if node.op == "Departure":
+        layouts.setdefault(target, row_major(len(graph.tensors[target].shape)))
+        layouts[source] = layouts[target]
+        return
     if source in layouts or source in graph.constants:
         return
     shape = graph.tensors[source].shape

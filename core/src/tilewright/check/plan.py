@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tilewright.check.address_ranges import alive
-from tilewright.check.arrivals import arrival_faults
 from tilewright.check.dataflow import Replay
 from tilewright.check.placement import placement_faults
+from tilewright.check.row_ports import row_port_faults
 from tilewright.ir.layout import same_bytes
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
@@ -26,7 +26,7 @@ def plan_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> tupl
         *_scratch_faults(allocated),
         *_access_faults(allocated),
         *_copy_faults(allocated),
-        *arrival_faults(allocated),
+        *row_port_faults(allocated),
         *Replay(allocated, operators).faults(),
     )
 

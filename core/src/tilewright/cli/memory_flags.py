@@ -85,7 +85,7 @@ def io_flag(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         *names,
         "io",
         multiple=True,
-        metavar="pool|user|push|NAME=...",
+        metavar="pool|user|push|pull|NAME=...",
         help="Inputs and outputs live in the plan (pool, the default) or in the caller's memory (user), or an input "
-        "arrives in rows (push); NAME=... is about one of them.",
+        "arrives in rows (push), or outputs are taken in rows (pull); NAME=... is about one of them.",
     )

@@ -39,7 +39,7 @@ class PortText:
     far: bool  # placed where no core can read or write: a copy brings it there
     sentence: str
     is_float: bool
-    rows: PortRows | None  # where it arrives in rows
+    rows: PortRows | None  # where it passes in rows
 
     @property
     def length(self) -> str:
@@ -111,7 +111,8 @@ def _sentence(program: Program, port: Port, direction: str) -> str:
     kind = _TYPE_WORDS.get(port.tensor.dtype.value, port.tensor.dtype.c_type.removesuffix("_t"))
     head = f"{word} {comment_text(port.value)}: {kind} [{', '.join(map(str, port.tensor.shape))}]"
     if port.rows:
-        return f"{head}, arrives in rows: {port.rows.count} of {port.rows.size_bytes} bytes"
+        passing = "arrives" if direction == "IN" else "is taken"
+        return f"{head}, {passing} in rows: {port.rows.count} of {port.rows.size_bytes} bytes"
     if not port.pool:
         return f"{head}, in the caller's memory"
     where = f"{head}, in {port.pool} at byte {port.offset_bytes}"

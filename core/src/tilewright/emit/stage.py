@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from textwrap import indent
 
 from tilewright.c_text.identifiers import comment_text
 from tilewright.c_text.line_width import fitted
@@ -119,10 +120,10 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         **_port_names(program, inputs, outputs),
         **_quantised_names(prefix, inputs, outputs),
         **_code_names(program, split=options.layout == "split"),
-        **(_around_waiting(program) if program.waiting is not None else {}),
+        **(_around_waiting(program) if program.waiting else {}),
         **(_selftest_names(options, outputs) if selftest else {}),
     }
-    return {**found, "run": _render("push.mako" if found["pushed"] else "run.mako", found).strip("\n")}
+    return {**found, "run": _render("rows.mako" if program.waiting else "run.mako", found).strip("\n")}
 
 
 def _constant_names(prefix: str, form: str, blobs: Mapping[str, bytes], *, simple: bool) -> Names:
@@ -157,7 +158,9 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
         "placed_outputs": [port for port in outputs if port.placed],
         "user_inputs": [port for port in inputs if not port.placed],
         "user_outputs": [port for port in outputs if not port.placed],
-        "pushed": next((port for port in inputs if port.rows), None),
+        "arriving": [port for port in inputs if port.rows],
+        "leaving": [port for port in outputs if port.rows],
+        "by_rows": any(port.rows for port in ports),
         "mapped": bool(placed) or not ports,
         "far": any(port.far for port in ports),
         "copied": any(not port.far for port in placed) or any(port.copied_from for port in own),
@@ -168,16 +171,19 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
 
 
 def _around_waiting(program: Program) -> Names:
-    """What is done before the step that waits for rows, its call, and what is done after it."""
+    """What is done before the first step that waits for rows; of each such step its call, and what is done after it."""
 
     def text(statements: Sequence[Statement]) -> str:
         return "\n".join(print_run(statements, program.steps, f"{program.prefix.upper()}_STEP_COUNT"))
 
-    at = next((at for at, one in enumerate(program.body) if one == StepCall(step=program.waiting or 0)), 0)
+    places = [program.body.index(StepCall(step=step)) for step in program.waiting]
+    ends = [*places[1:], len(program.body)]
     return {
-        "before": text(program.body[:at]),
-        "waiting": text(program.body[at : at + 1]),
-        "after": text(program.body[at + 1 :]),
+        "before": text(program.body[: places[0]]),
+        "waiting": [
+            (indent(text(program.body[at : at + 1]), INDENT), indent(text(program.body[at + 1 : end]), INDENT))
+            for at, end in zip(places, ends, strict=True)
+        ],
         "names_in": lambda code, name: re.search(rf"\b{name}\b", code) is not None,
     }
 

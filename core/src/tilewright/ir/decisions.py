@@ -12,8 +12,9 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.layout import Layout
 from tilewright.ir.regions import Region
 
-Whose = Literal["pool", "user", "push"]
-OUTSIDE = ("user", "push")  # not in the plan: in the caller's memory whole, or handed over a few rows at a time
+Whose = Literal["pool", "user", "push", "pull"]
+BY_ROWS: tuple[Whose, ...] = ("push", "pull")  # nowhere whole: inputs arrive in rows, outputs are taken in rows
+OUTSIDE: tuple[Whose, ...] = ("user", *BY_ROWS)  # not in the plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,11 @@ class Decisions:
     offsets: Mapping[str, int] = field(default_factory=dict)  # buffer -> bytes from the pool's start
     allocator: str = ""
     tiler: str = ""
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether any input or output passes in rows."""
+        return any(whose in BY_ROWS for whose in self.io.values())
 
     def pinned_by(self, pins: Decisions) -> Decisions:
         """The same decisions, overruled by whatever `pins` decides."""

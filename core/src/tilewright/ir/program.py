@@ -31,9 +31,14 @@ class Parameter:
         return Name(self.name)
 
 
-ARRIVAL = Parameter(  # of a step that waits for rows of an input: those that are there, and where it goes on
-    type="tw_arrival *", name="arrival", given=Reference(Field(Name("ctx"), "arrival", arrow=True))
-)
+def _of_context(kind: str, name: str, *, array: bool) -> Parameter:
+    member = Field(Name("ctx"), name, arrow=True)
+    return Parameter(type=f"{kind} *", name=name, given=member if array else Reference(member))
+
+
+PROGRESS = _of_context("tw_progress", "progress", array=False)  # of a step that waits for rows: where it goes on
+ARRIVALS = _of_context("tw_arrival", "arrivals", array=True)  # by input that arrives in rows: those that are there
+DEPARTURES = _of_context("tw_departure", "departures", array=True)  # by output that is taken in rows: room for them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +97,8 @@ class ProgramPool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortRows:
-    """Rows in which an input arrives, one after the other, as the application has them. Of the tensor as it is stored
-    whole, each is `blocks` pieces of `piece_bytes`, a block apart.
+    """Rows in which an input or output passes, one after the other, as the application has them. Of the tensor as it is
+    stored whole, each is `blocks` pieces of `piece_bytes`, a block apart.
     """
 
     count: int
@@ -119,7 +124,7 @@ class Port:
     offset: Expression = NOWHERE  # the same, by name
     copied_from: str = ""  # outputs only: the expression to copy from where nothing writes the caller's tensor itself
     private: bool = True  # no other graph input or output shares its bytes
-    rows: PortRows | None = None  # where it arrives in rows, and is nowhere whole
+    rows: PortRows | None = None  # where it passes in rows, and is nowhere whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,10 +168,9 @@ class Program:
     passes: tuple[str, ...] = field(default=())  # code passes applied, in order
 
     @property
-    def waiting(self) -> int | None:
-        """The step that waits for rows of an input; None where inputs are there from the beginning."""
-        waits = (at for at, step in enumerate(self.steps) if ARRIVAL in step.parameters)
-        return next(waits, None)
+    def waiting(self) -> tuple[int, ...]:
+        """The steps that wait for rows of an input, or until those of an output are taken."""
+        return tuple(at for at, step in enumerate(self.steps) if PROGRESS in step.parameters)
 
     @property
     def uses_float(self) -> bool:

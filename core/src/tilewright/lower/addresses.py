@@ -26,9 +26,9 @@ RUN_LOCALS = (
     "step",
     "rows",
     "count",
-    "stride",
-    "apart",
-    "arrival",
+    "progress",
+    "arrivals",
+    "departures",
 )
 EXTERNAL_NAMES = (
     *("init", "run", "begin", "reset_state", "map_inputs", "map_outputs"),

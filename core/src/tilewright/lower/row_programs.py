@@ -11,20 +11,19 @@ from dataclasses import replace
 
 from tilewright.c_text.section_files import section_file
 from tilewright.ir.expressions import Cast, Element, Expression, FunctionCall, Name, Number
-from tilewright.ir.program import ARRIVAL, Part, StepCode
+from tilewright.ir.program import ARRIVALS, DEPARTURES, PROGRESS, Part, StepCode
 from tilewright.ir.regions import Region, Repeated, Rows
 from tilewright.ir.statements import ByteRange, Declare, For, KernelCall, Statement, Switch
 from tilewright.lower.addresses import AddressBook
-from tilewright.lower.arrivals import arrival_part, next_call, waiting_calls
 from tilewright.lower.comments import Row, step_comment, type_text
 from tilewright.lower.operand_bindings import operand_bindings
 from tilewright.lower.parts import call_part
 from tilewright.lower.regions import Lowering
 from tilewright.lower.row_calls import ROWS, HeldRows, RowCall, row_part
+from tilewright.lower.row_ports import next_call, numbered_ports, port_part, waiting_calls
 from tilewright.lower.row_stripes import StripeTable
 from tilewright.lower.scope import used
 from tilewright.lower.steps import Lowered
-from tilewright.tile.arrivals import arrivals
 from tilewright.tile.footprint import SUMS, tile_buffer_name
 from tilewright.tile.row_buffers import counters_name, row_steps_of
 from tilewright.tile.row_steps import RowStep, RowSteps
@@ -39,10 +38,13 @@ def lower_rows(region: Region, given: Lowering) -> Iterator[Lowered]:
     if region.rows is None:
         raise ValueError(f"region '{region.name}' is not computed by rows")
     calls = _calls(region, region.rows, given)
-    arriving = arrivals(given.machine.scheduled, given.machine.decisions.io)
-    made = [(arrival_part(call), ()) if call.one.step.name in arriving else row_part(call) for call in calls]
-    names = (*_SECTIONS, "arrivals") if not arriving.keys().isdisjoint(region.steps) else _SECTIONS
-    helpers = tuple(section_file("tilewright.lower", f"text/{name}.c") for name in names)
+    ports = numbered_ports(given.machine)
+    made = [
+        (port_part(call, ports[call.one.step.name][1]), ()) if call.one.step.name in ports else row_part(call)
+        for call in calls
+    ]
+    passing = {"departures" if call.one.departs else "arrivals" for call in calls if call.one.step.name in ports}
+    helpers = tuple(section_file("tilewright.lower", f"text/{name}.c") for name in (*_SECTIONS, *sorted(passing)))
     for call, (_, sources) in zip(calls, made, strict=True):
         final = call is calls[-1]
         code = _step(calls, [part for part, _ in made], region, given) if final else _nothing(call, region, given)
@@ -158,7 +160,7 @@ def _step(calls: Sequence[RowCall], parts: Sequence[Part], region: Region, given
         reads=(),
         writes=(_all_of(counters, book),),
     )
-    waits = any(ARRIVAL in part.parameters for part in parts)
+    waits = any(PROGRESS in part.parameters for part in parts)
     following = next_call(order) if waits else Element(order, Name("at") + Name("call") + 2)
     one = Switch(value=following, bodies=tuple((call_part(part, {}),) for part in parts))
     stripes, loops = calls[-1].stripes, (begun, _loops(order, len(table), one))
@@ -169,7 +171,7 @@ def _step(calls: Sequence[RowCall], parts: Sequence[Part], region: Region, given
         step=calls[-1].one.step.name,
         function=calls[-1].function,
         comment=_comment(calls[-1], calls, region, given),
-        parameters=tuple(sorted(used((*book.bases, ARRIVAL), body), key=lambda base: base.name)),
+        parameters=tuple(sorted(used((*book.bases, PROGRESS, ARRIVALS, DEPARTURES), body), key=lambda base: base.name)),
         body=body,
         declarations=(*((stripes.text(),) if stripes else ()), _declared(order, table)),
         parts=tuple(parts),

@@ -15,11 +15,11 @@ from tilewright.ir.sections import Section, ordered
 from tilewright.ir.stages import Allocated
 from tilewright.ir.statements import StepCall
 from tilewright.lower.addresses import address_book, members_of, ports_of
-from tilewright.lower.arrivals import with_arriving
 from tilewright.lower.copies import copies_at_start
 from tilewright.lower.offsets import offset_names
 from tilewright.lower.persistent import state_initialisers, state_updates
 from tilewright.lower.regions import Lowering, is_team, keeps_rows, lower_region, lowering, rows_section
+from tilewright.lower.row_ports import with_rows
 from tilewright.lower.steps import Lowered, lower_step
 
 MOST_TRANSFERS = 16  # that one hop has in flight at once; further ones wait for the oldest
@@ -48,8 +48,8 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
     return Program(
         allocated=allocated,
         prefix=prefix,
-        inputs=with_arriving(ports_of(allocated, book, members, "inputs"), given.machine, allocated.tiled.regions),
-        outputs=ports_of(allocated, book, members, "outputs"),
+        inputs=with_rows(ports_of(allocated, book, members, "inputs"), given.machine, allocated.tiled.regions),
+        outputs=with_rows(ports_of(allocated, book, members, "outputs"), given.machine, allocated.tiled.regions),
         offsets=book.offsets,
         pools=book.pools,
         constants=book.constants,

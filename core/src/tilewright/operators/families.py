@@ -4,7 +4,7 @@ Does not know what is in them, nor who offers them to whom.
 
 FAMILIES = (
     "tilewright.operators.arg",
-    "tilewright.operators.arrival",
+    "tilewright.operators.row_ports",
     "tilewright.operators.batchnorm",
     "tilewright.operators.binary",
     "tilewright.operators.bit_cast",

@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from tilewright.allocate.overflow import MIGHT_FIT
 from tilewright.errors import TilewrightError, typed, with_fix
 from tilewright.ir.dataclass import dataclass
-from tilewright.ir.decisions import Whose
+from tilewright.ir.decisions import BY_ROWS, Whose
 from tilewright.ir.graph import Graph
 from tilewright.ir.journal import INFO, timed
 from tilewright.ir.stages import Allocated, Bound
@@ -275,7 +275,7 @@ def _changed(planner: Planner, graph: Graph, change: Change) -> Planner:
     pins = planner.pins
     kept = {*pins.state, *pins.state.values()}
     ends: dict[str, Whose] = {
-        name: "push" if pins.io.get(name) == "push" else "user"
+        name: whose if (whose := pins.io.get(name, "user")) in BY_ROWS else "user"
         for name in (*graph.inputs, *graph.outputs)
         if name not in kept
     }

@@ -36,8 +36,8 @@ def with_rows(
     """
     if not isinstance(answer, Allocated):
         return _fitting(planner, answer, rebind)
-    if "push" in planner.pins.io.values():
-        return _arriving(planner, answer, rebind)
+    if planner.pins.by_rows:
+        return _passing(planner, answer, rebind)
     if not rows_possible(planner, answer.tiled.scheduled.bound.platform):
         return answer
     if planner.optimize == "speed":
@@ -52,7 +52,7 @@ def with_rows(
 def faster_by_rows(planner: Planner, plan: Allocated, misfit: Misfit, rebind: Rebind | None) -> Allocated:
     """The plan, or a faster one by rows with the fastest kernels, which do not fit in one piece: that is `misfit`."""
     possible = rows_possible(planner, plan.tiled.scheduled.bound.platform) and planner.optimize == "speed"
-    if not possible or isinstance(planner.tiler, WholeTiler) or "push" in planner.pins.io.values():
+    if not possible or isinstance(planner.tiler, WholeTiler) or planner.pins.by_rows:
         return plan
     other = _fitting(planner, (misfit,), rebind)
     return min(plan, other, key=plan_cycles) if isinstance(other, Allocated) else plan
@@ -91,8 +91,8 @@ def _overlaid_plan(planner: Planner, plan: Allocated) -> Allocated:
     return best if ram_bytes(best) <= most else plan
 
 
-def _arriving(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
-    """The plan where an input arrives in rows. `plan` has it whole, which is an answer only where tiles are pinned."""
+def _passing(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
+    """The plan where inputs or outputs pass in rows. `plan` has them whole: an answer only for pinned tiles."""
     platform = plan.tiled.scheduled.bound.platform
     if not rows_possible(planner, platform):
         return plan

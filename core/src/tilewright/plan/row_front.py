@@ -36,7 +36,7 @@ def row_front(planner: Planner, plan: Allocated, bound: Bound, rebind: Rebind | 
     if not rows_possible(planner, bound.platform):
         return tuple(found)
     by_rows = any(region.rows for region in plan.tiled.regions)
-    if by_rows and planner.optimize != "speed" and "push" not in planner.pins.io.values():
+    if by_rows and planner.optimize != "speed" and not planner.pins.by_rows:
         fastest = with_rows(replace(planner, optimize="speed"), planner.best(bound))
         found += [_point(fastest)] if isinstance(fastest, Allocated) else []
     for way in _worth_planning(row_ways(planner, plan.tiled.scheduled, rebind)):

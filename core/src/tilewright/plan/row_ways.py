@@ -63,7 +63,7 @@ def row_plans(
             for one in programs.front()
             if any(segment.rows for segment in one.segments) and one.again <= most
         )
-        if "push" not in decisions.io.values():  # rows arrive for steps that are called by rows
+        if not decisions.by_rows:  # rows pass steps that are called by rows
             found.extend(_overlaid(machine, before, float("inf")))
     return tuple(sorted(found, key=lambda one: (one.division.cycles, one.size_bytes)))
 

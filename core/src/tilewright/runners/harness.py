@@ -17,6 +17,7 @@ from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.program import Port
 from tilewright.ir.runner import Job
 from tilewright.runners.areas import STATE, Area, areas_of
+from tilewright.runners.run_by_rows import run_by_rows
 from tilewright.runners.traced_rows import FLAG, HEADER, HEADER_NAME, TracedRows, decode_rows, traced_rows
 from tilewright.runners.write_guard import guard_text, writable
 
@@ -94,7 +95,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         records=records,
         traced=traced,
         sets=len(job.input_sets),
-        pushed=next((port.member for port in inputs if job.plan.decisions.io.get(port.value) == "push"), ""),
+        by_rows=run_by_rows(job, inputs, outputs),
         guard=guard_text(writable(book, _numbers(areas), members), areas) if job.trace else "",
         **_memory_names(job, book, areas),
         **names,
@@ -176,6 +177,7 @@ def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str
     scheduled = tiled.scheduled
     graph, inner = scheduled.bound.graph, {value for group in tiled.groups for value in group.region.inner}
     nodes = {node.name: node for node in graph.nodes}
+    inner |= {value for value, whose in book.allocated.decisions.io.items() if whose == "pull"}  # nowhere whole
     index_of = _numbers(areas)
     records, executed = [], tiled.executed
     for step in scheduled.steps:

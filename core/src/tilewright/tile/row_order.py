@@ -49,7 +49,9 @@ class Play:
 
 
 def play(steps: Sequence[RowStep], trips: Sequence[int], leaving: Mapping[str, bool]) -> Play:
-    """Call the last step until it has everything, and then those whose values leave. `trips` are those of one call."""
+    """Call the last step until it has everything, and then those whose values leave. What departs is called at once.
+    `trips` are those of one call.
+    """
     members, calls = _members(steps, trips), list[int]()
     if not members:
         return Play(members=(), calls=())
@@ -127,9 +129,22 @@ def _demand(members: Sequence[Member], number: int, calls: list[int]) -> None:
                 break
         if missing < 0:
             _call(members, waiting[-1], end + 1)
-            calls.append(waiting.pop())
+            calls.append(waiting[-1])
+            _depart(members, waiting.pop(), calls)
         else:
             waiting.append(missing)
+
+
+def _depart(members: Sequence[Member], maker: int, calls: list[int]) -> None:
+    """Call the steps that give rows of what a step has just made, but for the last step, which is called anyway."""
+    for number, read in members[maker].readers:
+        member = members[number]
+        while member.one.departs and member is not members[-1] and member.made < member.one.extent:
+            end = min(member.made + member.trips, member.one.extent)
+            if members[maker].there < read.high[end - 1]:
+                break
+            _call(members, number, end)
+            calls.append(number)
 
 
 def _call(members: Sequence[Member], number: int, made: int) -> None:

@@ -113,17 +113,22 @@ def row_programs(machine: ScheduledMachine, again: float = 0.0) -> RowPrograms:
     largest = max((one.size_bytes for one in whole), default=0)
     found = [(one, *segments(lives, step, largest, again)) for step, one in enumerate(whole)]
     for number in (machine.numbers[name] for name in lives.steps.arriving):
-        found[number] = _taking(found, number)
+        found[number] = _by_rows(found, number, any(_has(ending, number) for ending in found[number + 1 :]))
+    for number in (machine.numbers[name] for name in lives.steps.departing):
+        found[number] = _by_rows(found, number, any(one.first < number for one in found[number]))
     return RowPrograms(machine=machine, lives=lives, segments=tuple(found))
 
 
-def _taking(found: Sequence[Sequence[Segment]], number: int) -> tuple[Segment, ...]:
-    """Those that end with the step that takes the rows of an input: it is alone, and the input whole, only where no
-    later step can be with it; and it is computed by rows even then, because that is how they come.
+def _by_rows(found: Sequence[Sequence[Segment]], number: int, together: bool) -> tuple[Segment, ...]:
+    """Those that end with a step that rows of an input or output pass. It is alone, and what it writes or reads whole,
+    only where it cannot be `together` with a neighbour; and it is computed by rows even then, because so they pass.
     """
-    together = any(one.first <= number for ending in found[number + 1 :] for one in ending)
     only, *others = found[number]
     return tuple(others) if together else (replace(only, rows=1), *others)
+
+
+def _has(segments: Sequence[Segment], number: int) -> bool:
+    return any(one.first <= number for one in segments)
 
 
 def _link(lives: RowLives, segment: Segment) -> Link | None:

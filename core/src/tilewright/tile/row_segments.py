@@ -90,9 +90,14 @@ def _first(lives: RowLives, last: int) -> int:
     first = last + 1
     while first > 0 and last - first + 1 < MOST_STEPS and not lives.steps.at(first - 1).cannot:
         first -= 1
-        if first < last and (lives.pinned(first) or lives.first_read[first] > last):
+        if first < last and (lives.pinned(first) or _for_nobody(lives, first, last)):
             return first + 1
     return first
+
+
+def _for_nobody(lives: RowLives, step: int, last: int) -> bool:
+    """Whether no step up to the last one reads what a step writes, nor the application takes it in rows."""
+    return lives.first_read[step] > last and not lives.steps.at(step).departs
 
 
 def _worth_a_look(lives: RowLives, ends: tuple[int, int], rows: int, stripes: int, largest: int) -> Iterator[Segment]:

@@ -20,9 +20,9 @@ from tilewright.ir.index import Axis, bare_loop, mentions
 from tilewright.ir.regions import SplitReduction
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.stages import Step
-from tilewright.tile.arrivals import arrivals
 from tilewright.tile.flattened import Flattened, flattened
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
+from tilewright.tile.row_ports import arrivals, departures
 from tilewright.tile.step_spaces import ScheduledMachine, StepOperand
 
 MOST_TRIPS = 128  # calls of one step, as far as rows per call can see to it: the order is a table
@@ -79,6 +79,7 @@ class RowStep:
     sums: SplitReduction | None
     cannot: str  # why it is in no region; "" where it can be
     columns: Columns | None = None  # all at once
+    departs: bool = False  # the application takes its rows: they are made as soon as they can be
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -141,6 +142,11 @@ class RowSteps:
     def arriving(self) -> Mapping[str, str]:
         """By step, the input whose rows it takes as they arrive."""
         return arrivals(self.machine.scheduled, self.machine.decisions.io)
+
+    @cached_property
+    def departing(self) -> Mapping[str, str]:
+        """By step, the output whose rows it gives as they are taken."""
+        return departures(self.machine.scheduled, self.machine.decisions.io)
 
     def at(self, index: int) -> RowStep:
         """By its number in the schedule."""
@@ -205,6 +211,7 @@ class RowSteps:
             ),
             sums=sums,
             cannot=_cannot(machine, step, operands),
+            departs=step.name in self.departing,
         )
 
     def _summed(self, step: Step, access: Access, operands: Sequence[StepOperand]) -> Loop | None:

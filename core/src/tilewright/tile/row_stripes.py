@@ -74,7 +74,8 @@ def _column_loop(steps: RowSteps, one: RowStep) -> Loop | None:
     where it reads through a view, which has no such columns.
     """
     axis = steps.column_axes.get(one.output.value)
-    if one.axis is None or one.step.name in steps.arriving or any(read.view for read in one.reads):
+    has_columns = not one.departs and one.step.name not in steps.arriving and not any(read.view for read in one.reads)
+    if one.axis is None or not has_columns:
         return None
     loop = parallel_loop(steps.machine.access(one.step), one.output.name, axis)
     return loop if loop is not None and loop.name != one.loop else None

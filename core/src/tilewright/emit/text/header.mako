@@ -4,8 +4,8 @@ ${banner(f"{p}.h", "sizes, types and functions")}
 
 #include "tw_runtime.h"
 
-#if TW_API_LEVEL < ${2 if pushed else 1}
-#  error "${p}.h needs a tw_runtime.h of API level ${2 if pushed else 1} or later"
+#if TW_API_LEVEL < ${2 if by_rows else 1}
+#  error "${p}.h needs a tw_runtime.h of API level ${2 if by_rows else 1} or later"
 #endif
 
 #define ${P}_GENERATOR "${generator}"
@@ -110,11 +110,16 @@ typedef struct {
 % if program.team:
     int answer;
 % endif
-% if pushed:
+% if by_rows:
     ${p}_inputs inputs;
     ${p}_outputs outputs;
-    tw_arrival arrival;
-    uint32_t rows_left;
+    tw_progress progress;
+% if arriving:
+    tw_arrival arrivals[${len(arriving)}];
+% endif
+% if leaving:
+    tw_departure departures[${len(leaving)}];
+% endif
     int phase;
 % endif
 } ${p}_ctx;
@@ -146,19 +151,38 @@ extern const uint8_t ${p}_const_${pool.base}[${P}_CONST_${pool.base.upper()}_SIZ
  */
 ${signature(f"tw_status {p}_init({p}_ctx *ctx, const {p}_pools *pools, void *state, const {p}_constants *constants, const tw_hooks *hooks);")}
 
-% if pushed:
-/* One inference whose input `${pushed.member}` arrives in rows: ${pushed.rows.count} of ${pushed.rows.size_bytes} bytes. The first function begins it, and
- * takes what ${p}_run takes, without that input. The second takes the next `count` rows and computes what can be computed:
- * TW_MORE until the last one that is needed, then TW_OK, when the outputs are there. The rows may be overwritten when it
- * returns. Pools and outputs must be left alone from the beginning to TW_OK.
-% if pushed.rows.blocks > 1:
- * A row is ${pushed.rows.blocks} pieces of ${pushed.rows.piece_bytes} bytes, one of each plane of the tensor, plane after plane.
+% if by_rows:
+/* One inference that passes in rows:
+ *
+% for port, how in (*((port, "arrives") for port in arriving), *((port, "is taken") for port in leaving)):
+ *   `${port.member}` ${how} in ${port.rows.count} rows of ${port.rows.size_bytes} bytes\
+% if port.rows.blocks > 1:
+, each ${port.rows.blocks} pieces of ${port.rows.piece_bytes}, one of each plane, plane after plane\
 % endif
+
+% endfor
+ *
+ * ${p}_begin takes what ${p}_run takes, without these, and may be called at any time. It and the functions below compute
+ * all that can be computed, and say what comes next: TW_MORE, push rows of an input; TW_READY, pull rows of an output;
+ * TW_OK, all is done. TW_BLOCKED says that no row was moved, because that comes first. A call is done with the caller's rows
+ * when it returns. Of several rows it moves as many as it can: the count since ${p}_begin is what the last functions return.
+ * Pools, other inputs and outputs must be left alone from ${p}_begin to TW_OK.
  */
 ${signature(f"tw_status {p}_begin({p}_ctx *ctx, const {p}_inputs *inputs, const {p}_outputs *outputs);")}
-${signature(f"tw_status {p}_push_{pushed.member}({p}_ctx *ctx, const {pushed.type} *rows, uint32_t count);")}
+% for port in arriving:
+${signature(f"tw_status {p}_push_{port.member}({p}_ctx *ctx, const {port.type} *rows, uint32_t count);")}
+% endfor
+% for port in leaving:
+${signature(f"tw_status {p}_pull_{port.member}({p}_ctx *ctx, {port.type} *rows, uint32_t count);")}
+% endfor
+% for port in arriving:
+${signature(f"uint32_t {p}_pushed_{port.member}(const {p}_ctx *ctx);")}
+% endfor
+% for port in leaving:
+${signature(f"uint32_t {p}_pulled_{port.member}(const {p}_ctx *ctx);")}
+% endfor
 
-/* The same at once, of an input that is there whole. */
+/* The same at once: all inputs are there whole, and there is room for all outputs. */
 % elif mapped:
 /* One inference. NULL, a NULL member or a mapped address: that tensor is already in place, nothing is copied. */
 % else:

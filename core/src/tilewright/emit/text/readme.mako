@@ -59,15 +59,25 @@ if (status == TW_OK) {
     status = ${p}_run(&ctx, &inputs, &outputs);
 }
 ```
-% if pushed:
+% if by_rows:
 
-Row by row, as `${safe(pushed.value)}` comes; nothing of it is kept but what is still needed:
+Row by row, in memory for what is still needed:
 
 ```c
-status = ${p}_begin(&ctx, &inputs, &outputs); /* of `inputs`, ${pushed.member} is left alone */
-for (uint32_t row = 0; status >= TW_OK && row < ${pushed.macro}_ROWS; ++row) {
-    ... /* ${pushed.macro}_ROW_ELEMENTS elements: `line` */
-    status = ${p}_push_${pushed.member}(&ctx, line, 1u); /* TW_MORE, and TW_OK when the outputs are there */
+status = ${p}_begin(&ctx, &inputs, &outputs); /* ${", ".join(port.member for port in (*arriving, *leaving))} left alone */
+while (status == TW_MORE || status == TW_READY) {
+% for port in arriving:
+    if (status == TW_MORE) {
+        ... /* ${port.macro}_ROW_ELEMENTS elements: `line` */
+        status = ${p}_push_${port.member}(&ctx, line, 1u);
+    }
+% endfor
+% for port in leaving:
+    if (status == TW_READY) {
+        status = ${p}_pull_${port.member}(&ctx, row, 1u);
+        ... /* ${port.macro}_ROW_ELEMENTS elements: `row` */
+    }
+% endfor
 }
 ```
 % endif

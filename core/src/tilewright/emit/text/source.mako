@@ -268,7 +268,7 @@ ${signature(f"tw_status {p}_init({p}_ctx *ctx, const {p}_pools *pools, void *sta
 % if initial:
 ${initial}
 % endif
-% if pushed:
+% if by_rows:
     ctx->phase = 0;
 % endif
     ctx->plan = ${P}_PLAN_ID;

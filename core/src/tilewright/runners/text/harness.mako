@@ -242,28 +242,9 @@ static void see_no_rows(unsigned set)
 static ${p}_ctx ctx;
 static ${p}_inputs inputs;
 static ${p}_outputs outputs;
-% if pushed:
+% if by_rows:
 
-<% macro = f"{p.upper()}_IN_{pushed.upper()}" %>\
-/* Every other set in rows: one, two, three, and again; where their pieces are apart, whole as the others. */
-static tw_status run(unsigned set)
-{
-#if ${macro}_ROW_PIECES == 1u
-    if (set % 2u == 0u) {
-        tw_status status = ${p}_begin(&ctx, &inputs, &outputs);
-        uint32_t at = 0u;
-        for (uint32_t turn = 0u; status >= TW_OK && at < ${macro}_ROWS; ++turn) {
-            const uint32_t left = ${macro}_ROWS - at, count = turn % 3u + 1u < left ? turn % 3u + 1u : left;
-            status = ${p}_push_${pushed}(&ctx, inputs.${pushed} + (size_t)at * ${macro}_ROW_ELEMENTS, count);
-            at += count;
-        }
-        return status;
-    }
-#else
-    (void)set;
-#endif
-    return ${p}_run(&ctx, &inputs, &outputs);
-}
+${by_rows}
 % endif
 
 int main(void)
@@ -331,7 +312,7 @@ int main(void)
         see_no_rows(set);
 % endif
         if (status == TW_OK) {
-            status = ${"run(set)" if pushed else f"{p}_run(&ctx, &inputs, &outputs)"};
+            status = ${"run(set)" if by_rows else f"{p}_run(&ctx, &inputs, &outputs)"};
         }
         if (status != TW_OK) {
             fprintf(stderr, "status %d\n", (int)status);

@@ -15,7 +15,9 @@ extern "C" {
 #endif
 
 typedef enum {
-    TW_MORE = 1, /* no error: the next rows of an input are needed */
+    TW_BLOCKED = 3, /* no error: no row was moved, another input or output comes first */
+    TW_READY = 2,   /* no error: rows of an output can be taken */
+    TW_MORE = 1,    /* no error: the next rows of an input are needed */
     TW_OK = 0,
     TW_ERR_ARG = -1,     /* a pointer that is needed is NULL */
     TW_ERR_ALIGN = -2,   /* a pool, a blob of constants or a tensor is not aligned as its _ALIGN macro says */
@@ -24,7 +26,7 @@ typedef enum {
     TW_ERR_DEVICE = -5,  /* an accelerator or copy engine reported a fault */
     TW_ERR_TIMEOUT = -6, /* an accelerator or copy engine did not answer */
     TW_ERR_ABORTED = -7, /* a hook asked to stop */
-    TW_ERR_ROWS = -8     /* more rows than the input has */
+    TW_ERR_ROWS = -8     /* more rows than the input or output has */
 } tw_status;
 
 typedef enum { TW_STEP_BEGIN = 0, TW_STEP_END = 1 } tw_phase;
@@ -34,14 +36,30 @@ typedef struct {
     int (*on_step)(void *user, uint32_t step, tw_phase phase); /* NULL: not called. Not 0: abort the run */
 } tw_hooks;
 
-/* How far a run has come whose input arrives in rows. Members are private. */
+/* How far a run has come whose inputs or outputs pass in rows. Members are private. */
+typedef struct {
+    int32_t at, turn, call; /* the place in the order of calls */
+    int32_t entered;
+    tw_status waiting; /* TW_OK: for nothing */
+} tw_progress;
+
+/* Rows of an input. Members are private. */
 typedef struct {
     const uint8_t *rows; /* that were handed over, and not taken yet */
     int32_t count;
     int32_t row_stride, block_stride; /* bytes */
-    int32_t at, turn, call;           /* the place in the order of calls */
-    int32_t entered, waiting;
+    int32_t wanted;                   /* by the call that waits */
+    uint32_t left;                    /* of all, not taken yet */
 } tw_arrival;
+
+/* Rows of an output. Members are private. */
+typedef struct {
+    uint8_t *rows; /* where there is room for them */
+    int32_t count;
+    int32_t row_stride, block_stride; /* bytes */
+    int32_t ready;                    /* for the call that waits */
+    uint32_t left;                    /* of all, not given yet */
+} tw_departure;
 
 #ifdef __cplusplus
 }

@@ -138,27 +138,8 @@ static void see_no_rows(unsigned set)
 }
 
 % endif
-% if pushed and records:
-<% macro = f"{p.upper()}_IN_{pushed.upper()}" %>\
-/* Every other set in rows: one, two, three, and again; where their pieces are apart, whole as the others. */
-static tw_status run(unsigned set)
-{
-#if ${macro}_ROW_PIECES == 1u
-    if (set % 2u == 0u) {
-        tw_status status = ${p}_begin(&ctx, &inputs, &outputs);
-        uint32_t at = 0u;
-        for (uint32_t turn = 0u; status >= TW_OK && at < ${macro}_ROWS; ++turn) {
-            const uint32_t left = ${macro}_ROWS - at, count = turn % 3u + 1u < left ? turn % 3u + 1u : left;
-            status = ${p}_push_${pushed}(&ctx, inputs.${pushed} + (size_t)at * ${macro}_ROW_ELEMENTS, count);
-            at += count;
-        }
-        return status;
-    }
-#else
-    (void)set;
-#endif
-    return ${p}_run(&ctx, &inputs, &outputs);
-}
+% if by_rows and records:
+${by_rows}
 
 % endif
 static void infer(unsigned set, int source, const tw_hooks *hooks)
@@ -197,7 +178,7 @@ static void infer(unsigned set, int source, const tw_hooks *hooks)
 % endif
     if (status == TW_OK) {
         caller = board_paint_stack();
-        status = ${"run(set)" if pushed and records else f"{p}_run(&ctx, &inputs, &outputs)"};
+        status = ${"run(set)" if by_rows and records else f"{p}_run(&ctx, &inputs, &outputs)"};
         if (hooks == NULL) {
             stack_bytes[0] = (uint32_t)(caller - board_stack_reached(caller));
         }

@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
-from tilewright.rewrite.arrivals import with_arrival
+from tilewright.rewrite.row_ports import with_arrival, with_departure, with_row_ports
 from tilewright.testing.sketch import Sketch
 
 
@@ -51,3 +51,33 @@ def test_what_is_an_output_is_no_way_in(sketch: Callable[[], Sketch]) -> None:
     moved = s.node("Transpose", (s.input("x", DType.F32, (2, 3)),), {"perm": (1, 0)})
     graph = s.finish(moved, s.node("Clip", (moved,), {"min": 0.0}))
     assert ops(with_arrival(graph, "x"))[0] == "Arrival"
+
+
+@pytest.mark.parametrize(
+    ("moves", "expected"),
+    [
+        ([], ["Clip", "Departure"]),
+        (["Transpose"], ["Clip", "Departure", "Transpose"]),
+        (["Reshape"], ["Clip", "Departure", "Reshape"]),
+        (["Transpose", "Reshape"], ["Clip", "Transpose", "Departure", "Reshape"]),
+    ],
+)
+def test_moves_come_last(moves: list[str], expected: list[str], sketch: Callable[[], Sketch], bench: Any) -> None:
+    s = sketch()
+    y = s.node("Clip", (s.input("x", DType.F32, (2, 3, 4)),), {"min": 0.0})
+    for move in moves:
+        y = s.node(move, (y,), {"perm": (2, 0, 1)} if move == "Transpose" else {"shape": (4, 2, 3)})
+    graph = s.finish(y)
+    made = with_departure(graph, y)
+    assert ops(made) == expected
+    assert bench.same_bits(graph, made)
+
+
+def test_others_read_what_departs(sketch: Callable[[], Sketch], bench: Any) -> None:
+    s = sketch()
+    y = s.node("Clip", (s.input("x", DType.F32, (2, 3)),), {"min": 0.0})
+    graph = s.finish(y, s.node("Add", (y, y)))
+    made = with_row_ports(graph, {"x": "push", y: "pull"})
+    assert ops(made) == ["Arrival", "Clip", "Departure", "Add"]
+    assert made.consumers()[y] == []
+    assert bench.same_bits(graph, made)

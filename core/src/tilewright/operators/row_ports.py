@@ -1,5 +1,5 @@
-"""Knows Arrival: the rows of an input that is handed over a few at a time, copied to where the network reads them.
-Does not know when rows come: `lower/arrivals` has the code of that. No ONNX node becomes an Arrival.
+"""Knows Arrival and Departure: rows of an input that are handed over, and rows of an output that are taken, copied.
+Does not know when that happens: `lower/row_ports` has the code of it. No ONNX node becomes one of them.
 """
 
 from __future__ import annotations
@@ -37,19 +37,18 @@ def _values(call: Call) -> Mapping[str, object]:
     return copy_values(y.dtype, [move])
 
 
-ARRIVAL = Operator(
-    name="Arrival",
-    inputs=("X",),
-    outputs=("Y",),
-    summary="an input that arrives in rows (--io push)",
-    infer=_infer,
-    reference=_reference,
-    access=_access,
-)
+def _operator(name: str, summary: str) -> Operator:
+    return Operator(
+        name=name, inputs=("X",), outputs=("Y",), summary=summary, infer=_infer, reference=_reference, access=_access
+    )
 
-ARRIVAL_COPY = Kernel(
-    name="portable.arrival", op="Arrival", parallel=("*",), values=_values, source=COPY_SOURCE, call=COPY_CALL
-)
 
-OPERATORS = (ARRIVAL,)
-KERNELS = (ARRIVAL_COPY,)
+def _copy(op: str) -> Kernel:
+    name = f"portable.{op.lower()}"
+    return Kernel(name=name, op=op, parallel=("*",), values=_values, source=COPY_SOURCE, call=COPY_CALL)
+
+
+ARRIVAL = _operator("Arrival", "an input that arrives in rows (--io push)")
+DEPARTURE = _operator("Departure", "an output that is taken in rows (--io pull)")
+OPERATORS = (ARRIVAL, DEPARTURE)
+KERNELS = (_copy("Arrival"), _copy("Departure"))

@@ -1,4 +1,4 @@
-"""`--io push`: which input arrives in rows, and what it may not be said of."""
+"""`--io push` and `--io pull`: what passes in rows, and what that may not be said of."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tilewright.config.io_rows import demand_one_memory, ends_of, passing
 from tilewright.config.options import Options
-from tilewright.config.pushed_input import demand_one_memory, ends_of, pushed_input
 from tilewright.errors import TilewrightError
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node, Tensor
@@ -31,17 +31,21 @@ STATE = ("next:h",)
 
 
 @pytest.mark.parametrize(
-    ("options", "pushed"),
+    ("options", "ends"),
     [
-        ({}, ""),
-        ({"io": "user"}, ""),
-        ({"io_of": {"x": "push"}}, "x"),
-        ({"io": "push", "states": STATE}, "x"),
-        ({"io": "push", "io_of": {"h": "user"}}, "x"),
+        ({}, {}),
+        ({"io": "user"}, {}),
+        ({"io_of": {"x": "push"}}, {"x": "push"}),
+        ({"io": "push", "states": STATE}, {"x": "push"}),
+        ({"io": "push", "io_of": {"h": "user"}}, {"x": "push"}),
+        ({"io": "pull"}, {"y": "pull", "next": "pull"}),
+        ({"io": "pull", "states": STATE}, {"y": "pull"}),
+        ({"io_of": {"y": "pull"}}, {"y": "pull"}),
+        ({"io": "push", "io_of": {"h": "pool", "y": "pull"}}, {"x": "push", "y": "pull"}),
     ],
 )
-def test_which_input_arrives(options: dict[str, Any], pushed: str) -> None:
-    assert pushed_input(Options(**options), GRAPH) == pushed
+def test_what_passes_in_rows(options: dict[str, Any], ends: dict[str, str]) -> None:
+    assert passing(Options(**options), GRAPH) == ends
 
 
 @pytest.mark.parametrize(
@@ -50,33 +54,45 @@ def test_which_input_arrives(options: dict[str, Any], pushed: str) -> None:
         ({"io": "push"}, "2 inputs"),
         ({"io_of": {"y": "push"}}, "no input"),
         ({"io_of": {"h": "push"}, "states": STATE}, "state"),
+        ({"io_of": {"x": "pull"}}, "no output"),
+        ({"io_of": {"next": "pull"}, "states": STATE}, "state"),
     ],
 )
-def test_what_cannot_arrive(options: dict[str, Any], reason: str) -> None:
+def test_what_cannot_pass(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(TilewrightError, match=reason) as caught:
-        pushed_input(Options(**options), GRAPH)
+        passing(Options(**options), GRAPH)
     assert caught.value.code == "TW1122" and caught.value.fix
 
 
 def test_a_name_that_is_not_there_is_an_error() -> None:
     with pytest.raises(TilewrightError, match="no input or output") as caught:
-        pushed_input(Options(io_of={"z": "push"}), GRAPH)
+        passing(Options(io_of={"z": "push"}), GRAPH)
     assert caught.value.code == "TW1113"
 
 
 def test_an_input_that_nothing_computes_with_cannot_arrive() -> None:
     idle = replace(GRAPH, nodes=(), outputs=("x",))
     with pytest.raises(TilewrightError, match="nothing reads it"):
-        pushed_input(Options(io_of={"x": "push"}), idle)
+        passing(Options(io_of={"x": "push"}), idle)
+
+
+def test_an_output_that_nothing_computes_cannot_be_taken() -> None:
+    idle = replace(GRAPH, nodes=(), outputs=("x",))
+    with pytest.raises(TilewrightError, match="nothing computes it"):
+        passing(Options(io_of={"x": "pull"}), idle)
 
 
 def test_rows_are_computed_on_one_memory_by_one_core() -> None:
-    demand_one_memory(ALONE)
+    demand_one_memory(ALONE, "push")
     with pytest.raises(TilewrightError, match="several cores") as caught:
-        demand_one_memory(TEAM)
+        demand_one_memory(TEAM, "pull")
     assert caught.value.code == "TW1122"
 
 
 def test_outputs_stay_in_the_plan() -> None:
     ends = ends_of(Options(io="push", io_of={"next": "user"}), ("x",), ("y", "next"))
     assert ends == {"x": "push", "y": "pool", "next": "user"}
+
+
+def test_inputs_stay_in_the_plan_where_outputs_are_taken() -> None:
+    assert ends_of(Options(io="pull"), ("x",), ("y",)) == {"x": "pool", "y": "pull"}

@@ -8,11 +8,11 @@ import pytest
 
 from tilewright.bind import bind
 from tilewright.ir.decisions import Decisions
-from tilewright.rewrite.arrivals import with_arrival
+from tilewright.rewrite.row_ports import with_arrival
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
-from tilewright.tile.arrivals import arrivals
+from tilewright.tile.row_ports import arrivals, departures
 from tilewright.tile.row_programs import row_programs
 from tilewright.tile.step_spaces import ScheduledMachine
 
@@ -29,7 +29,7 @@ def machine(seed: int) -> ScheduledMachine:
 def test_it_is_the_one_that_reads_the_input(seed: int) -> None:
     made = machine(seed)
     assert arrivals(made.scheduled, PUSHED.io) == {"x:arrival": "x"}
-    assert arrivals(made.scheduled, {"x": "user"}) == {}
+    assert arrivals(made.scheduled, {"x": "user"}) == {} == departures(made.scheduled, PUSHED.io)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,4 +1,4 @@
-"""What is wrong with a plan whose input arrives in rows."""
+"""What is wrong with a plan whose inputs and outputs pass in rows."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.check.arrivals import arrival_faults
+from tilewright.check.row_ports import row_port_faults
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.stages import Allocated, Placement
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner
-from tilewright.rewrite.arrivals import with_arrival
+from tilewright.rewrite.row_ports import with_arrival
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.tile.strategies import StepTiler
@@ -32,12 +32,12 @@ def _plan() -> Allocated:
 
 
 def test_a_plan_is_sound(plan: Allocated) -> None:
-    assert list(arrival_faults(plan)) == []
+    assert list(row_port_faults(plan)) == []
 
 
 def test_a_place_is_a_fault(plan: Allocated) -> None:
     placed = replace(plan, placements={**plan.placements, "x": Placement(memory="ram", offset_bytes=0)})
-    assert "has a place" in " ".join(arrival_faults(placed))
+    assert "has a place" in " ".join(row_port_faults(placed))
 
 
 def test_another_reader_is_a_fault(plan: Allocated) -> None:
@@ -49,7 +49,7 @@ def test_another_reader_is_a_fault(plan: Allocated) -> None:
     )
     bound = replace(scheduled.bound, graph=replace(graph, nodes=nodes))
     wrong = replace(plan, tiled=replace(plan.tiled, scheduled=replace(scheduled, bound=bound)))
-    assert "is read by" in " ".join(arrival_faults(wrong))
+    assert "is read by" in " ".join(row_port_faults(wrong))
 
 
 def test_another_layout_is_a_fault(plan: Allocated) -> None:
@@ -58,4 +58,4 @@ def test_another_layout_is_a_fault(plan: Allocated) -> None:
     layouts = {**scheduled.bound.layouts, "x:arrived": tuple(reversed(range(rank)))}
     bound = replace(scheduled.bound, layouts=layouts)
     wrong = replace(plan, tiled=replace(plan.tiled, scheduled=replace(scheduled, bound=bound)))
-    assert "otherwise than" in " ".join(arrival_faults(wrong))
+    assert "otherwise than" in " ".join(row_port_faults(wrong))

@@ -1,0 +1,90 @@
+"""Knows `--io push` and `--io pull`: inputs that arrive in rows, outputs that are taken in rows.
+Does not know how the graph or the program changes for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from tilewright.config.options import Options
+from tilewright.config.pins import demand_ends
+from tilewright.config.recurrent_state import kept_ends
+from tilewright.errors import TilewrightError, typed, usage_error
+from tilewright.ir.decisions import BY_ROWS, Whose
+from tilewright.ir.graph import Graph
+from tilewright.ir.platform import Platform
+
+_ENDS: Mapping[Whose, str] = {"push": "input", "pull": "output"}
+
+
+def passing(options: Options, graph: Graph) -> Mapping[str, Whose]:
+    """The inputs that arrive in rows ("push"), and the outputs that are taken so ("pull"), in the graph's order.
+
+    TilewrightError (exit 2): TW1113 for a name that is no input or output; TW1122 for an output that is pushed or an
+    input that is pulled, for state, for several inputs, and for what nothing computes with.
+    """
+    asked = {name: whose for name, whose in options.io_of.items() if whose in BY_ROWS}
+    if options.io not in BY_ROWS and not asked:
+        return {}
+    demand_ends(options.io_of, (*graph.inputs, *graph.outputs))
+    kept = kept_ends(options.states, graph)
+    for name, whose in asked.items():
+        if name in kept:
+            raise _cannot(whose, f"'{name}' is state, which the application never sees", "leave that --io out")
+        if name not in _ends(graph, whose):
+            plan = typed("--io", f"{name}=pool", gives="leaves it in the plan")
+            raise _cannot(whose, f"'{name}' is no {_ENDS[whose]}", plan)
+    found = {name: whose for name, whose in _asked(options, graph) if name not in kept}
+    _demand_one_input(found)
+    for name, whose in found.items():
+        _demand_computed(graph, name, whose)
+    return found
+
+
+def _ends(graph: Graph, whose: Whose) -> tuple[str, ...]:
+    return graph.inputs if whose == "push" else graph.outputs
+
+
+def _asked(options: Options, graph: Graph) -> Iterator[tuple[str, Whose]]:
+    for whose in BY_ROWS:
+        for name in _ends(graph, whose):
+            if options.io_of.get(name, options.io) == whose:
+                yield name, whose
+
+
+def _demand_one_input(found: Mapping[str, Whose]) -> None:
+    pushed = [name for name, whose in found.items() if whose == "push"]
+    if len(pushed) > 1:
+        others = f"the model has {len(pushed)} inputs, and rows of one can arrive"
+        raise _cannot("push", others, typed("--io", "pool", "--io", f"{pushed[0]}=push"))
+
+
+def _demand_computed(graph: Graph, name: str, whose: Whose) -> None:
+    """Something reads what arrives, and something writes what is taken."""
+    plan = typed("--io", f"{name}=pool")
+    read = any(name in node.inputs for node in graph.nodes)
+    if whose == "push" and (name in graph.outputs or not read):
+        raise _cannot(whose, f"'{name}' is an output, too, or nothing reads it", plan)
+    if whose == "pull" and not any(name in node.outputs for node in graph.nodes):
+        raise _cannot(whose, f"'{name}' is an input, too, or a constant, and nothing computes it", plan)
+
+
+def demand_one_memory(platform: Platform, whose: Whose) -> None:
+    """TilewrightError TW1122 (exit 2) where the target has several memories or cores."""
+    if platform.near or any(engine.cores > 1 for engine in platform.engines):
+        raise _cannot(
+            whose,
+            f"target '{platform.name}' has a scratchpad or several cores, and rows are computed on one memory by one",
+            typed("--io", "user", gives="leaves inputs and outputs in your memory, whole"),
+        )
+
+
+def ends_of(options: Options, inputs: Collection[str], outputs: Collection[str]) -> Mapping[str, Whose]:
+    """Where each input and output is. What is said of rows for all ends of one kind leaves the others in the plan."""
+    of_inputs: Whose = "pool" if options.io == "pull" else options.io
+    of_outputs: Whose = "pool" if options.io == "push" else options.io
+    return {**dict.fromkeys(inputs, of_inputs), **dict.fromkeys(outputs, of_outputs), **options.io_of}
+
+
+def _cannot(whose: Whose, reason: str, fix: str) -> TilewrightError:
+    return usage_error("TW1122", f"--io {whose}: {reason}", fix=(fix,))
