@@ -98,6 +98,15 @@ def test_a_limit_alone_is_kept(share: float) -> None:
     assert ram_bytes(plan.allocated) <= limit
 
 
+def test_only_a_limit_takes_slower_kernels_for_less_memory() -> None:
+    """As docs/design/rows.md says of `--optimize ram`."""
+    least = deployment("kws_int8", "cortex-m4", "ram")
+    limited = Deployment(network_file("kws_int8"), "cortex-m4", Options(memory={"ram": ram_bytes(least.allocated) - 1}))
+    assert ram_bytes(limited.allocated) < ram_bytes(least.allocated)
+    assert "TW5035" in {note.code for note in limited.diagnostics}
+    assert "TW5035" not in {note.code for note in least.diagnostics}
+
+
 @pytest.mark.parametrize("sick", [0, 2, 8])
 def test_a_kernel_that_is_wrong_is_named_by_its_step(sick: int) -> None:
     """Its value is nowhere whole: rows are seen as they are made."""

@@ -75,8 +75,8 @@ _SEARCH = (
         type=click.Choice(["speed", "balanced", "ram"]),
         default="speed",
         show_default=True,
-        help="On machines with one memory: ram computes layers row by row for the least memory, balanced at most "
-        "10 % slower, speed to fit or at most 1 % slower.",
+        help="On machines with one memory: ram computes layers row by row for the least memory that this gives, "
+        "balanced at most 10 % slower, speed to fit or at most 1 % slower.",
     ),
     click.option(
         "--recompute",

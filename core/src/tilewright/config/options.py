@@ -41,7 +41,7 @@ class Options:
     tiler: str = "auto"
     buffering: Literal["single", "double", "auto"] = "auto"  # tile buffers of an operand copied more than once
     groups: int | None = None  # longest chain of steps joined through the scratchpad; 1: layer by layer; None: any
-    optimize: Literal["speed", "balanced", "ram"] = "speed"  # by rows: to fit, or 1 % slower; 10 %; least memory
+    optimize: Literal["speed", "balanced", "ram"] = "speed"  # by rows: to fit, or 1 % slower; 10 %; the least
     recompute: float = 1.0  # by rows in stripes: operations, at most so many times those of the network
     effort: int = 200_000  # allocator work units
     code_passes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # beside the default ones -> settings

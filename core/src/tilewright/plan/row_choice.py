@@ -1,7 +1,8 @@
 """Knows when steps of a machine with one memory are computed row by row, and which of the ways to do so is taken.
 Does not know how such regions are found (`tile/row_programs`), nor how any plan is made: it asks the planner.
 
-What is asked for decides: `ram` takes the least memory, `balanced` the least at no more than a tenth more cycles.
+What is asked for decides: `ram` takes the least memory that rows give, `balanced` the least at no more than a tenth
+more cycles; kernels that are slower for less scratch are left to a limit (`plan/kernel_fallback`).
 `speed` computes steps together by rows only where nothing else fits; an output takes the bytes of what its step reads,
 row by row, where that is free.
 """

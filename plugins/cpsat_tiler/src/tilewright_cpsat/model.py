@@ -176,7 +176,7 @@ class JointModel:
         )
 
     def _hint(self, hint: JointChoice | None) -> None:
-        self.model.clear_hints()  # type: ignore[no-untyped-call]
+        self.model.clear_hints()  # type: ignore[no-untyped-call]  # has no types in ortools
         if hint is None:
             return
         for taken, chosen in zip(self.steps, hint.options, strict=True):
