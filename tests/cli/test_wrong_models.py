@@ -266,7 +266,7 @@ MODELS: Mapping[str, tuple[Callable[[], ModelProto], str, int, str]] = {
         "0",
     ),
     "pads of text": (lambda: edited(_string_attribute), "TW1213", 3, "pads"),
-    "half precision": (lambda: relu(element=TensorProto.FLOAT16), "TW2102", 4, "float16"),
+    "eight bits of a float": (lambda: relu(element=TensorProto.FLOAT8E5M2), "TW2102", 4, "float8e5m2"),
     "text as input": (lambda: relu(element=TensorProto.STRING), "TW2102", 4, "string"),
     "a sequence as input": (lambda: edited(_sequence_input, relu()), "TW2102", 4, "sequence"),
     "an input without a shape": (
@@ -279,11 +279,11 @@ MODELS: Mapping[str, tuple[Callable[[], ModelProto], str, int, str]] = {
     "a negative batch": (lambda: relu(inputs={"x": (-1, 4)}), "TW1206", 3, "negative"),
     "a video in 8K": (lambda: relu(inputs={"x": (64, 3, 4320, 7680)}), "TW1206", 3, "limit"),
     "weights cut off": (lambda: edited(_raw(b"\0" * 15), model(ADD)), "TW1211", 3, "15 bytes"),
-    "weights of half precision": (
-        lambda: edited(_raw(b"\0" * 8, TensorProto.FLOAT16), model(ADD)),
+    "weights of a float of 8 bits": (
+        lambda: edited(_raw(b"\0" * 4, TensorProto.FLOAT8E5M2), model(ADD)),
         "TW2101",
         4,
-        "float16",
+        "float8e5m2",
     ),
     "weights of 4 bits": (lambda: edited(_raw(b"\0" * 2, TensorProto.INT4), model(ADD)), "TW2101", 4, "int4"),
     "weights of a type that is none": (lambda: edited(_raw(b"\0" * 16, 77), model(ADD)), "TW2101", 4, "77"),

@@ -66,7 +66,7 @@ def test_ones_on_a_diagonal(loads, model):
 @pytest.mark.parametrize(
     ("node", "reason"),
     [
-        (helper.make_node("EyeLike", ["x"], ["y"], dtype=10), "float16"),
+        (helper.make_node("EyeLike", ["x"], ["y"], dtype=19), "float8e5m2"),
     ],
 )
 def test_refused(refuses, model, node, reason):

@@ -26,7 +26,8 @@ def values(dtype: DType) -> np.ndarray:
     edges = [2.0**bits for bits in (7, 8, 15, 16, 24, 31, 32, 63, 64, 100)]
     near = [np.nextafter(np.float32(edge), np.float32(side)) for edge in edges for side in (0, np.inf)]
     numbers = [0.0, 0.5, 0.999, 1.5, 2.5, 127.9, 1e-40, np.inf, np.nan, *edges, *near]
-    return np.array([numbers, [-number for number in numbers]], np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.array([numbers, [-number for number in numbers]], np.float32).astype(dtype.numpy)
 
 
 @pytest.mark.parametrize("source", TYPES, ids=lambda dtype: dtype.value)

@@ -59,4 +59,4 @@ def test_limits_beyond_the_type_do_nothing() -> None:
 
 def test_wide_integers_are_refused_with_a_reason() -> None:
     site = site_of(CLIP, [np.zeros(3, np.int64)], {"min": 0.0, "max": 6.0})
-    assert refusal(CLIP_PORTABLE, site) == "X must be f32, f64 or an integer of at most 32 bits, found i64"
+    assert refusal(CLIP_PORTABLE, site) == "X must be a float or an integer of at most 32 bits, found i64"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from tilewright.ir.dtypes import DType
+
 
 def c_float(value: float) -> str:
     """A float32 as a hexadecimal literal, `INFINITY` or `NAN` (math.h)."""
@@ -29,3 +31,15 @@ def c_int(value: int) -> str:
     if value >= 2**63:
         return f"UINT64_C({value})"
     return str(value) if -(2**31) < value < 2**31 else f"INT64_C({value})"
+
+
+def c_element(value: float, dtype: DType) -> str:
+    """A value as what C stores for an element of the type: floats of 16 bits are their bits."""
+    import numpy as np
+
+    if dtype.is_half:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return f"0x{int(np.asarray(value).astype(dtype.numpy).view(np.uint16)):04x}"
+    if dtype.is_float:
+        return c_double(value) if dtype is DType.F64 else c_float(value)
+    return c_int(int(value))

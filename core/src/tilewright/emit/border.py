@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from tilewright.c_text.identifiers import comment_text
 from tilewright.ir.addressable import reachable
 from tilewright.ir.dataclass import dataclass
+from tilewright.ir.dtypes import DType
 from tilewright.ir.expressions import Cast, Field, Name
 from tilewright.ir.graph import Tensor
 from tilewright.ir.program import Port, PortRows, Program
 
-_TYPE_WORDS = {"f32": "float32", "bool": "bool"}
+_TYPE_WORDS = {"f32": "float32", "bool": "bool", "f16": "float16 (as its bits)", "bf16": "bfloat16 (as its bits)"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ class PortText:
     copied_from: str
     far: bool  # placed where no core can read or write: a copy brings it there
     sentence: str
-    is_float: bool
+    dtype: DType
     rows: PortRows | None  # where it passes in rows
 
     @property
@@ -74,7 +75,7 @@ def _text(program: Program, port: Port, direction: str) -> PortText:
         copied_from=port.copied_from,
         far=port.pool in far_bases(program),
         sentence=_sentence(program, port, direction),
-        is_float=tensor.dtype.is_float,
+        dtype=tensor.dtype,
         rows=port.rows,
     )
 

@@ -21,11 +21,14 @@ from tilewright.emit.memory_map import memory_map
 from tilewright.emit.options import EmitOptions
 from tilewright.emit.run import print_run
 from tilewright.emit.weights import blob, byte_array, initialiser
+from tilewright.ir.dtypes import DType
 from tilewright.ir.journal import INFO, timed
 from tilewright.ir.program import Program
 from tilewright.ir.rounding import align_down
+from tilewright.ir.sections import ordered
 from tilewright.ir.stages import Artifact
 from tilewright.ir.statements import Dead, Hook, Live, Statement, StepCall, statements_in
+from tilewright.operators.c_elements import Elements, loading
 
 INCBIN_FROM_BYTES = 64 * 1024
 
@@ -231,10 +234,26 @@ def _selftest_names(options: EmitOptions, outputs: tuple[PortText, ...]) -> Name
             }
             for vector in options.vectors
         ],
-        "floats": any(port.is_float for port in outputs),
-        "exact": any(not port.is_float for port in outputs),
-        "absolute": f"{options.absolute_tolerance!r}f",
-        "relative": f"{options.relative_tolerance!r}f",
+        "floats": [
+            _comparison(dtype, options) for dtype in dict.fromkeys(port.dtype for port in outputs) if dtype.is_float
+        ],
+        "exact": any(not port.dtype.is_float for port in outputs),
+    }
+
+
+def _comparison(dtype: DType, options: EmitOptions) -> Names:
+    """How the self-test compares floats of one type."""
+    elements = Elements(dtype=dtype)
+    text = "\n\n".join(each.text for each in ordered((loading(dtype),))) if dtype.is_half else ""
+    letter = "" if dtype is DType.F64 else "f"
+    return {
+        "kind": dtype.value,
+        "type": dtype.c_type,
+        "load": elements.load,
+        "functions": text.replace("TW_KERNEL", "static"),
+        "size": f"fabs{letter}",
+        "absolute": f"{options.absolute_tolerance!r}{letter}",
+        "relative": f"{max(options.relative_tolerance, 4 * dtype.unit)!r}{letter}",
     }
 
 

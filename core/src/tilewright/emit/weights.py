@@ -8,7 +8,8 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tilewright.c_text.literals import c_float, c_int
+from tilewright.c_text.literals import c_element
+from tilewright.ir.dtypes import DType
 from tilewright.ir.program import Program, ProgramPool
 
 if TYPE_CHECKING:
@@ -40,10 +41,9 @@ def byte_array(content: bytes) -> str:
 
 def initialiser(array: Array) -> str:
     """The body of an initialiser of the array's elements, row-major; `0` for an empty one."""
-    flat = array.reshape(-1).tolist()
-    if array.dtype.kind == "f":
-        return _lines([c_float(value) for value in flat])
-    return _lines([c_int(int(value)) for value in flat])
+    dtype = DType.from_numpy(array.dtype)
+    flat = array.reshape(-1)
+    return _lines([c_element(value, dtype) for value in flat.tolist()])
 
 
 def _lines(items: Sequence[str]) -> str:

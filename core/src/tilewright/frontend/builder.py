@@ -12,6 +12,7 @@ from tilewright.frontend.names import UniqueNames, show
 from tilewright.frontend.refusals import InvalidNode, RefusedNode
 from tilewright.frontend.values import checked_size
 from tilewright.ir.dtypes import DType
+from tilewright.ir.evaluation import results
 from tilewright.ir.graph import Graph, Node, Site, Tensor
 from tilewright.ir.operator import Operator
 
@@ -66,7 +67,7 @@ class GraphBuilder:
         self.tensors[tensor.name] = tensor
 
     def add_constant(self, name: str, array: Array) -> None:
-        """A value known at compile time. Types without a `DType` (float16) may only be folded away."""
+        """A value known at compile time. Types without a `DType` may only be folded away."""
         self.constants[name] = array
         try:
             dtype = DType.from_numpy(array.dtype)
@@ -137,8 +138,8 @@ class GraphBuilder:
             outputs=outputs,
             constants={name: self.constants[name] for name in node.inputs if name in self.constants},
         )
-        results = map(np.asarray, self._operators[node.op].reference(site, inputs))
-        self._evaluated.update(zip(node.outputs, results, strict=False))
+        found = map(np.asarray, results(self._operators[node.op], site, inputs))
+        self._evaluated.update(zip(node.outputs, found, strict=False))
         return True
 
     def finish(self, name: str, inputs: Sequence[str], outputs: Mapping[str, str]) -> Graph:

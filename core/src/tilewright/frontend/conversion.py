@@ -21,6 +21,7 @@ from tilewright.frontend.scales import check_scales
 from tilewright.frontend.signatures import Given, check_signature
 from tilewright.frontend.sorting import label
 from tilewright.frontend.values import is_known, to_array
+from tilewright.frontend.widening import convert_wide, needs_width
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.element_types import type_name
 from tilewright.ir.graph import Attribute, Node, Tensor
@@ -185,12 +186,12 @@ class NodeImporter:
             return
         constants = [self._builder.constants.get(name) if name else None for name in node.inputs]
         if any(name and array is None for name, array in zip(node.inputs, constants, strict=True)):
-            found.convert(node, self)
+            self._import(node, found)
             return
         has_operator = (node.domain, node.op_type) in self._table.by_type
         if has_operator and any(array is not None and _is_weights(array) for array in constants):
             try:
-                found.convert(node, self)
+                self._import(node, found)
             except RefusedNode:
                 if not self._folded(node, constants):
                     raise
@@ -201,7 +202,13 @@ class NodeImporter:
         except RefusedNode:
             if not has_operator:  # otherwise too large to compute now, but the operator can be compiled
                 raise
-        found.convert(node, self)
+        self._import(node, found)
+
+    def _import(self, node: OnnxNode, found: Import) -> None:
+        if needs_width(node, found, self):
+            convert_wide(node, found, self, self._written)
+        else:
+            found.convert(node, self)
 
     def _folded(self, node: OnnxNode, constants: Sequence[Array | None]) -> bool:
         results = fold(node, constants, min(self._limits.fold_bytes, self._fold_bytes))

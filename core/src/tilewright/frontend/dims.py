@@ -55,7 +55,7 @@ def _check_type(value: FileValue) -> None:
             "TW2102",
             f"an input is {found}, which tilewright does not hold",
             where=where,
-            fix=("export the model with float32 or 8-bit integer tensors",),
+            fix=("export the model with float or 8-bit integer tensors",),
         )
     if value.dims is None:
         raise model_error(

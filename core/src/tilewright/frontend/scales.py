@@ -16,7 +16,9 @@ import numpy.typing as npt
 
 from tilewright.errors import TilewrightError, model_error
 from tilewright.frontend.names import show
+from tilewright.frontend.refusals import RefusedNode
 from tilewright.ir.dataclass import dataclass
+from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Tensor
 from tilewright.ir.importing import OnnxNode
 
@@ -91,6 +93,8 @@ def _at(node: OnnxNode, index: int) -> str:
 
 
 def _check_scale(scale: Array, name: str, where: str) -> None:
+    if DType.from_numpy(scale.dtype).is_half:
+        raise RefusedNode(f"scale {show(name)} is {scale.dtype}; scales are taken as float32")
     if scale.dtype != np.float32:
         raise _bad_scale(f"scale {show(name)} is {scale.dtype}, not float32", where)
     values = np.asarray(scale, np.float32).reshape(-1)

@@ -27,6 +27,7 @@ class Schema:
     op_type: str
     since: int
     inputs: tuple[Parameter, ...]
+    outputs: tuple[str, ...]  # the type variable of each formal output
     least_inputs: int
     most_inputs: int
     most_outputs: int
@@ -61,6 +62,7 @@ def schema_of(op_type: str, version: int, domain: str = "") -> Schema | None:
             )
             for item in found.inputs
         ),
+        outputs=tuple(item.type_str for item in found.outputs),
         least_inputs=found.min_input,
         most_inputs=found.max_input,
         most_outputs=found.max_output,

@@ -4,7 +4,6 @@ Does not know nodes; what an array may be used for is decided where it is used."
 from __future__ import annotations
 
 import math
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from tilewright.errors import Diagnostic, TilewrightError, model_error
 from tilewright.frontend.names import show, show_all
 from tilewright.frontend.options import raised
+from tilewright.ir.dtypes import DType
 from tilewright.ir.element_types import ELEMENT_TYPES, type_name
 
 if TYPE_CHECKING:
@@ -22,15 +22,10 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.generic]
 
-# what numpy can hold: tilewright's own types, and float16, which a Cast may turn into one of them
-_NUMPY = MappingProxyType(
-    {number: dtype.numpy.newbyteorder("<") for number, dtype in ELEMENT_TYPES.items()} | {10: np.dtype("<f2")}
-)
-
 
 def is_known(data_type: int) -> bool:
-    """Whether numpy holds the ONNX element type."""
-    return data_type in _NUMPY
+    """Whether tilewright holds the ONNX element type."""
+    return data_type in ELEMENT_TYPES
 
 
 def checked_size(shape: tuple[int, ...], item_bytes: int, limit: int, where: str) -> int:
@@ -62,7 +57,7 @@ def _shape_text(shape: tuple[int, ...]) -> str:
 
 def to_array(tensor: FileTensor, files: ExternalFiles, limits: Limits, where: str) -> Array:
     """The elements, read-only where they are the file's own bytes. Raises TW1206, TW1210, TW1211."""
-    dtype = _NUMPY[tensor.data_type]
+    dtype = ELEMENT_TYPES[tensor.data_type].numpy
     size = checked_size(tensor.dims, dtype.itemsize, limits.tensor_bytes, where)
     if tensor.values is not None:
         return _from_typed(tensor.values, tensor, dtype, where)
@@ -71,12 +66,11 @@ def to_array(tensor: FileTensor, files: ExternalFiles, limits: Limits, where: st
         raise _wrong_count(f"{len(raw):,} bytes", f"{size:,}", tensor, where)
     if tensor.data_type == _BOOL and raw.strip(b"\0\1"):
         raise model_error("TW1211", "a bool tensor holds bytes other than 0 and 1", where=where, fix=(_AGAIN,))
-    array = np.frombuffer(raw, dtype).reshape(tensor.dims)
-    return array.astype(dtype.newbyteorder("="), copy=False)
+    array = np.frombuffer(raw, dtype.newbyteorder("<")).reshape(tensor.dims)
+    return array.astype(dtype, copy=False)
 
 
 _BOOL = 9
-_FLOAT16 = 10
 _AGAIN = "the file is damaged or hand-made: export the model again"
 
 
@@ -84,10 +78,9 @@ def _from_typed(values: Array, tensor: FileTensor, dtype: np.dtype[np.generic], 
     expected = math.prod(tensor.dims)
     if values.size != expected:
         raise _wrong_count(f"{values.size:,} elements", f"{expected:,}", tensor, where)
-    if tensor.data_type == _FLOAT16:
-        bits = _narrow(values, np.dtype("uint16"), where)
-        return bits.view("float16").reshape(tensor.dims)
-    return _narrow(values, dtype.newbyteorder("="), where).reshape(tensor.dims)
+    if ELEMENT_TYPES[tensor.data_type].is_half:  # the field holds their bits
+        return _narrow(values, np.dtype("uint16"), where).view(dtype).reshape(tensor.dims)
+    return _narrow(values, dtype, where).reshape(tensor.dims)
 
 
 def _narrow(values: Array, dtype: np.dtype[np.generic], where: str) -> Array:
@@ -109,7 +102,11 @@ def _wrong_count(found: str, needed: str, tensor: FileTensor, where: str) -> Til
 
 def not_finite(arrays: dict[str, Array]) -> tuple[Diagnostic, ...]:
     """One warning that names the constants with NaN or infinity in them, if there are any."""
-    names = [name for name, array in arrays.items() if array.dtype.kind == "f" and not np.isfinite(array).all()]
+    names = [
+        name
+        for name, array in arrays.items()
+        if DType.from_numpy(array.dtype).is_float and not np.isfinite(array).all()
+    ]
     if not names:
         return ()
     return (

@@ -16,6 +16,8 @@ class DType(Enum):
 
     F32 = "f32"
     F64 = "f64"  # products, sums element by element and Clip; else folded at compile time
+    F16 = "f16"  # IEEE 754 binary16: stored as its bits, computed in float32
+    BF16 = "bf16"  # the upper half of a float32: the same
     I8 = "i8"
     U8 = "u8"
     I16 = "i16"
@@ -31,6 +33,11 @@ class DType(Enum):
         """The numpy type with the same bits."""
         import numpy as np
 
+        if self is DType.BF16:
+            from ml_dtypes import bfloat16
+
+            found: np.dtype[np.generic] = np.dtype(bfloat16)
+            return found
         return np.dtype(_NUMPY[self.value])
 
     @property
@@ -45,8 +52,23 @@ class DType(Enum):
 
     @property
     def is_float(self) -> bool:
-        """True for IEEE types."""
-        return self in (DType.F32, DType.F64)
+        """True for types with an exponent."""
+        return self in _FRACTIONS
+
+    @property
+    def is_half(self) -> bool:
+        """True for floats of 16 bits, which C only stores: `computed_in` says what it computes in."""
+        return self in (DType.F16, DType.BF16)
+
+    @property
+    def computed_in(self) -> DType:
+        """The type of what an operator computes before its result is rounded, once, to this one."""
+        return DType.F32 if self.is_half else self
+
+    @property
+    def unit(self) -> float:
+        """The largest relative rounding error of a float type. KeyError for others."""
+        return _FRACTIONS[self]
 
     @property
     def is_integer(self) -> bool:
@@ -79,6 +101,8 @@ def _from_numpy(dtype: np.dtype[np.generic]) -> DType:
 _NUMPY = {
     "f32": "float32",
     "f64": "float64",
+    "f16": "float16",
+    "bf16": "bfloat16",
     "i8": "int8",
     "u8": "uint8",
     "i16": "int16",
@@ -92,6 +116,23 @@ _NUMPY = {
 _C = {short: f"{name}_t" for short, name in _NUMPY.items()} | {
     "f32": "float",
     "f64": "double",
+    "f16": "uint16_t",
+    "bf16": "uint16_t",
     "bool": "uint8_t",
 }
-_BYTES = {"f32": 4, "f64": 8, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8, "bool": 1}
+_BYTES = {
+    "f32": 4,
+    "f64": 8,
+    "f16": 2,
+    "bf16": 2,
+    "i8": 1,
+    "u8": 1,
+    "i16": 2,
+    "u16": 2,
+    "i32": 4,
+    "u32": 4,
+    "i64": 8,
+    "u64": 8,
+    "bool": 1,
+}
+_FRACTIONS = {DType.F32: 2.0**-24, DType.F64: 2.0**-53, DType.F16: 2.0**-11, DType.BF16: 2.0**-8}

@@ -17,9 +17,11 @@ ELEMENT_TYPES = MappingProxyType(
         6: DType.I32,
         7: DType.I64,
         9: DType.BOOL,
+        10: DType.F16,
         11: DType.F64,
         12: DType.U32,
         13: DType.U64,
+        16: DType.BF16,
     }
 )
 
@@ -27,10 +29,8 @@ _NAMES = MappingProxyType(
     {
         0: "undefined",
         8: "string",
-        10: "float16",
         14: "complex64",
         15: "complex128",
-        16: "bfloat16",
         17: "float8e4m3fn",
         18: "float8e4m3fnuz",
         19: "float8e5m2",

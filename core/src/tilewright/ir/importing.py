@@ -5,6 +5,7 @@ Does not know any operator, nor how a file is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tilewright.ir.dataclass import dataclass
@@ -148,3 +149,9 @@ class Import:
     domain: str = ""
     min_inputs: int = 1
     max_inputs: int = 1
+    halves: bool = False  # takes floats of 16 bits; else their inputs become float32, and results are rounded to them
+
+
+def with_halves(*imports: Import) -> tuple[Import, ...]:
+    """The same for an operator family that takes floats of 16 bits as they are."""
+    return tuple(replace(each, halves=True) for each in imports)

@@ -18,7 +18,7 @@ from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import ELEMENTWISE
+from tilewright.operators.c_functions import elementwise_source
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.import_checks import need_types
 from tilewright.operators.shape_errors import shape_error
@@ -167,7 +167,7 @@ BATCH_NORMALIZATION_F32 = Kernel(
     pack=_pack,
     in_place=lambda site: (("X", "Y"),),
     values=_values,
-    source=(ELEMENTWISE,),
+    source=elementwise_source,
     call=ELEMENTWISE_CALL,
 )
 

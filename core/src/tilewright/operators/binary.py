@@ -18,11 +18,10 @@ import numpy.typing as npt
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode, need_few_operands
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_few_operands, with_halves
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_functions import c_functions
-from tilewright.operators.c_source import ELEMENTWISE
+from tilewright.operators.c_functions import elementwise_source
 from tilewright.operators.float_error import ulp_tolerance
 from tilewright.operators.fused_clip import clip_limits, clip_literals
 from tilewright.operators.shape_errors import shape_error
@@ -99,8 +98,8 @@ def _match(site: Site) -> str | None:
     dtype = site.output.dtype
     if dtype is DType.BOOL or (dtype is DType.F64 and site.node.op in _ORDERS):
         return f"elements are {dtype.value}; the portable kernel computes {site.node.op} in other types"
-    if _is_clipped(site) and dtype is not DType.F32:
-        return f"clip_low and clip_high are for f32, found {dtype.value}"
+    if _is_clipped(site) and dtype.computed_in is not DType.F32:
+        return f"clip_low and clip_high are for floats of at most 32 bits, found {dtype.value}"
     if site.node.op == "Div" and dtype.is_integer and _holds_zero(site.constant(1)):
         return _ZERO_DIVISOR
     return None
@@ -163,12 +162,13 @@ def _import_chain(op: str, node: OnnxNode, graph: Conversion) -> None:
 
 def _imports(op: str) -> tuple[Import, ...]:
     if op in _ORDERS:
-        return (Import(op_type=op, since=6, attributes={}, convert=partial(_import_chain, op), max_inputs=2**31),)
+        chain = Import(op_type=op, since=6, attributes={}, convert=partial(_import_chain, op), max_inputs=2**31)
+        return with_halves(chain)
     two = Import(op_type=op, since=7, attributes={}, convert=partial(_import, op), min_inputs=2, max_inputs=2)
     if op != "Add":
-        return (two,)
+        return with_halves(two)
     total = Import(op_type="Sum", since=6, attributes={}, convert=partial(_import_chain, op), max_inputs=2**31)
-    return (two, total)
+    return with_halves(two, total)
 
 
 def _operator(op: str, summary: str) -> Operator:
@@ -193,7 +193,7 @@ def _kernel(op: str) -> Kernel:
         match=_match,
         in_place=_in_place,
         values=_values,
-        source=lambda values: (*c_functions(values["expression"]), ELEMENTWISE),
+        source=elementwise_source,
         call=ELEMENTWISE_CALL,
     )
 

@@ -18,8 +18,7 @@ from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_functions import c_functions
-from tilewright.operators.c_source import ELEMENTWISE
+from tilewright.operators.c_functions import elementwise_source
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
 
@@ -63,6 +62,8 @@ def _values(call: Call) -> Mapping[str, object]:
 def _import(node: OnnxNode, graph: Conversion) -> None:
     number = node.integer("to")
     target, x = ELEMENT_TYPES.get(number), graph.tensor(node.inputs[0]).dtype
+    if target is not None and (x.is_half or target.is_half):
+        raise graph.refuse(node, f"{x.value} as {type_name(number)}: floats of 16 bits keep no bits of their own")
     if target is None or target.size_bytes != x.size_bytes or target is DType.BOOL:
         raise graph.refuse(node, f"{x.value} as {type_name(number)}: not of one size, or not held")
     graph.emit(node, "BitCast", node.inputs, node.outputs, {"to": target.value})
@@ -85,7 +86,7 @@ BIT_CAST_PORTABLE = Kernel(
     parallel=("*",),
     match=_match,
     values=_values,
-    source=lambda values: (*c_functions(values["expression"]), ELEMENTWISE),
+    source=elementwise_source,
     call=ELEMENTWISE_CALL,
 )
 

@@ -5,9 +5,12 @@ Does not know what the functions compute.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
+from tilewright.ir.kernel import Sections
 from tilewright.ir.sections import Section
-from tilewright.operators.c_source import c_section
+from tilewright.operators.c_source import ELEMENTWISE, c_section
 
 _CALL = re.compile(r"\btw_\w+(?=\()")
 
@@ -15,3 +18,8 @@ _CALL = re.compile(r"\btw_\w+(?=\()")
 def c_functions(expression: str) -> tuple[Section, ...]:
     """A section for every function that the C expression calls, in the order of their names."""
     return tuple(c_section(f"functions/{name}.h") for name in sorted(set(_CALL.findall(expression))))
+
+
+def elementwise_source(values: Mapping[str, Any]) -> Sections:
+    """What `elementwise_values` and `ELEMENTWISE_CALL` need."""
+    return (*c_functions(values["expression"]), *values["conversions"], ELEMENTWISE)

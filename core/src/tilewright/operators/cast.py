@@ -1,4 +1,4 @@
-"""Knows Cast between float32, integers and bool.
+"""Knows Cast between floats of at most 32 bits, integers and bool.
 Does not know quantisation: a Cast keeps the number, not what it stands for.
 
 What ONNX leaves open is settled here: a float becomes an integer by dropping its fraction, out-of-range values become
@@ -17,7 +17,7 @@ from tilewright.ir.access import Access, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.element_types import ELEMENT_TYPES, type_name
 from tilewright.ir.graph import Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_source import ELEMENTWISE, c_template
@@ -41,8 +41,9 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
 def convert(x: Array, target: DType) -> Array:
     """`x` as `target`, by the rules of this module."""
     if not np.issubdtype(x.dtype, np.floating) or target.is_float:
-        with np.errstate(over="ignore"):
-            return x.astype(target.numpy)
+        with np.errstate(over="ignore", invalid="ignore"):
+            wide = x.astype(np.float32) if target.is_half and x.dtype != np.float64 else x
+            return wide.astype(target.numpy)
     if target is DType.BOOL:
         return np.not_equal(x, 0)
     low, high = target.limits
@@ -63,15 +64,15 @@ def _access(site: Site) -> Access:
 
 def _match(site: Site) -> str | None:
     if DType.F64 in (site.input(0).dtype, _target(site)):
-        return "f64 is for constants that are folded; the portable kernel converts f32, integers and bool"
+        return "f64 is for constants that are folded; the portable kernel converts f32, f16, bf16, integers and bool"
     return None
 
 
 def _values(call: Call) -> Mapping[str, object]:
     source, target = call.operands["X"].dtype, call.operands["Y"].dtype
     name = f"cast_{source.value}_{target.value}"
-    saturated = source is DType.F32 and target.is_integer
-    expression = f"({target.c_type})x"
+    saturated = source.computed_in is DType.F32 and target.is_integer
+    expression = f"({target.computed_in.c_type})x"
     if target is DType.BOOL:
         expression = f"({target.c_type})(x != 0)"
     elif saturated:
@@ -128,7 +129,7 @@ CAST = Operator(
     infer=_infer,
     reference=_reference,
     access=_access,
-    imports=(
+    imports=with_halves(
         Import(op_type="Cast", since=6, attributes={"to": "INT"}, convert=_import_cast),
         Import(op_type="Cast", since=19, attributes={"to": "INT", **_SATURATE}, convert=_import_cast),
         Import(op_type="Cast", since=24, attributes={"to": "INT", **_ROUND}, convert=_import_cast),
@@ -146,7 +147,7 @@ CAST_PORTABLE = Kernel(
     parallel=("*",),
     match=_match,
     values=_values,
-    source=lambda values: (*([_CONVERT] if values["saturated"] else []), ELEMENTWISE),
+    source=lambda values: (*([_CONVERT] if values["saturated"] else []), *values["conversions"], ELEMENTWISE),
     call=ELEMENTWISE_CALL,
 )
 

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.c_text.literals import c_double, c_float, c_int
+from tilewright.c_text.literals import c_element
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import ELEMENTWISE
+from tilewright.operators.c_functions import elementwise_source
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
 
 Array = npt.NDArray[np.generic]
@@ -56,20 +56,14 @@ def _match(site: Site) -> str | None:
     dtype = site.input(0).dtype
     if dtype.is_float or (dtype.is_integer and dtype.size_bytes <= 4):
         return None
-    return f"X must be f32, f64 or an integer of at most 32 bits, found {dtype.value}"
-
-
-def _literal(value: float, dtype: DType) -> str:
-    if dtype.is_float:
-        return c_double(value) if dtype is DType.F64 else c_float(value)
-    return c_int(int(value))
+    return f"X must be a float or an integer of at most 32 bits, found {dtype.value}"
 
 
 def _values(call: Call) -> Mapping[str, object]:
     dtype = call.operands["X"].dtype
-    low, high = _limits(call.site)
+    real, (low, high) = dtype.computed_in, _limits(call.site)
     # min(max(x, low), high) is high wherever low is above it; the C compares with low first.
-    scalars = {"low": (dtype.c_type, _literal(min(low, high), dtype)), "high": (dtype.c_type, _literal(high, dtype))}
+    scalars = {"low": (real.c_type, c_element(min(low, high), real)), "high": (real.c_type, c_element(high, real))}
     return elementwise_values(call, f"clip_{dtype.value}", "x < low ? low : (x > high ? high : x)", scalars=scalars)
 
 
@@ -115,7 +109,7 @@ CLIP = Operator(
     infer=_infer,
     reference=_reference,
     access=_access,
-    imports=(
+    imports=with_halves(
         Import(op_type="Relu", since=6, attributes={}, convert=_import_relu),
         Import(op_type="Clip", since=6, attributes={"min": "FLOAT", "max": "FLOAT"}, convert=_import_clip_6),
         Import(op_type="Clip", since=11, attributes={}, convert=_import_clip_11, max_inputs=3),
@@ -129,7 +123,7 @@ CLIP_PORTABLE = Kernel(
     match=_match,
     in_place=lambda site: (("X", "Y"),),
     values=_values,
-    source=(ELEMENTWISE,),
+    source=elementwise_source,
     call=ELEMENTWISE_CALL,
     includes=("<stdint.h>", "<math.h>"),  # INFINITY
 )

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.graph import Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode, need_few_operands
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_few_operands, with_halves
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.layout import Layout, row_major, same_bytes, strides
 from tilewright.ir.operator import Alias, Operator
@@ -117,7 +117,9 @@ CONCAT = Operator(
     reference=_reference,
     access=_access,
     alias=_alias,
-    imports=(Import(op_type="Concat", since=4, attributes={"axis": "INT"}, convert=_import, max_inputs=2**31),),
+    imports=with_halves(
+        Import(op_type="Concat", since=4, attributes={"axis": "INT"}, convert=_import, max_inputs=2**31),
+    ),
 )
 
 CONCAT_COPY = Kernel(

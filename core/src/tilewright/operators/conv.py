@@ -20,7 +20,8 @@ from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel, PartialSums
 from tilewright.ir.layout import Layout, channels_last
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_section
+from tilewright.operators.c_elements import element_names
+from tilewright.operators.c_source import c_template
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
 from tilewright.operators.import_checks import need_types
@@ -112,11 +113,14 @@ def _macs(site: Site) -> int:
     return site.output.elements * math.prod(site.input(1).shape[1:])
 
 
+_FLOATS = frozenset((DType.F32, DType.F16, DType.BF16))
+
+
 def _match_any(site: Site) -> str | None:
-    for name, tensor in zip(("X", "W", "B"), site.inputs, strict=False):
-        if tensor is not None and tensor.dtype is not DType.F32:
-            return f"{name} must be f32, found {tensor.dtype.value}"
-    return None
+    found = {tensor.dtype for tensor in site.inputs if tensor is not None}
+    if len(found) == 1 and found.issubset(_FLOATS):
+        return None
+    return f"values must all be of one of f32, f16 and bf16, found {', '.join(sorted(each.value for each in found))}"
 
 
 def _match_constant(site: Site) -> str | None:
@@ -168,8 +172,15 @@ def _values(call: Call, w_output: int, w_channel: int, w_taps: Sequence[int]) ->
         **clip_literals(site.node),
         **window_part_fields(call, site.input(1).shape[1]),
     }
-    bias = call.operands.get("B", "(const float *)0")
-    return {"fields": fields, "bias": bias, "part": is_part(call), "kept": sums_argument(call)}
+    part, dtype = is_part(call), x.dtype
+    return {
+        **element_names(dtype),
+        "record": f"tw_conv{'_part' if part else ''}{f'_{dtype.value}s' if dtype.is_half else ''}",
+        "fields": fields,
+        "bias": call.operands.get("B", f"(const {dtype.c_type} *)0"),
+        "part": part,
+        "kept": sums_argument(call),
+    }
 
 
 def _accumulates(site: Site) -> PartialSums:
@@ -177,7 +188,8 @@ def _accumulates(site: Site) -> PartialSums:
 
 
 def _import_conv(node: OnnxNode, graph: Conversion) -> None:
-    need_types(node, graph, DType.F32)
+    need_types(node, graph, DType.F32, DType.F16, DType.BF16)
+    need_types(node, graph, graph.tensor(node.inputs[0]).dtype)
     x, w = graph.tensor(node.inputs[0]), graph.tensor(node.inputs[1])
     kernel = node.integers("kernel_shape") or w.shape[2:]
     if len(x.shape) < 3 or kernel != w.shape[2:]:
@@ -208,14 +220,17 @@ CONV = Operator(
             convert=_import_conv,
             min_inputs=2,
             max_inputs=3,
+            halves=True,
         ),
         *LP_POOL,
     ),
 )
 
-_SOURCE = either_source(c_section("conv_part.c"), c_section("conv.c"))
+_SOURCE = either_source(
+    c_template("tw_conv_part_${kind}", "conv_part.c.mako"), c_template("tw_conv_${kind}", "conv.c.mako")
+)
 _CALL = """\
-tw_conv${"_part" if part else ""}_f32((tw_conv${"_part" if part else ""}){
+tw_conv${"_part" if part else ""}_${kind}((${record}){
 % for name, value in fields.items():
         .${name} = ${value},
 % endfor

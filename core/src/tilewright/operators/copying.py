@@ -42,6 +42,7 @@ def copy_values(dtype: DType, moves: Sequence[Move]) -> Mapping[str, object]:
         "function": function,
         "depth": depth,
         "inputs": [("x", dtype.c_type)],
+        "read": {"x": (dtype.c_type, str)},  # bits as they are
         "output": ("y", dtype.c_type),
         "scalars": [],
         "expression": "x",

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_source import c_template
@@ -169,7 +169,7 @@ GATHER_ELEMENTS = Operator(
     infer=_infer_elements,
     reference=_elements_reference,
     access=_elements_access,
-    imports=(
+    imports=with_halves(
         Import(
             op_type="GatherElements",
             since=11,

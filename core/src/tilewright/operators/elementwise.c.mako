@@ -12,8 +12,8 @@ TW_KERNEL void ${function}(${", ".join(parameters)})
 % for i in range(depth):
 ${"    " * (i + 1)}for (int32_t i${i} = 0; i${i} < n${i}; ++i${i}) {
 % endfor
-% for name, c_type in inputs:
-${"    " * (depth + 1)}const ${c_type} ${name} = ${name}_in[${at[name]}];
+% for name, (real, load) in read.items():
+${"    " * (depth + 1)}const ${real} ${name} = ${load(f"{name}_in[{at[name]}]")};
 % endfor
 ${"    " * (depth + 1)}${output[0]}_out[${at[output[0]]}] = ${expression};
 % for i in reversed(range(depth)):

@@ -1,4 +1,4 @@
-"""Knows what Gemm and MatMul on float32 and float64 share: how they are summed and rounded, the C of a product, a call.
+"""Knows what Gemm and MatMul on floats share: how they are summed and rounded, the C of a product, a call.
 Does not know which of the two it serves.
 """
 
@@ -13,6 +13,7 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site
 from tilewright.ir.importing import Conversion, OnnxNode
 from tilewright.ir.kernel import Call, PartialSums
+from tilewright.operators.c_elements import element_names
 from tilewright.operators.c_source import c_template
 from tilewright.operators.fused_clip import clip_literals, clipped
 from tilewright.operators.import_checks import need_types
@@ -26,7 +27,9 @@ Wide = npt.NDArray[np.floating]  # float64, or longer where that is the type its
 
 def not_floats(site: Site) -> str | None:
     found = sorted({tensor.dtype.value for tensor in site.inputs if tensor is not None})
-    return None if found in (["f32"], ["f64"]) else f"values must all be f32 or all f64, found {', '.join(found)}"
+    if len(found) == 1 and DType(found[0]).is_float:
+        return None
+    return f"values must all be of one float type, found {', '.join(found)}"
 
 
 def is_double(site: Site) -> bool:
@@ -70,13 +73,13 @@ def product_values(
         **({"acc_column": acc.strides[-1]} if acc else {}),
         **part_fields(call),
     }
-    double, part = is_double(call.site), is_part(call)
-    real = "double" if double else "float"
-    bias = f"{c}{outer.offsets['C']}" if c else f"(const {real} *)0"
+    dtype, part = call.site.input(0).dtype, is_part(call)
+    double = dtype is DType.F64
+    bias = f"{c}{outer.offsets['C']}" if c else f"(const {dtype.c_type} *)0"
+    ending = "_doubles" if double else f"_{dtype.value}s" if dtype.is_half else ""
     return {
-        "real": real,
-        "kind": call.site.input(0).dtype.value,
-        "record": f"tw_matmul{'_part' if part else ''}{'_doubles' if double else ''}",
+        **element_names(dtype),
+        "record": f"tw_matmul{'_part' if part else ''}{ending}",
         "zero": "0.0" if double else "0.0f",
         "fields": fields,
         "bias": bias,
@@ -88,11 +91,11 @@ def product_values(
 
 
 def accumulates(site: Site) -> PartialSums:
-    return PartialSums(loops=("k",), dtype=site.output.dtype)
+    return PartialSums(loops=("k",), dtype=site.output.dtype.computed_in)
 
 
 def need_one_type(node: OnnxNode, graph: Conversion) -> None:
-    need_types(node, graph, DType.F32, DType.F64)
+    need_types(node, graph, DType.F32, DType.F64, DType.F16, DType.BF16)
     need_types(node, graph, graph.tensor(node.inputs[0]).dtype)
 
 

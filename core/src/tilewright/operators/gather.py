@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_source import c_template
@@ -133,7 +133,7 @@ GATHER = Operator(
     infer=_infer,
     reference=_reference,
     access=_access,
-    imports=(
+    imports=with_halves(
         Import(op_type="Gather", since=1, attributes={"axis": "INT"}, convert=_import, min_inputs=2, max_inputs=2),
     ),
 )

@@ -1,4 +1,4 @@
-"""Knows Gemm on float32 and float64: a matrix product with a bias and a fused clip.
+"""Knows Gemm on floats: a matrix product with a bias and a fused clip.
 Does not know integers (`qgemm`), nor which passes turn one into the other.
 
 Normal form: `Gemm(A[..., K], B, C?)` with B[K, N], or B[N, K] under `transB`; `alpha`, `beta`; C broadcasts to the
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tilewright.c_text.literals import c_double, c_float
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.graph import Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
 from tilewright.operators.float_error import dot_tolerance
@@ -105,14 +105,19 @@ def _gemm_map(site: Site, b_text: str, b_shape: tuple[int, ...]) -> Access:
 
 
 def _pack_gemm(site: Site) -> Mapping[str, Array]:
-    """B as [N, K] with alpha in it, C with beta in it; C only where it is constant too."""
+    """B as [N, K] with alpha in it, C with beta in it, but for 16 bits; C only where it is constant too."""
     b, c = site.constant(1), site.constant(2)
     if b is None:
         return {}
     alpha, beta = (np.asarray(factor, b.dtype) for factor in _factors(site))
-    matrix = np.multiply(b, alpha)
+    matrix, bias = (b, c) if _is_half(site) else (np.multiply(b, alpha), None if c is None else np.multiply(c, beta))
     packed: dict[str, Array] = {"B": np.ascontiguousarray(matrix if site.node.integer("transB") else matrix.T)}
-    return packed if c is None else {**packed, "C": np.multiply(c, beta)}
+    return packed if bias is None else {**packed, "C": bias}
+
+
+def _is_half(site: Site) -> bool:
+    """Whether weights would be rounded where factors went into them: they stay as they are."""
+    return site.input(1).dtype.is_half
 
 
 def _gemm_values(call: Call) -> Mapping[str, object]:
@@ -120,8 +125,9 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
     packed = call.site.constant(1) is not None
     column, depth = b.strides if packed or node.integer("transB") else b.strides[::-1]
     rows = {"A": a.strides[:-1], "B": (0,) * (len(y.shape) - 1), "Y": y.strides[:-1]}
-    alpha = 1.0 if packed else node.number("alpha", 1.0)
-    beta = 1.0 if packed and call.site.constant(2) is not None else node.number("beta", 1.0)
+    within = packed and not _is_half(call.site)
+    alpha = 1.0 if within else node.number("alpha", 1.0)
+    beta = 1.0 if within and call.site.constant(2) is not None else node.number("beta", 1.0)
     write = c_double if is_double(call.site) else c_float
     return product_values(call, rows, depth, column, {"alpha": write(alpha), "beta": write(beta)})
 
@@ -151,7 +157,7 @@ GEMM = Operator(
     access=_gemm_access,
     tolerance=_gemm_tolerance,
     macs=lambda site: site.output.elements * site.input(0).shape[-1],
-    imports=(
+    imports=with_halves(
         Import(
             op_type="Gemm",
             since=7,

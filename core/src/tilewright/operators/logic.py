@@ -19,7 +19,7 @@ from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import ELEMENTWISE
+from tilewright.operators.c_functions import elementwise_source
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
 
@@ -106,7 +106,7 @@ def _in_place(names: Sequence[str], site: Site) -> tuple[tuple[str, str], ...]:
 
 def _values(call: Call) -> Mapping[str, object]:
     op, dtype = call.site.node.op, call.site.input(-1 + len(call.site.inputs)).dtype
-    c_type = call.operands["Y"].dtype.c_type
+    c_type = call.operands["Y"].dtype.computed_in.c_type
     expressions = {"Not": "x == 0", "Where": "c != 0 ? a : b"}
     expression = expressions[op] if op in expressions else _TWO[op][1]
     return elementwise_values(call, f"{op.lower()}_{dtype.value}", f"({c_type})({expression})")
@@ -135,7 +135,13 @@ def _operator(
         access=partial(_access, names),
         imports=tuple(
             Import(
-                op_type=op, since=since, attributes={}, convert=partial(_import, op), min_inputs=count, max_inputs=count
+                op_type=op,
+                since=since,
+                attributes={},
+                convert=partial(_import, op),
+                min_inputs=count,
+                max_inputs=count,
+                halves=True,
             )
             for since in versions
         ),
@@ -150,7 +156,7 @@ def _kernel(operator: Operator) -> Kernel:
         match=_match,
         in_place=partial(_in_place, operator.inputs),
         values=_values,
-        source=(ELEMENTWISE,),
+        source=elementwise_source,
         call=ELEMENTWISE_CALL,
     )
 

@@ -1,5 +1,5 @@
 <%doc>
-Needs real ("float", "double"), kind ("f32", "f64"), record (the struct's name), zero (a constant of the type).
+Needs what `element_names` has, record (the struct's name) and zero (a constant of the type in which sums are).
 </%doc>\
 #include "prelude.h"
 #include <stdint.h>
@@ -12,43 +12,43 @@ typedef struct {
     ${real} alpha, beta, low, high;
 } ${record};
 
-TW_KERNEL ${real} ${record}_finish(const ${record} *p, ${real} sum, const ${real} *c, int32_t at)
+TW_KERNEL ${real} ${record}_finish(const ${record} *p, ${real} sum, const ${stored} *c, int32_t at)
 {
-    const ${real} value = c ? p->alpha * sum + p->beta * c[at] : p->alpha * sum;
+    const ${real} value = c ? p->alpha * sum + p->beta * ${load("c[at]")} : p->alpha * sum;
     return value < p->low ? p->low : (value > p->high ? p->high : value);
 }
 
-TW_KERNEL void tw_matmul_${kind}(const ${record} p, const ${real} *a, const ${real} *b, const ${real} *c, ${real} *y)
+TW_KERNEL void tw_matmul_${kind}(const ${record} p, const ${stored} *a, const ${stored} *b, const ${stored} *c, ${stored} *y)
 {
     for (int32_t m = 0; m < p.rows; ++m) {
-        const ${real} *const am = a + m * p.a_row;
-        ${real} *const ym = y + m * p.y_row;
-        const ${real} *const bm = b + m * p.b_row;
+        const ${stored} *const am = a + m * p.a_row;
+        ${stored} *const ym = y + m * p.y_row;
+        const ${stored} *const bm = b + m * p.b_row;
         const int32_t cm = m * p.c_row;
         int32_t n = 0;
         for (; n + 4 <= p.columns; n += 4) {
-            const ${real} *const b0 = bm + n * p.b_column, *const b1 = b0 + p.b_column;
-            const ${real} *const b2 = b1 + p.b_column, *const b3 = b2 + p.b_column;
+            const ${stored} *const b0 = bm + n * p.b_column, *const b1 = b0 + p.b_column;
+            const ${stored} *const b2 = b1 + p.b_column, *const b3 = b2 + p.b_column;
             ${real} s0 = ${zero}, s1 = ${zero}, s2 = ${zero}, s3 = ${zero};
             for (int32_t k = 0; k < p.depth; ++k) {
-                const ${real} v = am[k * p.a_depth];
-                s0 += v * b0[k * p.b_depth];
-                s1 += v * b1[k * p.b_depth];
-                s2 += v * b2[k * p.b_depth];
-                s3 += v * b3[k * p.b_depth];
+                const ${real} v = ${load("am[k * p.a_depth]")};
+                s0 += v * ${load("b0[k * p.b_depth]")};
+                s1 += v * ${load("b1[k * p.b_depth]")};
+                s2 += v * ${load("b2[k * p.b_depth]")};
+                s3 += v * ${load("b3[k * p.b_depth]")};
             }
-            ym[n * p.y_column] = ${record}_finish(&p, s0, c, cm + n * p.c_column);
-            ym[(n + 1) * p.y_column] = ${record}_finish(&p, s1, c, cm + (n + 1) * p.c_column);
-            ym[(n + 2) * p.y_column] = ${record}_finish(&p, s2, c, cm + (n + 2) * p.c_column);
-            ym[(n + 3) * p.y_column] = ${record}_finish(&p, s3, c, cm + (n + 3) * p.c_column);
+            ym[n * p.y_column] = ${rounded(record + "_finish(&p, s0, c, cm + n * p.c_column)")};
+            ym[(n + 1) * p.y_column] = ${rounded(record + "_finish(&p, s1, c, cm + (n + 1) * p.c_column)")};
+            ym[(n + 2) * p.y_column] = ${rounded(record + "_finish(&p, s2, c, cm + (n + 2) * p.c_column)")};
+            ym[(n + 3) * p.y_column] = ${rounded(record + "_finish(&p, s3, c, cm + (n + 3) * p.c_column)")};
         }
         for (; n < p.columns; ++n) {
-            const ${real} *const bn = bm + n * p.b_column;
+            const ${stored} *const bn = bm + n * p.b_column;
             ${real} sum = ${zero};
             for (int32_t k = 0; k < p.depth; ++k) {
-                sum += am[k * p.a_depth] * bn[k * p.b_depth];
+                sum += ${load("am[k * p.a_depth]")} * ${load("bn[k * p.b_depth]")};
             }
-            ym[n * p.y_column] = ${record}_finish(&p, sum, c, cm + n * p.c_column);
+            ym[n * p.y_column] = ${rounded(record + "_finish(&p, sum, c, cm + n * p.c_column)")};
         }
     }
 }

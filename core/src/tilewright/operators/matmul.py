@@ -1,4 +1,4 @@
-"""Knows MatMul on float32 and float64: matrix products, batched, with broadcasting.
+"""Knows MatMul on floats: matrix products, batched, with broadcasting.
 Does not know integers (`qgemm`), nor which passes turn one into the other.
 
 Normal form: `MatMul(A[..., M, K], B[..., K, N])` as ONNX, both of rank 2 at least: Reshape nodes stand for vectors.
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tilewright.c_text.literals import c_double, c_float
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.graph import Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
 from tilewright.operators.float_error import dot_tolerance
@@ -137,7 +137,9 @@ MATMUL = Operator(
     access=_matmul_access,
     tolerance=_matmul_tolerance,
     macs=lambda site: site.output.elements * site.input(0).shape[-1],
-    imports=(Import(op_type="MatMul", since=1, attributes={}, convert=_import_matmul, min_inputs=2, max_inputs=2),),
+    imports=with_halves(
+        Import(op_type="MatMul", since=1, attributes={}, convert=_import_matmul, min_inputs=2, max_inputs=2)
+    ),
 )
 
 MATMUL_WEIGHTS_F32 = Kernel(

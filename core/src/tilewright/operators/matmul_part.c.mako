@@ -1,5 +1,5 @@
 <%doc>
-Needs real ("float", "double"), kind ("f32", "f64"), record (the struct's name), zero (a constant of the type).
+Needs what `element_names` has, record (the struct's name) and zero (a constant of the type in which sums are).
 </%doc>\
 #include "prelude.h"
 #include <stdint.h>
@@ -13,22 +13,22 @@ typedef struct {
     int32_t first, last; /* whether this is the first part, the last part */
 } ${record};
 
-TW_KERNEL void tw_matmul_part_${kind}(const ${record} p, const ${real} *a, const ${real} *b, const ${real} *c, ${real} *acc,
-                                  ${real} *y)
+TW_KERNEL void tw_matmul_part_${kind}(const ${record} p, const ${stored} *a, const ${stored} *b, const ${stored} *c, ${real} *acc,
+                                  ${stored} *y)
 {
     for (int32_t m = 0; m < p.rows; ++m) {
-        const ${real} *const am = a + m * p.a_row;
+        const ${stored} *const am = a + m * p.a_row;
         for (int32_t n = 0; n < p.columns; ++n) {
-            const ${real} *const bn = b + m * p.b_row + n * p.b_column;
+            const ${stored} *const bn = b + m * p.b_row + n * p.b_column;
             ${real} *const kept = acc + m * p.acc_row + n * p.acc_column;
             ${real} sum = p.first ? ${zero} : *kept;
             for (int32_t k = 0; k < p.depth; ++k) {
-                sum += am[k * p.a_depth] * bn[k * p.b_depth];
+                sum += ${load("am[k * p.a_depth]")} * ${load("bn[k * p.b_depth]")};
             }
             if (p.last) {
-                const ${real} bias = c ? p.beta * c[m * p.c_row + n * p.c_column] : ${zero};
+                const ${real} bias = c ? p.beta * ${load("c[m * p.c_row + n * p.c_column]")} : ${zero};
                 const ${real} value = p.alpha * sum + bias;
-                y[m * p.y_row + n * p.y_column] = value < p.low ? p.low : (value > p.high ? p.high : value);
+                y[m * p.y_row + n * p.y_column] = ${rounded("value < p.low ? p.low : (value > p.high ? p.high : value)")};
             } else {
                 *kept = sum;
             }

@@ -14,11 +14,11 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.c_text.literals import c_float, c_int
+from tilewright.c_text.literals import c_element
 from tilewright.ir.access import Access, Box, Footprint, Loop, Span, Window, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode, need_room
+from tilewright.ir.importing import Conversion, Import, OnnxNode, need_room, with_halves
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_functions import c_functions
@@ -172,9 +172,8 @@ def _values(call: Call) -> Mapping[str, object]:
 
 
 def _literal(site: Site) -> str:
-    if site.input(0).dtype is DType.F32:
-        return c_float(float(np.float32(site.node.number("value"))))
-    return c_int(site.node.integer("value"))
+    dtype = site.input(0).dtype
+    return c_element(site.node.number("value") if dtype.is_float else site.node.integer("value"), dtype)
 
 
 def _match(site: Site) -> str | None:
@@ -261,7 +260,7 @@ PAD = Operator(
     infer=_infer,
     reference=_reference,
     access=_access,
-    imports=(
+    imports=with_halves(
         Import(
             op_type="Pad",
             since=2,

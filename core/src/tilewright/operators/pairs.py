@@ -15,8 +15,7 @@ from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.importing import Import
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_functions import c_functions
-from tilewright.operators.c_source import ELEMENTWISE
+from tilewright.operators.c_functions import elementwise_source
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
 
@@ -97,7 +96,7 @@ def pair_kernel(op: str, match: Callable[[Site], str | None], expression: Callab
         match=match,
         in_place=_in_place,
         values=values,
-        source=lambda values: (*c_functions(values["expression"]), ELEMENTWISE),
+        source=elementwise_source,
         call=ELEMENTWISE_CALL,
         includes=("<stdint.h>", "<math.h>"),  # NAN; no function of it is called
     )

@@ -23,8 +23,8 @@ def either(part: str, whole: str) -> str:
 
 
 def either_source(part: Section | SectionTemplate, whole: Section | SectionTemplate) -> Callable[..., Sections]:
-    """The section of a part, or that of everything at once, by the value `part`."""
-    return lambda values: (part if values["part"] else whole,)
+    """The section of a part, or that of everything at once, by the value `part`; before it `conversions`."""
+    return lambda values: (*values.get("conversions", ()), part if values["part"] else whole)
 
 
 def sums_argument(call: Call, offsets: Mapping[str, str] = MappingProxyType({})) -> str:

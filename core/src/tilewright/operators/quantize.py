@@ -23,8 +23,7 @@ from tilewright.ir.graph import Attribute, Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel, Operand
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_functions import c_functions
-from tilewright.operators.c_source import ELEMENTWISE
+from tilewright.operators.c_functions import elementwise_source
 from tilewright.operators.float_error import ulp_tolerance
 from tilewright.operators.quantize_blocks import dequantize_blocks, quantize_blocks
 from tilewright.operators.shape_errors import shape_error
@@ -242,7 +241,7 @@ def _kernel(op: str) -> Kernel:
         parallel=("*",),
         match=_match,
         values=_values,
-        source=lambda values: (*c_functions(values["expression"]), ELEMENTWISE),
+        source=elementwise_source,
         call=ELEMENTWISE_CALL,
     )
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.graph import Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.kernel import Call, Kernel, Operand
 from tilewright.ir.layout import Layout, merge_loops, row_major, same_walk, split_loops
 from tilewright.ir.operator import Alias, Operator
@@ -248,7 +248,7 @@ RESHAPE = Operator(
     reference=_reference,
     access=_access,
     alias=_alias,
-    imports=(
+    imports=with_halves(
         Import(op_type="Reshape", since=5, attributes={}, convert=_import_reshape, max_inputs=2),
         Import(op_type="Reshape", since=14, attributes={"allowzero": "INT"}, convert=_import_reshape, max_inputs=2),
         Import(op_type="Flatten", since=1, attributes={"axis": "INT"}, convert=_import_flatten),

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.graph import Attribute, Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.layout import Layout, row_major, strides
 from tilewright.ir.operator import Alias, Operator
@@ -179,7 +179,7 @@ SLICE = Operator(
     reference=_reference,
     access=_access,
     alias=_alias,
-    imports=(
+    imports=with_halves(
         Import(op_type="Slice", since=1, attributes=_BOUNDS, convert=_import_attributes),
         Import(op_type="Slice", since=10, attributes={}, convert=_import_inputs, min_inputs=3, max_inputs=5),
         Import(op_type="Split", since=2, attributes={"axis": "INT", "split": "INTS"}, convert=_import_split),

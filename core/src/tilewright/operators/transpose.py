@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.graph import Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.layout import Layout, row_major, same_bytes, transposed
 from tilewright.ir.operator import Alias, Operator
@@ -75,7 +75,9 @@ TRANSPOSE = Operator(
     reference=_reference,
     access=_access,
     alias=_alias,
-    imports=(Import(op_type="Transpose", since=1, attributes={"perm": "INTS"}, convert=_import),),
+    imports=with_halves(
+        Import(op_type="Transpose", since=1, attributes={"perm": "INTS"}, convert=_import),
+    ),
 )
 
 TRANSPOSE_COPY = Kernel(

@@ -17,11 +17,10 @@ from tilewright.c_text.literals import c_float
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Node, Site, Tensor
-from tilewright.ir.importing import Conversion, Import, OnnxNode
+from tilewright.ir.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_functions import c_functions
-from tilewright.operators.c_source import ELEMENTWISE
+from tilewright.operators.c_functions import elementwise_source
 from tilewright.operators.float_error import ulp_tolerance
 from tilewright.operators.unary_functions import FUNCTIONS, Doubles, Function, Numbers
 from tilewright.operators.walk import ELEMENTWISE_CALL, elementwise_values
@@ -80,9 +79,9 @@ def _access(site: Site) -> Access:
 
 def _match(site: Site) -> str | None:
     dtype = site.input(0).dtype
-    if dtype is DType.F32 or (site.node.op in _OF_INTEGERS and dtype.is_integer):
+    if dtype.computed_in is DType.F32 or (site.node.op in _OF_INTEGERS and dtype.is_integer):
         return None
-    return f"X is {dtype.value}; the portable kernel computes in f32"
+    return f"X is {dtype.value}; the portable kernel computes in float32"
 
 
 def _integer_expression(op: str, dtype: DType) -> str:
@@ -95,12 +94,12 @@ def _integer_expression(op: str, dtype: DType) -> str:
 
 def _values(call: Call) -> Mapping[str, object]:
     op, dtype = call.site.node.op, call.operands["X"].dtype
-    if dtype is not DType.F32:
+    if dtype.computed_in is not DType.F32:
         expression = "x" if op == "Abs" and dtype.limits[0] == 0 else _integer_expression(op, dtype)
         return elementwise_values(call, f"{op.lower()}_{dtype.value}", expression)
     function = FUNCTIONS[op]
     scalars = {name: ("float", c_float(value)) for name, value in _numbers(call.site.node).items()}
-    return elementwise_values(call, f"{op.lower()}_f32", function.c, scalars=scalars)
+    return elementwise_values(call, f"{op.lower()}_{dtype.value}", function.c, scalars=scalars)
 
 
 def _import(op: str, node: OnnxNode, graph: Conversion) -> None:
@@ -117,11 +116,13 @@ def _import_gelu(node: OnnxNode, graph: Conversion) -> None:
 
 def _imports(op: str, function: Function) -> tuple[Import, ...]:
     if op == "Gelu":
-        return (Import(op_type="Gelu", since=20, attributes={"approximate": "STRING"}, convert=_import_gelu),)
+        gelu = Import(op_type="Gelu", since=20, attributes={"approximate": "STRING"}, convert=_import_gelu)
+        return with_halves(gelu)
     known = dict.fromkeys(function.attributes, "FLOAT")
-    return tuple(
+    versions = (
         Import(op_type=op, since=since, attributes=known, convert=partial(_import, op)) for since in function.since
     )
+    return with_halves(*versions)
 
 
 def _operator(op: str, function: Function) -> Operator:
@@ -146,7 +147,7 @@ def _kernel(op: str) -> Kernel:
         match=_match,
         in_place=lambda site: (("X", "Y"),),
         values=_values,
-        source=lambda values: (*c_functions(values["expression"]), ELEMENTWISE),
+        source=elementwise_source,
         call=ELEMENTWISE_CALL,
         includes=("<stdint.h>", "<math.h>"),  # INFINITY and NAN; no function of it is called
     )

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tilewright.ir.dataclass import dataclass
+from tilewright.operators.c_elements import Elements, conversions
 
 if TYPE_CHECKING:
     from tilewright.ir.kernel import Call, Operand
@@ -80,17 +81,21 @@ def elementwise_values(
 ) -> Mapping[str, object]:
     """What `elementwise.c` and its call need, for a kernel whose inputs are all broadcast to `output`.
 
-    `expression` is over the operands' names in lower case and over `scalars`, name -> (C type, value).
+    `expression` is over the operands' names in lower case, floats of 16 bits as float, and over `scalars`, name ->
+    (C type, value).
     """
     inputs = [operand for operand in call.operands if operand not in (output, "scratch")]
     loops = elementwise_walk(call.operands, output, inputs)
+    elements = {operand: Elements(dtype=call.operands[operand].dtype) for operand in (*inputs, output)}
     return {
         "function": f"tw_{name}_{loops.depth}",
         "depth": loops.depth,
-        "inputs": [(operand.lower(), call.operands[operand].dtype.c_type) for operand in inputs],
-        "output": (output.lower(), call.operands[output].dtype.c_type),
+        "inputs": [(operand.lower(), elements[operand].stored) for operand in inputs],
+        "read": {operand.lower(): (elements[operand].real, elements[operand].load) for operand in inputs},
+        "output": (output.lower(), elements[output].stored),
         "scalars": [(scalar, c_type) for scalar, (c_type, _) in scalars.items()],
-        "expression": expression,
+        "expression": elements[output].rounded(expression),
+        "conversions": conversions(*(each.dtype for each in elements.values())),
         "arguments": loops.arguments(call.operands, [value for _, value in scalars.values()]),
     }
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.edit import Draft, origins
@@ -36,6 +37,8 @@ def _fits(view: GraphView, main: Node, norm: Node) -> bool:
         return False
     if main.op == "Gemm" and (main.number("alpha", 1.0), main.number("beta", 1.0)) != (1.0, 1.0):
         return False
+    if view.graph.tensors[main.inputs[1]].dtype is not DType.F32:
+        return False  # weights of 16 bits would be rounded once more
     bias = main.inputs[2] if len(main.inputs) > 2 else ""
     if bias and (bias not in constants or constants[bias].size not in (1, constants[norm.inputs[1]].size)):
         return False

@@ -39,7 +39,7 @@ def _apply(graph: Graph, context: PassContext) -> PassResult:
 
 
 def _fusible(graph: Graph, main: Node) -> bool:
-    return main.op in (*FUSES_CLIP, "Clip") and graph.tensors[main.outputs[0]].dtype is DType.F32
+    return main.op in (*FUSES_CLIP, "Clip") and graph.tensors[main.outputs[0]].dtype.computed_in is DType.F32
 
 
 def _with_limits(main: Node, clip: Node) -> Node:

@@ -22,6 +22,7 @@ from tilewright.check import stages as verify
 from tilewright.errors import TilewrightError, model_error, plugin_error, typed, usage_error
 from tilewright.ir.codec import Codec, Json, Reference
 from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import Layer, Layers, layer_key
@@ -84,9 +85,10 @@ def save_stage(value: SavedStage, folder: Path) -> None:
     def put(array: Array) -> Json:
         if array.dtype.hasobject:
             raise TypeError("an array of Python objects cannot be stored")
-        name = _digest(array)
-        arrays[name] = array
-        return {"array": name}
+        stored = array.view(np.uint16) if array.dtype == DType.BF16.numpy else array  # npz knows no bfloat16
+        name = _digest(stored)
+        arrays[name] = stored
+        return {"array": name} if stored is array else {"array": name, "type": DType.BF16.value}
 
     codec = Codec(put=put, get=_no_array, references=_references(None))
     document = {
@@ -115,9 +117,9 @@ def read_stage(folder: Path, registry: Installed) -> SavedStage:
 
     def get(data: Json) -> Array:
         name = data.get("array") if isinstance(data, dict) else None
-        if not isinstance(name, str) or name not in arrays:
+        if not isinstance(data, dict) or not isinstance(name, str) or name not in arrays:
             raise ValueError(f"array {name!r} is not in arrays.npz")
-        return arrays[name]
+        return arrays[name].view(DType(data["type"]).numpy) if "type" in data else arrays[name]
 
     complete: Mapping[type, Callable[[Any], object]] = {Bound: lambda bound: _with_layers(bound, registry)}
     codec = Codec(put=_no_put, get=get, references=_references(registry), complete=complete)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.ir.access import Access, Box, MapAccess
 from tilewright.ir.dtypes import DType
+from tilewright.ir.evaluation import allowed, results
 from tilewright.ir.graph import Attribute, Node, Site, Tensor
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.operator import Operator
@@ -97,10 +98,9 @@ def result_errors(operator: Operator, site: Site, inputs: Sequence[Array | None]
     """
     import numpy as np
 
-    expected = operator.reference(site, inputs)
-    allowed = operator.tolerance(site, inputs) if operator.tolerance else (None,) * len(expected)
+    expected, limits = results(operator, site, inputs), allowed(operator, site, inputs)
     errors = []
-    for tensor, wanted, limit, got in zip(site.outputs, expected, allowed, found, strict=True):
+    for tensor, wanted, limit, got in zip(site.outputs, expected, limits, found, strict=True):
         if got.shape != tensor.shape or wanted.shape != tensor.shape or wanted.dtype != tensor.dtype.numpy:
             errors.append(f"{tensor.name}: {wanted.dtype}{wanted.shape} and {got.shape} for {tensor}")
             continue

@@ -20,7 +20,7 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.expressions import Cast, Element, Expression, Field, FunctionCall, Name, Number, Reference, equal
 from tilewright.ir.program import Program, StepCode
-from tilewright.ir.sections import Section
+from tilewright.ir.sections import Section, ordered
 from tilewright.ir.statements import (
     Barrier,
     ByteRange,
@@ -35,6 +35,7 @@ from tilewright.ir.statements import (
     replaced,
     statements_in,
 )
+from tilewright.operators.c_elements import Elements, conversions
 
 KINDS = ("inputs", "outputs", "constants")
 
@@ -95,8 +96,8 @@ def _apply(program: Program, context: CodePassContext) -> Program:
         )
     header = (files("tilewright.transform") / "print_tensors.c").read_text(encoding="utf-8").strip("\n")
     text = "\n\n".join((header, *(_printer(kind) for kind in used)))
-    section = Section(name="tilewright/print_tensors", text=text)
-    return replace(program, steps=steps, body=tuple(body), sources=(section, *program.sources))
+    section = Section(name="tilewright/print_tensors", text=text, needs=conversions(*used))
+    return replace(program, steps=steps, body=tuple(body), sources=ordered((section, *program.sources)))
 
 
 def _settings(given: Mapping[str, str]) -> _Settings:
@@ -233,7 +234,7 @@ static void {_function(kind)}(const char *title, const {kind.c_type} *values, ui
 {{
     (void)TW_PRINT("%s:", title);
     for (uint32_t i = 0; i < count; ++i) {{
-        (void)TW_PRINT(" {form}", ({wide})values[i]);
+        (void)TW_PRINT(" {form}", ({wide}){Elements(dtype=kind).load("values[i]")});
     }}
     (void)TW_PRINT("\\n");
 }}"""

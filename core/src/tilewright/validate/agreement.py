@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tilewright.ir.dataclass import dataclass
+from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.validate.comparison import Drift
 from tilewright.validate.drift import drifts_of
@@ -75,7 +76,8 @@ def _ordered(values: Array) -> npt.NDArray[np.int64]:
     """Integers in the order of the values, neighbours one apart. Both zeros are 0."""
     import numpy as np
 
-    if values.dtype != "float32":
+    dtype = DType.from_numpy(values.dtype)
+    if not dtype.is_float:
         return values.astype(np.int64)
-    bits = np.ascontiguousarray(values).view(np.int32).astype(np.int64)
-    return np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)
+    bits = np.ascontiguousarray(values).view(f"i{dtype.size_bytes}").astype(np.int64)
+    return np.where(bits < 0, -(bits & ((1 << (8 * dtype.size_bytes - 1)) - 1)), bits)

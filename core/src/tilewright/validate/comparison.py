@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tilewright.ir.dataclass import dataclass
+from tilewright.ir.evaluation import allowed, results
 from tilewright.ir.graph import Graph, Site
 from tilewright.ir.operator import Operator
 
@@ -23,6 +24,7 @@ LARGEST = sys.float_info.max  # JSON has no infinity
 _DRAWS = 8  # of the signs of errors that cannot be seen
 _SIGNS = MappingProxyType({0: (1.0,), 1: (-1.0,)})  # of the first two, for all elements alike
 FLOAT_TOLERANCE = 1e-4  # of final outputs against given vectors, relative to the largest expected value (or 1)
+HALF_ROUNDINGS = 16  # the same where a graph has floats of 16 bits: how many roundings may fall otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,20 +100,20 @@ def judge_steps(
         for site in graph.sites():
             arrays = [known[name] if name else None for name in site.node.inputs]
             operator = operators[site.node.op]
-            references = operator.reference(site, arrays)
+            references = results(operator, site, arrays)
             if site.node.name not in executed:
                 known.update(zip(site.node.outputs, references, strict=True))
                 continue
-            allowed = _allowed(site, operator, arrays, references, unseen)
+            limits = _allowed(site, operator, arrays, references, unseen)
             if any(name not in values for name in site.node.outputs):
                 known.update(zip(site.node.outputs, references, strict=True))
-                unseen |= {name: one for name, one in zip(site.node.outputs, allowed, strict=True) if one.any()}
+                unseen |= {name: one for name, one in zip(site.node.outputs, limits, strict=True) if one.any()}
                 continue
             got = {
                 name: _completed(values[name], reference)
                 for name, reference in zip(site.node.outputs, references, strict=True)
             }
-            worst[site.node.name] = _worse(worst.get(site.node.name), _judge_step(site, allowed, references, got))
+            worst[site.node.name] = _worse(worst.get(site.node.name), _judge_step(site, limits, references, got))
             known.update(got)
     return tuple(worst.values())
 
@@ -138,7 +140,11 @@ def judge_values(
 ) -> tuple[OutputVerdict, ...]:
     """The same for any values of the graph."""
     names = [name for name in among if all(name in values for values in (*got, *expected))]
-    return tuple(_judge_output(name, got, expected, graph.tensors[name].dtype.is_float) for name in names)
+    coarsest = max((each.dtype.unit for each in graph.tensors.values() if each.dtype.is_half), default=0.0)
+    share = max(FLOAT_TOLERANCE, HALF_ROUNDINGS * coarsest)
+    return tuple(
+        _judge_output(name, got, expected, share if graph.tensors[name].dtype.is_float else None) for name in names
+    )
 
 
 def _allowed(
@@ -156,7 +162,7 @@ def _allowed(
     """
     import numpy as np
 
-    model = operator.tolerance(site, arrays) if operator.tolerance else [None] * len(references)
+    model = allowed(operator, site, arrays)
     own = [np.zeros(()) if one is None else np.asarray(one, np.float64) for one in model]
     limits = list(own)
     if unseen.keys().isdisjoint(site.node.inputs):
@@ -169,7 +175,7 @@ def _allowed(
             if name in unseen and array is not None:
                 signs = numbers.choice(_SIGNS.get(number, (-1.0, 1.0)), array.shape)
                 moved[position] = np.add(array, signs * unseen[name]).astype(array.dtype)
-        for at, result in enumerate(operator.reference(site, moved)):
+        for at, result in enumerate(results(operator, site, moved)):
             limits[at] = np.maximum(limits[at], own[at] + 2 * _difference(result, references[at]))
     return limits
 
@@ -224,14 +230,15 @@ def _worse(before: StepVerdict | None, now: StepVerdict) -> StepVerdict:
 
 
 def _judge_output(
-    name: str, got: Sequence[Mapping[str, Array]], expected: Sequence[Mapping[str, Array]], is_float: bool
+    name: str, got: Sequence[Mapping[str, Array]], expected: Sequence[Mapping[str, Array]], share: float | None
 ) -> OutputVerdict:
+    """`share` of the largest expected value is allowed; None for integers, one step."""
     import numpy as np
 
     differences = [_difference(one[name], other[name]) for one, other in zip(got, expected, strict=True)]
-    scale = max([1.0, *(float(np.max(np.abs(other[name]), initial=0.0)) for other in expected)]) if is_float else 1.0
+    scale = max([1.0, *(float(np.max(np.abs(other[name]), initial=0.0)) for other in expected)])
     largest = max([0.0, *(float(np.max(item, initial=0.0)) for item in differences)])
-    allowed = FLOAT_TOLERANCE * scale if is_float else 1.0
+    allowed = 1.0 if share is None else share * scale
     return OutputVerdict(
         name=name,
         elements=sum(item.size for item in differences),

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tilewright.errors import Exit, TilewrightError, typed, usage_error
+from tilewright.ir.evaluation import results
 from tilewright.ir.graph import Graph, Site
 from tilewright.ir.operator import Operator
 
@@ -53,7 +54,7 @@ def run_site(site: Site, arrays: Sequence[Array | None], operators: Mapping[str,
             exit_code=Exit.INTERNAL,
         )
     with np.errstate(all="ignore"):
-        return tuple(np.asarray(result) for result in operator.reference(site, arrays))
+        return tuple(np.asarray(result) for result in results(operator, site, arrays))
 
 
 def _checked_input(graph: Graph, name: str, inputs: Mapping[str, Array]) -> Array:

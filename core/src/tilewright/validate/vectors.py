@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.errors import usage_error
 from tilewright.ir.dataclass import dataclass
+from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Tensor
 from tilewright.ir.operator import Operator
 from tilewright.validate.quantised import quantised, stores_real
@@ -112,6 +113,8 @@ def _fitting(
             fix=("name the arrays setK/in/TENSOR and setK/out/TENSOR, as the model does",),
         )
     array = arrays[key]
+    if tensor.dtype is DType.BF16 and array.dtype == "V2":  # what numpy saves of them
+        array = array.view(tensor.dtype.numpy)
     if array.size == tensor.elements and stores_real(tensor, array):
         return quantised(tensor, array.reshape(tensor.shape), operators)
     if array.size != tensor.elements or array.dtype != tensor.dtype.numpy:

@@ -37,18 +37,22 @@ ${vector["outputs"][port.value]}
 % for port in outputs:
 static TW_ALIGNED(16) ${port.type} got_${port.member}[${port.length}];
 % endfor
-% if floats:
+% for each in floats:
+% if each["functions"]:
 
-static int close_enough(const float *got, const float *expected, size_t count)
+${each["functions"]}
+% endif
+
+static int close_enough_${each["kind"]}(const ${each["type"]} *got, const ${each["type"]} *expected, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
-        if (!(fabsf(got[i] - expected[i]) <= ${absolute} + ${relative} * fabsf(expected[i]))) {
+        if (!(${each["size"]}(${each["load"]("got[i]")} - ${each["load"]("expected[i]")}) <= ${each["absolute"]} + ${each["relative"]} * ${each["size"]}(${each["load"]("expected[i]")}))) {
             return 0;
         }
     }
     return 1;
 }
-% endif
+% endfor
 
 int main(void)
 {
@@ -65,8 +69,8 @@ int main(void)
             return 1;
         }
 % for port in outputs:
-% if port.is_float:
-        if (!close_enough(got_${port.member}, out_${index}_${port.member}, ${port.macro}_ELEMENTS)) {
+% if port.dtype.is_float:
+        if (!close_enough_${port.dtype.value}(got_${port.member}, out_${index}_${port.member}, ${port.macro}_ELEMENTS)) {
 % else:
         if (memcmp(got_${port.member}, out_${index}_${port.member}, ${port.macro}_SIZE) != 0) {
 % endif

@@ -1,0 +1,66 @@
+"""Knows how an operator that is not computed on floats of 16 bits is: on float32, its results rounded once.
+Does not know any operator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tilewright.frontend.schemas import schema_of
+from tilewright.ir.dtypes import DType
+from tilewright.ir.importing import Conversion, Import, OnnxNode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def needs_width(node: OnnxNode, found: Import, graph: Conversion) -> bool:
+    """Whether the node has an input of 16-bit floats that its import does not take."""
+    return not found.halves and any(name and graph.tensor(name).dtype.is_half for name in node.inputs)
+
+
+def convert_wide(node: OnnxNode, found: Import, graph: Conversion, written: Callable[[OnnxNode, str], str]) -> None:
+    """Import the node on float32. `written` says which value an output of the node at hand has become."""
+    halves = {
+        index: graph.tensor(name).dtype
+        for index, name in enumerate(node.inputs)
+        if name and graph.tensor(name).dtype.is_half
+    }
+    inputs = tuple(
+        _wide(node, graph, name, index) if index in halves else name for index, name in enumerate(node.inputs)
+    )
+    narrow = {output: _type_of(node, index, halves) for index, output in enumerate(node.outputs)}
+    names = {
+        output: output if dtype is None else graph.name(node, f"wide_{index}")
+        for index, (output, dtype) in enumerate(narrow.items())
+    }
+    unread = frozenset(names[output] for output in node.unread)
+    inner = replace(node, inputs=inputs, outputs=tuple(names.values()), unread=unread)
+    found.convert(inner, graph)
+    for output, dtype in narrow.items():
+        if dtype is not None and output not in node.unread:
+            _round(node, graph, written(inner, names[output]), output, dtype)
+
+
+def _wide(node: OnnxNode, graph: Conversion, name: str, index: int) -> str:
+    known = graph.constant(name)
+    if known is not None:
+        return graph.add_constant(known.astype(DType.F32.numpy), f"wide_input_{index}")
+    return graph.emit(node, "Cast", (name,), (), {"to": "f32"}, f"wide_input_{index}")
+
+
+def _round(node: OnnxNode, graph: Conversion, value: str, output: str, dtype: DType) -> None:
+    """An output of 16-bit floats from what was computed; one of another type was none."""
+    to = dtype if graph.tensor(value).dtype is DType.F32 else graph.tensor(value).dtype
+    graph.emit(node, "Cast", (value,), (output,), {"to": to.value}, "rounded")
+
+
+def _type_of(node: OnnxNode, index: int, halves: dict[int, DType]) -> DType | None:
+    """The type of an output that is of 16 bits because inputs are; None where it has one of its own."""
+    schema = schema_of(node.op_type, node.version, node.domain)
+    if schema is None or not schema.outputs:
+        return next(iter(halves.values()))
+    variable = schema.outputs[min(index, len(schema.outputs) - 1)]
+    same = (dtype for position, dtype in halves.items() if schema.parameter(position).variable == variable)
+    return next(same, None)

@@ -1,0 +1,85 @@
+"""A network of float16 or bfloat16, end to end: sanitised on the host, on every target, in tiles, saved and printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+
+import tilewright
+from tilewright.ir.dtypes import DType
+
+TYPES = {TensorProto.FLOAT16: DType.F16, TensorProto.BFLOAT16: DType.BF16}
+halves = pytest.mark.parametrize("element", TYPES, ids=[dtype.value for dtype in TYPES.values()])
+PLACES = {
+    "generic": {},
+    "cortex-m": {},
+    "siracusa": {"memory": {"l1": "9K"}},
+    "snitch": {"memory": {"tcdm": "9K"}},
+}
+
+
+def network(element: int) -> ModelProto:
+    """Convolutions, products and elementwise operators, others between Casts, a float32 part, one output of each."""
+    numbers, made = np.random.default_rng(1), []
+
+    def weights(name: str, *shape: int) -> str:
+        array = (numbers.standard_normal(shape) * 0.3).astype(TYPES[element].numpy)
+        made.append(numpy_helper.from_array(array, name))
+        return name
+
+    node = helper.make_node
+    nodes = [
+        node("Conv", ["x", weights("w1", 8, 3, 3, 3), weights("b1", 8)], ["c1"], pads=[1, 1, 1, 1]),
+        node("Relu", ["c1"], ["r1"]),
+        node("Conv", ["r1", weights("w2", 8, 1, 3, 3)], ["c2"], pads=[1, 1, 1, 1], group=8),
+        node("Add", ["c2", "r1"], ["a1"]),
+        node("MaxPool", ["a1"], ["m1"], kernel_shape=[2, 2], strides=[2, 2]),
+        node("GlobalAveragePool", ["m1"], ["g1"]),
+        node("Flatten", ["g1"], ["f1"]),
+        node("Gemm", ["f1", weights("w3", 8, 10), weights("b3", 10)], ["d1"], alpha=0.5),
+        node("MatMul", ["d1", weights("w4", 10, 6)], ["d2"]),
+        node("Cast", ["d2"], ["single"], to=TensorProto.FLOAT),
+        node("Tanh", ["single"], ["t1"]),
+        node("Cast", ["t1"], ["t2"], to=element),
+        node("Softmax", ["t2"], ["y"], axis=-1),
+    ]
+    value = helper.make_tensor_value_info
+    outputs = [value("y", element, [1, 6]), value("single", TensorProto.FLOAT, [1, 6])]
+    graph = helper.make_graph(nodes, "half", [value("x", element, [1, 3, 16, 16])], outputs, made)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)])
+    model.ir_version = 10
+    return model
+
+
+@halves
+@pytest.mark.parametrize("target", PLACES)
+def test_every_step_is_its_reference(element: int, target: str) -> None:
+    compiled = tilewright.compile(network(element), target, **PLACES[target])
+    assert compiled.validate(sanitize=target == "generic").passed
+
+
+@halves
+def test_the_header_says_what_is_stored(element: int) -> None:
+    files = tilewright.compile(network(element), "generic", name="half").files
+    header = files["half.h"].decode()
+    assert f"{TYPES[element].numpy.name} (as its bits) [1, 3, 16, 16]" in header
+    assert "const uint16_t *x" in header
+
+
+@halves
+def test_a_state_comes_back(element: int, tmp_path: Path) -> None:
+    compiled = tilewright.compile(network(element), "generic")
+    compiled.deployment.export_state(tmp_path / "state")
+    again = tilewright.compile(network(element), "generic", import_state=tmp_path / "state")
+    assert again.files == compiled.files
+
+
+@halves
+def test_tensors_are_printed_as_numbers(element: int) -> None:
+    compiled = tilewright.compile(network(element), "generic", code_pass=("print-tensors",))
+    assert compiled.validate().passed
+    text = b"\n".join(content for name, content in compiled.files.items() if name.endswith((".c", ".h")))
+    assert f"(double)tw_f32_of_{TYPES[element].value}(values[i])".encode() in text
