@@ -129,12 +129,9 @@ def test_a_table_without_a_head_has_no_rule() -> None:
 
 
 def test_names_from_a_model_are_never_markup() -> None:
-    assert _plain(drawn(["[red]x[/red]", Table(rows=[("[b]",), ("[/b]",)])], 60)).split() == [
-        "[red]x[/red]",
-        "[b]",
-        "────",
-        "[/b]",
-    ]
+    title, head, rule, cell = _plain(drawn(["[red]x[/red]", Table(rows=[("[b]",), ("[/b]",)])], 60)).split()
+    assert (title, head, cell) == ("[red]x[/red]", "[b]", "[/b]")
+    assert set(rule) == {"─"}  # how far it goes beyond the names is rich's
 
 
 def _plain(text: str) -> str:
