@@ -48,3 +48,12 @@ def test_families_that_take_them_have_no_cast(loads, model, element):
     node = helper.make_node("Relu", ["x"], ["y"])
     graph = loads(model([node], inputs=[value("x", element, 1, 4)], outputs=[value("y", element, 1, 4)])).graph
     assert [one.op for one in graph.nodes] == ["Clip"]
+
+
+@halves
+def test_a_note_counts_the_nodes_that_take_copies(loads, model, element):
+    nodes = [helper.make_node("Softmax", ["x"], ["a"], axis=-1), helper.make_node("Relu", ["a"], ["y"])]
+    read = loads(model(nodes, inputs=[value("x", element, 1, 4)], outputs=[value("y", element, 1, 4)]))
+    (note,) = read.diagnostics
+    assert (note.code, note.severity) == ("TW2104", "note")
+    assert note.message == "1 node computes floats of 16 bits on float32 copies: Softmax (1)"

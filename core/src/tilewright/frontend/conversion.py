@@ -101,6 +101,7 @@ class NodeImporter:
         self._emitted: set[str] = set()  # names of nodes of the normal form
         self._origin = ""
         self._open: tuple[str, ...] = ()  # outputs of the node at hand
+        self.widened: list[str] = []  # operators of nodes that were imported on wider floats than theirs
 
     def run(
         self,
@@ -207,6 +208,7 @@ class NodeImporter:
     def _import(self, node: OnnxNode, found: Import) -> None:
         if needs_width(node, found, self):
             convert_wide(node, found, self, self._written)
+            self.widened.append(node.op_type)
         else:
             found.convert(node, self)
 

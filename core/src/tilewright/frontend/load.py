@@ -43,6 +43,7 @@ from tilewright.frontend.scope import Scope
 from tilewright.frontend.sorting import check_unique
 from tilewright.frontend.values import not_finite
 from tilewright.frontend.walk import ModelWalk
+from tilewright.frontend.widening import widened
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.journal import INFO, timed
@@ -126,9 +127,10 @@ def _imported(
     if walk.refused:
         raise refusal_error(walk.refused, walk.nodes)
     finished = builder.finish(graph.name, [tensor.name for tensor in inputs], _outputs(graph, scope))
+    noticed = (*walk.diagnostics, *widened(importer.widened), *declarations.warnings())
     return Imported(
         graph=with_quantization(finished),
-        diagnostics=(*newer_form(model.ir_version), *warnings, *walk.diagnostics, *declarations.warnings()),
+        diagnostics=(*newer_form(model.ir_version), *warnings, *noticed),
         opset=model.opsets.get("", 0),
         onnx_nodes=len(graph.nodes),
         bound=bound,

@@ -4,15 +4,17 @@ Does not know any operator.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tilewright.errors import Diagnostic
 from tilewright.frontend.schemas import schema_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
 
 def needs_width(node: OnnxNode, found: Import, graph: Conversion) -> bool:
@@ -41,6 +43,19 @@ def convert_wide(node: OnnxNode, found: Import, graph: Conversion, written: Call
     for output, dtype in narrow.items():
         if dtype is not None and output not in node.unread:
             _round(node, graph, written(inner, names[output]), output, dtype)
+
+
+def widened(operators: Sequence[str]) -> Iterator[Diagnostic]:
+    """The note on nodes that were imported so, by their operators. None where there are no such nodes."""
+    if operators:
+        counts = ", ".join(f"{name} ({count})" for name, count in sorted(Counter(operators).items()))
+        nodes = "1 node computes" if len(operators) == 1 else f"{len(operators)} nodes compute"
+        yield Diagnostic(
+            code="TW2104",
+            severity="note",
+            message=f"{nodes} floats of 16 bits on float32 copies: {counts}",
+            details=("results are rounded once, as elsewhere; the copies take memory while such a node runs",),
+        )
 
 
 def _wide(node: OnnxNode, graph: Conversion, name: str, index: int) -> str:
