@@ -12,9 +12,11 @@ from tilewright.words import decisions_from, exporters_from, io_from, memory_pin
 
 
 def test_io_of_all_tensors_and_of_one() -> None:
-    assert io_from(()) == ("pool", {})
-    assert io_from(("user",)) == ("user", {})
-    assert io_from(("user", "a=b:0=pool", "x=user")) == ("user", {"a=b:0": "pool", "x": "user"})
+    assert io_from(()) == ("pool", "pool", {})
+    assert io_from(("user",)) == ("user", "user", {})
+    assert io_from(("push", "pull")) == io_from(("pull", "push")) == ("push", "pull", {})
+    assert io_from(("user", "push")) == ("push", "user", {})
+    assert io_from(("user", "a=b:0=pool", "x=user")) == ("user", "user", {"a=b:0": "pool", "x": "user"})
     for text in ("both", "x=", "=user", "x=both"):
         with pytest.raises(TilewrightError, match="TW1101"):
             io_from((text,))

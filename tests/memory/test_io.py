@@ -69,7 +69,7 @@ def test_nothing_of_the_callers_is_copied(bench: Any) -> None:
         text = bench.deployment(**options).artifact.files["digits_int8.c"].decode()
         return str(text[text.index("tw_status digits_int8_run(") :])
 
-    both = run_function(io="user")
+    both = run_function(io_inputs="user", io_outputs="user")
     assert "tw_copy_tensor" not in both
     assert "inputs->image" in both
     assert "outputs->scores" in both
@@ -122,5 +122,5 @@ def test_names_that_are_no_inputs_or_outputs(bench: Any, tmp_path: Path) -> None
 
 
 def test_a_pinned_decision_overrules_the_flag(bench: Any) -> None:
-    pinned = bench.deployment(io="user", pins=Decisions(io={"scores": "pool"}))
+    pinned = bench.deployment(io_inputs="user", io_outputs="user", pins=Decisions(io={"scores": "pool"}))
     assert set(pinned.allocated.placements) & {"image", "scores"} == {"scores"}

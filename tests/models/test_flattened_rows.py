@@ -71,7 +71,7 @@ def written(form: str, folder: Path) -> Path:
 
 def judged(form: str, target: str, folder: Path) -> Deployment:
     """The deployment in the least memory, of which every step was found exact."""
-    made = Deployment(written(form, folder), target, Options(optimize="ram", io={"x": "user"}))
+    made = Deployment(written(form, folder), target, Options(optimize="ram", io_of={"x": "user"}))
     runner = made.platform.runners[0]
     ran = validate(
         made, load_named(("runner", runner)).runners[runner], vectors_of(made, None, 2), sanitize=runner == "host"

@@ -55,7 +55,8 @@ def _expected(deployment: Deployment, frames: tuple[Mapping[str, Array], ...]) -
 @pytest.mark.parametrize("name", list(STATES))
 @pytest.mark.parametrize("io", ["pool", "user", "push"])
 def test_frames_of_c_are_those_of_the_loop(streams: dict[str, Path], name: str, io: str, tmp_path: Path) -> None:
-    options = Options(states=STATES[name], io=io, code_passes={"lifetimes": {}})
+    outputs = "user" if io == "user" else "pool"
+    options = Options(states=STATES[name], io_inputs=io, io_outputs=outputs, code_passes={"lifetimes": {}})
     deployment = Deployment(streams[name], "generic", options)
     frames = _frames(deployment)
     result = _ran(deployment, frames, tmp_path, trace=True)

@@ -22,7 +22,7 @@ def options_from(flags: Mapping[str, Any]) -> Options:
     """The Options that `model_flags` describe. TilewrightError (exit 2) for what cannot be read."""
     board: Path | None = flags["board"]
     described = read_board(board) if board and (board.suffix == ".toml" or board.is_file()) else None
-    io, io_of = io_from(flags["io"])
+    io_inputs, io_outputs, io_of = io_from(flags["io"])
     io_type, io_type_of = io_types_from(flags["io_types"])
     return Options(
         name=flags["name"],
@@ -34,7 +34,8 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         limits={name: parse_bytes(value) for name, value in _pairs("--limit", flags["limits"])},
         memory={name: parse_bytes(value) for name, value in _pairs("--memory", flags["memory"])},
         settings=dict(_pairs("--set", flags["settings"])),
-        io=io,
+        io_inputs=io_inputs,
+        io_outputs=io_outputs,
         io_of=io_of,
         io_type=io_type,
         io_type_of=io_type_of,
@@ -82,9 +83,12 @@ def exporters_from(emit: str) -> tuple[str, ...]:
     return names
 
 
-def io_from(texts: Sequence[str]) -> tuple[Whose, dict[str, Whose]]:
-    """What holds for all tensors, and what for those that were named. The last word of each counts."""
-    rest: Whose = "pool"
+def io_from(texts: Sequence[str]) -> tuple[Whose, Whose, dict[str, Whose]]:
+    """What holds for all inputs, for all outputs, and for those that were named. The last word of each counts:
+    `push` is about inputs, `pull` about outputs, the others are about both.
+    """
+    inputs: Whose = "pool"
+    outputs: Whose = "pool"
     named: dict[str, Whose] = {}
     for text in texts:
         name, equals, whose = text.rpartition("=")
@@ -94,14 +98,15 @@ def io_from(texts: Sequence[str]) -> tuple[Whose, dict[str, Whose]]:
                 f"'--io {text}' cannot be read",
                 fix=(
                     typed("--io", "user"),
-                    "write it as --io NAME=user for one of them: pool, user, push",
+                    "write it as --io NAME=user for one of them: pool, user, push, pull",
                 ),
             )
         if name:
             named[name] = cast(Whose, whose)
-        else:
-            rest = cast(Whose, whose)
-    return rest, named
+            continue
+        inputs = cast(Whose, whose) if whose != "pull" else inputs
+        outputs = cast(Whose, whose) if whose != "push" else outputs
+    return inputs, outputs, named
 
 
 def io_types_from(texts: Sequence[str]) -> tuple[str, dict[str, str]]:

@@ -34,14 +34,14 @@ STATE = ("next:h",)
     ("options", "ends"),
     [
         ({}, {}),
-        ({"io": "user"}, {}),
+        ({"io_inputs": "user", "io_outputs": "user"}, {}),
         ({"io_of": {"x": "push"}}, {"x": "push"}),
-        ({"io": "push", "states": STATE}, {"x": "push"}),
-        ({"io": "push", "io_of": {"h": "user"}}, {"x": "push"}),
-        ({"io": "pull"}, {"y": "pull", "next": "pull"}),
-        ({"io": "pull", "states": STATE}, {"y": "pull"}),
+        ({"io_inputs": "push", "states": STATE}, {"x": "push"}),
+        ({"io_inputs": "push", "io_of": {"h": "user"}}, {"x": "push"}),
+        ({"io_outputs": "pull"}, {"y": "pull", "next": "pull"}),
+        ({"io_outputs": "pull", "states": STATE}, {"y": "pull"}),
         ({"io_of": {"y": "pull"}}, {"y": "pull"}),
-        ({"io": "push", "io_of": {"h": "pool", "y": "pull"}}, {"x": "push", "y": "pull"}),
+        ({"io_inputs": "push", "io_of": {"h": "pool", "y": "pull"}}, {"x": "push", "y": "pull"}),
     ],
 )
 def test_what_passes_in_rows(options: dict[str, Any], ends: dict[str, str]) -> None:
@@ -51,7 +51,7 @@ def test_what_passes_in_rows(options: dict[str, Any], ends: dict[str, str]) -> N
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"io": "push"}, "2 inputs"),
+        ({"io_inputs": "push"}, "2 inputs"),
         ({"io_of": {"y": "push"}}, "no input"),
         ({"io_of": {"h": "push"}, "states": STATE}, "state"),
         ({"io_of": {"x": "pull"}}, "no output"),
@@ -90,9 +90,9 @@ def test_rows_are_computed_on_one_memory_by_one_core() -> None:
 
 
 def test_outputs_stay_in_the_plan() -> None:
-    ends = ends_of(Options(io="push", io_of={"next": "user"}), ("x",), ("y", "next"))
+    ends = ends_of(Options(io_inputs="push", io_of={"next": "user"}), ("x",), ("y", "next"))
     assert ends == {"x": "push", "y": "pool", "next": "user"}
 
 
 def test_inputs_stay_in_the_plan_where_outputs_are_taken() -> None:
-    assert ends_of(Options(io="pull"), ("x",), ("y",)) == {"x": "pool", "y": "pull"}
+    assert ends_of(Options(io_outputs="pull"), ("x",), ("y",)) == {"x": "pool", "y": "pull"}

@@ -14,7 +14,7 @@ def test_nothing_has_to_be_asked_for() -> None:
     plain = Options()
     assert plain == Options()
     assert (plain.allocator, plain.tiler, plain.buffering, plain.optimize) == ("auto", "auto", "auto", "speed")
-    assert (plain.io, plain.emit, plain.pins) == ("pool", ("cmake",), Decisions())
+    assert (plain.io_inputs, plain.io_outputs, plain.emit, plain.pins) == ("pool", "pool", ("cmake",), Decisions())
     assert plain.groups is None and plain.clock_hz is None
 
 

@@ -44,7 +44,7 @@ def test_without_a_data_cache_there_is_nothing(target: str) -> None:
 
 
 def test_the_callers_own_memory_is_the_callers() -> None:
-    assert "    TW_CACHE_FLUSH(" not in source("cortex-m7", Options(io="user"))
+    assert "    TW_CACHE_FLUSH(" not in source("cortex-m7", Options(io_inputs="user", io_outputs="user"))
 
 
 @pytest.mark.parametrize("core", CACHED)

@@ -24,7 +24,7 @@ def passing(options: Options, graph: Graph) -> Mapping[str, Whose]:
     input that is pulled, for state, for several inputs, and for what nothing computes with.
     """
     asked = {name: whose for name, whose in options.io_of.items() if whose in BY_ROWS}
-    if options.io not in BY_ROWS and not asked:
+    if options.io_inputs != "push" and options.io_outputs != "pull" and not asked:
         return {}
     demand_ends(options.io_of, (*graph.inputs, *graph.outputs))
     kept = kept_ends(options.states, graph)
@@ -46,10 +46,9 @@ def _ends(graph: Graph, whose: Whose) -> tuple[str, ...]:
 
 
 def _asked(options: Options, graph: Graph) -> Iterator[tuple[str, Whose]]:
+    ends = ends_of(options, graph.inputs, graph.outputs)
     for whose in BY_ROWS:
-        for name in _ends(graph, whose):
-            if options.io_of.get(name, options.io) == whose:
-                yield name, whose
+        yield from ((name, whose) for name in _ends(graph, whose) if ends[name] == whose)
 
 
 def _demand_one_input(found: Mapping[str, Whose]) -> None:
@@ -80,10 +79,9 @@ def demand_one_memory(platform: Platform, whose: Whose) -> None:
 
 
 def ends_of(options: Options, inputs: Collection[str], outputs: Collection[str]) -> Mapping[str, Whose]:
-    """Where each input and output is. What is said of rows for all ends of one kind leaves the others in the plan."""
-    of_inputs: Whose = "pool" if options.io == "pull" else options.io
-    of_outputs: Whose = "pool" if options.io == "push" else options.io
-    return {**dict.fromkeys(inputs, of_inputs), **dict.fromkeys(outputs, of_outputs), **options.io_of}
+    """Where each input and output is."""
+    ends = {**dict.fromkeys(inputs, options.io_inputs), **dict.fromkeys(outputs, options.io_outputs)}
+    return {**ends, **options.io_of}
 
 
 def _cannot(whose: Whose, reason: str, fix: str) -> TilewrightError:

@@ -28,7 +28,8 @@ class Options:
     pools: tuple[PoolSpec, ...] = ()  # memories instead of the target's own of the same kind, best first
     memory: Mapping[str, int] = field(default_factory=dict)  # memory -> hard limit
     settings: Mapping[str, str] = field(default_factory=dict)  # target settings
-    io: Whose = "pool"  # where graph inputs and outputs live; "push", "pull": in rows
+    io_inputs: Whose = "pool"  # where the graph's inputs live; "push": they arrive in rows
+    io_outputs: Whose = "pool"  # where its outputs live; "pull": they are taken in rows
     io_of: Mapping[str, Whose] = field(default_factory=dict)  # the same for single ones
     io_type: str = "float"  # of inputs and outputs that are quantised behind the border: an integer type, or as it is
     io_type_of: Mapping[str, str] = field(default_factory=dict)  # the same for single ones
