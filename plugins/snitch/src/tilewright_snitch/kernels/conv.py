@@ -57,7 +57,7 @@ def _match(site: Site) -> Windows | str:
     return short_of_streams(site.input(1).shape[1], site.output.dtype) or windows
 
 
-def pack_conv(site: Matched) -> Mapping[str, Array]:
+def _pack(site: Matched) -> Mapping[str, Array]:
     weights, bias = site.constant(1), site.constant(2)
     if weights is None:
         return {}
@@ -65,7 +65,7 @@ def pack_conv(site: Matched) -> Mapping[str, Array]:
     return packed if bias is None else {**packed, "B": bias}
 
 
-def conv_access(site: Matched) -> Access:
+def _access(site: Matched) -> Access:
     """Outputs read the channels of their group."""
     windows: Windows = site.analysis
     outs, taps = windows.output_loops, windows.tap_loops
@@ -83,7 +83,7 @@ def conv_access(site: Matched) -> Access:
     return parse_map(text).bind(shapes, {**windows.map_values(), **of_groups})
 
 
-def conv_layouts(site: Site) -> Mapping[str, Layout]:
+def _layouts(site: Site) -> Mapping[str, Layout]:
     layout = channels_last(len(site.output.shape))
     return {"X": layout, "Y": layout}
 
@@ -170,9 +170,9 @@ CONV = Kernel(
     op="Conv",
     target="snitch",
     match=_match,
-    access=conv_access,
-    requires=conv_layouts,
-    pack=pack_conv,
+    access=_access,
+    requires=_layouts,
+    pack=_pack,
     scratch_bytes=lambda tile: LANES_BYTES,
     memories={"X": NEAR, "W": NEAR},
     parallel=("h", "w", "o", "n"),

@@ -5,24 +5,16 @@ Does not know the instructions of a block, nor groups of one channel (`taps`). T
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import prod
 
 from tilewright.api import ceil_div
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, TileShape, Windows
-from tilewright_snitch.kernels.conv import (
-    CONV_FIELDS,
-    conv_access,
-    conv_layouts,
-    conv_values,
-    conv_windows,
-    edge_columns,
-    pack_conv,
-    two_axes,
-)
+from tilewright_snitch.kernels.conv import CONV, CONV_FIELDS, conv_values, conv_windows, edge_columns, two_axes
 from tilewright_snitch.kernels.costs import CALL_CYCLES, products_cycles
-from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, trips
-from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, short_of_streams
+from tilewright_snitch.kernels.layers import activation, trips
+from tilewright_snitch.kernels.products import PRODUCTS, short_of_streams
 from tilewright_snitch.kernels.sources import c_section, c_template
 from tilewright_snitch.machine import code_cycles
 
@@ -78,17 +70,10 @@ def _values(call: Call) -> Mapping[str, object]:
 
 
 def _kernel(name: str, match: Callable[[Site], Windows | str]) -> Kernel:
-    return Kernel(
+    return replace(
+        CONV,
         name=f"snitch.{name}",
-        op="Conv",
-        target="snitch",
         match=match,
-        access=conv_access,
-        requires=conv_layouts,
-        pack=pack_conv,
-        scratch_bytes=lambda tile: LANES_BYTES,
-        memories={"X": NEAR, "W": NEAR},
-        parallel=("h", "w", "o", "n"),
         cycles=_cycles,
         step_cycles=code_cycles(CODE_BYTES),
         values=_values,
@@ -98,7 +83,6 @@ def _kernel(name: str, match: Callable[[Site], Windows | str]) -> Kernel:
     .${{field}} = ${{value}},
 % endfor
 }}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, ${{bias_pointer}}, ${{Y}}, ${{scratch}});""",
-        includes=INCLUDES,
     )
 
 
