@@ -43,6 +43,8 @@ TESTS: Mapping[str, tuple[str, ...]] = {  # beside the module's own; what takes 
     "check": ("core/tests/check", "core/tests/allocate/test_stage.py", "core/tests/tile/test_grouping.py"),
 }
 LEFT_OUT = ("test_every_operator_tiles.py",)
+SOUND_SECONDS = 3600  # for all tests without any mutant
+LINES = 60  # of what pytest says where these fail: its last ones name them
 COMPARISONS: Mapping[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt),
@@ -178,9 +180,9 @@ def tests_of(module: Path, *, own_only: bool) -> list[str]:
     return list(dict.fromkeys(files))
 
 
-def outcome(copy: Path, tests: Sequence[str], limit: float) -> str:
-    """ "killed", "survived" or "timeout" (`limit` CPU seconds, or a busy machine's wait of ten times as long)."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "-p", "no:cacheprovider", *tests]
+def tested(copy: Path, tests: Sequence[str], limit: float, *flags: str) -> subprocess.CompletedProcess[str] | None:
+    """What pytest says; None after `limit` CPU seconds, or a busy machine's wait of ten times as long."""
+    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", *flags, *tests]
     inherited = {name: value for name, value in os.environ.items() if name != "UPDATE_GOLDEN"}
     environment = {**inherited, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_PROFILE": "same"}
 
@@ -189,11 +191,18 @@ def outcome(copy: Path, tests: Sequence[str], limit: float) -> str:
 
     try:
         done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, timeout=10 * limit, check=False, preexec_fn=limited
-        )
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=10 * limit, check=False,
+            preexec_fn=limited,
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return "timeout"
-    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return None
+    return None if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL) else done
+
+
+def outcome(copy: Path, tests: Sequence[str], limit: float) -> str:
+    """ "killed", "survived" or "timeout"."""
+    done = tested(copy, tests, limit, "-x")
+    if done is None:
         return "timeout"
     return "survived" if done.returncode == 0 else "killed"
 
@@ -238,8 +247,12 @@ def demand_sound(copy: Path, tests: Sequence[str]) -> None:
     found = subprocess.run(where, env=environment, capture_output=True, text=True, check=True).stdout.strip()
     if Path(found).resolve().parent.parent != copy.resolve():
         raise SystemExit(f"{found} is imported, not the copy: mutants would not be seen")
-    if (result := outcome(copy, tests, 3600)) != "survived":
-        raise SystemExit(f"without any mutant the tests are not passed: {result}")
+    done = tested(copy, tests, SOUND_SECONDS, "--maxfail=5", "--tb=short", "--disable-warnings")
+    if done is None:
+        raise SystemExit(f"without any mutant the tests take more than {SOUND_SECONDS} CPU seconds")
+    if done.returncode:
+        last = "\n".join((done.stdout + done.stderr).splitlines()[-LINES:])
+        raise SystemExit(f"without any mutant the tests are not passed:\n{last}")
 
 
 def table(found: Mapping[Mutant, str]) -> str:
