@@ -24,4 +24,4 @@ def test_float64_is_held_to_its_own_error(tmp_path: Path) -> None:
 
 def test_types_are_not_mixed() -> None:
     a, b = np.ones((2, 3)), np.ones((3, 4), np.float32)
-    assert refusal(MATMUL_F32, site_of(MATMUL, [a, b])) == "values must all be f32 or all f64, found f32, f64"
+    assert refusal(MATMUL_F32, site_of(MATMUL, [a, b])) == "values must all be of one float type, found f32, f64"

@@ -182,6 +182,7 @@ def _moving(numbers: np.random.Generator) -> Iterator[Sample]:
     yield Sample(op="Slice", inputs=(volume,), attributes=steps)
     yield Sample(op="Transpose", inputs=(volume,), attributes={"perm": (2, 0, 1)})
     yield Sample(op="Arrival", inputs=(volume,))
+    yield Sample(op="Departure", inputs=(volume,))
     for mode in ("constant", "edge", "reflect", "wrap"):
         border: dict[str, Attribute] = {"mode": mode, "pads": (1, 3, 2, 0, 2, 4)}
         value: dict[str, Attribute] = {"value": 0.5} if mode == "constant" else {}
