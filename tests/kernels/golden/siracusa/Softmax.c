@@ -469,11 +469,28 @@ TW_KERNEL void tw_xp_fill(uint8_t *to, uint8_t value, int32_t bytes)
 #  define TW_XP_FPU 1 /* the core's own float instructions, beside C that any machine runs */
 #endif
 
+/* 0 where a result of arithmetic is negative. Its NaN has no sign, so that an integer's order keeps it. */
+TW_KERNEL float tw_xp_f32_relu(float value)
+{
+#ifdef TW_XP_FPU
+    union { float number; uint32_t word; } bits = {.number = value};
+    __asm__(TW_XP_MAX(%0, %0, x0) : "+r"(bits.word));
+    return bits.number;
+#else
+    return value < 0.0f ? 0.0f : value;
+#endif
+}
+
 /* a b + c: rounded once where that is one instruction. */
 TW_KERNEL float tw_xp_f32_fma(float a, float b, float c)
 {
-#ifdef TW_XP_FPU
-    return __builtin_fmaf(a, b, c);
+#if defined(TW_XP_FPU) && defined(__clang__)
+    float sum; /* not the built-in function: clang calls a library, which takes floats for words before they are
+                * stored */
+    __asm__("fmadd.s %0, %1, %2, %3" : "=f"(sum) : "f"(a), "f"(b), "f"(c));
+    return sum;
+#elif defined(TW_XP_FPU)
+    return __builtin_fmaf(a, b, c); /* which gcc puts where it waits for nothing */
 #else
     return a * b + c;
 #endif
@@ -495,7 +512,7 @@ TW_KERNEL float tw_xp_f32_max(float value, float limit)
 TW_KERNEL float tw_xp_f32_min(float value, float limit)
 {
 #ifdef TW_XP_FPU
-    float chosen; /* not the built-in function: gcc 12 calls a library */
+    float chosen;
     __asm__("fmin.s %0, %1, %2" : "=f"(chosen) : "f"(value), "f"(limit));
     return chosen;
 #else
@@ -532,18 +549,6 @@ TW_KERNEL float tw_xp_f32_signed(float magnitude, float sign)
 #else
     return tw_xp_f32_from((tw_xp_f32_bits(magnitude) & UINT32_C(0x7fffffff))
         | (tw_xp_f32_bits(sign) & UINT32_C(0x80000000)));
-#endif
-}
-
-/* 0 where a result of arithmetic is negative. Its NaN has no sign, so that an integer's order keeps it. */
-TW_KERNEL float tw_xp_f32_relu(float value)
-{
-#ifdef TW_XP_FPU
-    uint32_t bits = tw_xp_f32_bits(value);
-    __asm__(TW_XP_MAX(%0, %0, x0) : "+r"(bits));
-    return tw_xp_f32_from(bits);
-#else
-    return value < 0.0f ? 0.0f : value;
 #endif
 }
 
