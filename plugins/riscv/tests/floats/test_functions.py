@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def test_coefficients_are_derived() -> None:
     assert programs["erf"].constants["centre"] == f"-{found['FITS']['erf'].centre}f"
     assert programs["tail"].constants["middle"] == f"{found['FITS']['tail'].centre}f"
     core = "".join(path.read_text() for path in Path(c_source.__file__).parent.glob("functions/*.h"))
-    numbers = {float.fromhex(word.strip("();,+-f \n")) for word in core.split() if word.strip("(-").startswith("0x")}
+    numbers = {float.fromhex(number) for number in re.findall(r"0x[0-9a-f.]+p[+-]?\d+", core)}
     exponential = functions.UNARY["Exp"].constants
     names = ["log2e", "ln2_high", "ln2_low", *(f"c{power}" for power in range(3, 7))]
     assert {float.fromhex(exponential[name].removesuffix("f")) for name in names} <= numbers
