@@ -94,7 +94,7 @@ class HostRunner:
         self._execute(job, harness, folder)
         return RunResult(
             outputs=decode_outputs(harness, (folder / "outputs.bin").read_bytes()),
-            values=_traced(harness, folder) if harness.records else (),
+            values=_traced(harness, folder) if job.trace else (),
         )
 
     def _execute(self, job: Job, harness: Harness, folder: Path) -> None:
@@ -137,5 +137,6 @@ class HostRunner:
 
 
 def _traced(harness: Harness, folder: Path) -> tuple[Mapping[str, Array], ...]:
+    whole = (folder / "trace.bin").read_bytes() if harness.records else b""
     rows = (folder / "rows.bin").read_bytes() if harness.traced else b""
-    return decode_trace(harness, (folder / "trace.bin").read_bytes(), rows)
+    return decode_trace(harness, whole, rows)

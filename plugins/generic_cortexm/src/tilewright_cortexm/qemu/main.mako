@@ -138,7 +138,7 @@ static void see_no_rows(unsigned set)
 }
 
 % endif
-% if by_rows and records:
+% if by_rows and (records or traced):
 ${by_rows}
 
 % endif
@@ -178,7 +178,7 @@ static void infer(unsigned set, int source, const tw_hooks *hooks)
 % endif
     if (status == TW_OK) {
         caller = board_paint_stack();
-        status = ${"run(set)" if by_rows and records else f"{p}_run(&ctx, &inputs, &outputs)"};
+        status = ${"run(set)" if by_rows and (records or traced) else f"{p}_run(&ctx, &inputs, &outputs)"};
         if (hooks == NULL) {
             stack_bytes[0] = (uint32_t)(caller - board_stack_reached(caller));
         }
@@ -222,13 +222,17 @@ int main(void)
     ${area.assign} = (${area.type} *)areas[${index}].base;
 % endif
 % endfor
+% if records or traced:
 % if records:
     trace = board_open("trace.bin", 1);
+% endif
 % if traced:
     rows_file = board_open("rows.bin", 1);
 % endif
     infer_all(SETS, &watching);
+% if records:
     board_close(trace);
+% endif
 % if traced:
     board_close(rows_file);
 % endif

@@ -64,8 +64,9 @@ class QemuRunner:
         self._execute(job, folder, plugin)
         outputs = decode_outputs(harness, (folder / "outputs.bin").read_bytes())
         if job.trace:
+            whole = (folder / "trace.bin").read_bytes() if harness.records else b""
             rows = (folder / "rows.bin").read_bytes() if harness.traced else b""
-            return RunResult(outputs=outputs, values=decode_trace(harness, (folder / "trace.bin").read_bytes(), rows))
+            return RunResult(outputs=outputs, values=decode_trace(harness, whole, rows))
         return replace(self._counted(job, folder), outputs=outputs)
 
     def _prepare(self, job: Job, folder: Path) -> Harness:
