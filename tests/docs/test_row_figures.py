@@ -20,9 +20,9 @@ ASKED = {
     "layer by layer, in one piece": {"tiler": "whole"},
     "with such outputs, `--optimize speed`": {},
     "by rows": {"optimize": "ram"},
-    "and the input is the caller's (`--io user`)": {"optimize": "ram", "io_inputs": "user", "io_outputs": "user"},
-    "or arrives in rows (`--io push`)": {"optimize": "ram", "io_inputs": "push"},
-    "by rows, the input arrives": {"optimize": "ram", "io_inputs": "push"},
+    "and the input is the caller's (`--io user`)": {"optimize": "ram", "io": "user"},
+    "or arrives in rows (`--io push`)": {"optimize": "ram", "io": "push"},
+    "by rows, the input arrives": {"optimize": "ram", "io": "push"},
 }
 
 

@@ -33,7 +33,7 @@ class Keywords(TypedDict, total=False):
     pin: Texts  # pattern of tensors, layers or weights -> memory; or a file of decisions
     stage: Texts  # pattern of constants -> memory that they are copied to; or "auto"
     state: str | Sequence[str]  # "OUTPUT:INPUT[=VALUE]": outputs that are inputs of the next run
-    io: str | Mapping[str, str]  # "pool", "user", "push" or "pull", for all inputs and outputs, or by name
+    io: Texts  # "pool" or "user" for all inputs and outputs, "push" for inputs, "pull" for outputs, or by name
     io_type: str | Mapping[str, str]  # "int8" and the like, for all inputs and outputs, or by name
     set: Mapping[str, str | int]  # settings of the target
     allocator: str  # who places buffers
