@@ -130,7 +130,7 @@ def test_a_cluster_of_somebody_else(platform: Platform, tmp_path: Path) -> None:
     assert f"instructions.core{platform.engines[0].cores - 1}" in result.counts
 
 
-@pytest.mark.parametrize("options", [{}, {"const_format": "bin"}, {"io": "user"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"const_format": "bin"}, {"io_inputs": "user", "io_outputs": "user"}], ids=str)
 def test_a_program_with_one_memory_runs_on_one_hart(options: dict[str, str], tmp_path: Path) -> None:
     plan = deployment(PLAIN.name, **options)
     job = job_for(plan, sets=2)
