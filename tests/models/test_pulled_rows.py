@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
+from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Whose
 from tilewright.plan.planner import ram_bytes
 from tilewright.plugins import load_named
@@ -82,3 +85,18 @@ def test_every_step_of_what_is_nowhere_whole_is_seen(
     assert all(step.exact for step in ran.steps) or not quantised
     whole = ROWS * COLUMNS * (1 if quantised else 4)
     assert ram_bytes(made.allocated) < (CHANNELS + 1) * whole  # what the widest step alone would take
+
+
+def test_what_is_printed_where_memory_is_short_is_what_was_planned(tmp_path: Path) -> None:
+    """`--io user` alone would end that the output is taken in rows."""
+    model = denoiser(tmp_path, quantised=True)
+    short = Options(io_type="int8", io_outputs="pull", memory={"ram": 400})
+    with pytest.raises(TilewrightError, match="TW5001") as caught:
+        _ = Deployment(model, "generic", short).allocated
+    (used,) = (
+        int(found.replace(",", ""))
+        for line in caught.value.fix
+        for found in re.findall(r"^--io user --io y=pull .*ram ([\d,]+) of 400 B", line)
+    )
+    typed = replace(short, io_inputs="user", io_outputs="user", io_of={"y": "pull"})
+    assert ram_bytes(Deployment(model, "generic", typed).allocated) == used

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -36,6 +37,13 @@ GRAPH = Graph(
 )
 def test_what_each_end_is_to_be(options: dict[str, Any], types: dict[str, str]) -> None:
     assert border_types(GRAPH, Options(**options)) == {name: DType(short) for name, short in types.items()}
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in DType if dtype.is_float])
+def test_floats_of_every_width_are_asked_for(dtype: DType) -> None:
+    """So that a border that cannot be quantised is refused, not passed over."""
+    tensors = {**GRAPH.tensors, "x": Tensor(name="x", dtype=dtype, shape=(1,))}
+    assert border_types(replace(GRAPH, tensors=tensors), Options(io_type="int8"))["x"] is DType.I8
 
 
 @pytest.mark.parametrize(

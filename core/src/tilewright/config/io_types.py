@@ -44,4 +44,4 @@ def border_types(graph: Graph, options: Options) -> dict[str, DType]:
 
 
 def _quantisable(dtype: DType) -> bool:
-    return dtype is DType.F32 or dtype in TYPES.values()
+    return dtype.is_float or dtype in TYPES.values()

@@ -261,6 +261,7 @@ class Fitting:
             effort=self.planner.budget.work,
             pinned=bool(pins.memories),
             staged=bool(pins.staged),
+            by_rows={name: whose for name, whose in pins.io.items() if whose in BY_ROWS},
         )
 
 

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from tilewright.allocate.limits import memory_bytes
 from tilewright.errors import TilewrightError, typed
 from tilewright.ir.dataclass import dataclass
+from tilewright.ir.decisions import Whose
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
 
@@ -36,19 +38,28 @@ Sizes = dict[str, int]
 
 
 def remedies(
-    bound: Bound, plan: Plan, *, placeable: bool, effort: int, pinned: bool = False, staged: bool = False
+    bound: Bound,
+    plan: Plan,
+    *,
+    placeable: bool,
+    effort: int,
+    pinned: bool = False,
+    staged: bool = False,
+    by_rows: Mapping[str, Whose] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     """Flags after which the model fits, with what the plan then takes. `plan` gives None where it still does not fit.
 
     `placeable`: the buffers' lower bound is inside the limits, so that a more patient allocator might do. `pinned`,
-    `staged`: there are pins of memories, or copies of constants, that could be left out.
+    `staged`: there are pins of memories, or copies of constants, that could be left out. `by_rows`: inputs and outputs
+    that are nowhere whole, and stay so.
     """
     lines = []
+    theirs = ("--io", "user", *(word for name, whose in by_rows.items() for word in ("--io", f"{name}={whose}")))
     if placeable and (found := plan(bound, Change(effort=_MORE_EFFORT))) is not None:
         lines.append(typed("--effort", str(effort * _MORE_EFFORT), gives=f"a more patient allocator -> {taken(found)}"))
     users = plan(bound, Change(users=True))
     if users is not None:
-        lines.append(typed("--io", "user", gives=f"inputs and outputs stay in your buffers -> {taken(users)}"))
+        lines.append(typed(*theirs, gives=f"inputs and outputs stay in your buffers -> {taken(users)}"))
     if pinned and (found := plan(bound, Change(unpinned=True))) is not None:
         lines.append(f"without --pin     nothing is pinned to a memory -> {taken(found)}")
     if staged and (found := plan(bound, Change(without_constant_copies=True))) is not None:
@@ -56,9 +67,9 @@ def remedies(
     larger = _larger(bound, plan)
     lines.extend(_grown(sizes, bound.platform) for sizes in larger[:_MOST_SIZES])
     if users is None:
-        theirs = _with_more(bound, plan, _limited(bound.platform), Change(users=True))
-        if theirs is not None and (not larger or sum(theirs.values()) < sum(larger[0].values())):
-            lines.append(_grown(theirs, bound.platform, "--io", "user"))
+        sizes = _with_more(bound, plan, _limited(bound.platform), Change(users=True))
+        if sizes is not None and (not larger or sum(sizes.values()) < sum(larger[0].values())):
+            lines.append(_grown(sizes, bound.platform, *theirs))
     return tuple(lines)
 
 
