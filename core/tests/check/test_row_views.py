@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tilewright.check.row_views import needed_outside
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
@@ -98,12 +97,3 @@ def test_a_buffer_a_byte_too_small_is_found(tiled: Tiled, region: Region) -> Non
     for buffer in (one for one in tiled.buffers if one.kind == "tile"):
         buffers = tuple(replace(one, size_bytes=one.size_bytes - 1) if one is buffer else one for one in tiled.buffers)
         assert check_tiles(replace(tiled, buffers=buffers), vocabulary()), buffer.name
-
-
-def test_a_value_is_needed_outside_where_its_view_is() -> None:
-    for seen in (False, True):
-        machine = on_one_memory(network(last=True, seen=seen))
-        steps, graph = [step.name for step in machine.scheduled.steps], machine.bound.graph
-        value = machine.nodes[steps[1]].outputs[0]
-        assert needed_outside(value, steps, graph, machine.scheduled.views) is seen
-        assert needed_outside(value, steps[:2], graph, machine.scheduled.views)

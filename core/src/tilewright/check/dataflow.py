@@ -13,6 +13,7 @@ from dataclasses import replace
 from tilewright.check.address_ranges import ByteSpan, alive, byte_span_of
 from tilewright.check.byte_runs import Contents, differences
 from tilewright.check.value_numbers import ValueNumbers
+from tilewright.check.view_readers import ViewReaders
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated, Buffer, Step
@@ -24,12 +25,11 @@ class Replay:
     def __init__(self, allocated: Allocated, operators: Mapping[str, Operator]) -> None:
         self.allocated, self.operators = allocated, operators
         self.scheduled = allocated.tiled.scheduled
-        self.views = self.scheduled.views
         self.graph = self.scheduled.bound.graph
         self.nodes = {node.name: node for node in self.graph.nodes}
         self.buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
         self.passing = alive(allocated.tiled.buffers, "scratch", "tile", "staged")
-        self.readers = self.graph.consumers()
+        self.readers = ViewReaders(self.scheduled)
         self.contents = Contents()
         regions = [group.region for group in allocated.tiled.groups if group.region.rows is not None]
         self.overlays = {value: one for one in regions for value, held in one.held.items() if held.over}
@@ -84,14 +84,13 @@ class Replay:
         nodes = [self.nodes[name] for name in names]
         made = self.scheduled.with_views({name for node in nodes for name in node.outputs})
         reads = {name: None for node in nodes for name in node.inputs if name and name not in self.graph.constants}
-        writes = [name for node in nodes for name in node.outputs if node is nodes[-1] or self._leaves(name, names)]
+        writes = [
+            name
+            for node in nodes
+            for name in node.outputs
+            if node is nodes[-1] or self.readers.needed_outside(name, names)
+        ]
         return [name for name in reads if name not in made], writes
-
-    def _leaves(self, name: str, inside: list[str]) -> bool:
-        """Whether a value, or one that shows its bytes, is an output or read by others than the nodes `inside`."""
-        shown = [view for node in self.readers[name] for view in node.outputs if view in self.views]
-        read = any(node.name not in inside for node in self.readers[name] if not self.views.keys() & set(node.outputs))
-        return name in self.graph.outputs or read or any(self._leaves(view, inside) for view in shown)
 
     def _in_place(self, step: Step, read: str, written: str, reads: list[str]) -> bool:
         """Whether the kernel may write `written` over `read`: declared, exactly on top of it, all in one call."""

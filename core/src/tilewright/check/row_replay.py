@@ -13,9 +13,10 @@ from math import prod
 
 from tilewright.check.row_overlays import OverlayReplay, overlay_replay
 from tilewright.check.row_stripes import column_axis, column_fault, stripe_faults
-from tilewright.check.row_views import needed_outside, rows_through
+from tilewright.check.row_views import rows_through
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
+from tilewright.check.view_readers import ViewReaders
 from tilewright.ir.access import Loop, MapAccess
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import bare_loop, mentions
@@ -142,9 +143,9 @@ class RowReplay:
         read = {item.value for step in self.steps for item in step.operands if not item.written}
         outside = (read | {self.plan.views.get(value, value) for value in read}) - inner
         scheduled = self.plan.tiled.scheduled
-        storage = scheduled.storage
+        storage, readers = scheduled.storage, ViewReaders(scheduled)
         for value, held in self.region.held.items():
-            if not held.leaves and needed_outside(value, self.region.steps, scheduled.bound.graph, self.plan.views):
+            if not held.leaves and readers.needed_outside(value, self.region.steps):
                 yield f"'{value}' is needed outside"
             if held.form != ("whole" if held.leaves else "rolling") or bool(held.over) != (value == last):
                 yield f"'{value}' is held as no region by rows holds values"

@@ -1,10 +1,10 @@
-"""Knows which rows of a value a call reads through a view of its bytes, element by element, and who needs its views.
+"""Knows which rows of a value a call reads through a view of its bytes, element by element.
 Does not know orders, nor which rows are there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,6 @@ import numpy.typing as npt
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand
 from tilewright.ir.access import Box
-from tilewright.ir.graph import Graph
 from tilewright.ir.layout import strides
 
 Integers = npt.NDArray[np.int64]
@@ -34,11 +33,3 @@ def _places(reader: CheckedStep, view: BackingOperand, box: Box) -> Integers:
     for span, by in zip(windows, strides(view.shape, view.layout), strict=True):
         found = np.add.outer(found, np.arange(span.low, span.high, dtype=np.int64) * by).reshape(-1)
     return found
-
-
-def needed_outside(value: str, inside: Collection[str], graph: Graph, views: Mapping[str, str]) -> bool:
-    """Whether anything but the nodes `inside` needs a value, or what shows its bytes."""
-    shown = [node for node in graph.nodes if value in node.inputs and not views.keys().isdisjoint(node.outputs)]
-    read = any(value in node.inputs and node not in shown and node.name not in inside for node in graph.nodes)
-    behind = (needed_outside(view, inside, graph, views) for node in shown for view in node.outputs)
-    return value in graph.outputs or read or any(behind)
