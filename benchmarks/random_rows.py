@@ -1,11 +1,12 @@
 """Computes networks that nobody has seen row by row, and compares what is written with references.
 Usage: python benchmarks/random_rows.py [--target generic] [--kinds cnn,branched] [--seeds 0:60] [--optimize ram]
-       [--recompute 1.0]
+       [--recompute 1.0] [--io pool]
 
 The networks are those of `tilewright.testing.random_networks`, in QDQ form, for every kind and seed; on this machine
-they run under sanitizers, on Cortex-M under QEMU. A line for each kind: networks, how many have steps by rows, bytes of
-memory layer by layer and by rows, summed. Exit status 1 when something that is written is not what its reference says,
-or a plan takes more memory than layer by layer; what is wrong is listed.
+they run under sanitizers, on Cortex-M under QEMU. A line for each kind: networks, how many have steps by rows, and such
+of which columns pass from stripe to stripe, bytes of memory layer by layer and by rows, summed. Exit status 1 when
+something that is written is not what its reference says, or a plan takes more memory than layer by layer; what is wrong
+is listed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tilewright.rewrite import rewrite
 from tilewright.testing.random_networks import random_network
 from tilewright.testing.side_by_side import SideBySide
 
-KINDS = ("cnn", "mobile", "sequence", "branched")
+KINDS = ("cnn", "mobile", "sequence", "branched", "bottleneck")
 
 
 class Outcome(NamedTuple):
@@ -33,6 +34,7 @@ class Outcome(NamedTuple):
     layers_bytes: int
     rows_bytes: int
     faults: tuple[str, ...]
+    steps_with_edges: int  # of which columns pass from one stripe to the next
 
 
 def main() -> int:
@@ -43,10 +45,12 @@ def main() -> int:
     parser.add_argument("--seeds", default="0:75", help="first and one behind the last")
     parser.add_argument("--optimize", default="ram", choices=("ram", "balanced", "speed"))
     parser.add_argument("--recompute", type=float, default=1.0, help="times the products, at most")
+    parser.add_argument("--io", default="pool", choices=("pool", "user"), help="where inputs live")
     asked = parser.parse_args()
-    options = Options(optimize=asked.optimize, recompute=asked.recompute)
+    options = Options(optimize=asked.optimize, recompute=asked.recompute, io_inputs=asked.io)
     registry, faults = load_for(target=asked.target), list[str]()
-    sys.stdout.write("| kind | target | networks | with rows | layers, B | rows, B |\n|---|---|" + "---:|" * 4 + "\n")
+    sys.stdout.write("| kind | target | networks | with rows | with kept edges | layers, B | rows, B |\n")
+    sys.stdout.write("|---|---|" + "---:|" * 5 + "\n")
     for kind in asked.kinds.split(","):
         found = [
             judged(kind, seed, asked.target, options, registry) for seed in range(*map(int, asked.seeds.split(":")))
@@ -54,7 +58,8 @@ def main() -> int:
         faults.extend(fault for one in found for fault in one.faults)
         sums = f"{sum(one.layers_bytes for one in found):,} | {sum(one.rows_bytes for one in found):,}"
         some = sum(one.steps_by_rows > 0 for one in found)
-        sys.stdout.write(f"| {kind} | {asked.target} | {len(found)} | {some} | {sums} |\n")
+        kept = sum(one.steps_with_edges > 0 for one in found)
+        sys.stdout.write(f"| {kind} | {asked.target} | {len(found)} | {some} | {kept} | {sums} |\n")
         sys.stdout.flush()
     sys.stdout.write("".join(f"{fault}\n" for fault in faults))
     return 1 if faults else 0
@@ -65,7 +70,7 @@ def judged(kind: str, seed: int, target: str, options: Options, registry: Regist
     network = random_network(kind, seed, registry.operators)
     lowered = rewrite(network.graph, registry.operators, tuple(registry.graph_passes.values())).graph
     alone = SideBySide(graph=lowered, feeds=network.feeds)
-    layers = alone.deployment(target, Options(tiler="whole"), registry=registry)
+    layers = alone.deployment(target, Options(tiler="whole", io_inputs=options.io_inputs), registry=registry)
     rows = alone.deployment(target, options, registry=registry)
     name = rows.platform.runners[0]
     runner = load_named(("runner", name)).runners[name]
@@ -74,8 +79,10 @@ def judged(kind: str, seed: int, target: str, options: Options, registry: Regist
     sizes = [ram_bytes(one.allocated) for one in (layers, rows)]
     faults = [f"{one.name} differs in {one.different}" for one in alone.judge(rows, traced) if not one.exact]
     faults.extend([f"{sizes[1]} B by rows, {sizes[0]} B layer by layer"] if sizes[1] > sizes[0] else [])
+    orders = [region.rows for region in rows.allocated.tiled.regions if region.rows]
     return Outcome(
-        steps_by_rows=sum(len(region.steps) for region in rows.allocated.tiled.regions if region.rows),
+        steps_by_rows=sum(len(order.loops) for order in orders),
+        steps_with_edges=sum(edge > 0 for order in orders if order.stripes for edge in order.stripes.edges),
         layers_bytes=sizes[0],
         rows_bytes=sizes[1],
         faults=tuple(f"{kind} {seed} {target}: {fault}" for fault in faults),

@@ -183,7 +183,7 @@ class Measured:
 
 def measured(network: Network, file: Path, target: str, *, validated: bool) -> Measured:
     """Plans, and what they take. SystemExit where the network is not the one that was published, or is wrong."""
-    plan = Deployment(file, target)
+    plan = Deployment(file, target, Options(tiler="whole"))
     if plan.number_of_ops != network.macs:
         raise SystemExit(f"{network.name}: {plan.number_of_ops:,} multiply-accumulates, not {network.macs:,}")
     found: dict[Whose, int] = {}

@@ -94,6 +94,9 @@ assert Region(steps=("conv", "pool"), order=rows).rows == rows
 # The columns in two parts: all calls are made for each of them. Column 4 of the convolution is computed in both.
 stripes = Stripes(loops=("w", "w"), bounds=(((0, 5), (0, 4)), ((4, 8), (4, 8))))
 assert len(Rows(loops=("h", "h"), trips=(1, 1), word=rows.word, stripes=stripes).calls) == 21
+# The same with column 4 computed once: it is kept, of every row, from the first stripe to the second.
+kept = Stripes(loops=stripes.loops, bounds=stripes.bounds, edges=(1, 0))
+assert (kept.edge(0), kept.edge(1), stripes.edge(0)) == (1, 0, 0)
 
 # %% SplitReduction
 # A reduction that is cut, and the type of the sums that are kept from one part of it to the next.

@@ -55,7 +55,7 @@ def steps_alone() -> tuple[tuple[Tiled, Region, str], ...]:
         lives = RowLives(RowSteps(machine))
         for step in range(lives.beyond):
             for segment in overlaid(lives, step):
-                calls = played(lives, step, step, segment.rows)
+                calls = played(lives, step, step, segment.way)
                 overlay, value = overlay_of(lives, calls), lives.steps.at(step).output.value
                 assert overlay is not None
                 sizes = [lives.buffer_of(name).size_bytes for name in (overlay.over, value)]

@@ -15,19 +15,20 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import region_of
-from tilewright.tile.row_segments import segments
+from tilewright.tile.row_segments import Segment, passing_segments, segments
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import StepTiler
 
 SEEDS = (1, 6, 15, 37)
+MORE = (4, 9, 14, 18, 31)
 
 
-def cases() -> Iterator[tuple[Tiled, Region]]:
-    """Of random networks the longest segments in stripes."""
-    for seed in SEEDS:
+def cases(kept: bool) -> Iterator[tuple[Tiled, Region]]:
+    """Of random networks the longest segments in stripes, with edges that are `kept` or computed again."""
+    for seed in MORE if kept else SEEDS:
         lives = RowLives(RowSteps(on_one_memory(row_network(seed, vocabulary()).graph)))
-        every = [one for last in range(lives.beyond) for one in segments(lives, last, 1 << 30, 1e9)]
+        every = [one for last in range(lives.beyond) for one in _segments(lives, last, kept)]
         longest = sorted((one for one in every if one.stripes > 1), key=lambda one: one.first - one.last)
         for segment in longest[:1]:
             region = region_of(lives, segment)
@@ -36,13 +37,20 @@ def cases() -> Iterator[tuple[Tiled, Region]]:
             yield tile(lives.machine.scheduled, vocabulary(), tiler, decisions), region
 
 
-CASES = list(cases())
+def _segments(lives: RowLives, last: int, kept: bool) -> Iterator[Segment]:
+    yield from passing_segments(lives, last, 1 << 30) if kept else segments(lives, last, 1 << 30, 1e9)
+
+
+CASES = [*cases(kept=False), *cases(kept=True)]
 
 
 def stripes_in(region: Region) -> Stripes:
     """Its stripes."""
     assert region.rows is not None and region.rows.stripes is not None
     return region.rows.stripes
+
+
+KEPT = [number for number, (_, region) in enumerate(CASES) if max(stripes_in(region).edges, default=0) > 1]
 
 
 def faults(tiled: Tiled, region: Region) -> tuple[str, ...]:
@@ -88,6 +96,39 @@ def test_a_buffer_for_a_column_less_is_found(case: int) -> None:
     for buffer in held:
         buffers = tuple(replace(one, size_bytes=one.size_bytes - 1) if one is buffer else one for one in tiled.buffers)
         assert check_tiles(replace(tiled, buffers=buffers), vocabulary()), buffer.name
+
+
+def test_of_some_cases_edges_are_kept() -> None:
+    assert len(KEPT) >= 2
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_edges_that_are_not_kept_or_have_no_room_are_found(case: int) -> None:
+    tiled, region = CASES[case]
+    stripes = stripes_in(region)
+    for step, edge in enumerate(stripes.edges):
+        for other in {0, edge - 1} if edge > 1 else {edge - 1} if edge else ():
+            edges = tuple(other if number == step else one for number, one in enumerate(stripes.edges))
+            found = faults(tiled, with_stripes(region, replace(stripes, edges=edges)))
+            assert found or other == 0, (step, edge, other)
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_edges_that_make_no_sense_are_said(case: int) -> None:
+    tiled, region = CASES[case]
+    stripes = stripes_in(region)
+    step = stripes.edges.index(max(stripes.edges))
+    (first, end), (_, high) = stripes.bounds[0][step], stripes.bounds[1][step]
+    wrong = {
+        "how many columns are kept": replace(stripes, edges=stripes.edges[:-1]),
+        "of the last one none": replace(stripes, edges=(*stripes.edges[:-1], 1)),
+        f"has columns {first} to {end} in one stripe": moved(stripes, 1, step, (first, end)),
+        "pass to the next stripe, and there is room for": replace(
+            moved(stripes, 1, step, (first, high)), edges=(1,) * (len(stripes.edges) - 1) + (0,)
+        ),
+    }
+    for text, other in wrong.items():
+        assert any(text in fault for fault in faults(tiled, with_stripes(region, other))), text
 
 
 def test_what_makes_no_sense_is_said() -> None:

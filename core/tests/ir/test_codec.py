@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -140,6 +140,8 @@ def test_a_region_in_stripes_round_trips() -> None:
     rows = Rows(loops=("h", "h"), trips=(1, 1), word=(Repeated((0, 1), 2),), stripes=stripes)
     region = Region(steps=("a", "b"), order=rows)
     assert _round(region) == region
+    kept = replace(region, order=replace(rows, stripes=replace(stripes, edges=(2, 0))))
+    assert _round(kept) == kept
 
 
 def test_nan_and_numpy_scalars_become_plain_numbers() -> None:

@@ -119,7 +119,14 @@ def test_rows_and_stripes_are_shown() -> None:
     text = dump_text(replace(_plan(_graph()).tiled, groups=(Group(region=Region(steps=("/clip",), order=rows)),)))
     assert "/clip: rows of h by 1" in text
     assert "2 calls: 2x(0)" in text
-    assert "/clip: columns of w in stripes: 0..2 2..3" in text
+    assert "/clip: columns of w in stripes: 0..2 2..3\n" in text
+
+
+def test_columns_that_are_kept_are_shown() -> None:
+    stripes = Stripes(loops=("w",), bounds=(((0, 2),), ((1, 3),)), edges=(1,))
+    rows = Rows(loops=("h",), trips=(1,), word=(Repeated((0,), 2),), stripes=stripes)
+    text = dump_text(replace(_plan(_graph()).tiled, groups=(Group(region=Region(steps=("/clip",), order=rows)),)))
+    assert "/clip: columns of w in stripes: 0..2 1..3, 1 kept" in text
 
 
 def test_a_plan_shows_pools_and_a_memory_map() -> None:

@@ -18,7 +18,7 @@ from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_overlays import lag_backward
 from tilewright.tile.row_programs import region_of, row_programs
-from tilewright.tile.row_segments import Segment, played
+from tilewright.tile.row_segments import Segment, Way, played
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
@@ -113,5 +113,5 @@ def test_backward_every_row_that_is_read_is_before_what_is_stored(taps: int, wid
         16 * min(end + taps // 2, 12) - given.size_bytes + output.size_bytes - row_bytes * max(end - rows, 0)
         for end in range(12, 0, -rows)
     ]
-    found = lag_backward(lives, played(lives, 0, 0, rows), "x")
+    found = lag_backward(lives, played(lives, 0, 0, Way(rows)), "x")
     assert found == max(given.size_bytes - given.size_bytes, *needed, output.size_bytes - given.size_bytes)

@@ -39,7 +39,7 @@ def test_the_front_falls_in_bytes_and_begins_with_layers(seed: int) -> None:
     front = row_programs(on_one_memory(row_network(seed, vocabulary()).graph)).front()
     sizes = [one.size_bytes for one in front]
     assert sizes == sorted(set(sizes), reverse=True)
-    assert all(segment.rows == 0 for segment in front[0].segments)
+    assert all(segment.rows == 0 or segment.stripes > 1 for segment in front[0].segments)  # unread columns
     assert [one.cycles for one in front] == sorted(one.cycles for one in front)
 
 

@@ -10,7 +10,16 @@ from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import row_programs
-from tilewright.tile.row_segments import Segment, _grown, alone, overlaid, play_cycles, played, segments
+from tilewright.tile.row_segments import (
+    Segment,
+    _grown,
+    alone,
+    overlaid,
+    passing_segments,
+    play_cycles,
+    played,
+    segments,
+)
 from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
 
 SEEDS = range(20)
@@ -26,16 +35,30 @@ def all_segments(lives: RowLives) -> list[Segment]:
     return [one for last in range(lives.beyond) for one in segments(lives, last, 1 << 30)]
 
 
+def kept_segments(lives: RowLives) -> list[Segment]:
+    """The same in stripes whose edges are kept."""
+    return [one for last in range(lives.beyond) for one in passing_segments(lives, last, 1 << 30)]
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_segment_needs_what_it_needs_when_it_is_played_alone(seed: int) -> None:
     lives = lives_of(seed)
     for one in all_segments(lives):
-        calls = played(lives, one.first, one.last, one.rows)
-        (*_, last) = _grown(lives, calls, one.rows, 1 << 30)
+        calls = played(lives, one.first, one.last, one.way)
+        (*_, last) = _grown(lives, calls, one.way, 1 << 30)
         assert last.first >= one.first
         if last.first == one.first:
             assert (last.size_bytes, last.cycles) == (one.size_bytes, pytest.approx(one.cycles))
         assert play_cycles(lives.steps, calls) == pytest.approx(one.cycles)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_stripes_with_edges_need_what_they_need_alone(seed: int) -> None:
+    lives = lives_of(seed)
+    for one in kept_segments(lives):
+        calls = played(lives, one.first, one.last, one.way)
+        *_, last = _grown(lives, calls, one.way, 1 << 30)
+        assert last == one and one.again == 0
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -92,7 +115,7 @@ def test_the_last_call_costs_what_is_left_for_it() -> None:
     lives = lives_of(3)
     for at in range(lives.beyond):
         for segment in overlaid(lives, at):
-            one, calls = lives.steps.at(at), played(lives, at, at, segment.rows)
+            one, calls = lives.steps.at(at), played(lives, at, at, segment.way)
             (member,) = calls.members
             trips = [min(member.trips, one.extent - done) for done in range(0, one.extent, member.trips)]
             cycles = sum(lives.steps.call(one, count)[0] + CALL_CYCLES for count in trips)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 import pytest
@@ -103,3 +104,16 @@ def test_of_stripes_the_widest_says_how_much_of_a_row_is_held() -> None:
     assert (one.shape[3], striped.shape) == (width, (*one.output.shape[:3], width - 1))
     assert striped.row_bytes * width == one.row_bytes * (width - 1)
     assert (one.widths, striped.widths) == ((0,), (width - 1, 1))
+
+
+def test_of_stripes_with_a_kept_edge_each_computes_what_comes_after_it() -> None:
+    sketch, x = image()
+    one = last(sketch, sketch.node("MaxPool", (x,), WINDOWS))
+    *_, width = one.output.shape
+    columns = Columns(loop="w", axis=3, bounds=((0, 2), (1, width)))
+    assert columns.computed == columns.bounds
+    striped = replace(one, columns=replace(columns, edge=1))
+    assert striped.columns is not None and striped.columns.computed == ((0, 2), (2, width))
+    assert (striped.widths, striped.shape[3]) == ((2, width - 2), max(2, width - 1))
+    assert striped.edges_bytes == prod(one.output.shape) // width * one.output.item_bytes
+    assert (one.edges_bytes, replace(one, columns=columns).edges_bytes) == (0, 0)

@@ -12,7 +12,7 @@ from dataclasses import field
 from math import prod
 
 from tilewright.check.row_overlays import OverlayReplay, overlay_replay
-from tilewright.check.row_stripes import column_axis, column_fault, stripe_faults
+from tilewright.check.row_stripes import column_axis, column_faults, computed_columns, stripe_faults
 from tilewright.check.row_views import rows_through
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
@@ -36,7 +36,6 @@ class _Played:
     trips: int
     axis: int | None  # of the output, along which every trip is a row; None: there with the last trip
     backward: bool
-    columns: Mapping[str, tuple[int, int]]  # loop -> those of the stripe; none: all
     sums: SplitReduction | None
     slots: list[int] = field(default_factory=list)
     readers: list[tuple[_Played, BackingOperand]] = field(default_factory=list)
@@ -63,10 +62,8 @@ class _Played:
             yield self.box(run + low * self.sums.length, run + high * self.sums.length)
 
     def box(self, low: int, high: int) -> dict[str, tuple[int, int]]:
-        """All trips of every loop but its own, and of columns; of its own so many as it makes after the first `low`, up
-        to `high`.
-        """
-        box = {loop.name: (0, loop.extent) for loop in self.step.access.loops} | dict(self.columns)
+        """All trips of every loop but its own; of its own so many as it makes after the first `low`, up to `high`."""
+        box = {loop.name: (0, loop.extent) for loop in self.step.access.loops}
         if self.loop is None:
             return box
         ends = (self.loop.extent - high, self.loop.extent - low) if self.backward else (low, high)
@@ -88,6 +85,7 @@ class RowReplay:
         yield from form
         if not form:
             yield from self._calls()
+            yield from column_faults(self.order, self.steps, self.plan.views)
             yield from self._buffer_faults()
 
     # --- form
@@ -159,18 +157,8 @@ class RowReplay:
     # --- calls
 
     def _calls(self) -> Iterator[str]:
-        for columns in self._stripes():
-            yield from self._calls_of(columns)
-
-    def _stripes(self) -> Sequence[Sequence[Mapping[str, tuple[int, int]]]]:
-        """By stripe and step the columns; of no stripes all of them."""
-        stripes = self.order.stripes
-        if stripes is None:
-            return [[{}] * len(self.steps)]
-        return [[{loop: ends} for loop, ends in zip(stripes.loops, own, strict=True)] for own in stripes.bounds]
-
-    def _calls_of(self, columns: Sequence[Mapping[str, tuple[int, int]]]) -> Iterator[str]:
-        played, overlay = self._begun(columns), overlay_replay(self.plan, self.region, self.steps)
+        """Of all columns: which rows are there does not depend on stripes."""
+        played, overlay = self._begun(), overlay_replay(self.plan, self.region, self.steps)
         for number in self.order.calls:
             if not 0 <= number < len(played):
                 yield f"there is no step {number} to call"
@@ -184,11 +172,10 @@ class RowReplay:
             if leaves and one.made < one.extent:
                 yield f"step '{one.step.name}' makes {one.made} of {one.extent} rows"
 
-    def _begun(self, columns: Sequence[Mapping[str, tuple[int, int]]]) -> tuple[_Played, ...]:
-        order = zip(self.steps, self.order.loops, self.order.trips, columns, strict=True)
+    def _begun(self) -> tuple[_Played, ...]:
         played = tuple(
-            _Played(step, _loop(step, loop), trips, _axis(step, loop), self.order.backward, own, self._sums(step))
-            for step, loop, trips, own in order
+            _Played(step, _loop(step, loop), trips, _axis(step, loop), self.order.backward, self._sums(step))
+            for step, loop, trips in zip(self.steps, self.order.loops, self.order.trips, strict=True)
         )
         for one in played:
             held = self.region.held.get(one.output.value, HeldValue(memory="", form="whole", leaves=True))
@@ -235,9 +222,7 @@ class RowReplay:
             slot = row - maker.first
             if not 0 <= slot < len(maker.slots) or maker.slots[slot] != row:
                 return f"step '{one.step.name}' reads row {row} of '{item.value}', which is not there"
-        if item.value != maker.output.value:
-            return f"'{item.value}' is read in stripes through a view" if maker.columns else ""
-        return column_fault(maker.step, maker.columns, one.step, item, one.box(one.made, end))
+        return ""
 
     def _make_room(self, one: _Played) -> None:
         """Rows from the first that any reader would read next are moved to the beginning."""
@@ -275,6 +260,7 @@ class RowReplay:
                 room = [held.rows if at == axis else extent for at, extent in enumerate(self._widest(number))]
                 name = f"{step.name}.{output.name}@{held.memory}#0"
                 yield from self.plan.buffer_faults(name, held.memory, output.bytes_in(room), sink.number)
+                yield from self._edge_faults(number, held.memory)
             sums = self.region.sums.get(step.name)
             if sums is not None:
                 size = sums.dtype.size_bytes * prod(output.shape)
@@ -282,6 +268,15 @@ class RowReplay:
         counters = _COUNTER_BYTES * len(self.steps)
         yield from self.plan.buffer_faults(f"{sink.name}.rows@{home}#0", home, counters, sink.number)
         yield from self._scratch_faults(sink.number)
+
+    def _edge_faults(self, number: int, memory: str) -> Iterator[str]:
+        """Of every row of a step its columns at an edge have room."""
+        step, stripes = self.steps[number], self.order.stripes
+        if stripes is not None and stripes.edge(number):
+            axis, output = column_axis(step, stripes.loops[number]), step.outputs[0]
+            room = [stripes.edge(number) if at == axis else extent for at, extent in enumerate(output.shape)]
+            size, sink = output.bytes_in(room), self.steps[-1].number
+            yield from self.plan.buffer_faults(f"{step.name}.edges@{memory}#0", memory, size, sink)
 
     def _widest(self, number: int) -> tuple[int, ...]:
         """The shape of a step's output, or of what the widest stripe has of it."""
@@ -295,7 +290,7 @@ class RowReplay:
 
     def _scratch_faults(self, number: int) -> Iterator[str]:
         needed = 0
-        for columns in self._stripes():
+        for columns in computed_columns(self.order, len(self.steps)):
             for step, name, trips, own in zip(self.steps, self.order.loops, self.order.trips, columns, strict=True):
                 box = {loop.name: (0, loop.extent) for loop in step.access.loops} | dict(own)
                 length = self.region.sums[step.name].length if step.name in self.region.sums else 1

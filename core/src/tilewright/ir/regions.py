@@ -29,12 +29,18 @@ class Stripes:
     """The columns of an image in parts, from left to right; all calls of the order are made for each of them anew.
 
     A step's columns are the trips of a parallel loop that is an axis of its output, and not that of its rows. Those of
-    the last step are in one stripe each. Of the others a stripe has what it reads, so that the columns at an edge
-    between two are computed in both.
+    the last step are in one stripe each. Of the others a stripe has what it reads. The columns at an edge, that two
+    stripes have, are computed in both; or once, where `edges` has room for them: those of every row pass from one
+    stripe to the next, which computes what comes after them.
     """
 
     loops: tuple[str, ...]  # by step
     bounds: tuple[tuple[tuple[int, int], ...], ...]  # by stripe, by step: the first column, and one after the last
+    edges: tuple[int, ...] = ()  # by step: columns that are kept of every row; 0, and (): none are
+
+    def edge(self, step: int) -> int:
+        """The columns that are kept of every row of a step, by its number."""
+        return self.edges[step] if self.edges else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from tilewright.ir.regions import Region
 from tilewright.ir.stages import Allocated, Placement
 from tilewright.lower.operand_bindings import scratch_name
 from tilewright.tile.footprint import SUMS, tile_buffer_name
-from tilewright.tile.row_buffers import COUNTERS
+from tilewright.tile.row_buffers import COUNTERS, EDGES
 
 
 def offset_names(allocated: Allocated, operators: Mapping[str, Operator]) -> dict[str, str]:
@@ -59,7 +59,7 @@ def _of_steps(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
             yield constant, f"{number} {operand}"
             yield read_as(constant, allocated.decisions, step.name), f"{number} {operand} copy"
         yield scratch_name(step), f"{number} scratch"
-        operands = (*input_names(operator, bound.site(node)), *constants, *operator.outputs, SUMS, COUNTERS)
+        operands = (*input_names(operator, bound.site(node)), *constants, *operator.outputs, SUMS, COUNTERS, EDGES)
         for memory in near[step.name]:
             for operand in dict.fromkeys(operands):
                 yield from _tiles(allocated, step.name, operand, memory, number)

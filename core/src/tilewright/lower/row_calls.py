@@ -34,6 +34,7 @@ from tilewright.ir.statements import ByteRange, Declare, For, KernelCall, Statem
 from tilewright.lower.addresses import RUN_LOCALS, Address, AddressBook
 from tilewright.lower.boxes import NOTHING, Bounds, CBox, CSpan, fixed, lows, whole_box, window
 from tilewright.lower.operand_bindings import OperandBinding, pointer_to, scratch_operand
+from tilewright.lower.row_edges import PassedColumns
 from tilewright.lower.row_stripes import NAMES, STRIPE, StripeTable
 from tilewright.lower.scope import declared, spans_declared, used
 from tilewright.tile.footprint import SUMS
@@ -91,6 +92,7 @@ class RowCall:
     readers: tuple[tuple[RowCall, RowRead], ...] = ()
     sums: Address | None = None
     sums_region: ByteRange | None = None
+    edges: PassedColumns | None = None  # columns that pass from one stripe to the next
     scratch: str = ""  # buffer
     scratch_bytes: int = 0
     stripes: StripeTable | None = None
@@ -199,7 +201,7 @@ def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
         kernel="tw_made", code=FunctionCall("tw_made", (Reference(call.counter), call.done)), reads=(), writes=()
     )
     once: tuple[Statement, ...] = (*declared(operands.declared, (compute,)), compute)
-    ended = (done, *told_rows(call))
+    ended = (*(call.edges.statements(call.bounds) if call.edges else ()), done, *told_rows(call))
     core = _each_run(call, operands.spans, once, ended)
     core = (*room_for(call, call.bounds[1]), *core)
     body = (*declared(_trips(call), core), *core)

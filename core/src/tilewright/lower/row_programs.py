@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tilewright.c_text.section_files import section_file
-from tilewright.ir.expressions import Cast, Element, Expression, FunctionCall, Name, Number
+from tilewright.ir.expressions import Cast, Element, Expression, Field, FunctionCall, Name, Number
 from tilewright.ir.program import ARRIVALS, DEPARTURES, PROGRESS, Part, StepCode
 from tilewright.ir.regions import Region, Repeated, Rows
 from tilewright.ir.statements import ByteRange, Declare, For, KernelCall, Statement, Switch
@@ -20,12 +20,13 @@ from tilewright.lower.operand_bindings import operand_bindings
 from tilewright.lower.parts import call_part
 from tilewright.lower.regions import Lowering
 from tilewright.lower.row_calls import ROWS, HeldRows, RowCall, row_part
+from tilewright.lower.row_edges import PassedColumns
 from tilewright.lower.row_ports import next_call, numbered_ports, port_part, waiting_calls
 from tilewright.lower.row_stripes import StripeTable
 from tilewright.lower.scope import used
 from tilewright.lower.steps import Lowered
 from tilewright.tile.footprint import SUMS, tile_buffer_name
-from tilewright.tile.row_buffers import counters_name, row_steps_of
+from tilewright.tile.row_buffers import EDGES, counters_name, row_steps_of
 from tilewright.tile.row_steps import RowStep, RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
@@ -43,7 +44,8 @@ def lower_rows(region: Region, given: Lowering) -> Iterator[Lowered]:
         (port_part(call, ports[call.one.step.name][1]), ()) if call.one.step.name in ports else row_part(call)
         for call in calls
     ]
-    passing = {"departures" if call.one.departs else "arrivals" for call in calls if call.one.step.name in ports}
+    passing = {"row_edges" for call in calls if call.edges}
+    passing |= {"departures" if call.one.departs else "arrivals" for call in calls if call.one.step.name in ports}
     helpers = tuple(section_file("tilewright.lower", f"text/{name}.c") for name in (*_SECTIONS, *sorted(passing)))
     for call, (_, sources) in zip(calls, made, strict=True):
         final = call is calls[-1]
@@ -133,7 +135,28 @@ def _call(
         sums_region=_all_of(sums, book) if sums else None,
         scratch=f"{region.name}.scratch",
         scratch_bytes=steps.scratch_bytes(one, trips),
+        edges=_edges(number, one, region, given, held),
         stripes=_stripes(region, given),
+    )
+
+
+def _edges(
+    number: int, one: RowStep, region: Region, given: Lowering, held: Mapping[str, HeldRows]
+) -> PassedColumns | None:
+    kept, stripes = held.get(one.output.value), _stripes(region, given)
+    if kept is None or kept.columns is None or stripes is None or not one.edges_bytes:
+        return None
+    name = tile_buffer_name(one.step.name, EDGES, given.machine.platform.home_memory().name, 0)
+    return PassedColumns(
+        number=number,
+        one=one,
+        held=kept.place,
+        held_region=kept.region,
+        room=kept.room,
+        first=Field(Element(ROWS.variable, Number(number)), "first"),
+        place=given.book.of_buffer(name),
+        region=_all_of(name, given.book),
+        stripes=stripes,
     )
 
 

@@ -20,24 +20,35 @@ NAMES = (STRIPE.name, _LEFT.text, _RIGHT.text)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripeTable:
-    """By stripe, and by step of a region, the first column and one after the last."""
+    """By stripe, and by step of a region, the first column and one after the last. Where edges are kept, between them
+    the first one that is computed; and behind the last stripe one without columns.
+    """
 
     name: Name
     stripes: Stripes
 
     def first(self, number: int) -> Expression:
         """The first column that a step has in the stripe."""
-        return self._at(2 * number)
+        return self._at(number, 0)
 
     def bounds(self, number: int) -> Bounds:
-        """A step's columns, of which `declared` has declared the ends."""
-        widths = {own[number][1] - own[number][0] for own in self.stripes.bounds}
+        """The columns that a step computes, of which `declared` has declared the ends."""
+        widths = {own[number][-1] - own[number][-2] for own in self._rows}
         return _LEFT, _LEFT + widths.pop() if len(widths) == 1 else _RIGHT
 
     def declared(self, number: int) -> Iterator[Statement]:
-        """The ends of a step's columns."""
-        yield Declare(type="const int32_t", name=_LEFT.text, value=self.first(number))
-        yield Declare(type="const int32_t", name=_RIGHT.text, value=self._at(2 * number + 1))
+        """The ends of the columns that a step computes."""
+        yield Declare(type="const int32_t", name=_LEFT.text, value=self._at(number, -2))
+        yield Declare(type="const int32_t", name=_RIGHT.text, value=self._at(number, -1))
+
+    def arrived(self, number: int) -> Expression:
+        """How many of a step's columns come from the stripe before."""
+        return _LEFT - self.first(number)
+
+    def passed(self, number: int) -> tuple[Expression, Expression]:
+        """Where in its columns those begin that the next stripe has, too, and how many they are; none of the last."""
+        first = self._at(number, 0, stripe=1)
+        return first - self.first(number), self._at(number, 1, stripe=1) - first
 
     def each(self, body: tuple[Statement, ...]) -> Statement:
         """The same for every stripe."""
@@ -46,11 +57,30 @@ class StripeTable:
 
     def text(self) -> str:
         """Its definition."""
-        rows = [", ".join(f"{low}, {high}" for low, high in own) for own in self.stripes.bounds]
-        most = max(high for own in self.stripes.bounds for _, high in own)
+        beyond = [[own[-1:] * self._wide for own in self._rows[-1]]] if self.stripes.edges else []
+        rows = [", ".join(str(end) for own in row for end in own) for row in (*self._rows, *beyond)]
+        most = max(own[-1] for row in self._rows for own in row)
         lines = ",\n    ".join(rows)
-        size = 2 * len(self.stripes.loops) * len(rows)
+        size = self._wide * len(self.stripes.loops) * len(rows)
         return f"static const uint{8 if most < 256 else 16}_t {self.name}[{size}] = {{\n    {lines},\n}};"
 
-    def _at(self, place: int) -> Expression:
-        return Element(self.name, STRIPE.variable * (2 * len(self.stripes.loops)) + place)
+    @property
+    def _wide(self) -> int:
+        """Numbers of a step: its first column, where any are kept the first that is computed, one after the last."""
+        return 3 if self.stripes.edges else 2
+
+    @property
+    def _rows(self) -> list[list[tuple[int, ...]]]:
+        """By stripe, by step, these numbers."""
+        rows = list[list[tuple[int, ...]]]()
+        for own in self.stripes.bounds:
+            before = [ends[-1] for ends in rows[-1]] if rows else [0] * len(own)
+            new = [max(low, before[step]) if self.stripes.edge(step) else low for step, (low, _) in enumerate(own)]
+            middle = [(first,) if self.stripes.edges else () for first in new]
+            rows.append([(low, *first, high) for (low, high), first in zip(own, middle, strict=True)])
+        return rows
+
+    def _at(self, number: int, end: int, stripe: int = 0) -> Expression:
+        """One of the numbers of a step: in the stripe, or in one behind it."""
+        place = self._wide * (stripe * len(self.stripes.loops) + number) + end % self._wide
+        return Element(self.name, STRIPE.variable * (self._wide * len(self.stripes.loops)) + place)

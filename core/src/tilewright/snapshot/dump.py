@@ -173,9 +173,12 @@ def _region(region: Region) -> Iterator[str]:
 
 
 def _stripes(region: Region, stripes: Stripes | None) -> Iterator[str]:
-    columns = zip(region.steps, stripes.loops, *stripes.bounds, strict=True) if stripes else ()
-    for step, loop, *ends in columns:
-        yield f"        {step}: columns of {loop} in stripes: {' '.join(f'{low}..{high}' for low, high in ends)}"
+    if stripes is None:
+        return
+    for number, (step, loop, *ends) in enumerate(zip(region.steps, stripes.loops, *stripes.bounds, strict=True)):
+        edge = stripes.edge(number)
+        kept = f", {edge} kept" if edge else ""
+        yield f"        {step}: columns of {loop} in stripes: {' '.join(f'{low}..{high}' for low, high in ends)}{kept}"
 
 
 def _form(held: HeldValue) -> str:

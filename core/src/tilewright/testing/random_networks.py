@@ -256,6 +256,21 @@ def _mobile(draft: _Draft) -> tuple[str, ...]:
     return (draft.classifier(x),)
 
 
+def _bottleneck(draft: _Draft) -> tuple[str, ...]:
+    """Inverted bottlenecks over an image that is large beside its channels, residuals among them; odd channels."""
+    size = draft.number(20, 25, 32)
+    x = draft.same(draft.input((1, 3, size, size)), draft.number(5, 8, 11), 3, 2)
+    for _ in range(draft.number(2, 3, 4)):
+        inside = draft.shape(x)[1]
+        hidden = inside * draft.number(2, 3, 4) + draft.number(0, 1)
+        stride = draft.number(1, 1, 2) if min(draft.shape(x)[2:]) >= 6 else 1
+        y = draft.same(draft.same(x, hidden, 1), hidden, draft.number(3, 3, 5, 7), stride, hidden)
+        y = draft.same(y, inside if stride == 1 else draft.number(7, 9, 12), 1)
+        meets = draft.shape(x) == draft.shape(y) and draft.chance(0.6)
+        x = draft.quantised(draft.node("Add", (x, y))) if meets else y
+    return (draft.classifier(x),)
+
+
 def _branched(draft: _Draft) -> tuple[str, ...]:
     """Branches that part and meet over an image or a signal: residuals with their own shortcuts, concatenations, more
     positions again. Sometimes the image itself is an output, or a value from the middle as well.
@@ -338,5 +353,12 @@ def _heads(draft: _Draft, x: str, heads: int, turned: bool) -> str:
 
 
 KINDS: Mapping[str, Callable[[_Draft], tuple[str, ...]]] = MappingProxyType(
-    {"cnn": _cnn, "mobile": _mobile, "sequence": _sequence, "attention": _attention, "branched": _branched}
+    {
+        "cnn": _cnn,
+        "mobile": _mobile,
+        "sequence": _sequence,
+        "attention": _attention,
+        "branched": _branched,
+        "bottleneck": _bottleneck,
+    }
 )

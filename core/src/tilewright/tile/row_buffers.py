@@ -15,6 +15,7 @@ from tilewright.tile.row_steps import RowStep, RowSteps
 from tilewright.tile.row_stripes import with_stripes
 
 COUNTERS = "rows"  # the operand of the last step that has the counters of all
+EDGES = "edges"  # the operand that has the columns which pass from one stripe to the next
 
 
 def row_steps_of(steps: RowSteps, region: Region) -> tuple[RowStep, ...]:
@@ -46,6 +47,9 @@ def row_buffers(steps: RowSteps, region: Region, rows: Rows) -> Iterator[Buffer]
         if one.sums is not None:
             name = tile_buffer_name(one.step.name, SUMS, home, 0)
             yield buffer(name, "tile", one.sums_bytes, max(align, one.sums.dtype.size_bytes))
+        if one.edges_bytes:
+            name = tile_buffer_name(one.step.name, EDGES, home, 0)
+            yield buffer(name, "tile", one.edges_bytes, max(align, one.output.item_bytes))
     yield buffer(counters_name(region, home), "tile", COUNTER_BYTES * len(members), max(align, COUNTER_BYTES))
     scratch = max(steps.scratch_bytes(one, trips) for one, trips in zip(members, rows.trips, strict=True))
     if scratch:

@@ -13,6 +13,7 @@ from dataclasses import field, replace
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import HeldValue, Region, Rows
+from tilewright.tile.row_bridges import with_bridges
 from tilewright.tile.row_chains import Distance, Link, distances, widest
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Play, folded
@@ -47,7 +48,9 @@ class RowPrograms:
     links: dict[Segment, Link | None] = field(default_factory=dict, compare=False, repr=False)  # that were asked for
 
     def front(self) -> tuple[Division, ...]:
-        """From the fastest, which is layer by layer, to the least memory; each takes less of it than the one before."""
+        """From the fastest, which is layer by layer unless nobody reads some columns, to the least memory; each takes
+        less of it than the one before.
+        """
         found: list[Division] = []
         limit: int | None = None
         while (division := self._fastest(limit)) is not None:
@@ -111,7 +114,7 @@ def row_programs(machine: ScheduledMachine, again: float = 0.0) -> RowPrograms:
     lives = RowLives(RowSteps(machine))
     whole = [alone(lives, step) for step in range(len(machine.scheduled.steps))]
     largest = max((one.size_bytes for one in whole), default=0)
-    found = [(one, *segments(lives, step, largest, again)) for step, one in enumerate(whole)]
+    found = with_bridges(lives, [(one, *segments(lives, step, largest, again)) for step, one in enumerate(whole)])
     for number in (machine.numbers[name] for name in lives.steps.arriving):
         found[number] = _by_rows(found, number, any(_has(ending, number) for ending in found[number + 1 :]))
     for number in (machine.numbers[name] for name in lives.steps.departing):
@@ -133,7 +136,7 @@ def _has(segments: Sequence[Segment], number: int) -> bool:
 
 def _link(lives: RowLives, segment: Segment) -> Link | None:
     """Whose bytes the output of a segment takes, and at which distances."""
-    calls = played(lives, segment.first, segment.last, segment.rows, segment.stripes)
+    calls = played(lives, segment.first, segment.last, segment.way)
     overlay, output = overlay_of(lives, calls), calls.members[-1].one.output.value
     if overlay is None:
         return None
@@ -155,7 +158,7 @@ def region_of(lives: RowLives, segment: Segment, distance: Distance | None = Non
 
     `distance` is that of its output from what it is over; None: as near as it may be.
     """
-    calls = played(lives, segment.first, segment.last, segment.rows, segment.stripes)
+    calls = played(lives, segment.first, segment.last, segment.way)
     members = calls.members
     order = Rows(
         loops=tuple(member.one.loop for member in members),

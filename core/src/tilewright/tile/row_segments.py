@@ -9,22 +9,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
+from typing import NamedTuple
 
 from tilewright.ir.dataclass import dataclass
-from tilewright.ir.rounding import align_up
+from tilewright.ir.rounding import align_up, ceil_div
+from tilewright.tile.row_edges import with_edges
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Member, Play
 from tilewright.tile.row_overlays import Overlays
 from tilewright.tile.row_steps import CALL_CYCLES, RowStep, RowSteps
-from tilewright.tile.row_stripes import in_stripes
+from tilewright.tile.row_stripes import column_loop, in_stripes
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
 
 COUNTER_BYTES = 4  # of each step: how far it has come, and the first row that is kept
 ROWS_PER_CALL = (1, 2, 4)  # that are tried, of all steps of a segment
 _ROWS_ALONE = (1, 2, 3, 4, 8, 16)  # of a step that is alone
 STRIPES = (2, 3, 4, 5, 6, 8, 12)  # that are tried, with one row per call, where columns may be computed again
+WIDTHS = (1, 2, 4)  # columns of the last step in a stripe that are tried, where those at the edges are kept
+MOST_STRIPES = 128  # with kept edges: their columns are a table
+EDGE_CYCLES = 40  # that a call takes for what passes from one stripe to the next, beside the bytes; an estimate
 MOST_STEPS = 255  # of a region: a call is a byte
-_STEPS_AT_FIRST = 32  # that are looked at; twice as many where the longer ones among them have a new least size
+STEPS_AT_FIRST = 32  # that are looked at; twice as many where the longer ones among them have a new least size
+
+
+class Way(NamedTuple):
+    """How the steps of a segment are called: rows of one call, and stripes of columns. With `kept_from` the edges of
+    stripes are kept, and stripes are those of all steps from this one on.
+    """
+
+    rows: int = 1
+    stripes: int = 1
+    kept_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +53,14 @@ class Segment:
     rows: int
     size_bytes: int
     cycles: float
-    stripes: int = 1  # in which the columns are computed
+    stripes: int = 1  # in which the columns are computed, at most
+    kept_from: int | None = None  # see `Way`
     again: float = 0.0  # multiply-accumulates that are done once more
+
+    @property
+    def way(self) -> Way:
+        """How its steps are called."""
+        return Way(self.rows, self.stripes, self.kept_from)
 
 
 def alone(lives: RowLives, step: int) -> Segment:
@@ -57,7 +78,7 @@ def overlaid(lives: RowLives, step: int) -> Iterator[Segment]:
     if one.cannot or one.axis is None or lives.pinned(step):
         return
     for rows in _ROWS_ALONE:
-        calls = played(lives, step, step, rows)
+        calls = played(lives, step, step, Way(rows))
         growth = _Growth.of(lives, calls)
         growth.add(0)
         if growth.conflict or growth.overlays.best() is None:
@@ -69,20 +90,33 @@ def segments(lives: RowLives, last: int, largest: int, again: float = 0.0) -> It
     """Of several steps, with every number of rows per call, none of which needs more than `largest` bytes. In stripes,
     too, where so many multiply-accumulates may be done `again`.
     """
+    ways = [*(Way(rows) for rows in ROWS_PER_CALL), *(Way(1, stripes) for stripes in STRIPES if again > 0)]
     first = _first(lives, last)
-    ways = [*((rows, 1) for rows in ROWS_PER_CALL), *((1, stripes) for stripes in STRIPES if again > 0)]
-    for rows, stripes in ways if first < last else ():
-        found = _worth_a_look(lives, (first, last), rows, stripes, largest)
+    for way in ways if first < last else ():
+        found = _worth_a_look(lives, (first, last), way, largest)
         yield from (one for one in found if one.again <= again)
 
 
-def played(lives: RowLives, first: int, last: int, rows: int, stripes: int = 1) -> Play:
+def passing_segments(lives: RowLives, last: int, largest: int) -> Iterator[Segment]:
+    """Of several steps, in stripes of a few columns whose edges are kept; none needs more than `largest` bytes."""
+    first, loop = _first(lives, last), column_loop(lives.steps, lives.steps.at(last))
+    output = lives.buffer_of(lives.steps.at(last).output.value)
+    if first == last or loop is None or lives.placed_bytes(output) > largest:
+        return
+    counts = dict.fromkeys(ceil_div(loop.extent, width) for width in WIDTHS)
+    for count in (one for one in counts if 1 < one <= MOST_STRIPES):
+        yield from _worth_a_look(lives, (first, last), Way(1, count, first), largest)
+
+
+def played(lives: RowLives, first: int, last: int, way: Way) -> Play:
     """The calls of a segment; in stripes of so many of its last steps as can be computed so."""
-    chosen = tuple(lives.steps.at(index) for index in range(first, last + 1))
-    if stripes > 1:
-        chosen = in_stripes(lives.steps, chosen, stripes)
+    begin = first if way.kept_from is None else way.kept_from
+    chosen = tuple(lives.steps.at(index) for index in range(begin, last + 1))
+    if way.stripes > 1:
+        chosen = (in_stripes if way.kept_from is None else with_edges)(lives.steps, chosen, way.stripes)
+        chosen = tuple(one for one in chosen if one.index >= first)
     leaving = {one.output.value: lives.leaves(one.index, last) for one in chosen}
-    return lives.plays.play(chosen, [one.trips(rows) for one in chosen], leaving)
+    return lives.plays.play(chosen, [one.trips(way.rows) for one in chosen], leaving)
 
 
 def _first(lives: RowLives, last: int) -> int:
@@ -100,13 +134,14 @@ def _for_nobody(lives: RowLives, step: int, last: int) -> bool:
     return lives.first_read[step] > last and not lives.steps.at(step).departs
 
 
-def _worth_a_look(lives: RowLives, ends: tuple[int, int], rows: int, stripes: int, largest: int) -> Iterator[Segment]:
+def _worth_a_look(lives: RowLives, ends: tuple[int, int], way: Way, largest: int) -> Iterator[Segment]:
     """Longer and longer ones, as long as that has led to less memory."""
-    (first, last), seen, length, least = ends, ends[1], _STEPS_AT_FIRST, largest + 1
+    (first, last), seen, length, least = ends, ends[1], STEPS_AT_FIRST, largest + 1
     while seen > first:
         begin = max(first, last - length + 1)
-        calls = played(lives, begin, last, rows, stripes)
-        found = [one for one in _grown(lives, calls, rows, largest) if one.first < seen]
+        way = way if way.kept_from is None else way._replace(kept_from=begin)
+        calls = played(lives, begin, last, way)
+        found = [one for one in _grown(lives, calls, way, largest) if one.first < seen]
         yield from found
         if min((one.size_bytes for one in found), default=least) >= least:
             return
@@ -114,15 +149,14 @@ def _worth_a_look(lives: RowLives, ends: tuple[int, int], rows: int, stripes: in
         seen, length = begin, 2 * length
 
 
-def _grown(lives: RowLives, calls: Play, rows: int, largest: int) -> Iterator[Segment]:
+def _grown(lives: RowLives, calls: Play, way: Way, largest: int) -> Iterator[Segment]:
     """The segments with the last step of what was played, from the shortest on."""
     if not calls.members:
         return
     growth, last = _Growth.of(lives, calls), calls.members[-1].one.index
-    stripes = len(calls.members[-1].one.widths)
     for number in reversed(range(len(calls.members))):
         first = calls.members[number].one.index
-        if stripes > 1 and first < last and lives.leaves(first, last):
+        if way.stripes > 1 and first < last and lives.leaves(first, last):
             return
         growth.add(number)
         if growth.own_bytes > largest:
@@ -131,10 +165,11 @@ def _grown(lives: RowLives, calls: Play, rows: int, largest: int) -> Iterator[Se
             yield Segment(
                 first=first,
                 last=last,
-                rows=rows,
+                rows=way.rows,
                 size_bytes=growth.size_bytes,
                 cycles=growth.cycles,
-                stripes=stripes,
+                stripes=way.stripes,
+                kept_from=way.kept_from,
                 again=growth.again,
             )
 
@@ -180,7 +215,7 @@ class _Growth:
         self.cycles += _cycles(self.lives.steps, member)
         self.again += self.lives.steps.again(one)
         self.scratch_bytes = max(self.scratch_bytes, self.lives.steps.scratch_bytes(one, member.trips))
-        self.own_bytes += COUNTER_BYTES + align_up(one.sums_bytes, align)
+        self.own_bytes += COUNTER_BYTES + align_up(one.sums_bytes, align) + align_up(one.edges_bytes, align)
         leaves = one.index == last or self.lives.leaves(one.index, last)
         if one.index < last:
             self._live_on(one)
@@ -217,7 +252,13 @@ def _cycles(steps: RowSteps, member: Member) -> float:
     moved = member.moved * one.row_bytes / MOVED_BYTES_PER_CYCLE
     full, rest = divmod(member.made, member.trips)
     calls = ((full, member.trips), (1, rest)) if rest else ((full, member.trips),)
+    passed = _edge_cycles(one, member)
     return sum(
-        sum(count * (steps.call(one, trips, width)[0] + CALL_CYCLES) for count, trips in calls) + moved
+        sum(count * (steps.call(one, trips, width)[0] + CALL_CYCLES) for count, trips in calls) + moved + passed
         for width in one.widths
     )
+
+
+def _edge_cycles(one: RowStep, member: Member) -> float:
+    """Of all calls of a step in a stripe, for what comes from the one before and what goes to the next."""
+    return 2 * one.edges_bytes / MOVED_BYTES_PER_CYCLE + EDGE_CYCLES * member.calls if one.edges_bytes else 0.0

@@ -56,11 +56,18 @@ class Columns:
     loop: str
     axis: int
     bounds: tuple[tuple[int, int], ...]  # by stripe: the first one, and one after the last
+    edge: int = 0  # columns that pass from one stripe to the next; 0: what two of them have is computed in both
 
     @property
     def widths(self) -> tuple[int, ...]:
         """Columns of each stripe."""
         return tuple(high - low for low, high in self.bounds)
+
+    @property
+    def computed(self) -> tuple[tuple[int, int], ...]:
+        """By stripe what it computes: all of it, or what the one before does not leave."""
+        reached = (0, *(high for _, high in self.bounds)) if self.edge else (0,) * len(self.bounds)
+        return tuple((max(low, end), high) for (low, high), end in zip(self.bounds, reached, strict=False))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +98,15 @@ class RowStep:
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """Columns of each stripe; one 0 where there are none."""
-        return self.columns.widths if self.columns else (0,)
+        """Columns that each stripe computes; one 0 where there are none."""
+        return tuple(high - low for low, high in self.columns.computed) if self.columns else (0,)
+
+    @property
+    def edges_bytes(self) -> int:
+        """Of the columns that pass from one stripe to the next, of every row."""
+        columns, shape = self.columns, self.output.shape
+        kept = columns.edge * prod(shape) // shape[columns.axis] if columns else 0
+        return kept * self.output.item_bytes
 
     @property
     def row_bytes(self) -> int:
@@ -165,7 +179,8 @@ class RowSteps:
         """Multiply-accumulates of a step that are done once more, in some other stripe."""
         site = self.machine.site(one.step)
         done = self.machine.operators[site.node.op].macs(site)
-        return done * (sum(one.widths) / one.output.shape[one.columns.axis] - 1) if one.columns else 0.0
+        times = sum(one.widths) / one.output.shape[one.columns.axis] if one.columns else 1.0
+        return done * max(0.0, times - 1)
 
     def scratch_bytes(self, one: RowStep, trips: int) -> int:
         """Of any call of so many trips."""

@@ -23,8 +23,8 @@ def in_stripes(steps: RowSteps, chosen: Sequence[RowStep], count: int) -> tuple[
     """The last of these steps with their columns: as many as can be computed in so many stripes; () for none."""
     found, readers = list[RowStep](), dict[str, list[Reader]]()
     for one in reversed(chosen):
-        columns = _columns(steps, one, readers.get(one.output.value, ()) if found else None, count)
-        if columns is None:
+        columns = columns_of(steps, one, readers.get(one.output.value, ()) if found else None, count)
+        if columns is None or any(low >= high for low, high in columns.bounds):
             break
         found.append(replace(one, columns=columns))
         for read in one.reads:
@@ -38,8 +38,8 @@ def with_stripes(steps: RowSteps, chosen: Sequence[RowStep], stripes: Stripes | 
         return tuple(chosen)
     bounds = zip(*stripes.bounds, strict=True)
     return tuple(
-        replace(one, columns=Columns(loop=loop, axis=_axis_of(steps, one, loop), bounds=own))
-        for one, loop, own in zip(chosen, stripes.loops, bounds, strict=True)
+        replace(one, columns=Columns(loop=loop, axis=_axis_of(steps, one, loop), bounds=own, edge=stripes.edge(number)))
+        for number, (one, loop, own) in enumerate(zip(chosen, stripes.loops, bounds, strict=True))
     )
 
 
@@ -49,12 +49,15 @@ def stripes_of(members: Sequence[RowStep]) -> Stripes | None:
     if not columns:
         return None
     bounds = tuple(zip(*(one.bounds for one in columns), strict=True))
-    return Stripes(loops=tuple(one.loop for one in columns), bounds=bounds)
+    edges = tuple(one.edge for one in columns)
+    return Stripes(loops=tuple(one.loop for one in columns), bounds=bounds, edges=edges if any(edges) else ())
 
 
-def _columns(steps: RowSteps, one: RowStep, readers: Sequence[Reader] | None, count: int) -> Columns | None:
-    """Those of a step, by who reads it; of the last one, which has no readers, even parts. None: it cannot have any."""
-    loop, axis = _column_loop(steps, one), steps.column_axes.get(one.output.value)
+def columns_of(steps: RowSteps, one: RowStep, readers: Sequence[Reader] | None, count: int) -> Columns | None:
+    """Those of a step, by who reads it; of the last one, which has no readers, even parts. None: it cannot have any.
+    Where nothing is read in a stripe the first one is not before the last.
+    """
+    loop, axis = column_loop(steps, one), steps.column_axes.get(one.output.value)
     if loop is None or axis is None:
         return None
     grain = steps.machine.bound.bindings[one.step.name].kernel.multiples.get(loop.name, 1)
@@ -63,13 +66,11 @@ def _columns(steps: RowSteps, one: RowStep, readers: Sequence[Reader] | None, co
         bounds = list(pairwise((*ends, loop.extent)))
     else:
         bounds = [_needed(steps, readers, stripe, loop.extent) for stripe in range(count)]
-    if any(low >= high for low, high in bounds):
-        return None
     aligned = tuple((align_down(low, grain), min(align_up(high, grain), loop.extent)) for low, high in bounds)
     return Columns(loop=loop.name, axis=axis, bounds=aligned)
 
 
-def _column_loop(steps: RowSteps, one: RowStep) -> Loop | None:
+def column_loop(steps: RowSteps, one: RowStep) -> Loop | None:
     """The loop through the columns of a step that has rows, computed by its kernel for some of them at a time. None
     where it reads through a view, which has no such columns.
     """
@@ -92,7 +93,7 @@ def _read(steps: RowSteps, reader: RowStep, read: RowRead, stripe: int) -> Span:
     access, columns = steps.machine.access(reader.step), reader.columns
     if not isinstance(access, MapAccess) or columns is None:
         raise TypeError(f"step '{reader.step.name}' has no columns")
-    box = {loop.name: (0, loop.extent) for loop in access.loops} | {columns.loop: columns.bounds[stripe]}
+    box = {loop.name: (0, loop.extent) for loop in access.loops} | {columns.loop: columns.computed[stripe]}
     return access.axes[read.operand][steps.column_axes[read.value]].span(box)
 
 

@@ -1,0 +1,89 @@
+"""Knows the columns of steps in stripes that compute nothing twice: which of them pass from one stripe to the next.
+Does not know which steps these are, nor how the columns pass.
+
+A stripe of a step has what is read there, and computes what comes after the columns of the stripe before. At the end of
+a row there may be nothing left to compute, because windows have come there earlier. Such a stripe is one with that
+before it, in all steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from tilewright.ir.layout import Layout
+from tilewright.tile.row_steps import Columns, RowRead, RowStep, RowSteps
+from tilewright.tile.row_stripes import columns_of
+
+Ends = tuple[int, int]
+
+
+def with_edges(steps: RowSteps, chosen: Sequence[RowStep], count: int) -> tuple[RowStep, ...]:
+    """The last of these steps with their columns, as many as can be computed in at most so many stripes; () for none.
+    The more steps there are, the fewer stripes may be left.
+    """
+    found, readers = list[RowStep](), dict[str, list[tuple[int, RowRead]]]()
+    for one in reversed(chosen):
+        inside = [(found[number], read) for number, read in readers.get(one.output.value, ())]
+        columns = columns_of(steps, one, inside if found else None, count)
+        parts = _advancing(columns.bounds) if columns else []
+        if columns is None or len(parts) < 2 or not _can_pass(one, columns, parts):
+            break
+        if len(parts) < len(columns.bounds):
+            found = [_joined(other, parts) for other in found]
+        found.append(_joined(replace(one, columns=columns), parts))
+        count = len(parts)
+        for read in one.reads:
+            readers.setdefault(read.value, []).append((len(found) - 1, read))
+    return tuple(reversed(found))
+
+
+def blocks_around(shape: Sequence[int], layout: Layout, rows: int, columns: int) -> tuple[int, ...] | None:
+    """The axis around columns, beside that of rows, that is longer than 1; () where there is none. None where columns
+    of a row that lie beside one another are not one run of bytes for each position along one such axis.
+    """
+    around = layout[: layout.index(columns)]
+    others = tuple(axis for axis in around if axis != rows and shape[axis] > 1)
+    return others if rows in around and len(others) < 2 else None
+
+
+def _advancing(bounds: Sequence[Ends]) -> list[Ends]:
+    """Stripes, the first and the last of each that are to be one, so that all of them have columns to compute."""
+    begun, reached = list[int](), 0
+    for number, (low, high) in enumerate(bounds):
+        if low < high and high > reached:
+            begun.append(number)
+            reached = high
+    return [(low, high - 1) for low, high in pairwise([0, *begun[1:], len(bounds)])] if begun else []
+
+
+def _can_pass(one: RowStep, columns: Columns, parts: Sequence[Ends]) -> bool:
+    """Whether stripes begin one after the other, and what two of them have can be copied."""
+    bounds = [_all_of(columns.bounds, part) for part in parts]
+    if any(before[0] > after[0] for before, after in pairwise(bounds)):
+        return False
+    if not _edge(bounds):
+        return True
+    if any(before[1] < after[0] for before, after in pairwise(bounds)):
+        return False
+    output = one.output
+    return one.axis is not None and blocks_around(output.shape, output.layout, one.axis, columns.axis) is not None
+
+
+def _joined(one: RowStep, parts: Sequence[Ends]) -> RowStep:
+    if one.columns is None:
+        raise ValueError(f"step '{one.step.name}' has no columns")
+    bounds = tuple(_all_of(one.columns.bounds, part) for part in parts)
+    return replace(one, columns=replace(one.columns, bounds=bounds, edge=_edge(bounds)))
+
+
+def _all_of(bounds: Sequence[Ends], part: Ends) -> Ends:
+    """The columns of several stripes; where nothing is read in one, that begins behind its end."""
+    own = [ends for ends in bounds[part[0] : part[1] + 1] if ends[0] < ends[1]]
+    return min(low for low, _ in own), max(high for _, high in own)
+
+
+def _edge(bounds: Sequence[Ends]) -> int:
+    """The most columns that a stripe has of the one before."""
+    return max(0, *(before[1] - after[0] for before, after in pairwise(bounds)))
