@@ -201,7 +201,7 @@ def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
     once: tuple[Statement, ...] = (*declared(operands.declared, (compute,)), compute)
     ended = (done, *told_rows(call))
     core = _each_run(call, operands.spans, once, ended)
-    core = (*room_for(call, call.bounds[1]), *core)
+    core = (*room_for(call, call.bounds[1], first_wanted(call)), *core)
     body = (*declared(_trips(call), core), *core)
     part = Part(
         role="compute",
@@ -233,12 +233,19 @@ def _trips(call: RowCall) -> Iterator[Statement]:
     yield from call.stripes.declared(call.number) if call.stripes else ()
 
 
-def room_for(call: RowCall, end: Expression) -> Iterator[Statement]:
-    """Rows that are read no more give way to those that come."""
+def first_wanted(call: RowCall) -> Expression | None:
+    """The first row that somebody still reads; None where there is room for all rows."""
     held = call.held.get(call.one.output.value)
     if held is None or call.one.axis is None or held.rows >= call.one.extent:
+        return None
+    return folded("tw_least", [reader.still_read(read, held.axis) for reader, read in call.readers])
+
+
+def room_for(call: RowCall, end: Expression, low: Expression | None) -> Iterator[Statement]:
+    """Rows before `low`, which are read no more, give way to those that come; None where there is room for all."""
+    if low is None:
         return
-    low = folded("tw_least", [reader.still_read(read, held.axis) for reader, read in call.readers])
+    held = call.held[call.one.output.value]
     arguments = (Reference(call.counter), end, low, held.place.address, *blocks_of(call.one, held.rows))
     yield KernelCall(
         kernel="tw_make_room",
