@@ -127,6 +127,22 @@ def test_a_value_that_is_made_at_once_is_given_in_rows(tmp_path: Path) -> None:
     demand_right(network, plan, tmp_path)
 
 
+def test_what_an_output_only_shows_is_compared_as_the_output(tmp_path: Path) -> None:
+    """The Departure is before a Reshape: what it gives is in the caller's memory, and there when all rows are taken."""
+    sketch = Sketch(operators=vocabulary())
+    x = sketch.input("x", DType.F32, (1, 2, 4, 4))
+    total = sketch.node("ReduceSum", (x,), {"axes": (2, 3), "keepdims": 1})
+    graph = sketch.finish(sketch.node("Reshape", (total,), {"shape": (1, 2)}))
+    network = RowNetwork(graph=graph, feeds={"x": np.ones((1, 2, 4, 4), np.float32)})
+    plan = planned(network, "user", "ram")
+    artifact = emit(program(plan), EmitOptions(const_format="c"))
+    job = Job(artifact=artifact, plan=plan, prefix="net", input_sets=(network.feeds,), trace=True)
+    ran = HostRunner().run(job, tmp_path)
+    departed = {node.outputs[0] for node in plan.tiled.scheduled.bound.graph.nodes if node.op == "Departure"}
+    assert departed and departed.isdisjoint(ran.values[0])
+    np.testing.assert_array_equal(ran.outputs[0][graph.outputs[0]], [[16, 16]])
+
+
 MAIN = """
 #include "net.h"
 #include <stdio.h>

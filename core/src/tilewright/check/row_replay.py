@@ -247,7 +247,7 @@ class RowReplay:
         return ""
 
     def _overlaid(self, one: _Played, overlay: OverlayReplay) -> str:
-        """Why a call would not find what the last step's output has taken the bytes of. What arrives is in no memory."""
+        """Why a call would not find what the last step's output has taken the bytes of: nothing for what arrives."""
         if one.early:
             return ""
         end = min(one.made + one.trips, one.extent)
