@@ -125,6 +125,16 @@ def test_random_networks_give_the_references_outputs(seed: int, tmp_path: Path) 
     demand_right(network, planned(network, *WAYS[seed % len(WAYS)]), tmp_path)
 
 
+def test_a_single_number_is_a_row(tmp_path: Path) -> None:
+    sketch = Sketch(operators=vocabulary())
+    x, gain = sketch.input("x", DType.F32, (1, 2, 12, 5)), sketch.input("gain", DType.F32, ())
+    weights = sketch.constant(np.ones((2, 2, 3, 3), np.float32))
+    network = fed(sketch.finish(sketch.node("Conv", (sketch.node("Mul", (x, gain)), weights), SAME)))
+    plan = planned(network)
+    assert [port.rows.count for port in program(plan).inputs if port.rows] == [12, 1]
+    demand_right(network, plan, tmp_path)
+
+
 def two_images(*, heights: tuple[int, int] = (14, 14), apart: bool = False) -> Network:
     """Two images, a convolution of each, and one of their sum, or an output of each."""
     sketch = Sketch(operators=vocabulary())

@@ -47,7 +47,8 @@ _LOCALS = (*RUN_LOCALS, *"ijklmnop", ROWS.name, *NAMES, "row", "part", "run", "s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldRows:
-    """Where rows of a value are kept: `rows` of them along an axis, from the first that the step's counter names.
+    """Where rows of a value are kept: `rows` of them along an axis, from the first that the step's counter names. A
+    single number is a row.
 
     Of a view that shows the value flattened, `shown` says which elements along the axis a row is.
     """
@@ -64,13 +65,17 @@ class HeldRows:
     @property
     def every(self) -> int:
         """All rows that there are."""
+        if not self.shape:
+            return 1
         return self.shown.rows(self.shape[self.axis]) if self.shown else self.shape[self.axis]
 
     @property
     def room(self) -> tuple[int, ...]:
         """Extents of what is kept."""
-        kept = self.rows * (self.shape[self.axis] // self.every)
-        return tuple(kept if axis == self.axis else extent for axis, extent in enumerate(self.shape))
+        return tuple(
+            self.rows * (extent // self.every) if axis == self.axis else extent
+            for axis, extent in enumerate(self.shape)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,7 +309,7 @@ def _stored(
 ) -> tuple[tuple[int, ...], tuple[Expression, ...]]:
     """Elements between neighbours along each axis, and the position that is stored first."""
     origin: list[Expression] = [NOTHING] * len(shape)
-    if held is None:
+    if held is None or not shape:
         return strides(shape, layout), tuple(origin)
     first: Expression = Field(Element(ROWS.variable, Number(held.number)), "first")
     if held.shown:

@@ -82,7 +82,7 @@ def _held(region: Region, members: Sequence[RowStep], book: AddressBook) -> Iter
                     place=book.of_buffer(name),
                     region=_all_of(name, book),
                     axis=one.axis or 0,
-                    rows=held.rows if one.axis is not None else one.output.shape[0],
+                    rows=held.rows if one.axis is not None else (one.output.shape or (1,))[0],
                     shape=one.shape,
                     columns=one.columns.axis if one.columns else None,
                 ),
