@@ -1,5 +1,6 @@
 """What the search believes of a tiling, from tables by axis, is what its calls do when they are played one by one: all
-of it where tiles are alike; else all but how much of computing and copying is done at the same time.
+of it where tiles are alike, but within 2 % where they have two buffers; else all but how much of computing and copying
+is done at the same time.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def test_bytes_are_equal_and_cycles_too_where_tiles_are_alike(
     assert found.used_bytes == played.scratchpad_bytes
     believed = found.cycles + space.engine.step_cycles
     if _are_alike(space, found, layer.get("attributes", {})):
-        assert believed == pytest.approx(played.total_cycles, rel=1e-9)
+        doubled = any(copy.buffers > 1 for copy in found.copies.values())  # who waits for whom is averaged, too
+        assert believed == pytest.approx(played.total_cycles, rel=0.02 if doubled else 1e-9)
     # averages of unlike tiles tell everything but how much is done at the same time
     least, rounded = max(played.compute_cycles, played.copy_cycles), 1e-9 * believed
     assert believed >= least - rounded
