@@ -147,8 +147,9 @@ def judge_values(
 
 
 def half_share(graph: Graph) -> float:
-    """How far outputs may be from what is expected where the graph has floats of 16 bits, as a share of the largest; else 0."""
-    return HALF_ROUNDINGS * max((each.dtype.unit for each in graph.tensors.values() if each.dtype.is_half), default=0.0)
+    """How far outputs may be off where a graph has floats of 16 bits: a share of the largest; 0 where it has none."""
+    coarsest = max((each.dtype.unit for each in graph.tensors.values() if each.dtype.is_half), default=0.0)
+    return HALF_ROUNDINGS * coarsest
 
 
 def _allowed(

@@ -15,11 +15,14 @@ from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import windows_of
 
 BYTES = (DType.I8, DType.U8)
+HALF_PRODUCT_CYCLES = {DType.F16: 26.5, DType.BF16: 15.7}  # both factors are converted; on the simulated core
 
 
 def portable_cycles(site: Site) -> float | None:
     """Cycles of one node, or None where nothing was measured."""
     models = _MODELS if site.output.dtype in BYTES else _FLOAT_MODELS if site.output.dtype is DType.F32 else {}
+    if site.output.dtype in HALF_PRODUCT_CYCLES and site.node.op in ("Gemm", "MatMul"):
+        return _product(HALF_PRODUCT_CYCLES[site.output.dtype], site)
     model = models.get(site.node.op) or _ALL_MODELS.get(site.node.op)
     return model(site) if model else None
 

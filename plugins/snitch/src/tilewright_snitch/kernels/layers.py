@@ -13,6 +13,7 @@ from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import TileShape
 
 FLOATS = (DType.F32, DType.F64)
+HALVES = (DType.F16, DType.BF16)
 NEAR = ("tcdm",)  # streams are read from there only
 LANES_BYTES = 64  # of scratch: two sums of eight outputs
 
@@ -27,6 +28,14 @@ def not_floats(site: Site) -> str | None:
     return "has no elements" if any(0 in tensor.shape for tensor in tensors) else None
 
 
+def not_halves(site: Site) -> str | None:
+    """Why these are not all f16, or all bf16; None where they are."""
+    found = sorted({tensor.dtype.value for tensor in (*site.inputs, *site.outputs) if tensor is not None})
+    if len(found) > 1 or site.output.dtype not in HALVES:
+        return f"values must all be f16 or all bf16, found {', '.join(found)}"
+    return "has no elements" if 0 in (*site.input(0).shape, *site.output.shape) else None
+
+
 def c_float(value: float, dtype: DType) -> str:
     """A C constant with exactly the value's rounding to `dtype`."""
     if not math.isfinite(value):
@@ -39,7 +48,7 @@ def activation(site: Site, names: tuple[str, str] = ("clip_low", "clip_high")) -
 
     `names` are those of the limits among the attributes.
     """
-    dtype = site.output.dtype
+    dtype = site.output.dtype.computed_in
     high = float(dtype.numpy.type(site.node.number(names[1], math.inf)))
     low = min(float(dtype.numpy.type(site.node.number(names[0], -math.inf))), high)
     limits = {"low": c_float(low, dtype), "high": c_float(high, dtype)}

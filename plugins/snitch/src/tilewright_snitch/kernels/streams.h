@@ -26,6 +26,12 @@
 #  define TW_SN_VFMIN(rd, rs1, rs2) ".insn r 0x33, 0, 0x45, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_SN_VFMAX(rd, rs1, rs2) ".insn r 0x33, 0, 0x46, " #rd ", " #rs1 ", " #rs2 "\n\t"
 
+/* Floats of 16 bits: flh, fsh, fcvt.s.h and fcvt.h.s (to the nearest), of registers that are C strings. */
+#  define TW_SN_FLH(rd, place) ".insn i 0x07, 1, " rd ", " place "\n\t"
+#  define TW_SN_FSH(rs, place) ".insn s 0x27, 1, " rs ", " place "\n\t"
+#  define TW_SN_WIDE(rd) ".insn r 0x53, 0, 0x20, " rd ", " rd ", x2\n\t"
+#  define TW_SN_NARROW(rd) ".insn r 0x53, 0, 0x22, " rd ", " rd ", x0\n\t"
+
 /* Streams are read from TCDM only, eight bytes at a time. */
 TW_KERNEL int tw_sn_near(const void *pointer)
 {
