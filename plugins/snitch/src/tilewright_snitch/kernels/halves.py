@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, Sections, TileShape, c_functions
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape
 from tilewright_snitch.kernels.costs import products_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, not_halves, trips
 from tilewright_snitch.kernels.products import (
@@ -25,7 +25,7 @@ from tilewright_snitch.kernels.products import (
     weights_access,
     weights_values,
 )
-from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.kernels.sources import HALF_MODE, c_template, half_sections
 from tilewright_snitch.machine import code_cycles
 
 CODE_BYTES = 3400  # that a layer executes
@@ -67,17 +67,11 @@ def _values(call: Call) -> Mapping[str, object]:
     return {**values, "kind": kind, "function": f"{values['name']}_{kind}", "at_once": AT_ONCE}
 
 
-def half_sections(values: Mapping[str, object]) -> Sections:
-    """What reads and writes floats of 16 bits."""
-    kind = values["kind"]
-    return c_functions(f"tw_f32_of_{kind}() tw_{kind}_of_f32()")
-
-
 def _source(values: Mapping[str, object]) -> Sections:
-    return (*half_sections(values), HALF_PRODUCTS)
+    return (*half_sections(str(values["kind"])), HALF_PRODUCTS)
 
 
-HALVES = c_template("tw_sn_${kind}_widen", "halves.c.mako", c_section("streams.h"))
+HALVES = c_template("tw_sn_${kind}_widen", "halves.c.mako", HALF_MODE)
 HALF_PRODUCTS = c_template("${function}", "half_products.c.mako", HALVES, PRODUCTS)
 
 GEMM = Kernel(
