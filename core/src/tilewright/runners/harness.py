@@ -18,7 +18,7 @@ from tilewright.ir.program import Port
 from tilewright.ir.runner import Job
 from tilewright.runners.areas import STATE, Area, areas_of
 from tilewright.runners.run_by_rows import run_by_rows
-from tilewright.runners.traced_rows import FLAG, HEADER, HEADER_NAME, TracedRows, decode_rows, traced_rows
+from tilewright.runners.traced_rows import FLAG, HEADER, HEADER_NAME, TracedRows, decode_rows, see_rows, traced_rows
 from tilewright.runners.write_guard import guard_text, writable
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         p=job.prefix,
         records=records,
         traced=traced,
+        see_rows=see_rows(traced),
         sets=len(job.input_sets),
         by_rows=run_by_rows(job, inputs, outputs),
         guard=guard_text(writable(book, _numbers(areas), members), areas) if job.trace else "",
