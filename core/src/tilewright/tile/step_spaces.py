@@ -73,6 +73,7 @@ class ScheduledMachine:
         self.platform: Platform = scheduled.bound.platform
         self.nodes: dict[str, Node] = {node.name: node for node in self.bound.graph.nodes}
         self.numbers = {step.name: number for number, step in enumerate(scheduled.steps)}
+        self._sites: dict[str, Matched] = {}  # by step
         self._decided: dict[str, tuple[StepOperand, ...]] = {}  # by step
 
     @cached_property
@@ -96,7 +97,9 @@ class ScheduledMachine:
 
     def site(self, step: Step) -> Matched:
         """The node that gives the step its name."""
-        return self.bound.site(self.nodes[step.name])
+        if step.name not in self._sites:
+            self._sites[step.name] = self.bound.site(self.nodes[step.name])
+        return self._sites[step.name]
 
     def engine(self, name: str) -> Engine:
         """By name."""
