@@ -103,7 +103,8 @@ def test_what_was_computed_costs_nothing_again(make: Make) -> None:
 
 
 @pytest.mark.parametrize(("limits", "known"), [
-    ({"fold_bytes": 15}, [False, False]), ({"fold_total_bytes": 31}, [True, False]), ({"fold_total_bytes": 32}, [True, True])
+    ({"fold_bytes": 15}, [False, False]), ({"fold_total_bytes": 31}, [True, False]),
+    ({"fold_total_bytes": 32}, [True, True]),
 ])  # fmt: skip
 def test_what_is_computed_has_a_limit(limits: dict[str, int], known: list[bool], make: Make) -> None:
     builder = make(**limits)
