@@ -256,6 +256,15 @@ def _selftest_names(options: EmitOptions, outputs: tuple[PortText, ...]) -> Name
     }
 
 
+def _largest(dtype: DType, options: EmitOptions) -> float:
+    """Of the values of a type that are expected, but those that are infinite or no numbers; 1 at least."""
+    import numpy as np
+
+    arrays = [array for each in options.vectors for array in each.outputs.values() if array.dtype == dtype.numpy]
+    sizes = [np.abs(array.astype(np.float64)) for array in arrays]
+    return max([1.0, *(float(np.max(size, initial=0.0, where=np.isfinite(size))) for size in sizes)])
+
+
 def _comparison(dtype: DType, options: EmitOptions) -> Names:
     """How the self-test compares floats of one type."""
     elements = Elements(dtype=dtype)
@@ -267,7 +276,7 @@ def _comparison(dtype: DType, options: EmitOptions) -> Names:
         "load": elements.load,
         "functions": text.replace("TW_KERNEL", "static"),
         "size": f"fabs{letter}",
-        "absolute": f"{options.absolute_tolerance!r}{letter}",
+        "absolute": f"{max(options.absolute_tolerance, options.half_share * _largest(dtype, options))!r}{letter}",
         "relative": f"{max(options.relative_tolerance, 4 * dtype.unit)!r}{letter}",
     }
 
