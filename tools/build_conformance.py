@@ -43,8 +43,8 @@ The same five networks as C for a Cortex-M4 by arm-none-eabi-gcc -O2 (`benchmark
 emx-onnx-cgen 1.4.0): bytes of C without weights, code, and memory that is written: static memory, stack, inputs and
 outputs. The other one computes quantised networks in float and plans no memory. onnx2c was not built here: the parts of
 its source that lie in other repositories were not to be had. Of the 126 models that its tests have, 121 are compiled
-and right; the rest are one without expected data, random numbers, a tree ensemble, bfloat16, and a file whose declared
-output shape is wrong.
+and right; the rest are one without expected data, random numbers, a tree ensemble, and two files whose declared output
+shape is wrong.
 
 | network | bytes of C | | `.text` | | written memory | |
 |---|---:|---:|---:|---:|---:|---:|

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import onnx
 import pytest
 from onnx import TensorProto, helper
 
@@ -71,13 +72,26 @@ def test_a_sequence_input(refuses, model):
 @pytest.mark.parametrize(
     "declared", [(TensorProto.FLOAT, [1, 5]), (TensorProto.FLOAT, [4]), (TensorProto.INT8, [1, 4])]
 )
-def test_a_wrong_declared_output(refuses, shaped, declared):
-    assert "it is f32 [1,4]" in refuses(shaped([1, 4], declared), "TW1212")
+def test_a_wrong_declared_output(refuses, loads, shaped, declared):
+    made = shaped([1, 4], declared)
+    text = refuses(made, "TW1212")
+    assert "it is f32 [1,4]" in text
+    _type_what_is_printed(text, made)
+    assert loads(made).graph.tensors["y"].shape == (1, 4)
 
 
-def test_a_wrong_value_info(refuses, shaped):
-    stale = helper.make_tensor_value_info("m", TensorProto.FLOAT, [2, 4])
-    assert "'m'" in refuses(shaped([1, 4], values=[stale]), "TW1212")
+def test_a_wrong_value_info(refuses, loads, shaped):
+    made = shaped([1, 4], values=[helper.make_tensor_value_info("m", TensorProto.FLOAT, [2, 4])])
+    text = refuses(made, "TW1212")
+    assert "'m'" in text
+    _type_what_is_printed(text, made)
+    assert loads(made).graph.tensors["m"].shape == (1, 4)
+
+
+def _type_what_is_printed(text, made):
+    """Executes the statement of an error's first `try:` line on the model."""
+    line = next(line for line in text.splitlines() if line.lstrip().startswith("try:"))
+    exec(line.split("`")[1], {"onnx": onnx, "model": made})  # noqa: S102: it is our own sentence
 
 
 def test_declared_symbols_agree_with_anything_or_with_their_value(loads, refuses, shaped):

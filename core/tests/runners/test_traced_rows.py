@@ -14,7 +14,7 @@ from tilewright.ir.graph import Tensor
 from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner
-from tilewright.runners.traced_rows import TracedRows, decode_rows, traced_rows
+from tilewright.runners.traced_rows import TracedRows, decode_rows, see_rows, traced_rows
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.tile.strategies import StepTiler
@@ -86,3 +86,10 @@ def test_values_of_regions_by_rows_are_traced(plan: Allocated) -> None:
     assert inner and traced.keys() == inner
     for one in traced.values():
         assert one.axis is None or one.tensor.shape[one.axis] == one.trips
+
+
+def test_a_main_hears_of_every_value_and_of_none_where_there_are_none() -> None:
+    text = see_rows((VALUE, replace(VALUE, step=7, axis=None)))
+    assert "{3u, 0, 0, 0},\n    {7u, 4, 0, 0},\n};\nenum { TRACED = 2 };" in text
+    assert text.count("keep_rows(") == 2  # a head, and the blocks
+    assert see_rows(()) == ""

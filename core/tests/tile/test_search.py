@@ -1,11 +1,16 @@
-"""What the search believes of a tiling, from tables by axis, is what its calls do when they are played one by one."""
+"""What the search believes of a tiling, from tables by axis, is what its calls do when they are played one by one: all
+of it where tiles are alike, but within 2 % where they have two buffers; else all but how much of computing and copying
+is done at the same time.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,14 +20,15 @@ from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.testing.space_costs import space_cost
+from tilewright.tile.loop_orders import EstimatedTiling
 from tilewright.tile.search import TilingSearch
 from tilewright.tile.step_spaces import ScheduledMachine
-from tilewright.tile.tiling_space import rolling_loops
+from tilewright.tile.tiling_space import TilingSpace, rolling_loops
 
 
 @settings(max_examples=120, deadline=None)
 @given(layers(), st.integers(64, 4096), st.sampled_from(["single", "auto"]), st.booleans(), st.booleans())
-def test_bytes_are_equal_and_cycles_close(
+def test_bytes_are_equal_and_cycles_too_where_tiles_are_alike(
     layer: dict[str, Any], room_bytes: int, buffering: Any, split: bool, rolls: bool
 ) -> None:
     scheduled = schedule_on(layer, cluster(RUNTIME_BYTES + room_bytes))
@@ -39,10 +45,24 @@ def test_bytes_are_equal_and_cycles_close(
     if found is None:
         return
     played = space_cost(space, found.on(step.name, (way.far, way.near)))
-    assert found.moved_bytes == played.in_bytes + played.out_bytes
+    assert round(found.moved_bytes, 6) == played.in_bytes + played.out_bytes  # sums of averages
     assert found.used_bytes == played.scratchpad_bytes
-    begin = space.engine.step_cycles
-    assert abs(found.cycles - (played.total_cycles - begin)) <= 0.02 * played.total_cycles
+    believed = found.cycles + space.engine.step_cycles
+    if _are_alike(space, found, layer.get("attributes", {})):
+        doubled = any(copy.buffers > 1 for copy in found.copies.values())  # who waits for whom is averaged, too
+        assert believed == pytest.approx(played.total_cycles, rel=0.02 if doubled else 1e-9)
+    # averages of unlike tiles tell everything but how much is done at the same time
+    least, rounded = max(played.compute_cycles, played.copy_cycles), 1e-9 * believed
+    assert believed >= least - rounded
+    if not any(copy.window == "rolling" for copy in found.copies.values()):  # the cores move what stays
+        assert believed <= played.compute_cycles + played.copy_cycles + rounded
+
+
+def _are_alike(space: TilingSpace, found: EstimatedTiling, attributes: Mapping[str, Any]) -> bool:
+    """Whether all tiles are of one size, and no window reaches over an edge: with strides, the last may end early."""
+    clipped = any(attributes.get("pads", ())) or bool(attributes.get("ceil_mode", 0))
+    clipped |= any(stride > 1 for stride in attributes.get("strides", ()))
+    return not clipped and all(space.extents[cut.loop] % cut.size == 0 for cut in found.nest)
 
 
 def test_windows_that_keep_rows_move_what_was_believed() -> None:
@@ -61,7 +81,7 @@ def test_windows_that_keep_rows_move_what_was_believed() -> None:
     assert len(rolling) > 3  # the best of each size and order of loops
     for found in rolling:
         played = space_cost(space, found.on(step.name, (way.far, way.near)))
-        assert found.moved_bytes == played.in_bytes + played.out_bytes
+        assert round(found.moved_bytes, 6) == played.in_bytes + played.out_bytes  # sums of averages
         assert found.used_bytes == played.scratchpad_bytes
         assert abs(found.cycles - played.total_cycles + space.engine.step_cycles) <= 0.02 * played.total_cycles
 

@@ -7,7 +7,7 @@ and runtimes leave it out. What such a pool's output goes into may be declared w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from tilewright.errors import Diagnostic, TilewrightError, model_error
 from tilewright.frontend.dims import declared_text
@@ -26,6 +26,7 @@ class Declarations:
         self._declared: dict[str, list[FileValue]] = {}
         for value in (*graph.values, *graph.outputs):
             self._declared.setdefault(value.name, []).append(value)
+        self._outputs = [value.name for value in graph.outputs]
         self._dims, self._tensors = dims, tensors
         self._rounded = _behind_rounded_pools(graph)
         self._forgiven: list[str] = []
@@ -39,7 +40,7 @@ class Declarations:
             if self._holds(each, tensor):
                 continue
             if name not in self._rounded or not self._holds(each, tensor, extents=False):
-                raise _wrong(each, tensor)
+                raise _wrong(each, tensor, self._outputs)
             self._forgiven.append(name)
 
     def warnings(self) -> Iterator[Diagnostic]:
@@ -79,14 +80,17 @@ def _rounds_up(node: FileNode) -> bool:
     return node.op_type.endswith("Pool") and any(each.name == "ceil_mode" and each.value for each in node.attributes)
 
 
-def _wrong(declared: FileValue, tensor: Tensor) -> TilewrightError:
+def _wrong(declared: FileValue, tensor: Tensor, outputs: Sequence[str]) -> TilewrightError:
     found = f"{tensor.dtype.value} [{','.join(map(str, tensor.shape))}]"
+    stale, statement = "remove stale declarations", "del model.graph.value_info[:]"
+    if declared.name in outputs:
+        typed = f"model.graph.output[{outputs.index(declared.name)}].type.tensor_type"
+        stale, statement = "declare no shape", f"{typed}.ClearField('shape')"
+        if declared.data_type != _NUMBERS[tensor.dtype]:
+            stale, statement = "declare its type", f"{typed}.elem_type = {_NUMBERS[tensor.dtype]}"
     return model_error(
         "TW1212",
         f"value {show(declared.name)} is declared {declared_text(declared)}, but it is {found}",
         where=f"value {show(declared.name)}",
-        fix=(
-            "remove stale declarations: onnx.load, `del model.graph.value_info[:]`, onnx.save",
-            "or check --dim and the input shapes of the export",
-        ),
+        fix=(f"{stale}: onnx.load, `{statement}`, onnx.save", "or check --dim and the input shapes of the export"),
     )

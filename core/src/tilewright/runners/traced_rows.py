@@ -1,5 +1,5 @@
-"""Knows how rows are seen as they are made: the header that has a program say so, and the values that they become.
-Does not know how a program is built or run, nor what rows should be.
+"""Knows how rows are seen as they are made: the header that has a program say so, the C of `main` that hears it, and
+the values that they become. Does not know how a program is built or run, nor what rows should be.
 
 The harness writes, for every call of a step whose output is held in rows: set, step, first row, rows, stripe, and their
 bytes, block by block. Rows and columns that nobody reads are never computed: a value that lacks some is a masked array.
@@ -8,10 +8,13 @@ bytes, block by block. Rows and columns that nobody reads are never computed: a 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from math import prod
 from typing import TYPE_CHECKING
 
+from tilewright.c_text.rendering import template
 from tilewright.ir.access import MapAccess
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Tensor
@@ -71,6 +74,13 @@ class TracedRows:
 def traced_rows(plan: Allocated) -> tuple[TracedRows, ...]:
     """The values of a plan that are nowhere whole, because they are computed row by row."""
     return tuple(_of_regions(plan))
+
+
+def see_rows(traced: Sequence[TracedRows]) -> str:
+    """The C of `tw_see_rows` and of `see_no_rows(set)`, with which a set of inputs begins; "" where there are no such
+    values. For a `main` that has `keep_rows(bytes, size)`, which appends to rows.bin.
+    """
+    return str(template(_text()).render(traced=traced)).strip("\n") if traced else ""
 
 
 def _of_regions(plan: Allocated) -> Iterator[TracedRows]:
@@ -136,3 +146,8 @@ class _Stored:
 
         found: Array = self.elements if self.seen.all() else np.ma.MaskedArray(self.elements, mask=~self.seen)
         return found.transpose(np.argsort(self.rows.layout)) if self.rows.layout else found
+
+
+@cache
+def _text() -> str:
+    return (files("tilewright.runners") / "text" / "traced_rows.mako").read_text(encoding="utf-8")

@@ -191,52 +191,14 @@ static int on_step(void *user, uint32_t step, tw_phase phase)
 % endif
 % if traced:
 
-void tw_see_rows(uint32_t step, int32_t first, int32_t made, const uint8_t *bytes, int32_t blocks, int32_t capacity,
-                 int32_t row_bytes, int32_t stripe); /* called where the network's sources were compiled so */
-
 static FILE *rows_file;
-static uint32_t traced_set;
 
-/* Values that are held in rows, and how many of these were seen. */
-static struct {
-    uint32_t step;
-    int32_t trips; /* of a value whose rows are there together: of its step; else 0 */
-    int32_t seen, stripe;
-} traced[] = {
-% for one in traced:
-    {${one.step}u, ${0 if one.axis is not None else one.trips}, 0, 0},
-% endfor
-};
-enum { TRACED = ${len(traced)} };
-
-void tw_see_rows(uint32_t step, int32_t first, int32_t made, const uint8_t *bytes, int32_t blocks, int32_t capacity,
-                 int32_t row_bytes, int32_t stripe)
+static void keep_rows(const void *bytes, size_t size)
 {
-    for (size_t i = 0; i < TRACED; ++i) {
-        if (traced[i].step == step && traced[i].stripe != stripe) { /* begins anew */
-            traced[i].seen = 0;
-            traced[i].stripe = stripe;
-        }
-        const int32_t end = traced[i].trips > 0 ? made / traced[i].trips : made, count = end - traced[i].seen;
-        if (traced[i].step == step && count > 0) {
-            const uint32_t head[5] = {traced_set, step, (uint32_t)traced[i].seen, (uint32_t)count, (uint32_t)stripe};
-            const uint8_t *const start = bytes + (traced[i].seen - first) * row_bytes;
-            write_file(rows_file, head, sizeof head);
-            for (int32_t block = 0; block < blocks; ++block) {
-                write_file(rows_file, start + block * capacity * row_bytes, (size_t)(count * row_bytes));
-            }
-            traced[i].seen = end;
-        }
-    }
+    write_file(rows_file, bytes, size);
 }
 
-static void see_no_rows(unsigned set)
-{
-    traced_set = set;
-    for (size_t i = 0; i < TRACED; ++i) {
-        traced[i].seen = traced[i].stripe = 0;
-    }
-}
+${see_rows}
 % endif
 
 static ${p}_ctx ctx;
