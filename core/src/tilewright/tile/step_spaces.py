@@ -65,6 +65,13 @@ class _Visit:
     rooms: Mapping[str, tuple[int, ...]]
 
 
+def hops_of(platform: Platform) -> tuple[HopMemories, ...]:
+    """From the backing memory to the scratchpad, outermost first; none on a machine with one memory."""
+    home, near = platform.home_memory().name, platform.near
+    paths = route(platform, home, near) if near else ()
+    return tuple(HopMemories(far=path.source, near=path.target) for path in paths or ())
+
+
 class ScheduledMachine:
     """A schedule on a platform, and what decisions have pinned in its memories."""
 
@@ -84,10 +91,8 @@ class ScheduledMachine:
 
     @cached_property
     def hops(self) -> tuple[HopMemories, ...]:
-        """From the backing memory to the scratchpad, outermost first; none on a machine with one memory."""
-        home, near = self.platform.home_memory().name, self.platform.near
-        paths = route(self.platform, home, near) if near else ()
-        return tuple(HopMemories(far=path.source, near=path.target) for path in paths or ())
+        """See `hops_of`."""
+        return hops_of(self.platform)
 
     @cached_property
     def constant_memory(self) -> str:
