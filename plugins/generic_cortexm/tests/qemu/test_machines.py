@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
+from itertools import pairwise
 
 import pytest
 
@@ -17,7 +18,7 @@ def test_parts_do_not_overlap(name: str) -> None:
         (machine.vectors, machine.vectors + KIB), (machine.code, machine.code + machine.code_bytes),
         (machine.data, machine.data + machine.data_bytes),
     ))  # fmt: skip
-    assert all(end <= start for (_, end), (start, _) in zip(parts, parts[1:], strict=False))
+    assert all(end <= start for (_, end), (start, _) in pairwise(parts))
     assert parts[-1][1] < 2**32 and not any(start % KIB for start, _ in parts)
 
 

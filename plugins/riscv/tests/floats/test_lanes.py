@@ -1,4 +1,4 @@
-"""Straight-line programs: what is read from their lines, and the C for any machine beside the lines played in Python."""
+"""Straight-line programs: what is read from their lines, and their C beside the lines played in Python."""
 
 from __future__ import annotations
 
@@ -52,11 +52,9 @@ POWER = Program(
 def library(folder: Path, program: Program) -> ctypes.CDLL:
     """The C for any machine: the macro of this one is not defined."""
     sections = ordered((c_section("prelude.h"), DIALECT.fpu, *_below(function_section(program, DIALECT))))
-    text = "#include <stdint.h>\n#include <math.h>\n" + "\n".join(section.text for section in sections)
-    name = DIALECT.function(program)
-    (folder / "f.c").write_text(
-        text.replace(f" void {name}(", f" void {name}(", 1) + f"\nvoid *at_{program.name} = {name};\n"
-    )
+    text = "\n".join(("#include <stdint.h>", "#include <math.h>", *(section.text for section in sections)))
+    pointer = f"void *at_{program.name} = {DIALECT.function(program)};"  # the function itself is static
+    (folder / "f.c").write_text(f"{text}\n{pointer}\n", encoding="ascii")
     command = ["cc", "-std=gnu11", "-O1", "-ffp-contract=off", "-w", "-shared", "-fPIC", "-o", "f.so", "f.c", "-lm"]
     subprocess.run(command, check=True, cwd=folder)
     return ctypes.CDLL(str(folder / "f.so"))
@@ -67,17 +65,13 @@ def _below(section: Section) -> tuple[Section, ...]:
     return (*(need for need in section.needs if not need.name.endswith("root.inc")), section)
 
 
-def call(found: ctypes.CDLL, program: Program, count: int, *arguments: object) -> None:
-    def given(argument: object) -> object:
-        if isinstance(argument, np.ndarray):
-            return argument.ctypes.data_as(ctypes.c_void_p)
-        return ctypes.c_float(argument) if isinstance(argument, float) else ctypes.c_int32(int(str(argument)))
-
+def call(found: ctypes.CDLL, program: Program, count: int, *arguments: np.ndarray | float | int) -> None:
+    """Arrays as pointers, floats as `float`, integers as `int32_t`."""
+    kinds = {np.ndarray: ctypes.c_void_p, float: ctypes.c_float, int: ctypes.c_int32}
     address = ctypes.c_void_p.in_dll(found, f"at_{program.name}").value
     assert address is not None
-    kinds = [ctypes.c_float if isinstance(a, float) else ctypes.c_void_p if isinstance(a, np.ndarray) else ctypes.c_int32
-             for a in arguments]  # fmt: skip
-    ctypes.CFUNCTYPE(None, ctypes.c_int32, *kinds)(address)(count, *map(given, arguments))
+    form = ctypes.CFUNCTYPE(None, ctypes.c_int32, *(kinds[type(each)] for each in arguments))
+    form(address)(count, *(each.ctypes.data if isinstance(each, np.ndarray) else each for each in arguments))
 
 
 def play(program: Program, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
