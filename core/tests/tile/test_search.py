@@ -1,5 +1,6 @@
 """What the search believes of a tiling, from tables by axis, is what its calls do when they are played one by one: all
-of it where tiles are alike; else all but how much of computing and copying is done at the same time.
+of it where tiles are alike, but within 2 % where they have two buffers; else all but how much of computing and copying
+is done at the same time.
 """
 
 from __future__ import annotations
@@ -44,11 +45,12 @@ def test_bytes_are_equal_and_cycles_too_where_tiles_are_alike(
     if found is None:
         return
     played = space_cost(space, found.on(step.name, (way.far, way.near)))
-    assert found.moved_bytes == played.in_bytes + played.out_bytes
+    assert round(found.moved_bytes, 6) == played.in_bytes + played.out_bytes  # sums of averages
     assert found.used_bytes == played.scratchpad_bytes
     believed = found.cycles + space.engine.step_cycles
     if _are_alike(space, found, layer.get("attributes", {})):
-        assert believed == pytest.approx(played.total_cycles, rel=1e-9)
+        doubled = any(copy.buffers > 1 for copy in found.copies.values())  # who waits for whom is averaged, too
+        assert believed == pytest.approx(played.total_cycles, rel=0.02 if doubled else 1e-9)
     # averages of unlike tiles tell everything but how much is done at the same time
     least, rounded = max(played.compute_cycles, played.copy_cycles), 1e-9 * believed
     assert believed >= least - rounded
@@ -79,7 +81,7 @@ def test_windows_that_keep_rows_move_what_was_believed() -> None:
     assert len(rolling) > 3  # the best of each size and order of loops
     for found in rolling:
         played = space_cost(space, found.on(step.name, (way.far, way.near)))
-        assert found.moved_bytes == played.in_bytes + played.out_bytes
+        assert round(found.moved_bytes, 6) == played.in_bytes + played.out_bytes  # sums of averages
         assert found.used_bytes == played.scratchpad_bytes
         assert abs(found.cycles - played.total_cycles + space.engine.step_cycles) <= 0.02 * played.total_cycles
 
