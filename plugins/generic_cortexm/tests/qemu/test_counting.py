@@ -31,7 +31,7 @@ def symbol(name: str, address: int, size: int = 16, function: bool = True) -> El
 def test_regions() -> None:
     """Clones belong to their step; a function without a size has one instruction, and data has none."""
     found = [
-        symbol("net_run", 0x100), symbol("net_begin", 0x200, 0), symbol("other", 0x300), symbol("net_0_conv", 0x400),
+        symbol("net_run", 0x100), symbol("net_go_on", 0x200, 0), symbol("other", 0x300), symbol("net_0_conv", 0x400),
         symbol("net_0_conv.isra.0", 0x500), symbol("net_1_relu.constprop.3.isra.0", 0x600),
         symbol("net_1_relu", 0x700, function=False), symbol("net_0_conv2", 0x800),
         symbol("board_harness_start", 0x900, 0), symbol("board_harness_end", 0xA00, 0),
