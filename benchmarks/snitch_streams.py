@@ -3,7 +3,7 @@
     python benchmarks/snitch_streams.py
 
 Needs riscv64-unknown-elf-gcc. A layer's box is the share of one of eight cores; what eight cores wait for is not
-counted. Set-up, edges, biases and activations are. The most is two products a cycle of float32, one of float64. Layers
+counted. Set-up, edges, biases and activations are. The most is one product a cycle of float64, else two. Layers
 without products are counted in elements that they read. Cycles on one port are those with GVSoC's timing (timing.py of
 the simulated core), for which estimates are made. The last column is what portable C takes over what this takes.
 """
@@ -35,7 +35,18 @@ from tilewright.operators import binary, clip, gemm, layernorm, matmul, pool, re
 from tilewright.operators.conv import CONV, CONV_F32
 from tilewright.operators.gemm import GEMM
 from tilewright.operators.matmul import MATMUL
-from tilewright_snitch.kernels import conv, elements, functions, grouped, lanes, products, reductions, taps
+from tilewright_snitch.kernels import (
+    columns,
+    conv,
+    elements,
+    functions,
+    grouped,
+    halves,
+    lanes,
+    products,
+    reductions,
+    taps,
+)
 
 Array = npt.NDArray[np.generic]
 RELU: dict[str, Attribute] = {"clip_low": 0.0}
@@ -101,13 +112,13 @@ class Layer:
 
 def main() -> None:
     """Print the tables."""
-    columns = "work | cycles | a cycle | of the most | cycles on one port | estimate | portable C"
-    print(f"| layer, one core's share | kernel | {columns} |")
+    heads = "work | cycles | a cycle | of the most | cycles on one port | estimate | portable C"
+    print(f"| layer, one core's share | kernel | {heads} |")
     print(f"| --- | --- | {' | '.join(['---:'] * 7)} |")
     for layer in layers():
         print(layer.row(), flush=True)
-    columns = "elements | cycles | of an element | without streams | cycles on one port | estimate | portable C"
-    print(f"\n| layer | kernel | {columns} |\n| --- | --- | {' | '.join(['---:'] * 7)} |")
+    heads = "elements | cycles | of an element | without streams | cycles on one port | estimate | portable C"
+    print(f"\n| layer | kernel | {heads} |\n| --- | --- | {' | '.join(['---:'] * 7)} |")
     for layer, without in rows():
         print(layer.each(without), flush=True)
 
@@ -142,6 +153,8 @@ def layers() -> Iterator[Layer]:
     yield Layer(name, CONV, grouped.APART, series, dilated, CONV_F32, {"w": (96, 128)})
     yield from channels()
     yield from elementwise()
+    for dtype in (DType.F16, DType.BF16):
+        yield from of_16_bits(dtype)
 
 
 def channels() -> Iterator[Layer]:
@@ -156,9 +169,9 @@ def channels() -> Iterator[Layer]:
     operator, portable = pool.AVERAGE_POOL, pool.AVERAGE_POOL_F32
     yield Layer("average of 8x8, 64 channels", operator, own["AveragePool"], image, whole, portable, share, ())
     image = [real(1, 32, 16, 16)]
-    halves = window(2, 0) | {"strides": (2, 2)}
+    smaller = window(2, 0) | {"strides": (2, 2)}
     operator, portable = pool.MAX_POOL, pool.MAX_POOL_PORTABLE
-    yield Layer("maxima of 2x2, 32 at 16x16", operator, own["MaxPool"], image, halves, portable, {"h": (0, 1)}, ())
+    yield Layer("maxima of 2x2, 32 at 16x16", operator, own["MaxPool"], image, smaller, portable, {"h": (0, 1)}, ())
 
 
 def elementwise() -> Iterator[Layer]:
@@ -182,6 +195,27 @@ def elementwise() -> Iterator[Layer]:
         values: list[Array | None] = [real(8, 256)]
         last: dict[str, Attribute] = {"axes": (1,), "keepdims": 0}
         yield Layer(f"{name} of 8 rows of 256", whole[op], reduced[op], values, last, plain[op], constants=())
+
+
+def of_16_bits(dtype: DType) -> Iterator[Layer]:
+    """Products and windows whose elements are widened, and four elements at a time."""
+    name, own = str(dtype.numpy.name), {kernel.op: kernel for kernel in elements.KERNELS}
+    layers = (
+        product(f"{name} product 64^3, weights", 64, {}, bias=False),
+        convolution(f"{name} 3x3, 16 to 32 at 16x16, Relu", (16, 32, 16, 3), {"h": (4, 6)}),
+        convolution(f"{name} 3x3, 3 to 16 at 16x16, Relu", (3, 16, 16, 3), {"h": (4, 6)}),
+    )
+    for layer, kernel in zip(layers, (halves.GEMM, columns.COLUMNS, columns.COLUMNS), strict=True):
+        yield replace(layer, kernel=kernel, inputs=narrowed(layer.inputs, dtype))
+    add, both = {one.name: one for one in binary.OPERATORS}["Add"], narrowed([real(32, 64), real(32, 64)], dtype)
+    plain = {kernel.op: kernel for kernel in binary.KERNELS}["Add"]
+    for words, attributes in (("", {}), (", Relu", RELU)):
+        yield Layer(f"{name} sum{words}, 2,048", add, own["Add"], both, dict(attributes), plain, constants=())
+
+
+def narrowed(inputs: list[Array | None], dtype: DType) -> list[Array | None]:
+    """The same values, rounded to another type."""
+    return [None if one is None else one.astype(dtype.numpy) for one in inputs]
 
 
 def rows() -> Iterator[tuple[Layer, Layer]]:

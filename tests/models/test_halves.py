@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +12,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import tilewright
+from tilewright.api.testing import STRICT
 from tilewright.ir.dtypes import DType
 
 TYPES = {TensorProto.FLOAT16: DType.F16, TensorProto.BFLOAT16: DType.BF16}
@@ -83,3 +87,36 @@ def test_tensors_are_printed_as_numbers(element: int) -> None:
     assert compiled.validate().passed
     text = b"\n".join(content for name, content in compiled.files.items() if name.endswith((".c", ".h")))
     assert f"(double)tw_f32_of_{TYPES[element].value}(values[i])".encode() in text
+
+
+def self_test(element: int) -> dict[str, str]:
+    files = tilewright.compile(network(element), "generic", name="half", selftest=True).files
+    return {name: content.decode() for name, content in files.items() if name.endswith((".c", ".h"))}
+
+
+def ran(texts: dict[str, str], folder: Path, tool: Callable[[str], str]) -> int:
+    """The exit status of the self-test."""
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    sources = sorted(name for name in texts if name.endswith(".c") and name != "half_simple.c")
+    subprocess.run([tool("cc"), *STRICT, "-o", "program", *sources, "-lm"], cwd=folder, check=True)
+    return subprocess.run([folder / "program"], check=False).returncode
+
+
+@halves
+@pytest.mark.parametrize(("units", "status"), [(0, 0), (8, 0), (64, 1)], ids=["right", "rounded otherwise", "wrong"])
+def test_the_self_test(element: int, units: int, status: int, tmp_path: Path, tool: Callable[[str], str]) -> None:
+    """A float32 behind floats of 16 bits may be as far off as they: the last one expected is moved by so many units."""
+    texts = self_test(element)
+    moved = rf"\1 + {units * TYPES[element].unit!r}f\n}};"
+    texts["half_selftest.c"] = re.sub(r"(out_0_single\[[^;]*?)\n};", moved, texts["half_selftest.c"])
+    assert ran(texts, tmp_path, tool) == status
+
+
+@halves
+def test_the_self_test_of_stored_halves(element: int, tmp_path: Path, tool: Callable[[str], str]) -> None:
+    """Another exponent of the last one that is expected is wrong."""
+    texts = self_test(element)
+    bit = 0x0800 if TYPES[element] is DType.F16 else 0x0100
+    texts["half_selftest.c"] = re.sub(r"(out_0_y\[[^;]*?)\n};", rf"\1 ^ {bit:#x}\n}};", texts["half_selftest.c"])
+    assert ran(texts, tmp_path, tool) == 1

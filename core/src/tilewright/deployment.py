@@ -193,9 +193,14 @@ class Deployment:
     def artifact(self) -> Artifact:
         """The generated files."""
         from tilewright.emit import EmitOptions, emit
+        from tilewright.validate.comparison import half_share
 
-        vectors = self._vectors if self.options.selftest else ()
-        options = EmitOptions(const_format=self.options.const_format, layout=self.options.layout, vectors=vectors)
+        options = EmitOptions(
+            const_format=self.options.const_format,
+            layout=self.options.layout,
+            vectors=self._vectors if self.options.selftest else (),
+            half_share=half_share(self.graph),
+        )
         return self._finished("emit", emit(self.program, options))
 
     @cached_property

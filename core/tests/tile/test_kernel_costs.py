@@ -42,3 +42,5 @@ def test_what_is_left_of_a_block_may_take_longest(rows: int, slowest: float) -> 
     assert share(kernel, access, extents, 8).trips in (0, BLOCK)
     found = kernel_cycles(kernel, layer.site, access, 0.0, extents, engine)
     assert found == engine.call_cycles + slowest
+    slower = replace(engine, slowdown=1.5)
+    assert kernel_cycles(kernel, layer.site, access, 0.0, extents, slower) == engine.call_cycles + 1.5 * slowest

@@ -19,8 +19,8 @@ from tilewright_snitch.exporters import bare_machine
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits"
 
 
-def compiled(folder: Path, *more: str) -> Path:
-    words = ["compile", str(DIGITS / "digits_f32.onnx"), "-t", "snitch", "-o", str(folder), "-q", *more]
+def compiled(folder: Path, *more: str, model: str = "digits_f32") -> Path:
+    words = ["compile", str(DIGITS / f"{model}.onnx"), "-t", "snitch", "-o", str(folder), "-q", *more]
     result = CliRunner().invoke(tilewright, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return folder
@@ -41,6 +41,13 @@ def test_the_folder_builds_and_runs(
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert said in done.stdout
+
+
+def test_a_network_with_a_header_more(tmp_path: Path) -> None:
+    """Of what its quantised inputs are."""
+    folder = compiled(tmp_path / "out", "--emit", "snitch", "--io-type", "int8", model="digits_int8")
+    assert (folder / "digits_int8_quantize.h").is_file()
+    assert "digits_int8.c" in (folder / "snitch" / "Makefile").read_text()
 
 
 def test_another_targets_plan_is_refused() -> None:

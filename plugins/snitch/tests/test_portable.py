@@ -7,7 +7,7 @@ import pytest
 
 from tilewright.api.graph import Attribute, DType
 from tilewright.api.testing import site_of
-from tilewright.operators import conv, pool, softmax, unary
+from tilewright.operators import conv, gemm, pool, softmax, unary
 from tilewright_snitch.portable import portable_cycles
 
 UNARY = {operator.name: operator for operator in unary.OPERATORS}
@@ -33,6 +33,13 @@ def test_softmax(rows: int, columns: int, cycles: int) -> None:
 def test_functions() -> None:
     site = site_of(UNARY["Tanh"], [zeros(24, 100)], {})
     assert portable_cycles(site) == pytest.approx(8 * 115_000, rel=0.05)
+
+
+@pytest.mark.parametrize(("dtype", "cycles"), [(DType.F16, 879_810), (DType.BF16, 521_583)])
+def test_products_of_halves(dtype: DType, cycles: int) -> None:
+    """On the simulated core, with GVSoC's timing."""
+    site = site_of(gemm.GEMM, [np.zeros(shape, dtype.numpy) for shape in ((8, 64), (64, 64))], {}, (1,))
+    assert portable_cycles(site) == pytest.approx(cycles, rel=0.05)
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ class Engine:
     operations_per_cycle: float = 0.5  # default cost model: multiply-accumulates per cycle, all cores together
     call_cycles: float = 0.0  # what every kernel call takes besides: barriers, arguments, loop set-up
     step_cycles: float = 0.0  # what every step takes besides, once: its code comes into caches, its loops begin
+    slowdown: float = 1.0  # what kernels take over what they say, as with stacks in a slow memory
     extra_mover: bool = False  # one more core starts copies and waits for them, and computes nothing; otherwise core 0
 
 

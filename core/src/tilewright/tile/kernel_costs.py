@@ -42,11 +42,11 @@ def _share_cycles(
     """What one core takes for its share of a tile."""
     if kernel.cycles is not None:
         box = {name: (0, trips) for name, trips in part.items()}
-        return kernel.cycles(TileShape(site=site, access=access, box=box))
+        return engine.slowdown * kernel.cycles(TileShape(site=site, access=access, box=box))
     fraction = 1.0
     for loop in access.loops:
         fraction *= part[loop.name] / max(loop.extent, 1)
-    return operations * fraction * engine.cores / engine.operations_per_cycle
+    return engine.slowdown * operations * fraction * engine.cores / engine.operations_per_cycle
 
 
 def scratch_bytes(

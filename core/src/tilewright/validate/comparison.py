@@ -140,11 +140,16 @@ def judge_values(
 ) -> tuple[OutputVerdict, ...]:
     """The same for any values of the graph."""
     names = [name for name in among if all(name in values for values in (*got, *expected))]
-    coarsest = max((each.dtype.unit for each in graph.tensors.values() if each.dtype.is_half), default=0.0)
-    share = max(FLOAT_TOLERANCE, HALF_ROUNDINGS * coarsest)
+    share = max(FLOAT_TOLERANCE, half_share(graph))
     return tuple(
         _judge_output(name, got, expected, share if graph.tensors[name].dtype.is_float else None) for name in names
     )
+
+
+def half_share(graph: Graph) -> float:
+    """How far outputs may be off where a graph has floats of 16 bits: a share of the largest; 0 where it has none."""
+    coarsest = max((each.dtype.unit for each in graph.tensors.values() if each.dtype.is_half), default=0.0)
+    return HALF_ROUNDINGS * coarsest
 
 
 def _allowed(

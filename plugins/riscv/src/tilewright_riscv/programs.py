@@ -128,9 +128,10 @@ def far_memories(platform: Platform) -> list[str]:
 
 
 def _prefix(artifact: Artifact) -> str:
-    shared = ("tw_runtime.h", "tw_rt.h")
-    (header,) = (name for name in artifact.files if name.endswith(".h") and name not in shared)
-    return header.removesuffix(".h")
+    """The network's C has a header of the same name; others, such as PREFIX_quantize.h, have no C of their own."""
+    headers = (name.removesuffix(".h") for name in artifact.files if name.endswith(".h"))
+    (found,) = (name for name in headers if f"{name}.c" in artifact.files)
+    return found
 
 
 def _selftest(prefix: str) -> str:

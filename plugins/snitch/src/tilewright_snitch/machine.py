@@ -22,6 +22,9 @@ PLAIN_MACS_PER_CYCLE = 0.87 / CORES  # of one core, compiled C: a product of 48 
 LINE_BYTES, LINE_CYCLES = 32, 104  # of instructions: what a core waits for a line that no core has executed lately
 STEP_CYCLES = 3500.0  # of a step, once: its loops over tiles come from main memory
 CALL_CYCLES = 2500.0  # of a tile: its place, arguments, two barriers, and code that has left the cache
+FAR_SLOWDOWN = 1.75  # of kernels whose stacks are in the main memory: what does not fit registers takes 100 cycles
+FAR_PLAIN_SLOWDOWN = 4.0  # the same of portable C, whose loops read more of what they are told
+FAR_CALL_CYCLES = 4000.0  # of a tile, the same
 FETCH_CYCLES = 115.0  # of the smallest copy out of the main memory, which answers after 100
 STORE_CYCLES = 15.0  # of the smallest copy into it: nobody waits for the memory
 

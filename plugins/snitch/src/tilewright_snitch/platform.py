@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from tilewright.api.graph import Site
 from tilewright.api.platform import CopyPath, Engine, Memory, Option, Platform
 from tilewright_riscv.stacks import Stacks
 from tilewright_snitch.machine import (
@@ -15,6 +16,9 @@ from tilewright_snitch.machine import (
     CODE_BYTES,
     CONSTANT_BYTES,
     CORES,
+    FAR_CALL_CYCLES,
+    FAR_PLAIN_SLOWDOWN,
+    FAR_SLOWDOWN,
     L3_BASE,
     L3_BYTES,
     MAX_COPY_BYTES,
@@ -69,6 +73,24 @@ def _prelude(isa: str) -> str:
     )
 
 
+def _settled(platform: Platform) -> Platform:
+    """With what stacks take: bytes of TCDM, or time."""
+    far = STACKS.memory(platform) != platform.near
+    engine = replace(
+        platform.engines[0],
+        call_cycles=CALL_CYCLES + (FAR_CALL_CYCLES if far else 0.0),
+        slowdown=FAR_SLOWDOWN if far else 1.0,
+    )
+    plain = _far_portable_cycles if far else portable_cycles
+    return STACKS.settled(replace(platform, engines=(engine,), portable_cycles=plain))
+
+
+def _far_portable_cycles(site: Site) -> float | None:
+    """`portable_cycles` with stacks in the main memory, before what that is for every kernel."""
+    found = portable_cycles(site)
+    return None if found is None else found * FAR_PLAIN_SLOWDOWN / FAR_SLOWDOWN
+
+
 def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
     cores = int(settings["cores"])
     STACKS.demand(platform)
@@ -76,11 +98,10 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         name=ENGINE,
         cores=cores,
         operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores,
-        call_cycles=CALL_CYCLES,
         step_cycles=STEP_CYCLES,
         extra_mover=True,
     )
-    return STACKS.settled(replace(platform, engines=(engine,), prelude=_prelude(settings["isa"])))
+    return _settled(replace(platform, engines=(engine,), prelude=_prelude(settings["isa"])))
 
 
 _OPTIONS = (
@@ -112,7 +133,7 @@ SNITCH = _configured(
         portable_cycles=portable_cycles,
         options=_OPTIONS,
         configure_with=_configured,
-        settle=STACKS.settled,
+        settle=_settled,
     ),
     {option.name: option.default for option in _OPTIONS},
 )

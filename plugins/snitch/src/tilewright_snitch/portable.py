@@ -14,12 +14,10 @@ from functools import partial
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import windows_of
 
-BYTES = (DType.I8, DType.U8)
-
 
 def portable_cycles(site: Site) -> float | None:
     """Cycles of one node, or None where nothing was measured."""
-    models = _MODELS if site.output.dtype in BYTES else _FLOAT_MODELS if site.output.dtype is DType.F32 else {}
+    models = _OF_TYPES.get(site.output.dtype, {})
     model = models.get(site.node.op) or _ALL_MODELS.get(site.node.op)
     return model(site) if model else None
 
@@ -83,6 +81,19 @@ _MODELS: Mapping[str, Callable[[Site], float]] = {
     "QLookup": partial(_each, 7.4),
     "QReduceMean": partial(_each_read, 4.0),
     "QSoftmax": partial(_each, 43.0),
+}
+_HALF_CYCLES = {DType.F16: 26.5, DType.BF16: 15.7}  # of a product, whose factors are converted; on the simulated core
+_OF_TYPES: Mapping[DType, Mapping[str, Callable[[Site], float]]] = {
+    DType.F32: _FLOAT_MODELS,
+    **dict.fromkeys((DType.I8, DType.U8), _MODELS),
+    **{
+        half: {
+            "Conv": partial(_conv, each, each),
+            "Gemm": partial(_product, each),
+            "MatMul": partial(_product, each),
+        }
+        for half, each in _HALF_CYCLES.items()
+    },
 }
 _ALL_MODELS: Mapping[str, Callable[[Site], float]] = {
     "Concat": partial(_each, 5.0),

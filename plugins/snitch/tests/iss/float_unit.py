@@ -29,6 +29,9 @@ from float_numbers import (
     single,
     smaller,
 )
+from half_lanes import BOX as HALF_BOX
+from half_lanes import FORMATS as HALVES
+from half_lanes import from_single, lanes_of, to_single
 from streams import FaultError, Stream
 from timing import CLUSTER, Port, Timing
 
@@ -55,6 +58,7 @@ class Operation:
     from_integer: int = -1
     size: int = 0  # bytes, of loads and stores
     offset: int = 0
+    other: Callable[..., int] | None = None  # what it computes where floats of 16 bits have their other format
 
 
 @dataclass(frozen=True)
@@ -85,10 +89,10 @@ def decode(word: int) -> Operation:
     """FaultError for a word that this unit does not know."""
     opcode, rd, rs1, rs2 = word & 0x7F, word >> 7 & 31, word >> 15 & 31, word >> 20 & 31
     if opcode == LOADS:
-        size, imm = {2: 4, 3: 8}[word >> 12 & 7], signed(word >> 20, 12)
+        size, imm = 1 << (word >> 12 & 7), signed(word >> 20, 12)
         return Operation("fl", (), rd, _boxed(size), LOAD_CYCLES, from_integer=rs1, size=size, offset=imm)
     if opcode == STORES:
-        size, imm = {2: 4, 3: 8}[word >> 12 & 7], signed(word >> 25 << 5 | rd, 12)
+        size, imm = 1 << (word >> 12 & 7), signed(word >> 25 << 5 | rd, 12)
         return Operation("fs", (rs2,), -1, lambda value: value, 1, from_integer=rs1, size=size, offset=imm)
     found = _vector(word) if opcode == VECTOR else _fused(word) if opcode in FUSED else _plain(word)
     if found is None:
@@ -97,7 +101,8 @@ def decode(word: int) -> Operation:
 
 
 def _boxed(size: int) -> Callable[[int], int]:
-    return (lambda value: value | BOX) if size == 4 else (lambda value: value)
+    above = {2: HALF_BOX, 4: BOX, 8: 0}[size]
+    return lambda value: value | above
 
 
 def _fused(word: int) -> Operation:
@@ -112,7 +117,20 @@ def _fused(word: int) -> Operation:
     return Operation("fmadd", reads, word >> 7 & 31, compute, FUSED_CYCLES, products=1)
 
 
+def _half(word: int) -> Operation | None:
+    """Conversions from and to floats of 16 bits."""
+    names = {(0x20, 2): ("fcvt.s.h", to_single), (0x22, 0): ("fcvt.h.s", from_single)}
+    found = names.get((word >> 25, word >> 20 & 31))
+    if found is None:
+        return None
+    name, convert = found
+    compute, other = map(convert, HALVES)
+    return Operation(name, (word >> 15 & 31,), word >> 7 & 31, compute, SIMPLE_CYCLES, other=other)
+
+
 def _plain(word: int) -> Operation | None:
+    if word >> 25 == 0x22 or (word >> 25, word >> 20 & 31) == (0x20, 2):
+        return _half(word)
     form, group, rs1, rs2 = FORMATS[word >> 25 & 3], word >> 27, word >> 15 & 31, word >> 20 & 31
     kind, rd = word >> 12 & 7, word >> 7 & 31
     get, put = form.get, form.put
@@ -180,8 +198,10 @@ _LANES: dict[int, tuple[str, Callable[[float, float], float], int]] = {
 
 
 def _vector(word: int) -> Operation | None:
-    """Two float32; funct3 0: of both registers, 4: of the second register the lower one twice."""
+    """Two float32; funct3 0: of both registers, 4: of the second one the lower one twice. 2, 6: four of 16 bits."""
     group, rs1, rs2, rd, kind = word >> 25 & 31, word >> 15 & 31, word >> 20 & 31, word >> 7 & 31, word >> 12 & 7
+    if kind in (2, 6):
+        return _half_lanes(group, (rs1, rs2), rd, repeated=kind == 6)
     if kind not in (0, 4):
         return None
     other = (lambda b: b) if kind == 0 else (lambda b: (b & 0xFFFFFFFF) * 0x1_00000001)
@@ -207,6 +227,15 @@ def _vector(word: int) -> Operation | None:
     return Operation(name, (rs1, rs2), rd, both, cycles, products=2 * (name == "vfmul.s"))
 
 
+def _half_lanes(group: int, reads: tuple[int, ...], rd: int, *, repeated: bool) -> Operation | None:
+    found, other = (lanes_of(group, form, repeated=repeated) for form in HALVES)
+    if found is None or other is None:
+        return None
+    cycles = SIMPLE_CYCLES if group in (5, 6) else FUSED_CYCLES
+    given = (*reads, rd) if group == 8 else reads
+    return Operation(found[0], given, rd, found[1], cycles, products=4 * (group in (3, 8)), other=other[1])
+
+
 class FloatUnit:
     """Of one core. `load` and `store` reach its memory; times are cycles since reset."""
 
@@ -219,6 +248,7 @@ class FloatUnit:
         self.ready = [0] * 32
         self.streams = [Stream(number) for number in range(3)]
         self.streaming = False
+        self.other_halves = False  # floats of 16 bits are bfloat16
         self.arriving = 0  # when the last element of a stream is in memory
         self.free = 0  # when the next instruction may leave the queue
         self.left: deque[int] = deque([0] * QUEUE, maxlen=QUEUE)  # when the last ones did
@@ -309,7 +339,7 @@ class FloatUnit:
         """Cycles until the next instruction may leave the queue."""
         if operation.name == "fminmax":
             return self.timing.limits
-        return self.timing.packed_limits if operation.name in ("vfmin.s", "vfmax.s") else 1
+        return self.timing.packed_limits if operation.name in ("vfmin.s", "vfmax.s", "vfmin.h", "vfmax.h") else 1
 
     def _finish(self, operation: Operation, value: int, values: list[int], start: int) -> int:
         if operation.size:
@@ -321,7 +351,8 @@ class FloatUnit:
             values = [self.load(address, operation.size)]
         elif operation.from_integer >= 0:
             values = [value]
-        result = operation.compute(*values)
+        compute = operation.other if self.other_halves and operation.other else operation.compute
+        result = compute(*values)
         if operation.to_integer >= 0:
             self.free = max(self.free, start + operation.cycles)
             return result

@@ -18,7 +18,7 @@ from timing import CLUSTER, Timing
 MASK = 0xFFFFFFFF
 DIVIDE_CYCLES = 20
 PRODUCTS = tuple((1, kind) for kind in range(4))
-MHARTID, MCYCLE, STREAMS, BARRIER = 0xF14, 0xB00, 0x7C0, 0x7C2
+MHARTID, MCYCLE, STREAMS, BARRIER, HALVES = 0xF14, 0xB00, 0x7C0, 0x7C2, 0x800
 Step = Callable[[], int]  # executes, returns the next address
 
 
@@ -301,6 +301,9 @@ def _control(core: Core, word: int, pc: int) -> Step | None:
         if register == STREAMS and kind in (6, 7) and a == 1:
             core.floats.demand_idle(core.cycles)
             core.floats.switch(kind == 6, core.cycles)
+        elif register == HALVES and kind in (1, 5):
+            core.floats.demand_idle(core.cycles)
+            core.floats.other_halves = (core.x[a] if kind == 1 else a) == 3
         elif register == BARRIER:
             core.cycles = core.finish()
             core.waits = True

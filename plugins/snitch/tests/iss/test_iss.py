@@ -6,8 +6,10 @@ import math
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import float_numbers as floats
+import ml_dtypes
 import numpy as np
 import pytest
 from snitch_run import CODE, GCC, Memory, called, image_of
@@ -129,6 +131,57 @@ def test_two_lanes(function: str, run: Callable[..., tuple[Memory, object]]) -> 
     memory, _ = run(body, values.tobytes())
     found = np.frombuffer(memory.read(PLACE + 24, 8), np.float32)
     np.testing.assert_array_equal(found, LANES[function](values[:2], values[2:4], values[4:]))
+
+
+HALF_LANES = {
+    "0x41": lambda a, b, c: a + b,
+    "0x42": lambda a, b, c: a - b,
+    "0x43": lambda a, b, c: a * b,
+    "0x45": lambda a, b, c: np.minimum(a, b),
+    "0x46": lambda a, b, c: np.maximum(a, b),
+    "0x48": lambda a, b, c: a * b + c,
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16], ids=["float16", "bfloat16"])
+@pytest.mark.parametrize("function", HALF_LANES)
+def test_four_lanes(function: str, dtype: Any, run: Callable[..., tuple[Memory, object]]) -> None:
+    """Rounded once, as from float64."""
+    body = f"""
+    CSR("csrwi 0x800, {3 * (dtype is not np.float16)}");
+    __asm__ volatile("fld fa1, 0(%0)\\nfld fa2, 8(%0)\\nfld fa3, 16(%0)\\n.insn r 0x33, 2, {function}, fa3, fa1, fa2\\n"
+                     "fsd fa3, 24(%0)" :: "r"(place) : "fa1", "fa2", "fa3", "memory");
+    SETTLE();
+    CSR("csrwi 0x800, 0");
+    """
+    values = np.array([1.5, -2.25, 3e4, 0.1, 7.0, -1.0, 4e4, 3e-7, 0.5, 2.0, -1e3, 1.0]).astype(dtype)
+    memory, _ = run(body, values.tobytes())
+    found = np.frombuffer(memory.read(PLACE + 24, 8), dtype)
+    with np.errstate(over="ignore"):
+        expected = HALF_LANES[function](*values.astype(np.float64).reshape(3, 4)).astype(dtype)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16], ids=["float16", "bfloat16"])
+def test_conversions_of_halves(dtype: Any, run: Callable[..., tuple[Memory, object]]) -> None:
+    """Ties go to the even one, what is too large becomes infinite."""
+    body = f"""
+    CSR("csrwi 0x800, {3 * (dtype is not np.float16)}");
+    for (int i = 0; i < 6; ++i) {{
+        __asm__ volatile("flw fa1, 0(%0)\\n.insn r 0x53, 0, 0x22, fa1, fa1, x0\\n.insn s 0x27, 1, fa1, 24(%1)\\n"
+                         ".insn i 0x07, 1, fa2, 24(%1)\\n.insn r 0x53, 0, 0x20, fa2, fa2, x2\\nfsw fa2, 36(%0)"
+                         :: "r"(place + 4 * i), "r"(place + 2 * i) : "fa1", "fa2", "memory");
+    }}
+    SETTLE();
+    CSR("csrwi 0x800, 0");
+    """
+    step = np.finfo(np.float16).eps if dtype is np.float16 else 2.0**-7
+    values = np.array([1 + step / 2, 1 + 1.5 * step, -0.0, 3.4e38, 0.1, 1e-7], np.float32)
+    memory, _ = run(body, values.tobytes())
+    stored = np.frombuffer(memory.read(PLACE + 24, 12), dtype)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(stored, values.astype(dtype))
+    np.testing.assert_array_equal(np.frombuffer(memory.read(PLACE + 36, 24), np.float32), stored.astype(np.float32))
 
 
 def test_elements_in_four_dimensions() -> None:

@@ -13,6 +13,7 @@ from snitch_run import run_on_iss
 from timing import GVSOC
 
 from tilewright.api.testing import STRICT, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
+from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.layer import layer_of
 from tilewright.operators.conv import CONV, CONV_F32
@@ -34,6 +35,7 @@ class Case:
     pad: int
     stride: int = 1
     dilation: int = 1
+    dtype: DType = DType.F32
 
     def __str__(self) -> str:
         return self.name
@@ -41,7 +43,7 @@ class Case:
     def made(self) -> tuple[Site, list[Array | None]]:
         rng, rank = np.random.default_rng(3), len(self.image)
         inputs: list[Array | None] = [
-            rng.standard_normal(shape).astype(np.float32)
+            rng.standard_normal(shape).astype(self.dtype.numpy)
             for shape in ((1, self.channels, *self.image), (self.outputs, self.channels, *self.taps), (self.outputs,))
         ]
         attributes: dict[str, Attribute] = {
@@ -56,6 +58,15 @@ CASES = (
     Case("one channel, every second", 1, 8, (9, 9), (5, 5), 2, stride=2),
     Case("apart", 4, 3, (9, 8), (3, 2), 1, dilation=2),
     Case("over time", 3, 5, (19,), (4,), 2),
+    *(
+        case
+        for dtype in (DType.F16, DType.BF16)
+        for case in (
+            Case(f"{dtype.value}, even", 8, 9, (7, 10), (3, 3), 1, dtype=dtype),
+            Case(f"{dtype.value}, apart", 3, 4, (9, 8), (3, 2), 1, dilation=2, dtype=dtype),
+            Case(f"{dtype.value}, over time", 5, 5, (19,), (4,), 2, stride=2, dtype=dtype),
+        )
+    ),
 )
 
 
@@ -81,9 +92,21 @@ def test_with_streams(case: Case, tmp_path: Path, tool: Callable[[str], str]) ->
     assert found.counts["vfmac.s"] > 0
 
 
-def test_as_fast_as_estimated_and_faster_than_portable_c(tmp_path: Path, tool: Callable[[str], str]) -> None:
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("first layer", 3, 16, (3, 16), (3, 3), 1),
+        Case("first layer, f16", 3, 16, (3, 16), (3, 3), 1, dtype=DType.F16),
+        Case("more channels, f16", 16, 32, (2, 16), (3, 3), 1, dtype=DType.F16),
+        Case("one tap, bf16", 32, 32, (2, 16), (1, 1), 0, dtype=DType.BF16),
+    ],
+    ids=str,
+)
+def test_as_fast_as_estimated_and_faster_than_portable_c(
+    case: Case, tmp_path: Path, tool: Callable[[str], str]
+) -> None:
     tool("riscv64-unknown-elf-gcc")
-    site, inputs = Case("first layer", 3, 16, (3, 16), (3, 3), 1).made()
+    site, inputs = case.made()
     found = run_on_iss(CONV, COLUMNS, site, inputs, tmp_path)
     assert COLUMNS.cycles is not None
     on_gvsoc = run_on_iss(CONV, COLUMNS, site, inputs, tmp_path, timing=GVSOC)

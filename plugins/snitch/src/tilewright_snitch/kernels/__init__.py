@@ -9,6 +9,7 @@ from tilewright_snitch.kernels import (
     elements,
     functions,
     grouped,
+    halves,
     integer_products,
     lanes,
     products,
@@ -18,6 +19,7 @@ from tilewright_snitch.kernels import (
 
 KERNELS: tuple[Kernel, ...] = (
     *products.KERNELS,
+    *halves.KERNELS,
     *lanes.KERNELS,
     *conv.KERNELS,
     *columns.KERNELS,

@@ -15,6 +15,7 @@ MARKS = ("fs4", "fs5", "fs6", "fs7")  # 0 as long as nothing infinite, and no Na
 LIMITS = ("ft10", "ft11")
 ZERO = "fs3"
 VALUE = FACTOR = LOWEST = "fs8"  # one value for all; what sums are multiplied by; what maxima begin with
+PACKED = {"s": "", "h": "_H"}  # endings of macros
 CLOBBERED = ("ft0", "ft1", "ft2", *SUMS, *OTHERS)
 
 
@@ -61,46 +62,49 @@ def _finish(width: int, kind: str, bias: bool, clip: str, dense: bool) -> Iterat
             yield "add %[y], %[y], %[y_step]"
 
 
-def element_lines(op: str, clip: str, register: str, *, double: bool) -> tuple[str, ...]:
-    """C strings of a repetition: one element of each stream without a clip, four at a time with one.
+def element_lines(op: str, clip: str, register: str, *, kind: str) -> tuple[str, ...]:
+    """C strings of a repetition: one word of each stream without a clip, four at a time with one.
 
+    `kind`: "d" (one float64), "s" (two float32) or "h" (four of 16 bits).
     `op`: "add", "sub", "mul", or "clip" (of one stream, which gives each element twice).
     `register`: "a" or "b" where that is one value, in `VALUE`.
     """
     if op == "clip":
-        return _limit_lines(clip, double=double)
+        return _limit_lines(clip, kind=kind)
     streams = [one for one in "ab" if one != register]
     a, b = (VALUE if one == register else f"ft{streams.index(one)}" for one in "ab")
     if clip == "none":
-        return (_line(op, "ft2", a, b, double=double),)
+        return (_line(op, "ft2", a, b, kind=kind),)
     registers = SUMS[: len(MARKS)]
-    lines = [_line(op, one, a, b, double=double) for one in registers]
-    lines += [_marked(mark, one, double=double) for one, mark in zip(registers, MARKS, strict=True)]
+    lines = [_line(op, one, a, b, kind=kind) for one in registers]
+    lines += [_marked(mark, one, kind=kind) for one, mark in zip(registers, MARKS, strict=True)]
     if clip == "both":
-        lines += [_line("max", one, one, LIMITS[0], double=double) for one in registers]
+        lines += [_line("max", one, one, LIMITS[0], kind=kind) for one in registers]
     last = ("max", LIMITS[0]) if clip == "low" else ("min", LIMITS[1])
-    return (*lines, *(_line(last[0], "ft2", one, last[1], double=double) for one in registers))
+    return (*lines, *(_line(last[0], "ft2", one, last[1], kind=kind) for one in registers))
 
 
-def _limit_lines(clip: str, *, double: bool) -> tuple[str, ...]:
+def _limit_lines(clip: str, *, kind: str) -> tuple[str, ...]:
     lines = []
     for one, mark in zip(SUMS, MARKS, strict=False):
-        lines.append(_line("add", mark, mark, "ft0", double=double))
-        lines.append(_line("max", "ft2" if clip == "low" else one, "ft0", LIMITS[0], double=double))
+        lines.append(_line("add", mark, mark, "ft0", kind=kind))
+        lines.append(_line("max", "ft2" if clip == "low" else one, "ft0", LIMITS[0], kind=kind))
     if clip == "both":
-        lines += [_line("min", "ft2", one, LIMITS[1], double=double) for one in SUMS[: len(MARKS)]]
+        lines += [_line("min", "ft2", one, LIMITS[1], kind=kind) for one in SUMS[: len(MARKS)]]
     return tuple(lines)
 
 
-def _marked(mark: str, one: str, *, double: bool) -> str:
+def _marked(mark: str, one: str, *, kind: str) -> str:
     """`mark` becomes NaN where `one` is infinite or NaN."""
-    return f'"fmadd.d {mark}, {one}, {ZERO}, {mark}\\n\\t"' if double else f"TW_SN_VFMAC({mark}, {one}, {ZERO})"
+    if kind == "d":
+        return f'"fmadd.d {mark}, {one}, {ZERO}, {mark}\\n\\t"'
+    return f"TW_SN_VFMAC{PACKED[kind]}({mark}, {one}, {ZERO})"
 
 
-def _line(name: str, *registers: str, double: bool) -> str:
-    if double:
+def _line(name: str, *registers: str, kind: str) -> str:
+    if kind == "d":
         return f'"f{name}.d {", ".join(registers)}\\n\\t"'
-    return f"TW_SN_VF{name.upper()}({', '.join(registers)})"
+    return f"TW_SN_VF{name.upper()}{PACKED[kind]}({', '.join(registers)})"
 
 
 def tap_lines(width: int, kind: str, clip: str) -> tuple[str, ...]:
@@ -117,7 +121,7 @@ def tap_lines(width: int, kind: str, clip: str) -> tuple[str, ...]:
     return (
         *begin[kind],
         *_repeated(_tap_lines(sums, kind)),
-        *([_line("mul", one, one, FACTOR, double=False) for one in sums] if kind == "sum" else []),
+        *([_line("mul", one, one, FACTOR, kind="s") for one in sums] if kind == "sum" else []),
         *_clip_lines(sums, clip),
         *(f'"fsd {one}, {8 * at}(%[y])\\n\\t"' for at, one in enumerate(sums)),
     )
@@ -131,22 +135,22 @@ def _tap_lines(sums: tuple[str, ...], kind: str) -> list[str]:
     if kind == "products":
         return [f"TW_SN_VFMAC({one}, ft0, ft1)" for one in sums]
     if kind == "sum":
-        return [_line("add", one, one, "ft0", double=False) for one in sums]
+        return [_line("add", one, one, "ft0", kind="s") for one in sums]
     marks = (MARKS * 2)[: len(sums)]
     pairs = zip(marks, sums, strict=True)
     return [
         line
         for mark, one in pairs
-        for line in (_line("add", mark, mark, "ft0", double=False), _line("max", one, one, "ft0", double=False))
+        for line in (_line("add", mark, mark, "ft0", kind="s"), _line("max", one, one, "ft0", kind="s"))
     ]
 
 
 def _clip_lines(sums: tuple[str, ...], clip: str) -> list[str]:
     if clip == "none":
         return []
-    lines = [_marked(MARKS[at % 4], one, double=False) for at, one in enumerate(sums)]
-    lines += [_line("max", one, one, LIMITS[0], double=False) for one in sums]
-    return lines + ([_line("min", one, one, LIMITS[1], double=False) for one in sums] if clip == "both" else [])
+    lines = [_marked(MARKS[at % 4], one, kind="s") for at, one in enumerate(sums)]
+    lines += [_line("max", one, one, LIMITS[0], kind="s") for one in sums]
+    return lines + ([_line("min", one, one, LIMITS[1], kind="s") for one in sums] if clip == "both" else [])
 
 
 A_REGISTERS = ("fs4", "fs5", "fs6", "fs7", "fs8", "fs9", "fs10", "fs11")
@@ -201,6 +205,6 @@ def _lane_clip(sums: list[str], clip: str) -> tuple[str, ...]:
     zero, *marks = A_REGISTERS[:5]
     lines = list(_texts([f"fcvt.d.w {one}, x0" for one in (zero, *marks)]))
     lines += [f"TW_SN_VFMAC({marks[at % 4]}, {one}, {zero})" for at, one in enumerate(sums)]
-    lines += [_line("max", one, one, LIMITS[0], double=False) for one in sums]
-    lines += [_line("min", one, one, LIMITS[1], double=False) for one in sums if clip == "both"]
-    return (*lines, *(_line("add", LANES_MARK, LANES_MARK, mark, double=False) for mark in marks))
+    lines += [_line("max", one, one, LIMITS[0], kind="s") for one in sums]
+    lines += [_line("min", one, one, LIMITS[1], kind="s") for one in sums if clip == "both"]
+    return (*lines, *(_line("add", LANES_MARK, LANES_MARK, mark, kind="s") for mark in marks))

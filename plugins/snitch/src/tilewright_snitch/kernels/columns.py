@@ -14,13 +14,14 @@ import numpy as np
 
 from tilewright.api import align_up
 from tilewright.api.graph import DType, Layout, Site, channels_last
-from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows
+from tilewright.api.kernel import Call, Kernel, Matched, Sections, TileShape, Windows
 from tilewright.api.operator import Access, parse_map
 from tilewright_snitch.kernels.conv import CONV_FIELDS, conv_values, conv_windows, two_axes
 from tilewright_snitch.kernels.costs import products_cycles
-from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, trips
+from tilewright_snitch.kernels.halves import HALVES, NARROW_CYCLES
+from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, element_texts, trips
 from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, short_of_streams
-from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.kernels.sources import c_section, c_template, half_sections
 from tilewright_snitch.machine import code_cycles
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ AT_ONCE = 8  # pixels
 COPY_CYCLES = 4.5  # of an element
 TAP_CYCLES = 14.5  # of a run of channels, beside its elements
 PIXEL_CYCLES = 137.0  # its place, and a call
+HALF_TAP_CYCLES, HALF_COPY_CYCLES = 26.0, 6.0  # the same where elements are widened
 
 
 def column_elements(site: Site) -> int:
@@ -41,21 +43,21 @@ def column_elements(site: Site) -> int:
 
 
 def _match(site: Site) -> Windows | str:
-    windows = conv_windows(site)
+    windows = conv_windows(site, halves=True)
     if isinstance(windows, str):
         return windows
-    return short_of_streams(column_elements(site), site.output.dtype) or windows
+    return short_of_streams(column_elements(site), site.output.dtype.computed_in) or windows
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
-    """W as [outputs, elements of a column]."""
+    """W as [outputs, elements of a column], in what sums are computed in."""
     weights, bias = site.constant(1), site.constant(2)
     if weights is None:
         return {}
-    rows = np.moveaxis(weights, 1, -1).reshape(len(weights), -1)
-    filled = np.zeros((len(weights), column_elements(site)), weights.dtype)
+    rows, real = np.moveaxis(weights, 1, -1).reshape(len(weights), -1), site.output.dtype.computed_in.numpy
+    filled = np.zeros((len(weights), column_elements(site)), real)
     filled[:, : rows.shape[1]] = rows
-    return {"W": filled} if bias is None else {"W": filled, "B": bias}
+    return {"W": filled} if bias is None else {"W": filled, "B": bias.astype(real)}
 
 
 def _access(site: Matched) -> Access:
@@ -77,8 +79,11 @@ def _requires(site: Site) -> Mapping[str, Layout]:
     return {"Y": channels_last(len(site.output.shape))}
 
 
-def _columns_bytes(site: Site) -> int:
-    return AT_ONCE * column_elements(site) * site.output.dtype.size_bytes
+def _scratch(tile: TileShape) -> int:
+    """Sums, columns, and results that are rounded later."""
+    dtype, elements = tile.site.output.dtype, column_elements(tile.site)
+    elements += trips(tile, "o") if dtype.is_half else 0
+    return LANES_BYTES + AT_ONCE * elements * dtype.computed_in.size_bytes
 
 
 def _cycles(tile: TileShape) -> float:
@@ -90,7 +95,9 @@ def _cycles(tile: TileShape) -> float:
     def products(pixels: int) -> float:
         return products_cycles(pixels, outputs, depth, double=double, bias=site.has_input(2), clip=clip)
 
-    copies = width * (PIXEL_CYCLES + TAP_CYCLES * taps + COPY_CYCLES * depth)
+    half = site.output.dtype.is_half
+    tap, each = (HALF_TAP_CYCLES, HALF_COPY_CYCLES) if half else (TAP_CYCLES, COPY_CYCLES)
+    copies = width * (PIXEL_CYCLES + tap * taps + each * depth + half * NARROW_CYCLES * outputs)
     rest = products(width % AT_ONCE) if width % AT_ONCE else 0.0
     return rows * (width // AT_ONCE * products(AT_ONCE) + rest + copies)
 
@@ -98,14 +105,22 @@ def _cycles(tile: TileShape) -> float:
 def _values(call: Call) -> Mapping[str, object]:
     site, x = call.site, call.operands["X"]
     values = conv_values(call, two_axes(site.analysis))
-    real = site.output.dtype.c_type
+    texts = element_texts(site.output.dtype)
     return {
         **values,
-        "function": f"{values['name']}_columns",
+        **texts,
+        "function": f"{values['name']}_columns{'_' + site.output.dtype.value if site.output.dtype.is_half else ''}",
         "at_once": AT_ONCE,
         "x_channel": x.strides[1],
-        "columns": f"({real} *)(void *)((uint8_t *){call.operands['scratch']} + {LANES_BYTES})",
+        "columns": f"({texts['type']} *)(void *)((uint8_t *){call.operands['scratch']} + {LANES_BYTES})",
     }
+
+
+def _source(values: Mapping[str, object]) -> Sections:
+    needs = (c_section("windows.h"), PRODUCTS)
+    if values["stored"] == values["type"]:
+        return (c_template("${function}", "columns.c.mako", *needs),)
+    return (*half_sections(str(values["kind"])), c_template("${function}", "columns.c.mako", *needs, HALVES))
 
 
 COLUMNS = Kernel(
@@ -116,13 +131,13 @@ COLUMNS = Kernel(
     access=_access,
     requires=_requires,
     pack=_pack,
-    scratch_bytes=lambda tile: LANES_BYTES + _columns_bytes(tile.site),
+    scratch_bytes=_scratch,
     memories={"W": NEAR},
     parallel=("h", "w", "o", "n"),
     cycles=_cycles,
     step_cycles=code_cycles(CODE_BYTES),
     values=_values,
-    source=lambda values: (c_template("${function}", "columns.c.mako", c_section("windows.h"), PRODUCTS),),
+    source=_source,
     call=f"${{function}}({CONV_FIELDS}, ${{x_channel}}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, "
     "${bias_pointer}, ${Y}, ${columns}, ${scratch});",
     includes=INCLUDES,

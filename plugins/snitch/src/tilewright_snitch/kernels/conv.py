@@ -13,7 +13,7 @@ from tilewright.api.graph import DType, Layout, Site, channels_last
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, windows_of
 from tilewright.api.operator import Access, parse_map
 from tilewright_snitch.kernels.costs import CALL_CYCLES, products_cycles
-from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, not_floats, trips
+from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, not_floats, not_halves, trips
 from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, products_values, short_of_streams
 from tilewright_snitch.kernels.sources import c_section, c_template
 from tilewright_snitch.machine import code_cycles
@@ -37,15 +37,16 @@ def two_axes(windows: Windows) -> Windows:
     )  # fmt: skip
 
 
-def conv_windows(site: Site, *, grouped: bool = False) -> Windows | str:
-    """The windows of a convolution that streams can compute, or why they cannot."""
+def conv_windows(site: Site, *, grouped: bool = False, halves: bool = False) -> Windows | str:
+    """The windows of a convolution that streams can compute, or why they cannot; `halves`: also of 16 bits."""
     if (site.node.integer("group", 1) != 1) is not grouped:
         return "has one group" if grouped else "has more than one group"
     if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
         return "weights and bias must be constants"
     if len(site.input(0).shape) not in (3, 4):
         return f"has {len(site.input(0).shape) - 2} spatial axes; 1 and 2 are supported"
-    return not_floats(site) or windows_of(site.node)
+    refused = not_halves(site) and not_floats(site) if halves else not_floats(site)
+    return refused or windows_of(site.node)
 
 
 def _match(site: Site) -> Windows | str:
@@ -139,13 +140,14 @@ def image_fields(call: Call, windows: Windows, *, channels: object, w_output: in
 
 
 def conv_values(call: Call, windows: Windows, *, deep: bool = False) -> dict[str, object]:
-    """What calls of convolutions need, streams from the image or from columns."""
+    """What calls of convolutions need, streams from the image or from columns. Results that are widened are dense."""
     y, bias, inputs = call.operands["Y"], "B" in call.operands, call.site.input(1).shape[1]
+    dense = y.strides[1] == 1 or y.dtype.is_half
     return {
-        **products_values(call.site, bias=bias, dense=y.strides[1] == 1, deep=deep),
+        **products_values(call.site, bias=bias, dense=dense, deep=deep),
         "fields": image_fields(call, windows, channels=inputs, w_output=call.operands["W"].strides[0]),
         "products": {"rows": 1, "outputs": y.extents[1], "c_row": 0, "c_output": 1, "y_output": y.strides[1]},
-        "bias_pointer": call.operands["B"] if bias else f"(const {y.dtype.c_type} *)0",
+        "bias_pointer": call.operands["B"] if bias else f"(const {y.dtype.computed_in.c_type} *)0",
     }
 
 

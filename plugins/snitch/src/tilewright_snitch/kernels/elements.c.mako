@@ -1,14 +1,16 @@
 <%doc>
-Needs function, type ("float", "double"), clip ("none", "low", "both"), expression (of a and b), inputs ("a", "b", or "a"
-alone), register (the input that is one value for all of a row, or ""), body (lines of a repetition), words (eight bytes of
+Needs function, type ("float", "double": of values), kind, stored (the C type in memory), load and rounded (between them),
+clip ("none", "low", "both"), expression (of a and b), inputs ("a", "b", or "a" alone), register (the input that is one value for all of a row, or ""), body (lines of a repetition), words (eight bytes of
 output in a repetition), repeat (how often more a stream gives an element), marks, zero, limits, value (registers), clobbered.
 </%doc>\
 <%
-    double = type == "double"
-    lanes = 1 if double else 2
-    size = 8 if double else 4
+    double, half = type == "double", stored == "uint16_t"
+    lanes = 1 if double else 4 if half else 2
+    size = 8 // lanes
     streamed = [one for one in inputs if one != register]
-    pair = "" if double else "tw_sn_pair"
+    pair = "" if double else "tw_sn_four" if half else "tw_sn_pair"
+    values = "".join(load(f"{one}[row * p->{one}_row + i * p->{one}_step]") + ", " for one in inputs)
+    apart = "tw_sn_quarters" if half else "tw_sn_halves"
     total = " + ".join(marks)
 %>\
 /* What there is to do: rows of `count` elements. Steps are in elements. */
@@ -35,12 +37,15 @@ TW_KERNEL ${type} ${function}_one(${"".join(f"{type} {one}, " for one in inputs)
 #ifdef TW_SN_STREAMS
 /* `rows` rows of `words` words, together a multiple of ${words}. Returns 0, or NaN where minima and maxima may have lost one. */
 TW_SN_APART ${type} ${function}_streams(const ${function}_rows *p, uint32_t words, uint32_t rows, ${type} low, ${type} high,
-        ${"".join(f"const {type} *{one}, " for one in inputs)}${type} *y)
+        ${"".join(f"const {stored} *{one}, " for one in inputs)}${stored} *y)
 {
     const uint32_t again = ${"words * rows" if words == 1 else f"words * rows / {words}u"} - 1u;
     const int32_t row = (int32_t)(words - 1u) * 8;
+% if half:
+    tw_sn_${kind}_mode(3u);
+% endif
 % if register:
-    register double given __asm__("${value}") = ${pair}(*${register});
+    register double given __asm__("${value}") = ${pair}(${load(f"*{register}")});
 % endif
 % if clip == "none":
     (void)low;
@@ -78,32 +83,35 @@ ${f', "f"({zero}), "f"(lowest)' if clip != "none" else ""}${', "f"(highest)' if 
     tw_sn_written();
     tw_sn_off();
 % if clip == "none":
-    return 0;
+    const ${type} wild = 0;
 % elif double:
-    return ${total};
+    const ${type} wild = ${total};
 % else:
-    return ${" + ".join(f"tw_sn_halves({mark})" for mark in marks)};
+    const ${type} wild = ${" + ".join(f"{apart}({mark})" for mark in marks)};
 % endif
+% if half:
+    tw_sn_${kind}_mode(0u);
+% endif
+    return wild;
 }
 
-TW_KERNEL int ${function}_near(${"".join(f"const {type} *{one}, " for one in streamed)}${type} *y)
+TW_KERNEL int ${function}_near(${"".join(f"const {stored} *{one}, " for one in streamed)}${stored} *y)
 {
     return ${" && ".join(f"tw_sn_near({one})" for one in (*streamed, "y"))};
 }
 #endif
 
 TW_KERNEL void ${function}_plain(const ${function}_rows *p, int32_t row, int32_t from, ${type} low, ${type} high,
-        ${"".join(f"const {type} *{one}, " for one in inputs)}${type} *y)
+        ${"".join(f"const {stored} *{one}, " for one in inputs)}${stored} *y)
 {
     for (int32_t i = from; i < p->count; ++i) {
-        y[row * p->y_row + i * p->y_step] = ${function}_one(
-                ${"".join(f"{one}[row * p->{one}_row + i * p->{one}_step], " for one in inputs)}low, high);
+        y[row * p->y_row + i * p->y_step] = ${rounded(f"{function}_one({values}low, high)")};
     }
 }
 
 /* y = ${expression}${"" if clip == "none" else ", clipped"}, element by element. */
 TW_SN_APART void ${function}(const ${function}_rows p, ${type} low, ${type} high,
-        ${"".join(f"const {type} *{one}, " for one in inputs)}${type} *y)
+        ${"".join(f"const {stored} *{one}, " for one in inputs)}${stored} *y)
 {
 #ifdef TW_SN_STREAMS
     if (${" && ".join(f"p.{one}_step == 1" for one in (*streamed, "y"))} && p.count >= ${words * lanes}) {
@@ -118,7 +126,7 @@ TW_SN_APART void ${function}(const ${function}_rows p, ${type} low, ${type} high
 % endif
         for (; done < p.rows; ++done) {
 % for one in (*inputs, "y"):
-            ${"" if one == "y" else "const "}${type} *const ${one}r = ${one} + done * p.${one}_row;
+            ${"" if one == "y" else "const "}${stored} *const ${one}r = ${one} + done * p.${one}_row;
 % endfor
             int32_t from = 0;
             if (${function}_near(${", ".join(f"{one}r" for one in (*streamed, "y"))})) {

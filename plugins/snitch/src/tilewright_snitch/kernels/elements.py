@@ -8,18 +8,19 @@ from collections.abc import Mapping
 from math import prod
 from types import MappingProxyType
 
-from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, TileShape, elementwise_walk, nest
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape, elementwise_walk, nest
 from tilewright_snitch.kernels import blocks
 from tilewright_snitch.kernels.costs import LIMIT_CYCLES, PACKED_LIMIT_CYCLES
-from tilewright_snitch.kernels.layers import NEAR, activation, not_floats
+from tilewright_snitch.kernels.layers import NEAR, WORD_KINDS, activation, element_texts, not_floats, not_halves
 from tilewright_snitch.kernels.products import INCLUDES
-from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.kernels.sources import HALF_MODE, c_section, c_template, half_sections
 from tilewright_snitch.machine import code_cycles
 
 _EXPRESSIONS: Mapping[str, str] = MappingProxyType({"Add": "a + b", "Sub": "a - b", "Mul": "a * b", "Clip": "a"})
 CODE_BYTES = 1800  # that a layer executes
 CALL_CYCLES, SETUP_CYCLES, ROW_CYCLES = 60.0, 110.0, 200.0
+HALF_CYCLES = 110.0  # of a set-up for floats of 16 bits: limits are spread, marks looked at, the format is said
 SHARED = ("_lead1", "_lead3", "_lead0", "*")  # among cores: channels last of all, whose neighbours a stream brings
 STREAMED = 4  # words of a stream in a repetition with a clip
 
@@ -31,7 +32,7 @@ def _clip(site: Site) -> tuple[str, Mapping[str, str]]:
 def _match(site: Site) -> str | None:
     if site.node.op == "Clip" and _clip(site)[0] == "none":
         return "has no limits"
-    return not_floats(site)
+    return not_floats(site) if not_halves(site) else None
 
 
 def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
@@ -51,10 +52,10 @@ def _words(site: Site) -> int:
 
 def _each(site: Site, operands: int) -> float:
     """Cycles of an element: its instructions, or what `operands` streams read through the core's one port."""
-    clip, double = ("none", "low", "both").index(_clip(site)[0]), site.output.dtype is DType.F64
-    limits = clip * (LIMIT_CYCLES if double else PACKED_LIMIT_CYCLES)
+    clip, lanes = ("none", "low", "both").index(_clip(site)[0]), 8 // site.output.dtype.size_bytes
+    limits = clip * (LIMIT_CYCLES if lanes == 1 else PACKED_LIMIT_CYCLES)
     each = limits + (operands if clip == 0 or site.node.op == "Clip" else 2)
-    return each / (1 if double else 2)
+    return each / lanes
 
 
 def _inner(site: Site) -> int:
@@ -73,12 +74,13 @@ def _cycles(tile: TileShape) -> float:
     scalar = any(prod(own.shape[-inner:]) == 1 < prod(extents[-inner:]) for own in site.inputs if own is not None)
     operands = len(site.inputs) - scalar
     rows = prod(extents[: max(len(extents) - inner - (not scalar), 0)])
-    return CALL_CYCLES + rows * (ROW_CYCLES if scalar else SETUP_CYCLES) + prod(extents) * _each(site, operands)
+    setup = (ROW_CYCLES if scalar else SETUP_CYCLES) + HALF_CYCLES * site.output.dtype.is_half
+    return CALL_CYCLES + rows * setup + prod(extents) * _each(site, operands)
 
 
 def _values(call: Call) -> Mapping[str, object]:
     site, dtype = call.site, call.site.output.dtype
-    (clip, limits), op, double = _clip(site), site.node.op.lower(), dtype is DType.F64
+    (clip, limits), op = _clip(site), site.node.op.lower()
     names = tuple(name for name in call.operands if name not in ("Y", "scratch"))
     loops = elementwise_walk(call.operands, "Y", names)
     inputs = ("a", "b")[: len(names)]
@@ -90,12 +92,12 @@ def _values(call: Call) -> Mapping[str, object]:
         fields |= {f"{own}_row": loops.steps[name][-2] if together == 2 else 0, f"{own}_step": loops.steps[name][-1]}
     return {
         "function": f"tw_sn_{dtype.value}_{op}_{clip}{f'_{register}' if register else ''}",
-        "type": dtype.c_type,
+        **element_texts(dtype),
         "clip": clip,
         "expression": _EXPRESSIONS[site.node.op],
         "inputs": inputs,
         "register": register,
-        "body": blocks.element_lines(op, clip, register, double=double),
+        "body": blocks.element_lines(op, clip, register, kind=WORD_KINDS[dtype]),
         "words": _words(site),
         "repeat": int(op == "clip"),
         "marks": blocks.MARKS,
@@ -111,6 +113,12 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+def _source(values: Mapping[str, object]) -> Sections:
+    if values["stored"] == values["type"]:
+        return (c_template("${function}", "elements.c.mako", c_section("streams.h")),)
+    return (*half_sections(str(values["kind"])), c_template("${function}", "elements.c.mako", HALF_MODE))
+
+
 def _kernel(op: str) -> Kernel:
     return Kernel(
         name=f"snitch.{op.lower()}",
@@ -123,7 +131,7 @@ def _kernel(op: str) -> Kernel:
         cycles=_cycles,
         step_cycles=code_cycles(CODE_BYTES),
         values=_values,
-        source=lambda values: (c_template("${function}", "elements.c.mako", c_section("streams.h")),),
+        source=_source,
         call="""\
 % for line in nest:
 ${line}

@@ -13,6 +13,8 @@ from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import TileShape
 
 FLOATS = (DType.F32, DType.F64)
+HALVES = (DType.F16, DType.BF16)
+WORD_KINDS = {DType.F64: "d", DType.F32: "s", DType.F16: "h", DType.BF16: "h"}  # what a register of eight bytes holds
 NEAR = ("tcdm",)  # streams are read from there only
 LANES_BYTES = 64  # of scratch: two sums of eight outputs
 
@@ -27,6 +29,26 @@ def not_floats(site: Site) -> str | None:
     return "has no elements" if any(0 in tensor.shape for tensor in tensors) else None
 
 
+def not_halves(site: Site) -> str | None:
+    """Why these are not all f16, or all bf16; None where they are."""
+    found = sorted({tensor.dtype.value for tensor in (*site.inputs, *site.outputs) if tensor is not None})
+    if len(found) > 1 or site.output.dtype not in HALVES:
+        return f"values must all be f16 or all bf16, found {', '.join(found)}"
+    return "has no elements" if 0 in (*site.input(0).shape, *site.output.shape) else None
+
+
+def element_texts(dtype: DType) -> dict[str, object]:
+    """For templates: the C type of values, that of elements in memory, and how C reads and writes one."""
+    half, kind = dtype.is_half, dtype.value
+    return {
+        "type": dtype.computed_in.c_type,
+        "stored": dtype.c_type,
+        "kind": kind,
+        "load": (lambda place: f"tw_f32_of_{kind}({place})") if half else str,
+        "rounded": (lambda value: f"tw_{kind}_of_f32({value})") if half else str,
+    }
+
+
 def c_float(value: float, dtype: DType) -> str:
     """A C constant with exactly the value's rounding to `dtype`."""
     if not math.isfinite(value):
@@ -39,7 +61,7 @@ def activation(site: Site, names: tuple[str, str] = ("clip_low", "clip_high")) -
 
     `names` are those of the limits among the attributes.
     """
-    dtype = site.output.dtype
+    dtype = site.output.dtype.computed_in
     high = float(dtype.numpy.type(site.node.number(names[1], math.inf)))
     low = min(float(dtype.numpy.type(site.node.number(names[0], -math.inf))), high)
     limits = {"low": c_float(low, dtype), "high": c_float(high, dtype)}

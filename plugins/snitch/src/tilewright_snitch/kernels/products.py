@@ -53,7 +53,8 @@ def _match_doubles(site: Site) -> str | None:
     return not_floats(site) or short_of_streams(site.input(0).shape[-1], site.output.dtype)
 
 
-def _gemm_access(site: Site) -> Access:
+def gemm_access(site: Site) -> Access:
+    """B as [N, K]."""
     a, y = site.input(0).shape, site.output.shape
     rows = [f"m{axis}" for axis in range(len(y) - 1)]
     shapes, bias = {"A": a, "B": (y[-1], a[-1]), "Y": y}, ""
@@ -65,29 +66,29 @@ def _gemm_access(site: Site) -> Access:
     return parse_map(text).bind(shapes)
 
 
-def _pack_gemm(site: Site) -> Mapping[str, Array]:
-    """B as [N, K] with alpha in it, C with beta in it."""
+def pack_gemm(site: Site) -> Mapping[str, Array]:
+    """B as [N, K] with alpha in it, C with beta in it; in what sums are computed in."""
     b, c = site.constant(1), site.constant(2)
     if b is None:
         return {}
-    real = site.output.dtype.numpy
+    real = site.output.dtype.computed_in.numpy
     alpha, beta = (np.asarray(site.node.number(name, 1.0), real) for name in ("alpha", "beta"))
-    matrix = np.multiply(b, alpha)
+    matrix = np.multiply(b.astype(real), alpha)
     packed: dict[str, Array] = {"B": np.ascontiguousarray(matrix if site.node.integer("transB") else matrix.T)}
-    return packed if c is None else {**packed, "C": np.multiply(c, beta)}
+    return packed if c is None else {**packed, "C": np.multiply(c.astype(real), beta)}
 
 
-def _weights_access(site: Site) -> Access:
+def weights_access(site: Site) -> Access:
     shapes = {"A": site.input(0).shape, "B": site.input(1).shape[::-1], "Y": site.output.shape}
     return parse_map("m n k : A[...,m,k] B[n,k] -> Y[...,m,n]").bind(shapes)
 
 
-def _pack_weights(site: Site) -> Mapping[str, Array]:
+def pack_weights(site: Site) -> Mapping[str, Array]:
     b = site.constant(1)
-    return {} if b is None else {"B": np.ascontiguousarray(b.T)}
+    return {} if b is None else {"B": np.ascontiguousarray(b.T.astype(site.output.dtype.computed_in.numpy))}
 
 
-def _weights_values(call: Call) -> Mapping[str, object]:
+def weights_values(call: Call) -> Mapping[str, object]:
     a, b, y = call.operands["A"], call.operands["B"], call.operands["Y"]
     steps = {"A": a.strides[:-1], "B": (0,) * (len(y.shape) - 1), "Y": y.strides[:-1]}
     return _values(call, steps, b.strides[1], b.strides[0])
@@ -101,7 +102,7 @@ def computed_values(call: Call) -> Mapping[str, object]:
 
 def products_values(site: Site, *, bias: bool, dense: bool, deep: bool = False) -> dict[str, object]:
     """What products.c needs of a layer."""
-    dtype, (clip, limits) = site.output.dtype, activation(site)
+    dtype, (clip, limits) = site.output.dtype.computed_in, activation(site)
     return {
         "name": f"tw_sn_{dtype.value}_products_{clip}_{int(bias)}{int(dense)}{'_deep' if deep else ''}",
         "type": dtype.c_type,
@@ -147,7 +148,7 @@ def _values(call: Call, steps: Mapping[str, tuple[int, ...]], b_depth: int, b_co
             "y_row": moves["Y"],
             "y_output": y.strides[-1],
         },
-        "c_pointer": f"{c}{outer.offsets['C']}" if c else f"(const {y.dtype.c_type} *)0",
+        "c_pointer": f"{c}{outer.offsets['C']}" if c else f"(const {call.site.output.dtype.computed_in.c_type} *)0",
         "nest": outer.headers,
         "at": outer.offsets,
     }
@@ -163,7 +164,7 @@ def _cycles(tile: TileShape) -> float:
 
 
 PRODUCTS = c_template("${name}", "products.c.mako", c_section("streams.h"), c_section("products.h"))
-_CALL = """\
+CALL = """\
 % for line in nest:
 ${line}
 % endfor
@@ -179,16 +180,16 @@ GEMM = Kernel(
     op="Gemm",
     target="snitch",
     match=_match_gemm,
-    access=_gemm_access,
-    pack=_pack_gemm,
+    access=gemm_access,
+    pack=pack_gemm,
     scratch_bytes=lambda tile: LANES_BYTES,
     memories={"A": NEAR, "B": NEAR},
     parallel=("*",),
     cycles=_cycles,
     step_cycles=code_cycles(CODE_BYTES),
-    values=_weights_values,
+    values=weights_values,
     source=lambda values: (PRODUCTS,),
-    call=_CALL,
+    call=CALL,
     includes=INCLUDES,
 )
 
@@ -197,16 +198,16 @@ MATMUL_WEIGHTS = Kernel(
     op="MatMul",
     target="snitch",
     match=_match_weights,
-    access=_weights_access,
-    pack=_pack_weights,
+    access=weights_access,
+    pack=pack_weights,
     scratch_bytes=lambda tile: LANES_BYTES,
     memories={"A": NEAR, "B": NEAR},
     parallel=("m", "n"),
     cycles=_cycles,
     step_cycles=code_cycles(CODE_BYTES),
-    values=_weights_values,
+    values=weights_values,
     source=lambda values: (PRODUCTS,),
-    call=_CALL,
+    call=CALL,
     includes=INCLUDES,
 )
 
@@ -222,7 +223,7 @@ MATMUL = Kernel(
     step_cycles=code_cycles(CODE_BYTES),
     values=computed_values,
     source=lambda values: (PRODUCTS,),
-    call=_CALL,
+    call=CALL,
     includes=INCLUDES,
 )
 

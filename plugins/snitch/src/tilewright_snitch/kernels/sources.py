@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.api.kernel import Section, SectionTemplate, section_file, template_file
+from tilewright.api.kernel import Section, SectionTemplate, c_functions, section_file, template_file
 
 _PACKAGE = "tilewright_snitch.kernels"
 
@@ -15,3 +15,11 @@ def c_section(name: str) -> Section:
 def c_template(name: str, file: str, *needs: Section | SectionTemplate) -> SectionTemplate:
     """The section that the Mako in a file beside this module makes; `name` (Mako) is what it defines."""
     return template_file(_PACKAGE, file, name, needs)
+
+
+def half_sections(kind: str) -> tuple[Section, ...]:
+    """Functions of portable C that read and write floats of 16 bits ("f16" or "bf16")."""
+    return c_functions(f"tw_f32_of_{kind}() tw_{kind}_of_f32()")
+
+
+HALF_MODE = c_template("tw_sn_${kind}_mode", "half_mode.c.mako", c_section("streams.h"))

@@ -25,6 +25,18 @@
 #  define TW_SN_VFMAC_R(rd, rs1, rs2) ".insn r 0x33, 4, 0x48, " #rd ", " #rs1 ", " #rs2 "\n\t" /* rs2: the lower half twice */
 #  define TW_SN_VFMIN(rd, rs1, rs2) ".insn r 0x33, 0, 0x45, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_SN_VFMAX(rd, rs1, rs2) ".insn r 0x33, 0, 0x46, " #rd ", " #rs1 ", " #rs2 "\n\t"
+/* The same of four floats of 16 bits. */
+#  define TW_SN_VFADD_H(rd, rs1, rs2) ".insn r 0x33, 2, 0x41, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_SN_VFSUB_H(rd, rs1, rs2) ".insn r 0x33, 2, 0x42, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_SN_VFMUL_H(rd, rs1, rs2) ".insn r 0x33, 2, 0x43, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_SN_VFMAC_H(rd, rs1, rs2) ".insn r 0x33, 2, 0x48, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_SN_VFMIN_H(rd, rs1, rs2) ".insn r 0x33, 2, 0x45, " #rd ", " #rs1 ", " #rs2 "\n\t"
+#  define TW_SN_VFMAX_H(rd, rs1, rs2) ".insn r 0x33, 2, 0x46, " #rd ", " #rs1 ", " #rs2 "\n\t"
+/* Floats of 16 bits: flh, fsh, fcvt.s.h and fcvt.h.s (to the nearest), of registers that are C strings. */
+#  define TW_SN_FLH(rd, place) ".insn i 0x07, 1, " rd ", " place "\n\t"
+#  define TW_SN_FSH(rs, place) ".insn s 0x27, 1, " rs ", " place "\n\t"
+#  define TW_SN_WIDE(rd) ".insn r 0x53, 0, 0x20, " rd ", " rd ", x2\n\t"
+#  define TW_SN_NARROW(rd) ".insn r 0x53, 0, 0x22, " rd ", " rd ", x0\n\t"
 
 /* Streams are read from TCDM only, eight bytes at a time. */
 TW_KERNEL int tw_sn_near(const void *pointer)
@@ -60,6 +72,31 @@ TW_KERNEL float tw_sn_halves(double both)
     float upper;
     const float lower = tw_sn_apart(both, &upper);
     return lower + upper;
+}
+
+/* Four times the same value, rounded to 16 bits. The float unit alone writes and reads it: its path to memory is its own. */
+TW_KERNEL double tw_sn_four(float value)
+{
+    double all, room;
+    __asm__ volatile(TW_SN_NARROW("%1") TW_SN_FSH("%1", "0(%2)") TW_SN_FSH("%1", "2(%2)") TW_SN_FSH("%1", "4(%2)")
+                     TW_SN_FSH("%1", "6(%2)") "fld %0, 0(%2)"
+                     : "=f"(all), "+&f"(value)
+                     : "r"(&room)
+                     : "memory");
+    return all;
+}
+
+/* The sum of four floats of 16 bits. */
+TW_KERNEL float tw_sn_quarters(double all)
+{
+    double room;
+    float one, two, three, four;
+    __asm__ volatile("fsd %4, 0(%5)\n\t" TW_SN_FLH("%0", "0(%5)") TW_SN_FLH("%1", "2(%5)") TW_SN_FLH("%2", "4(%5)")
+                     TW_SN_FLH("%3", "6(%5)") TW_SN_WIDE("%0") TW_SN_WIDE("%1") TW_SN_WIDE("%2") TW_SN_WIDE("%3")
+                     : "=&f"(one), "=&f"(two), "=&f"(three), "=&f"(four)
+                     : "f"(all), "r"(&room)
+                     : "memory");
+    return (one + two) + (three + four);
 }
 
 /* Until the float unit has done all that it was given. */

@@ -1,0 +1,113 @@
+"""Knows how the cluster multiplies matrices of float16 and bfloat16: by streams of float32, which weights are kept as.
+Does not know the instructions of a block.
+
+A row is widened into scratch, its results are rounded once: each element takes three instructions. Products that
+expand (vfdotpex.s.h) would need neither; GVSoC gives them to the integer core, which has other registers, so that
+neither streams nor repetition reach them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape
+from tilewright_snitch.kernels.costs import products_cycles
+from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, not_halves, trips
+from tilewright_snitch.kernels.products import (
+    CALL,
+    INCLUDES,
+    PRODUCTS,
+    gemm_access,
+    pack_gemm,
+    pack_weights,
+    short_of_streams,
+    weights_access,
+    weights_values,
+)
+from tilewright_snitch.kernels.sources import HALF_MODE, c_template, half_sections
+from tilewright_snitch.machine import code_cycles
+
+CODE_BYTES = 3400  # that a layer executes
+AT_ONCE = 8  # rows
+WIDEN_CYCLES, NARROW_CYCLES = 5.0, 5.0  # of an element
+ROW_CYCLES = 60.0  # of a row, beside its elements
+CALL_CYCLES = 150.0
+
+
+def _match(site: Site) -> str | None:
+    if site.constant(1) is None or (len(site.inputs) > 2 and site.has_input(2) and site.constant(2) is None):
+        return "weights and bias must be constants"
+    if len(site.input(1).shape) != 2:
+        return "B is not a constant matrix"
+    return not_halves(site) or short_of_streams(site.input(0).shape[-1], DType.F32)
+
+
+def _rows(tile: TileShape) -> int:
+    return trips(tile, *(name for name in tile.box if name not in ("n", "k")))
+
+
+def _scratch(tile: TileShape) -> int:
+    rows = min(_rows(tile), AT_ONCE)
+    return LANES_BYTES + 4 * rows * (tile.site.input(0).shape[-1] + trips(tile, "n"))
+
+
+def _cycles(tile: TileShape) -> float:
+    site, rows, outputs = tile.site, _rows(tile), trips(tile, "n")
+    depth, clip = site.input(0).shape[-1], ("none", "low", "both").index(activation(site)[0])
+    bias = len(site.inputs) > 2 and site.has_input(2)
+    total = rows * (ROW_CYCLES + WIDEN_CYCLES * depth + NARROW_CYCLES * outputs)
+    for together, count in ((AT_ONCE, rows // AT_ONCE), (rows % AT_ONCE, int(rows % AT_ONCE > 0))):
+        total += count * (CALL_CYCLES + products_cycles(together, outputs, depth, double=False, bias=bias, clip=clip))
+    return total
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    values, kind = weights_values(call), call.site.output.dtype.value
+    return {**values, "kind": kind, "function": f"{values['name']}_{kind}", "at_once": AT_ONCE}
+
+
+def _source(values: Mapping[str, object]) -> Sections:
+    return (*half_sections(str(values["kind"])), HALF_PRODUCTS)
+
+
+HALVES = c_template("tw_sn_${kind}_widen", "halves.c.mako", HALF_MODE)
+HALF_PRODUCTS = c_template("${function}", "half_products.c.mako", HALVES, PRODUCTS)
+
+GEMM = Kernel(
+    name="snitch.gemm_halves",
+    op="Gemm",
+    target="snitch",
+    match=_match,
+    access=gemm_access,
+    pack=pack_gemm,
+    scratch_bytes=_scratch,
+    memories={"A": NEAR, "B": NEAR},
+    parallel=("*",),
+    cycles=_cycles,
+    step_cycles=code_cycles(CODE_BYTES),
+    values=_values,
+    source=_source,
+    call=CALL.replace("${name}(", "${function}("),
+    includes=INCLUDES,
+)
+
+MATMUL = Kernel(
+    name="snitch.matmul_halves",
+    op="MatMul",
+    target="snitch",
+    match=_match,
+    access=weights_access,
+    pack=pack_weights,
+    scratch_bytes=_scratch,
+    memories={"A": NEAR, "B": NEAR},
+    parallel=("m", "n"),
+    cycles=_cycles,
+    step_cycles=code_cycles(CODE_BYTES),
+    values=_values,
+    source=_source,
+    call=CALL.replace("${name}(", "${function}("),
+    includes=INCLUDES,
+)
+
+KERNELS = (GEMM, MATMUL)
