@@ -64,9 +64,11 @@ def floats(op: str, *shapes: tuple[int, ...], **attributes: Attribute) -> Layer:
     return site_of(OPERATORS[op], inputs, attributes, tuple(range(1, len(shapes)))), inputs
 
 
-def halves(operator: Operator, dtype: DType, *shapes: tuple[int, ...], **attributes: Attribute) -> Layer:
+def halves(
+    operator: Operator, dtype: DType, *shapes: tuple[int, ...], constant: bool = True, **attributes: Attribute
+) -> Layer:
     inputs: list[Array | None] = [real(*shape).astype(dtype.numpy) for shape in shapes]
-    return site_of(operator, inputs, attributes, () if operator is ADD else (1, 2)[: len(shapes) - 1]), inputs
+    return site_of(operator, inputs, attributes, tuple(range(1, len(shapes))) if constant else ()), inputs
 
 
 INTEGERS = [products(10, 96, 40), products(37, 64, 24), products(8, 66, 62)]
@@ -85,7 +87,8 @@ HALVES = [
     for layer in (
         halves(GEMM, dtype, (21, 40), (40, 27), (27,), clip_low=0.0),
         halves(MATMUL, dtype, (2, 9, 24), (24, 18)),
-        halves(ADD, dtype, (12, 50), (12, 50), clip_low=0.0),
+        halves(MATMUL, dtype, (2, 11, 24), (2, 24, 21), constant=False),
+        halves(ADD, dtype, (12, 50), (12, 50), constant=False, clip_low=0.0),
         halves(CONV, dtype, (1, 5, 9, 7), (12, 5, 3, 3), (12,), **WINDOW, group=1),
     )
 ]
