@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import tilewright.operators
 from tilewright import builtin
-from tilewright.operators.families import FAMILIES
 from tilewright.plugins import examine_all
 
 
 def test_the_core_is_a_healthy_plugin_of_itself() -> None:
     report = next(report for report in examine_all() if report.package == "tilewright")
     assert (report.status, report.detail) == ("ok", "")
-
-
-def test_every_family_is_listed() -> None:
-    folder = Path(tilewright.operators.__file__).parent
-    found = {
-        ".".join(("tilewright.operators", *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__")
-        for path in folder.rglob("*.py")
-        if "\nOPERATORS" in path.read_text(encoding="utf-8")
-    }
-    assert found == set(FAMILIES)
 
 
 def test_every_operator_has_a_portable_kernel() -> None:

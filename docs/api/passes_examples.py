@@ -96,7 +96,7 @@ assert list(replace(step, body=(), parts=(fetch,)).statements) == []
 # The memories that the program uses, and where inputs and outputs are.
 pool: ProgramPool = program.pools[0]
 port: Port = program.inputs[0]
-assert port.rows is None and PortRows(count=8, blocks=3, piece_bytes=8).size_bytes == 24
+assert port.rows is None and PortRows(count=8, blocks=3, piece_bytes=8, step=0).size_bytes == 24
 assert port.pool == pool.base
 assert port.offset_bytes + port.tensor.size_bytes <= pool.size_bytes
 

@@ -14,7 +14,7 @@ from tilewright.config.memory_pools import parse_pool
 from tilewright.config.options import Options
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.rounding import align_up
-from tilewright.multi_model.manifest import GroupFile, deployments, group_files, read_group, shared_pools
+from tilewright.multi_model.manifest import GroupFile, deployments, group_files, shared_pools
 from tilewright.multi_model.shared_pools import SharedPool, soft_warnings
 from tilewright.snapshot.atomic_folder import write_folder
 from tilewright.validate.reference import run as run_reference
@@ -140,42 +140,6 @@ def test_a_group_that_does_not_fit_says_who_needs_what() -> None:
     assert "one, two" in str(caught.value)
 
 
-def test_the_file_is_read(tmp_path: Path) -> None:
-    file = tmp_path / "app.toml"
-    file.write_text(
-        'target = "generic"\nconcurrent = [["kws", "vww"]]\n[models]\nkws = "kws.onnx"\nvww = "vww.onnx"\n',
-        encoding="utf-8",
-    )
-    group = read_group(file)
-    assert group.name == "app"
-    assert group.models == {"kws": tmp_path / "kws.onnx", "vww": tmp_path / "vww.onnx"}
-    assert group.concurrent == (("kws", "vww"),)
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        ("target = ", "Invalid"),
-        ('target = "generic"', "table [models]"),
-        ('target = "generic"\ntypo = 1\n[models]\na = "a.onnx"', "'typo' is no key"),
-        ('target = "generic"\nconcurrent = [["a", "b"]]\n[models]\na = "a.onnx"', "names 'b'"),
-        ('target = "generic"\n[models]\nint = "a.onnx"', "'int' cannot begin"),
-        ('target = "generic"\n[models]\na = 3', "models.a must be"),
-        ('target = "generic"\n[models.a]\nfile = "a.onnx"\nspeed = 1', "no key 'speed'"),
-        ('target = "generic"\n[models.a]\nfile = "a.onnx"\nstate = "h:h"', "must be a list"),
-        ('target = "generic"\n[models.a]\nfile = "a.onnx"\nio = { x = "mine" }', "pool or user"),
-        ('target = "generic"\n[models.a]\nfile = "a.onnx"\npin = ["x"]', "table of names"),
-    ],
-)
-def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, content: str, reason: str) -> None:
-    file = tmp_path / "app.toml"
-    file.write_text(content, encoding="utf-8")
-    with pytest.raises(TilewrightError) as caught:
-        read_group(file)
-    assert caught.value.code == "TW1410"
-    assert reason in str(caught.value)
-
-
 def test_the_command_writes_every_model_and_what_they_share(tmp_path: Path, tool: Callable[[str], str]) -> None:
     file = tmp_path / "app.toml"
     models = "".join(f'{prefix} = "{path}"\n' for prefix, path in MODELS.items())
@@ -206,22 +170,6 @@ def test_without_a_group_a_model_is_needed(tmp_path: Path, tool: Callable[[str],
     )
     assert result.returncode == Exit.USAGE
     assert "Missing argument 'MODEL'" in result.stderr
-
-
-def test_settings_of_one_model(tmp_path: Path) -> None:
-    file = tmp_path / "app.toml"
-    file.write_text(
-        'target = "generic"\n[models.kws]\nfile = "kws.onnx"\nio = { x = "user" }\npin = { "conv*" = "dtcm" }\n'
-        'stage = { "fc" = "dtcm,when=use" }\nstate = ["h2:h"]\n',
-        encoding="utf-8",
-    )
-    group = read_group(file)
-    assert group.models == {"kws": tmp_path / "kws.onnx"}
-    own = group.settings["kws"]
-    assert (own.io, own.pin, own.state) == ({"x": "user"}, (("conv*", "dtcm"),), ("h2:h",))
-    options = deployments(group, Options(states=("a:b",)), tmp_path)["kws"].options
-    assert (options.states, options.io_of, options.states_folder) == (("a:b", "h2:h"), {"x": "user"}, tmp_path)
-    assert [rule.when for rule in options.constant_copies] == ["use"]
 
 
 def test_a_soft_limit_of_a_group_is_a_warning() -> None:

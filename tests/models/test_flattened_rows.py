@@ -12,6 +12,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
+from tilewright.plan.planner import ram_bytes
 from tilewright.plugins import load_named
 from tilewright.verification.validation import validate, vectors_of
 
@@ -87,8 +88,15 @@ def test_the_image_that_is_flattened_exists_nowhere_whole(form: str, tmp_path: P
     assert (1, 320) in parts  # rows of 5 x 64, channels stored last
 
 
-def test_parts_of_a_product_are_exact_on_cortex_m4(tmp_path: Path, tool: Callable[[str], str]) -> None:
+@pytest.mark.parametrize(
+    ("form", "target", "most"),
+    [("float", "cortex-m4", 24_000), ("QDQ", "cortex-m4", 6_600), ("QDQ", "cortex-m55", 5_450)],
+)
+def test_parts_of_a_product_are_exact_on_cortex_m(
+    form: str, target: str, most: int, tmp_path: Path, tool: Callable[[str], str]
+) -> None:
     for one in ("arm-none-eabi-gcc", "qemu-system-arm"):
         tool(one)
-    plan = judged("float", "cortex-m4", tmp_path).allocated
+    plan = judged(form, target, tmp_path).allocated
     assert any(sums.length > 1 for region in plan.tiled.regions for sums in region.sums.values())
+    assert ram_bytes(plan) <= most  # with the image whole 7,664 and 6,512 B in int8

@@ -6,16 +6,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
+from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
-from tilewright.ir.decisions import Decisions
+from tilewright.ir.decisions import Decisions, Whose
+from tilewright.ir.dtypes import DType
 from tilewright.ir.regions import Region, Repeated, Rows
 from tilewright.ir.stages import Tiled
-from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.rewrite.row_ports import with_row_ports
+from tilewright.schedule import schedule
+from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.row_networks import ONE_MEMORY, on_one_memory, row_network
+from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_programs import row_programs
 from tilewright.tile.stage import tile
+from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
 
 SEEDS = range(8)
@@ -122,3 +129,29 @@ def test_what_is_read_outside_or_an_output_of_the_network_has_to_leave() -> None
             read = any(value in node.inputs for node in graph.nodes if node.name not in region.steps)
             kinds.add((read, value in graph.outputs))
     assert {(True, False), (False, True)} <= kinds
+
+
+def test_rows_of_several_inputs_come_as_early_as_there_is_room() -> None:
+    """They are taken before calls ask for them; a buffer that calls have no room in is found in both orders."""
+    sketch = Sketch(operators=vocabulary())
+    weights = sketch.constant(np.ones((1, 1, 3, 3), np.float32))
+    a, b = (sketch.input(name, DType.F32, (1, 1, 9, 4)) for name in "ab")
+    windows = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 1}
+    total = sketch.node("Add", (sketch.node("Conv", (a, weights), windows), b))
+    io: dict[str, Whose] = {"a": "push", "b": "push"}
+    decisions = Decisions(io=io)
+    bound = bind(with_row_ports(sketch.finish(total), io), ONE_MEMORY, vocabulary(), portable_kernels(), decisions)
+    machine = ScheduledMachine(schedule(bound, vocabulary(), decisions), vocabulary(), decisions)
+    programs = row_programs(machine)
+    (region,) = programs.regions(programs.front()[-1]).values()
+    tiled = tile(
+        machine.scheduled,
+        vocabulary(),
+        StepTiler(name="auto", summary=""),
+        replace(decisions, tiles={region.name: region}),
+    )
+    assert faults(tiled, region) == ()
+    held = region.held["a:arrived"]
+    smaller = replace(region, held={**region.held, "a:arrived": replace(held, rows=held.rows - 1)})
+    found = " ".join(faults(tiled, smaller))
+    assert "has room for 2 rows" in found and "there is no room for the rows that 'a:arrived' waits for" in found

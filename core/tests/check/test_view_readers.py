@@ -32,3 +32,11 @@ def test_a_value_is_needed_outside_where_its_view_is(seen: str, outside: bool) -
     assert ViewReaders(scheduled).needed_outside(names["value"], every) is outside
     assert ViewReaders(scheduled).needed_outside(names["value"], every[:-1])  # the product reads the view
     assert ViewReaders(scheduled).needed_outside(names["product"], every)
+
+
+def test_views_come_with_the_values_that_they_show() -> None:
+    scheduled, names = flattened("product")
+    readers = ViewReaders(scheduled)
+    assert readers.with_views({names["value"]}) == {names["value"], names["view"]}
+    assert readers.with_views({names["product"]}) == {names["product"]}
+    assert readers.with_views(()) == frozenset()

@@ -70,6 +70,12 @@ def test_the_list_of_commands_brings_no_plugin_host() -> None:
     assert finished.stderr == "[]"
 
 
+def test_a_highlighter_of_pages_that_nobody_sees_is_not_imported() -> None:
+    """Mako takes it where it is installed, as it is beside rich; it takes longer to import than Mako."""
+    after = "import mako.exceptions; sys.stderr.write(str('pygments' in sys.modules))"
+    assert run("--help", before="import sys", after=after).stderr == "False"
+
+
 def cpu_seconds(program: str) -> float:
     """Of a Python process, the least of several."""
 

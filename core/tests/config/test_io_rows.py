@@ -36,6 +36,7 @@ STATE = ("next:h",)
         ({}, {}),
         ({"io_inputs": "user", "io_outputs": "user"}, {}),
         ({"io_of": {"x": "push"}}, {"x": "push"}),
+        ({"io_inputs": "push"}, {"x": "push", "h": "push"}),
         ({"io_inputs": "push", "states": STATE}, {"x": "push"}),
         ({"io_inputs": "push", "io_of": {"h": "user"}}, {"x": "push"}),
         ({"io_outputs": "pull"}, {"y": "pull", "next": "pull"}),
@@ -51,7 +52,6 @@ def test_what_passes_in_rows(options: dict[str, Any], ends: dict[str, str]) -> N
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"io_inputs": "push"}, "2 inputs"),
         ({"io_of": {"y": "push"}}, "no input"),
         ({"io_of": {"h": "push"}, "states": STATE}, "state"),
         ({"io_of": {"x": "pull"}}, "no output"),

@@ -107,7 +107,7 @@ def test_cpp_calls_c(toy: Any, folder: Path, tmp_path: Path) -> None:
 
 def test_an_older_runtime_header_is_refused(folder: Path, tmp_path: Path) -> None:
     runtime = folder / "tw_runtime.h"
-    runtime.write_text(runtime.read_text().replace("#define TW_API_LEVEL 2", "#define TW_API_LEVEL 0"))
+    runtime.write_text(runtime.read_text().replace("#define TW_API_LEVEL 3", "#define TW_API_LEVEL 0"))
     done = subprocess.run(
         ["cc", "-c", folder / "toy.c", "-o", tmp_path / "o"], capture_output=True, text=True, check=False
     )

@@ -27,6 +27,8 @@ ATTACKS = [
     ("NULL", "linux"),
     ("x" * 100_000, "x" * 100_001),
     ("uint8_t", "memcpy"),
+    ("INT8_MAX", "SIZE_MAX"),
+    ("signbit", "M_SQRT2"),
 ]
 
 

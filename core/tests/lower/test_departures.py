@@ -110,7 +110,7 @@ def test_the_output_is_nowhere_whole() -> None:
     network = image_network()
     plan = planned(network, "push", "ram")
     (output, total) = lower(plan, vocabulary(), "net").outputs
-    assert output.rows == PortRows(count=16, blocks=2, piece_bytes=20) and output.pool == "" and output.align == 1
+    assert output.rows and output.rows.size_bytes == 2 * 20 and output.pool == "" and output.align == 1
     assert total.rows is None and total.pool
     assert network.graph.outputs[0] not in plan.placements
     with_output = planned(network, "push", "ram", "pool")
@@ -123,8 +123,24 @@ def test_a_value_that_is_made_at_once_is_given_in_rows(tmp_path: Path) -> None:
     graph = sketch.finish(sketch.node("Softmax", (x,), {"axis": 1}))
     network = RowNetwork(graph=graph, feeds={"x": np.zeros((1, 12), np.float32)})
     plan = planned(network, "push", "ram")
-    assert lower(plan, vocabulary(), "net").outputs[0].rows == PortRows(count=12, blocks=1, piece_bytes=4)
+    assert lower(plan, vocabulary(), "net").outputs[0].rows == PortRows(count=12, blocks=1, piece_bytes=4, step=2)
     demand_right(network, plan, tmp_path)
+
+
+def test_what_an_output_only_shows_is_compared_as_the_output(tmp_path: Path) -> None:
+    """The Departure is before a Reshape: what it gives is in the caller's memory, and there when all rows are taken."""
+    sketch = Sketch(operators=vocabulary())
+    x = sketch.input("x", DType.F32, (1, 2, 4, 4))
+    total = sketch.node("ReduceSum", (x,), {"axes": (2, 3), "keepdims": 1})
+    graph = sketch.finish(sketch.node("Reshape", (total,), {"shape": (1, 2)}))
+    network = RowNetwork(graph=graph, feeds={"x": np.ones((1, 2, 4, 4), np.float32)})
+    plan = planned(network, "user", "ram")
+    artifact = emit(program(plan), EmitOptions(const_format="c"))
+    job = Job(artifact=artifact, plan=plan, prefix="net", input_sets=(network.feeds,), trace=True)
+    ran = HostRunner().run(job, tmp_path)
+    departed = {node.outputs[0] for node in plan.tiled.scheduled.bound.graph.nodes if node.op == "Departure"}
+    assert departed and departed.isdisjoint(ran.values[0])
+    np.testing.assert_array_equal(ran.outputs[0][graph.outputs[0]], [[16, 16]])
 
 
 MAIN = """

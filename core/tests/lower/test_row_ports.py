@@ -242,6 +242,6 @@ def test_an_input_that_nobody_reads_by_rows_is_collected() -> None:
     x = sketch.input("x", DType.F32, (1, 12))
     y = sketch.node("Softmax", (x,), {"axis": 1})
     plan = planned(with_arrival(sketch.finish(y), "x"))
-    assert lower(plan, vocabulary(), "net").inputs[0].rows == PortRows(count=12, blocks=1, piece_bytes=4)
+    assert lower(plan, vocabulary(), "net").inputs[0].rows == PortRows(count=12, blocks=1, piece_bytes=4, step=0)
     assert [region.steps for region in plan.tiled.regions if region.rows] == [("x:arrival",)]
     assert ram_bytes(plan) >= 48

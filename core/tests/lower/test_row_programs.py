@@ -109,6 +109,22 @@ def test_outputs_over_what_their_steps_read_are_what_the_reference_says(seed: in
     assert ran(overlaid_network(network), network, tmp_path)
 
 
+def test_a_single_number_is_held_between_steps(tmp_path: Path) -> None:
+    """It has no axis, and so no rows; the image that is multiplied with it has both."""
+    sketch = Sketch(operators=vocabulary())
+    x = sketch.input("x", DType.F32, (1, 1, 12, 6))
+    weights = sketch.constant(np.ones((4, 1, 1, 1), np.float32))
+    same = {"kernel_shape": (1, 1), "strides": (1, 1), "dilations": (1, 1), "pads": (0,) * 4, "group": 1}
+    wide = sketch.node("Conv", (x, weights), same)
+    most = sketch.node("ReduceMax", (x,), {"axes": (0, 1, 2, 3), "keepdims": 0})
+    total = sketch.node("ReduceSum", (sketch.node("Mul", (wide, most)),), {"axes": (1,), "keepdims": 0})
+    feeds = {"x": np.random.default_rng(0).integers(-3, 4, (1, 1, 12, 6)).astype(np.float32)}
+    network = RowNetwork(graph=sketch.finish(total), feeds=feeds)
+    plan = planned(network, "ram")
+    held = {value for region in plan.tiled.regions if region.rows for value in region.inner}
+    assert most in held and ran(plan, network, tmp_path)
+
+
 def chain() -> RowNetwork:
     """Three convolutions of 3 x 3 taps over 12 rows of 4."""
     chance, sketch = np.random.default_rng(1), Sketch(operators=vocabulary())

@@ -10,7 +10,6 @@ import pytest
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
 from tilewright.ir.requant import Requant
-from tilewright.rewrite.bound_inputs import PASS as BOUND
 from tilewright.rewrite.merge_lookups import PASS
 from tilewright.testing.sketch import Sketch
 
@@ -64,14 +63,3 @@ def test_values_that_others_read_stay(operators: Any, bench: Any) -> None:
     table = np.clip(np.arange(-128, 128), 0, 127).astype(np.int8)
     graph = s.finish(s.node("QLookup", (y, s.constant(table))), y)
     assert bench.apply(graph, PASS) is graph
-
-
-def test_products_learn_the_range_of_their_input(operators: Any, bench: Any) -> None:
-    s = Sketch(operators=operators)
-    x = s.input("x", DType.I8, (4, 6))
-    y = _product(s, s.node("Reshape", (_product(s, x, 0, 90),), {"shape": (4, 6)}), -128, 127)
-    graph = s.finish(_product(s, y, -128, 127))
-    bounded = bench.apply(graph, BOUND)
-    assert [node.attributes.get("x_range") for node in bounded.nodes] == [None, None, (0, 90), None]
-    assert bench.same_bits(graph, bounded)
-    assert bench.apply(bounded, BOUND) is bounded

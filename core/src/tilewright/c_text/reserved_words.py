@@ -35,6 +35,23 @@ _MACROS = """
 big_endian little_endian bufsiz char_bit complex domain eof i imaginary infinity huge_val linux i386 arm mips sparc
 null overflow underflow pascal cdecl stdcall fastcall unix vax win32 windows min max pi m_pi noreturn overflow sing
 small big rand_max signgam assert ndebug true false
+decimal_dig exit_failure exit_success filename_max flt_eval_method flt_radix flt_rounds fopen_max fp_fast_fma
+fp_fast_fmaf fp_fast_fmal fp_ilogb0 fp_ilogbnan fp_infinite fp_nan fp_normal fp_subnormal fp_zero huge_valf huge_vall
+l_ctermid l_tmpnam m_1_pi m_2_pi m_2_sqrtpi m_e m_ln10 m_ln2 m_log10e m_log2e m_pi_2 m_pi_4 m_sqrt1_2 m_sqrt2
+math_errexcept math_errhandling math_errno mb_cur_max mb_len_max seek_cur seek_end seek_set tmp_max
 """
+_INTEGERS = """
+char schar uchar shrt ushrt int uint long ulong llong ullong ptrdiff sig_atomic size wchar wint
+"""
+_OF_FLOATS = """
+decimal_dig dig epsilon has_subnorm mant_dig max max_10_exp max_exp min min_10_exp min_exp norm_max true_min
+"""
+_SIZES = ("8", "16", "32", "64")
+_WIDTHS = (*_SIZES, *(f"_{kind}{size}" for kind in ("least", "fast") for size in _SIZES), "max", "ptr")
+_WITH_LIMITS = (*_INTEGERS.split(), *(f"{sign}int{width}" for sign in ("", "u") for width in _WIDTHS))
+_LIMITS = (
+    *(f"{kind}_{end}" for kind in _WITH_LIMITS for end in ("max", "min")),
+    *(f"{kind}_{what}" for kind in ("flt", "dbl", "ldbl") for what in _OF_FLOATS.split()),
+)
 
-RESERVED = frozenset(f"{_KEYWORDS} {_LIBRARY} {_MACROS}".split())
+RESERVED = frozenset((*f"{_KEYWORDS} {_LIBRARY} {_MACROS}".split(), *_LIMITS))

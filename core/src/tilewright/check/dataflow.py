@@ -82,7 +82,7 @@ class Replay:
     def _touched(self, names: list[str]) -> tuple[list[str], list[str]]:
         """Values these nodes read from and write to memory; what stays inside a pattern or a group is neither."""
         nodes = [self.nodes[name] for name in names]
-        made = self.scheduled.with_views({name for node in nodes for name in node.outputs})
+        made = self.readers.with_views({name for node in nodes for name in node.outputs})
         reads = {name: None for node in nodes for name in node.inputs if name and name not in self.graph.constants}
         writes = [
             name

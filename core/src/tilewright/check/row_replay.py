@@ -2,7 +2,8 @@
 Does not know how orders are found, and shares no arithmetic with what finds them: windows are asked of the accesses.
 
 A buffer has a slot for each row it has room for. A call first makes room as the program does, then every row that it
-reads must be in its slot, then its own rows are put where they belong.
+reads must be in its slot, then its own rows are put where they belong. Where several inputs arrive in rows, these may
+come before the call that reads them: then all calls are made once more, with every such row as early as there is room.
 """
 
 from __future__ import annotations
@@ -40,8 +41,10 @@ class _Played:
     sums: SplitReduction | None
     slots: list[int] = field(default_factory=list)
     readers: list[tuple[_Played, BackingOperand]] = field(default_factory=list)
+    early: bool = False  # its rows are there as soon as there is room for them
     made: int = 0
     first: int = 0
+    due: int = 0  # of early ones: rows that calls have asked for
 
     @property
     def output(self) -> BackingOperand:
@@ -160,7 +163,17 @@ class RowReplay:
 
     def _calls(self) -> Iterator[str]:
         for columns in self._stripes():
-            yield from self._calls_of(columns)
+            yield from self._calls_of(self._begun(columns))
+            played = self._begun(columns)
+            for one in played if self._any_order else ():
+                one.early = one.step.site.node.op == "Arrival"
+            if any(one.early for one in played):
+                yield from self._calls_of(played)
+
+    @property
+    def _any_order(self) -> bool:
+        """Whether rows of inputs may come before they are read."""
+        return sum(node.op == "Arrival" for node in self.plan.nodes.values()) > 1
 
     def _stripes(self) -> Sequence[Sequence[Mapping[str, tuple[int, int]]]]:
         """By stripe and step the columns; of no stripes all of them."""
@@ -169,12 +182,13 @@ class RowReplay:
             return [[{}] * len(self.steps)]
         return [[{loop: ends} for loop, ends in zip(stripes.loops, own, strict=True)] for own in stripes.bounds]
 
-    def _calls_of(self, columns: Sequence[Mapping[str, tuple[int, int]]]) -> Iterator[str]:
-        played, overlay = self._begun(columns), overlay_replay(self.plan, self.region, self.steps)
+    def _calls_of(self, played: Sequence[_Played]) -> Iterator[str]:
+        overlay = overlay_replay(self.plan, self.region, self.steps)
         for number in self.order.calls:
             if not 0 <= number < len(played):
                 yield f"there is no step {number} to call"
                 return
+            self._take_early(played)
             fault = (overlay and self._overlaid(played[number], overlay)) or self._call(played[number], played)
             if fault:
                 yield fault
@@ -202,7 +216,21 @@ class RowReplay:
     def _sums(self, step: CheckedStep) -> SplitReduction | None:
         return self.region.sums.get(step.name)
 
+    def _take_early(self, played: Sequence[_Played]) -> None:
+        """Rows that there is room for, before anybody asks for them."""
+        for one in played:
+            if not one.early:
+                continue
+            if len(one.slots) < one.extent:
+                self._make_room(one)
+            end = min(one.first + len(one.slots), one.extent)
+            one.slots[one.made - one.first : end - one.first] = range(one.made, end)
+            one.made = end
+
     def _call(self, one: _Played, played: Sequence[_Played]) -> str:
+        if one.early:
+            one.due = min(one.due + one.trips, one.extent)
+            return "" if one.made >= one.due else f"there is no room for the rows that '{one.output.value}' waits for"
         end = min(one.made + one.trips, one.extent)
         if one.made == one.extent:
             return f"step '{one.step.name}' is called when it has made all its rows"
@@ -219,7 +247,9 @@ class RowReplay:
         return ""
 
     def _overlaid(self, one: _Played, overlay: OverlayReplay) -> str:
-        """Why a call would not find what the last step's output has taken the bytes of."""
+        """Why a call would not find what the last step's output has taken the bytes of: nothing for what arrives."""
+        if one.early:
+            return ""
         end = min(one.made + one.trips, one.extent)
         boxes = list(one.boxes(one.made, end))
         if one.axis is not None or end == one.extent:

@@ -22,6 +22,10 @@ class ViewReaders:
         """Whether a value, or one that shows its bytes, is an output or read by others than the nodes `inside`."""
         return value in self._outputs or any(self._needs(node, inside) for node in self._readers[value])
 
+    def with_views(self, values: Collection[str]) -> frozenset[str]:
+        """These values, and those that show their bytes in another shape."""
+        return frozenset((*values, *(shown for shown, of in self._views.items() if of in values)))
+
     def _needs(self, node: Node, inside: Collection[str]) -> bool:
         """A node that makes a view needs nothing itself."""
         if self._views.keys().isdisjoint(node.outputs):

@@ -86,6 +86,6 @@ def io_flag(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         "io",
         multiple=True,
         metavar="pool|user|push|pull|NAME=...",
-        help="Inputs and outputs live in the plan (pool, the default) or in the caller's memory (user), or an input "
-        "arrives in rows (push), or outputs are taken in rows (pull); NAME=... is about one of them.",
+        help="Inputs and outputs live in the plan (pool, the default) or in the caller's memory (user), or inputs "
+        "arrive in rows (push), or outputs are taken in rows (pull); NAME=... is about one of them.",
     )

@@ -19,7 +19,7 @@ def spelled_out(arguments: Sequence[str]) -> list[str]:
         if waiting:
             words += ["--pool-detail", f"{waiting}={word}"]
             waiting = ""
-        elif found and not found[2]:
+        elif found and found[2] is None:
             waiting = found[1]
         elif found:
             words += ["--pool-detail", f"{found[1]}={found[2]}"]

@@ -21,7 +21,7 @@ def passing(options: Options, graph: Graph) -> Mapping[str, Whose]:
     """The inputs that arrive in rows ("push"), and the outputs that are taken so ("pull"), in the graph's order.
 
     TilewrightError (exit 2): TW1113 for a name that is no input or output; TW1122 for an output that is pushed or an
-    input that is pulled, for state, for several inputs, and for what nothing computes with.
+    input that is pulled, for state, and for what nothing computes with.
     """
     asked = {name: whose for name, whose in options.io_of.items() if whose in BY_ROWS}
     if options.io_inputs != "push" and options.io_outputs != "pull" and not asked:
@@ -35,7 +35,6 @@ def passing(options: Options, graph: Graph) -> Mapping[str, Whose]:
             plan = typed("--io", f"{name}=pool", gives="leaves it in the plan")
             raise _cannot(whose, f"'{name}' is no {_ENDS[whose]}", plan)
     found = {name: whose for name, whose in _asked(options, graph) if name not in kept}
-    _demand_one_input(found)
     for name, whose in found.items():
         _demand_computed(graph, name, whose)
     return found
@@ -49,13 +48,6 @@ def _asked(options: Options, graph: Graph) -> Iterator[tuple[str, Whose]]:
     ends = ends_of(options, graph.inputs, graph.outputs)
     for whose in BY_ROWS:
         yield from ((name, whose) for name in _ends(graph, whose) if ends[name] == whose)
-
-
-def _demand_one_input(found: Mapping[str, Whose]) -> None:
-    pushed = [name for name, whose in found.items() if whose == "push"]
-    if len(pushed) > 1:
-        others = f"the model has {len(pushed)} inputs, and rows of one can arrive"
-        raise _cannot("push", others, typed("--io", "pool", "--io", f"{pushed[0]}=push"))
 
 
 def _demand_computed(graph: Graph, name: str, whose: Whose) -> None:

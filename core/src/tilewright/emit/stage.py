@@ -121,6 +121,7 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "selftest": selftest,
         **_constant_names(prefix, form, blobs, simple=simple),
         **_port_names(program, inputs, outputs),
+        "wanted": tuple(_wanted(inputs)),
         **_quantised_names(prefix, inputs, outputs),
         **_code_names(program, split=options.layout == "split"),
         **(_around_waiting(program) if program.waiting else {}),
@@ -152,6 +153,8 @@ def _wrapped(text: str, depth: int) -> str:
 def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> Names:
     ports = (*inputs, *outputs)
     placed = [port for port in ports if port.placed]
+    arriving = [port for port in inputs if port.rows]
+    leaving = [port for port in outputs if port.rows]
     own = [port for port in ports if not port.placed]
     return {
         "inputs": inputs,
@@ -161,9 +164,12 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
         "placed_outputs": [port for port in outputs if port.placed],
         "user_inputs": [port for port in inputs if not port.placed],
         "user_outputs": [port for port in outputs if not port.placed],
-        "arriving": [port for port in inputs if port.rows],
-        "leaving": [port for port in outputs if port.rows],
-        "by_rows": any(port.rows for port in ports),
+        "arriving": arriving,
+        "leaving": leaving,
+        "several_arrive": len(arriving) > 1,
+        "several_leave": len(leaving) > 1,
+        "by_rows": bool(arriving or leaving),
+        "api_level": 3 if len(arriving) > 1 else 2 if arriving or leaving else 1,
         "mapped": bool(placed) or not ports,
         "far": any(port.far for port in ports),
         "copied": any(not port.far for port in placed) or any(port.copied_from for port in own),
@@ -171,6 +177,14 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
             program.pools or program.constants or program.state_bytes or any(port.align > 1 for port in own)
         ),
     }
+
+
+def _wanted(inputs: Sequence[PortText]) -> Iterator[str]:
+    """The inputs that arrive in rows, in the order in which they are wanted; in one text those that are in turns."""
+    steps = sorted({port.rows.step for port in inputs if port.rows})
+    for step in steps:
+        *others, last = [f"`{port.member}`" for port in inputs if port.rows and port.rows.step == step]
+        yield f"{', '.join(others)} and {last}, in turns" if others else last
 
 
 def _around_waiting(program: Program) -> Names:
@@ -182,6 +196,7 @@ def _around_waiting(program: Program) -> Names:
     places = [program.body.index(StepCall(step=step)) for step in program.waiting]
     ends = [*places[1:], len(program.body)]
     return {
+        "phase_of": lambda port: program.waiting.index(port.rows.step) + 1,
         "before": text(program.body[: places[0]]),
         "waiting": [
             (indent(text(program.body[at : at + 1]), INDENT), indent(text(program.body[at + 1 : end]), INDENT))

@@ -113,14 +113,14 @@ class GraphBuilder:
             return None
         pending = [name]
         while pending:
+            if pending[-1] in self._evaluated:  # asked before, or needed twice
+                pending.pop()
+                continue
             node = self._static[pending[-1]]
             missing = [each for each in node.inputs if each in self._static and each not in self._evaluated]
-            if missing:
-                pending.extend(missing)
-                continue
-            if not self._evaluate(node):
+            pending.extend(missing)
+            if not missing and not self._evaluate(node):
                 return None
-            pending.pop()
         return self._evaluated[name]
 
     def _evaluate(self, node: Node) -> bool:

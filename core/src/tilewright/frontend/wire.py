@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 _GRAPH_FIELD = 7  # ModelProto.graph
 _FIELDS = 10_000  # looked at; real files have some dozens
+_LONGEST = 10  # bytes of a number
 
 _OTHER_FORMATS = MappingProxyType(
     {
@@ -38,28 +39,41 @@ def _walk(data: bytes) -> str:
     for _ in range(_FIELDS):
         if position >= len(data):
             break
-        key, position = _varint(data, position)
-        if key is None:
-            return f"it ends in the middle of a field, after {len(data):,} bytes (truncated?)"
-        field, kind = key >> 3, key & 7
-        if not field or kind not in (0, 1, 2, 5):
-            return f"the bytes at offset {position - 1:,} are no protobuf field"
-        length: int | None = {1: 8, 5: 4}.get(kind, 0)
-        if kind in (0, 2):
-            number, position = _varint(data, position)
-            length = number if kind == 2 else (None if number is None else 0)
-        if length is None or position + length > len(data):
-            what = "its graph" if field == _GRAPH_FIELD else f"field {field}"
-            missing = "" if length is None else f": {position + length - len(data):,} bytes are missing"
-            return f"it ends in the middle of {what}{missing} (truncated?)"
-        position += length
+        found = _end(data, position)
+        if isinstance(found, str):
+            return found
+        position = found
     return ""
 
 
+def _end(data: bytes, start: int) -> int | str:
+    """Where the field that begins at `start` ends, or what is wrong with it."""
+    no_field = f"the bytes at offset {start:,} are no protobuf field"
+    key, position = _varint(data, start)
+    if key is None:
+        return f"it ends in the middle of a field, after {len(data):,} bytes (truncated?)"
+    field, kind = key >> 3, key & 7
+    if not field or kind not in (0, 1, 2, 5):
+        return no_field
+    what, length = "its graph" if field == _GRAPH_FIELD else f"field {field}", {1: 8, 5: 4}.get(kind, 0)
+    if kind in (0, 2):
+        number, position = _varint(data, position)
+        if number is None:
+            return f"it ends in the middle of {what} (truncated?)"
+        if number < 0:
+            return no_field
+        length = number if kind == 2 else 0
+    missing = position + length - len(data)
+    if missing > 0:
+        return f"it ends in the middle of {what}: {missing:,} bytes are missing (truncated?)"
+    return position + length
+
+
 def _varint(data: bytes, position: int) -> tuple[int | None, int]:
+    """A number and where it ends: None where the bytes end first, -1 where it does not end after ten, as all do."""
     value = 0
-    for count, byte in enumerate(data[position : position + 10]):
+    for count, byte in enumerate(data[position : position + _LONGEST]):
         value |= (byte & 0x7F) << (7 * count)
         if byte < 0x80:
             return value, position + count + 1
-    return None, position
+    return (None if len(data) < position + _LONGEST else -1), position

@@ -98,12 +98,13 @@ class ProgramPool:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortRows:
     """Rows in which an input or output passes, one after the other, as the application has them. Of the tensor as it is
-    stored whole, each is `blocks` pieces of `piece_bytes`, a block apart.
+    stored whole, each is `blocks` pieces of `piece_bytes`, a block apart. They pass in the function of `step`.
     """
 
     count: int
     blocks: int
     piece_bytes: int
+    step: int
 
     @property
     def size_bytes(self) -> int:

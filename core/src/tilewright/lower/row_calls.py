@@ -47,7 +47,8 @@ _LOCALS = (*RUN_LOCALS, *"ijklmnop", ROWS.name, *NAMES, "row", "part", "run", "s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldRows:
-    """Where rows of a value are kept: `rows` of them along an axis, from the first that the step's counter names.
+    """Where rows of a value are kept: `rows` of them along an axis, from the first that the step's counter names. A
+    single number is a row.
 
     Of a view that shows the value flattened, `shown` says which elements along the axis a row is.
     """
@@ -64,13 +65,17 @@ class HeldRows:
     @property
     def every(self) -> int:
         """All rows that there are."""
+        if not self.shape:
+            return 1
         return self.shown.rows(self.shape[self.axis]) if self.shown else self.shape[self.axis]
 
     @property
     def room(self) -> tuple[int, ...]:
         """Extents of what is kept."""
-        kept = self.rows * (self.shape[self.axis] // self.every)
-        return tuple(kept if axis == self.axis else extent for axis, extent in enumerate(self.shape))
+        return tuple(
+            self.rows * (extent // self.every) if axis == self.axis else extent
+            for axis, extent in enumerate(self.shape)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +206,7 @@ def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
     once: tuple[Statement, ...] = (*declared(operands.declared, (compute,)), compute)
     ended = (done, *told_rows(call))
     core = _each_run(call, operands.spans, once, ended)
-    core = (*room_for(call, call.bounds[1]), *core)
+    core = (*room_for(call, call.bounds[1], first_wanted(call)), *core)
     body = (*declared(_trips(call), core), *core)
     part = Part(
         role="compute",
@@ -233,12 +238,19 @@ def _trips(call: RowCall) -> Iterator[Statement]:
     yield from call.stripes.declared(call.number) if call.stripes else ()
 
 
-def room_for(call: RowCall, end: Expression) -> Iterator[Statement]:
-    """Rows that are read no more give way to those that come."""
+def first_wanted(call: RowCall) -> Expression | None:
+    """The first row that somebody still reads; None where there is room for all rows."""
     held = call.held.get(call.one.output.value)
     if held is None or call.one.axis is None or held.rows >= call.one.extent:
+        return None
+    return folded("tw_least", [reader.still_read(read, held.axis) for reader, read in call.readers])
+
+
+def room_for(call: RowCall, end: Expression, low: Expression | None) -> Iterator[Statement]:
+    """Rows before `low`, which are read no more, give way to those that come; None where there is room for all."""
+    if low is None:
         return
-    low = folded("tw_least", [reader.still_read(read, held.axis) for reader, read in call.readers])
+    held = call.held[call.one.output.value]
     arguments = (Reference(call.counter), end, low, held.place.address, *blocks_of(call.one, held.rows))
     yield KernelCall(
         kernel="tw_make_room",
@@ -297,7 +309,7 @@ def _stored(
 ) -> tuple[tuple[int, ...], tuple[Expression, ...]]:
     """Elements between neighbours along each axis, and the position that is stored first."""
     origin: list[Expression] = [NOTHING] * len(shape)
-    if held is None:
+    if held is None or not shape:
         return strides(shape, layout), tuple(origin)
     first: Expression = Field(Element(ROWS.variable, Number(held.number)), "first")
     if held.shown:

@@ -17,29 +17,30 @@ from tilewright.ir.expressions import (
     Number,
     Reference,
     equal,
+    operation,
 )
 from tilewright.ir.layout import same_bytes
 from tilewright.ir.program import ARRIVALS, DEPARTURES, PROGRESS, Parameter, Part, Port, PortRows
 from tilewright.ir.regions import Region
 from tilewright.ir.statements import Declare, If, KernelCall, Statement, Switch, While
 from tilewright.lower.operand_bindings import OperandBinding
-from tilewright.lower.row_calls import ROWS, RowCall, blocks_of, room_for, told_rows
+from tilewright.lower.row_calls import ROWS, RowCall, blocks_of, first_wanted, room_for, told_rows
 from tilewright.lower.scope import used
 from tilewright.tile.row_ports import arrivals, departures
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
-_END = Name("end")
+_END, _LOW = Name("end"), Name("low")
 
 
-def port_part(call: RowCall, number: int) -> Part:
-    """The function that takes or gives the rows of the next call, or of the one that waits. `number`: of the end."""
+def port_part(call: RowCall, number: int, *, several: bool) -> Part:
+    """The function that takes or gives the rows of the next call, or of the one that waits. `number`: of the end;
+    `several`: rows of more than one input arrive, and may be there before the call.
+    """
     read, written = (next(item for item in call.bindings if item.written is end) for end in (False, True))
     if call.site.node.op not in ("Arrival", "Departure") or not same_bytes(read.shape, read.layout, written.layout):
         raise _cannot(call.one.step.name, "it is stored otherwise than it passes")
-    passing = _given(call, read, number) if call.one.departs else _taken(call, read, written, number)
-    ending = FunctionCall("tw_end_of_call", (Reference(call.counter), Number(call.trips), Number(call.one.extent)))
-    body: tuple[Statement, ...] = (Declare(type="const int32_t", name=_END.text, value=ending), *passing)
+    body = _given(call, read, number) if call.one.departs else _taken(call, read, written, number, several)
     which = "given, as far as there is room for them" if call.one.departs else "taken, as far as they have arrived"
     return Part(
         role="compute",
@@ -54,7 +55,23 @@ def _bases(call: RowCall) -> list[Parameter]:
     return sorted(call.book.bases, key=lambda base: base.name)
 
 
-def _taken(call: RowCall, read: OperandBinding, written: OperandBinding, number: int) -> tuple[Statement, ...]:
+def _end_of_call(call: RowCall) -> Statement:
+    ending = FunctionCall("tw_end_of_call", (Reference(call.counter), Number(call.trips), Number(call.one.extent)))
+    return Declare(type="const int32_t", name=_END.text, value=ending)
+
+
+def _end_of_room(call: RowCall, port: Expression, rows: int) -> tuple[Statement, ...]:
+    """The end of the call, or of what there is room for; before it the first row that is still read, if it counts."""
+    low, one = first_wanted(call), call.one
+    declared = (Declare(type="const int32_t", name=_LOW.text, value=low),) if low is not None else ()
+    limits = (_LOW if declared else Number(0), Number(call.trips), Number(rows), Number(one.extent))
+    ending = FunctionCall("tw_end_of_room", (Reference(call.counter), port, PROGRESS.variable, *limits))
+    return *declared, Declare(type="const int32_t", name=_END.text, value=ending)
+
+
+def _taken(
+    call: RowCall, read: OperandBinding, written: OperandBinding, number: int, several: bool
+) -> tuple[Statement, ...]:
     one, held = call.one, call.held.get(call.one.output.value)
     place, region = (held.place, held.region) if held else (written.place, written.region)
     rows = held.rows if held and one.axis is not None else one.rows
@@ -62,7 +79,12 @@ def _taken(call: RowCall, read: OperandBinding, written: OperandBinding, number:
     arguments = (Reference(call.counter), port, PROGRESS.variable, _END, place.address, *blocks_of(one, rows))
     code = FunctionCall("tw_take_rows", arguments)
     taking = KernelCall(kernel="tw_take_rows", code=code, reads=(read.region,), writes=(region,))
-    return *room_for(call, _END), taking, *told_rows(call)
+    low = first_wanted(call)
+    if several:
+        ends, low = _end_of_room(call, port, rows), _LOW if low is not None else None
+    else:
+        ends = (_end_of_call(call),)
+    return *ends, *room_for(call, _END, low), taking, *told_rows(call)
 
 
 def _given(call: RowCall, read: OperandBinding, number: int) -> tuple[Statement, ...]:
@@ -73,9 +95,8 @@ def _given(call: RowCall, read: OperandBinding, number: int) -> tuple[Statement,
     port = Reference(Element(DEPARTURES.variable, Number(number)))
     blocks, room, size = blocks_of(one, held.rows if held and rolling else one.rows)
     arguments = (Reference(call.counter), port, PROGRESS.variable, _END, place.address, first, blocks, room, size)
-    return (
-        KernelCall(kernel="tw_give_rows", code=FunctionCall("tw_give_rows", arguments), reads=(region,), writes=()),
-    )
+    code = FunctionCall("tw_give_rows", arguments)
+    return _end_of_call(call), KernelCall(kernel="tw_give_rows", code=code, reads=(region,), writes=())
 
 
 def _cannot(step: str, reason: str) -> TilewrightError:
@@ -89,12 +110,12 @@ def with_rows(ports: tuple[Port, ...], machine: ScheduledMachine, regions: Seque
     TilewrightError TW4041 (exit 3) where the step that they pass is not computed by rows, because of pins, or of a
     state that was imported.
     """
-    by_rows = {step for region in regions if region.rows for step in region.steps}
+    sinks = {step: machine.numbers[region.name] for region in regions if region.rows for step in region.steps}
     passing = numbered_ports(machine)
     for step in passing:
-        if step not in by_rows:
+        if step not in sinks:
             raise _cannot(step, "what was pinned, or the state that was imported, has it in one piece")
-    rows = dict(_rows(machine, passing)) if passing else {}
+    rows = dict(_rows(machine, passing, sinks)) if passing else {}
     return tuple(replace(port, rows=rows[port.value], align=1) if port.value in rows else port for port in ports)
 
 
@@ -111,22 +132,28 @@ def numbered_ports(machine: ScheduledMachine) -> Mapping[str, tuple[str, int]]:
     return found
 
 
-def _rows(machine: ScheduledMachine, passing: Mapping[str, tuple[str, int]]) -> Iterator[tuple[str, PortRows]]:
+def _rows(
+    machine: ScheduledMachine, passing: Mapping[str, tuple[str, int]], sinks: Mapping[str, int]
+) -> Iterator[tuple[str, PortRows]]:
     steps = RowSteps(machine)
     for step, (name, _) in passing.items():
         one = steps.at(machine.numbers[step])
         blocks, count, piece = (item.number or 0 for item in blocks_of(one, one.rows))
-        yield name, PortRows(count=count, blocks=blocks, piece_bytes=piece)
+        yield name, PortRows(count=count, blocks=blocks, piece_bytes=piece, step=sinks[step])
 
 
-def waiting_calls(order: Expression, length: int, begun: Statement, calls: Switch) -> tuple[Statement, ...]:
-    """All calls that can be made, from where the order was left. `begun` is done once."""
+def waiting_calls(
+    order: Expression, length: int, begun: Statement, calls: Switch, early: tuple[Statement, ...]
+) -> tuple[Statement, ...]:
+    """All calls that can be made, from where the order was left. `begun` is done once, `early` when one waits."""
     entered = Field(PROGRESS.variable, "entered", arrow=True)
     going_on = FunctionCall("tw_goes_on", (PROGRESS.variable, Number(length)))
     following = FunctionCall("tw_next_call", (PROGRESS.variable, order))
+    waits = operation(">", Field(PROGRESS.variable, "waiting", arrow=True), 0)
     return (
         If(condition=equal(entered, 0), body=(begun, _once())),
         While(condition=going_on, body=(calls, KernelCall(kernel="tw_next_call", code=following, reads=(), writes=()))),
+        *((If(condition=waits, body=early),) if early else ()),
     )
 
 

@@ -39,11 +39,15 @@ def lower_rows(region: Region, given: Lowering) -> Iterator[Lowered]:
         raise ValueError(f"region '{region.name}' is not computed by rows")
     calls = _calls(region, region.rows, given)
     ports = numbered_ports(given.machine)
+    several = len(given.row_steps.arriving) > 1
     made = [
-        (port_part(call, ports[call.one.step.name][1]), ()) if call.one.step.name in ports else row_part(call)
+        (port_part(call, ports[call.one.step.name][1], several=several), ())
+        if call.one.step.name in ports
+        else row_part(call)
         for call in calls
     ]
-    passing = {"departures" if call.one.departs else "arrivals" for call in calls if call.one.step.name in ports}
+    taking = "several_arrivals" if several else "arrivals"
+    passing = {"departures" if call.one.departs else taking for call in calls if call.one.step.name in ports}
     helpers = tuple(section_file("tilewright.lower", f"text/{name}.c") for name in (*_SECTIONS, *sorted(passing)))
     for call, (_, sources) in zip(calls, made, strict=True):
         final = call is calls[-1]
@@ -78,7 +82,7 @@ def _held(region: Region, members: Sequence[RowStep], book: AddressBook) -> Iter
                     place=book.of_buffer(name),
                     region=_all_of(name, book),
                     axis=one.axis or 0,
-                    rows=held.rows if one.axis is not None else one.output.shape[0],
+                    rows=held.rows if one.axis is not None else (one.output.shape or (1,))[0],
                     shape=one.shape,
                     columns=one.columns.axis if one.columns else None,
                 ),
@@ -164,7 +168,8 @@ def _step(calls: Sequence[RowCall], parts: Sequence[Part], region: Region, given
     following = next_call(order) if waits else Element(order, Name("at") + Name("call") + 2)
     one = Switch(value=following, bodies=tuple((call_part(part, {}),) for part in parts))
     stripes, loops = calls[-1].stripes, (begun, _loops(order, len(table), one))
-    every: tuple[Statement, ...] = waiting_calls(order, len(table), begun, one) if waits else loops
+    early = tuple(call_part(parts[call.number], {}) for call in calls if _comes_early(call, given))
+    every: tuple[Statement, ...] = waiting_calls(order, len(table), begun, one, early) if waits else loops
     counted = Declare(type="tw_rows *const", name=ROWS.name, value=Cast("tw_rows *", Cast("void *", start)))
     body: tuple[Statement, ...] = (counted, *((stripes.each(every),) if stripes else every))
     return StepCode(
@@ -176,6 +181,12 @@ def _step(calls: Sequence[RowCall], parts: Sequence[Part], region: Region, given
         declarations=(*((stripes.text(),) if stripes else ()), _declared(order, table)),
         parts=tuple(parts),
     )
+
+
+def _comes_early(call: RowCall, given: Lowering) -> bool:
+    """Whether rows are taken before the call that reads them: those of several inputs may come in any order."""
+    arriving = given.row_steps.arriving
+    return len(arriving) > 1 and call.one.step.name in arriving
 
 
 def _loops(order: Name, length: int, call: Statement) -> Statement:

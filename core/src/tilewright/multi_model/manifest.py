@@ -7,6 +7,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import field, replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -68,6 +69,9 @@ def read_group(file: Path) -> GroupFile:
             raise _wrong(file, f"'{prefix}' cannot begin the names of the generated C: {problem}")
     if name in models:
         raise _wrong(file, f"'{name}' is both the group's name and a model's")
+    for one, other in combinations((name, *models), 2):
+        if one.lower() == other.lower():
+            raise _wrong(file, f"'{one}' and '{other}' would have the same macros, which are in upper case")
     tables = {prefix: value if isinstance(value, dict) else {"file": value} for prefix, value in models.items()}
     paths = {prefix: _path(file, prefix, value) for prefix, value in tables.items()}
     return GroupFile(
@@ -199,7 +203,7 @@ def _concurrent(file: Path, value: Any, models: Mapping[str, Path]) -> tuple[tup
         raise _wrong(file, "concurrent must be a list of lists of models")
     for together in value:
         for prefix in together:
-            if prefix not in models:
+            if not isinstance(prefix, str) or prefix not in models:
                 raise _wrong(file, f"concurrent names '{prefix}', which is no model of the group")
     return tuple(tuple(together) for together in value)
 

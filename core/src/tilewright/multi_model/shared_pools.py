@@ -129,7 +129,7 @@ def _apart(one: _Part, other: _Part, concurrent: Sequence[Sequence[str]]) -> boo
 def _lower_bound(parts: Sequence[_Part], concurrent: Sequence[Sequence[str]]) -> int:
     """What lasts, beside the largest model, or beside models that may all run at the same time."""
     sizes = {part.prefix: part.size_bytes for part in parts if part.kind not in LASTING}
-    together = (sum(sizes.get(prefix, 0) for prefix in names) for names in concurrent)
+    together = (sum(sizes.get(prefix, 0) for prefix in set(names)) for names in concurrent)
     lasting = sum(part.size_bytes for part in parts if part.kind in LASTING)
     return lasting + max((*sizes.values(), *together), default=0)
 

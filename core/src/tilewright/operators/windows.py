@@ -57,7 +57,8 @@ class Windows:
     def outputs(self, extents: Sequence[int]) -> tuple[int, ...]:
         """Windows along each axis of an input with these extents; below 1 where not even one fits.
 
-        With `ceil_mode` a last, partial window counts unless it starts in the padding after the input.
+        With `ceil_mode` one more may reach beyond the padding; then the last window does not count if it starts in the
+        padding after the input, whether it is that one or not.
         """
         result = []
         for axis, extent in enumerate(extents):

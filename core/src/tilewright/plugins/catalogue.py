@@ -220,11 +220,11 @@ def _offers(
     offers, fault = [], None
     for entry in sorted(entries, key=lambda entry: entry.name):
         kind, _, rest = entry.name.partition(".")
-        if kind not in (*KIND_NAMES, OBSERVER) or not rest:
+        target, _, last = rest.rpartition(".") if kind in PACKS else ("", "", rest)
+        if kind not in (*KIND_NAMES, OBSERVER) or not last:
             similar = " ".join(did_you_mean(kind, (*KIND_NAMES, OBSERVER)))
             cause = f"its entry point '{entry.name}' is not named KIND.NAME {similar}".rstrip()
             fault = Fault(status="failed", code="TW8010", package=name, version=version, cause=cause)
             continue
-        target, _, last = rest.rpartition(".") if kind in PACKS else ("", "", rest)
         offers.append(Offer(kind=kind, target=target, name=last, reference=entry.value))
     return tuple(sorted(offers)), fault

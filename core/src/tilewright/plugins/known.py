@@ -21,6 +21,8 @@ PACKAGE_OF: Mapping[tuple[str, str], str] = MappingProxyType(
         ("runner", "qemu-cortex-m"): "tilewright-cortexm",
         ("runner", "qemu-riscv32"): "tilewright-riscv",
         ("allocator", "minimalloc"): "tilewright-minimalloc",
+        ("allocator", "minimalloc-external"): "tilewright-minimalloc",
+        ("allocator", "minimalloc-python"): "tilewright-minimalloc",
         ("tiler", "cpsat"): "tilewright-cpsat",
     }
 )

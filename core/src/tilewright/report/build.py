@@ -23,6 +23,7 @@ from tilewright.plan.row_choice import rows_possible
 from tilewright.report.covered import covered_bytes
 from tilewright.report.front import front_of
 from tilewright.report.held_rows import held_rows
+from tilewright.report.row_ports import row_ports
 from tilewright.report.tiles import level, traffic_ratio, work
 from tilewright.report.time import milliseconds
 from tilewright.tile.measure import step_costs
@@ -45,7 +46,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool 
         "tool": {"name": "tilewright", "version": __version__},
         "target": {"name": deployment.platform.name, "settings": dict(sorted(deployment.platform.settings.items()))},
         "plugins": _plugins(deployment),
-        "model": _model(deployment, bound),
+        "model": _model(deployment, allocated),
         "status": "ok",
         "plan_id": f"0x{allocated.plan_id:08x}",
         "macs": sum(step["macs"] for step in steps),
@@ -247,11 +248,19 @@ def _buffer(buffer: Buffer, allocated: Allocated, held: Mapping[str, dict[str, A
     }
 
 
-def _model(deployment: Deployment, bound: Bound) -> dict[str, Any]:
+def _model(deployment: Deployment, allocated: Allocated) -> dict[str, Any]:
+    bound, rows = allocated.tiled.scheduled.bound, row_ports(allocated)
+
     def ends(names: tuple[str, ...]) -> list[dict[str, Any]]:
         tensors = [bound.graph.tensors[name] for name in names]
         return [
-            {"name": item.name, "type": item.dtype.value, "shape": list(item.shape), **_quantization(item)}
+            {
+                "name": item.name,
+                "type": item.dtype.value,
+                "shape": list(item.shape),
+                **_quantization(item),
+                **({"rows": rows[item.name]} if item.name in rows else {}),
+            }
             for item in tensors
         ]
 

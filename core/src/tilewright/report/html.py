@@ -4,7 +4,7 @@ Does not know how a plan is drawn. Text is in `page.mako`, its looks in `page.cs
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -15,7 +15,7 @@ from tilewright.report.front import told, what_to_ask
 from tilewright.report.names import nodes_of, shown_names
 from tilewright.report.network import network_svg, place_colours
 from tilewright.report.panels import Panel, panels_of_report
-from tilewright.report.text import meaning, piece_by_piece
+from tilewright.report.text import meaning, passing, piece_by_piece
 from tilewright.report.time import cost_text, step_time
 
 
@@ -84,12 +84,19 @@ def _drawing(panel: Panel) -> str:
 
 
 def _ends(model: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
-    """Inputs and outputs: which of both, name, type and shape, and what stored integers stand for."""
+    """Inputs and outputs: which of both, name, type and shape, what stored integers stand for, how rows pass."""
     return [
-        (word, item["name"], f"{item['type']}{item['shape']}", meaning(item) if "scale" in item else "")
+        (word, item["name"], f"{item['type']}{item['shape']}", "; ".join(_said(item)))
         for word, key in (("input", "inputs"), ("output", "outputs"))
         for item in model.get(key, ())
     ]
+
+
+def _said(item: Mapping[str, Any]) -> Iterator[str]:
+    if "scale" in item:
+        yield meaning(item)
+    if "rows" in item:
+        yield passing(item)
 
 
 def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:

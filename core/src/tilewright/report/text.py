@@ -30,7 +30,7 @@ def summary_parts(report: Report) -> tuple[Part, ...]:
     rows += [_pool_row(pool, report) for pool in report["pools"]]
     pools = Table(rows=rows, right=(1, 2, 3), indent=2)
     cost = [f"  {said}"] if (said := cost_text(report)) else []
-    return (head, pools, *cost, *_other_orders(report["order"]), *_away(report), *_quantised(model))
+    return (head, pools, *cost, *_other_orders(report["order"]), *_away(report), *_quantised(model), *_passing(model))
 
 
 def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:
@@ -43,6 +43,31 @@ def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:
     ]
     if rows:
         yield Table(rows=rows, indent=2, headed=False)
+
+
+def _passing(model: Mapping[str, Any]) -> Iterator[Table]:
+    """What arrives and what leaves by rows, and how much of it memory has."""
+    rows = [
+        (word, item["name"], passing(item))
+        for word, items in (("input", model.get("inputs", ())), ("output", model.get("outputs", ())))
+        for item in items
+        if "rows" in item
+    ]
+    if rows:
+        yield Table(rows=rows, indent=2, headed=False)
+
+
+def passing(item: Mapping[str, Any]) -> str:
+    """`arrives in 24 rows of 128 B, 1 at a time; 3 held, 384 B` for an input or output of a report; "" where it is
+    whole. Inputs of the same turn come together, those of the next after them.
+    """
+    rows = item.get("rows")
+    if rows is None:
+        return ""
+    how, turn = "arrives" if rows["way"] == "push" else "is taken", f"; turn {rows['turn']}" if "turn" in rows else ""
+    held = "all" if rows["held"] == rows["count"] else f"{rows['held']:,}"
+    said = f"{how} in {rows['count']:,} rows of {rows['row_bytes']:,} B, {rows['at_once']:,} at a time"
+    return f"{said}; {held} held, {rows['held_bytes']:,} B{turn}"
 
 
 def meaning(item: Mapping[str, Any]) -> str:

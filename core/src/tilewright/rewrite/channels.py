@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CONVOLUTIONS = ("Conv", "QConv")
 PRODUCTS = ("Gemm", "QGemm")
 _BINARY = ("Add", "Div", "Max", "Min", "Mul", "QAdd", "QMul", "Sub")
-_UNARY = ("AveragePool", "Cast", "Clip", "GlobalAveragePool", "MaxPool", "QAveragePool", "QLookup", *UNARY)
+_UNARY = ("AveragePool", "Cast", "Clip", "MaxPool", "QAveragePool", "QLookup", *UNARY)
 CHANNEL_AXIS = 1
 
 
@@ -51,7 +51,7 @@ def _grow(graph: Graph, masks: Masks) -> bool:
     """Let every node, last first, demand what it needs. Whether any mask grew."""
     before = _total(masks)
     for node in reversed(graph.nodes):
-        relation = _RELATIONS.get(node.op, _keep_all)
+        relation = RELATIONS.get(node.op, _keep_all)
         relation(graph, node, masks)
     return _total(masks) != before
 
@@ -140,7 +140,7 @@ def _convolution(graph: Graph, node: Node, masks: Masks) -> None:
 
 def _product(graph: Graph, node: Node, masks: Masks) -> None:
     used = _weight_is_used(graph, node)
-    plain = len(graph.tensors[node.inputs[0]].shape) == 2 and not node.integer("transA")
+    plain = len(graph.tensors[node.inputs[0]].shape) == 2
     bias = node.inputs[2] if len(node.inputs) > 2 else ""
     if used is None or not plain or node.inputs[0] not in masks or (bias and bias not in graph.constants):
         return _keep_all(graph, node, masks)
@@ -191,7 +191,7 @@ def _per_tensor(graph: Graph, node: Node, masks: Masks) -> None:
     return _apart(graph, node, masks)
 
 
-_RELATIONS: Mapping[str, Callable[[Graph, Node, Masks], None]] = MappingProxyType(
+RELATIONS: Mapping[str, Callable[[Graph, Node, Masks], None]] = MappingProxyType(
     {
         **dict.fromkeys((*_BINARY, *_UNARY), _apart),
         **dict.fromkeys(CONVOLUTIONS, _convolution),

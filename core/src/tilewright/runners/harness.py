@@ -178,14 +178,15 @@ def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str
     scheduled = tiled.scheduled
     graph, inner = scheduled.bound.graph, {value for group in tiled.groups for value in group.region.inner}
     nodes = {node.name: node for node in graph.nodes}
-    inner |= {value for value, whose in book.allocated.decisions.io.items() if whose == "pull"}  # nowhere whole
+    io, storage = book.allocated.decisions.io, scheduled.storage
+    taken = {storage[value].buffer for value, whose in io.items() if whose == "pull"}  # nowhere whole
+    inner |= {value for value, kept in storage.items() if kept.buffer in taken}
     index_of = _numbers(areas)
     records, executed = [], tiled.executed
     for step in scheduled.steps:
         for value in (value for value in nodes[step.nodes[-1]].outputs if value and value not in inner):
-            storage = scheduled.storage[value]
             place = book.of_value(value)
-            owner = book.owners.get(storage.buffer)
+            owner = book.owners.get(storage[value].buffer)
             key = f"outputs.{members[f'outputs.{owner}']}" if owner else f"pools.{place.parameter.name}"
             key = STATE if place.parameter.name == STATE else key
             records.append(

@@ -15,7 +15,7 @@ import numpy as np
 
 from tilewright.ir.access import MapAccess
 from tilewright.ir.dataclass import dataclass
-from tilewright.ir.index import Axis, Index
+from tilewright.ir.index import Axis, Index, Term
 from tilewright.ir.regions import Form, Hop
 from tilewright.ir.rounding import ceil_div
 from tilewright.tile.fusion import RegionAnalysis, RegionStep, rises
@@ -173,7 +173,7 @@ class _Backwards:
         cuts = [cut for hop in self.hops for cut in hop.nest]
         for position, (loop, size) in enumerate(cuts):
             low, high = found[loop]
-            count = ceil_div(int((high - low).max()), size)
+            count = ceil_div(most_trips(found[loop]), size)
             shape = [1] * self.rank
             shape[position] = count
             starts = low + np.arange(count).reshape(shape) * size
@@ -271,20 +271,22 @@ def _span(axis: Axis, runs: Mapping[str, Reach], rank: int) -> Reach:
 
 def _at(index: Index, runs: Mapping[str, Reach], side: Literal[0, 1], rank: int) -> Integers:
     """Positions of the first trips, or of the last."""
-    total: Integers | int = index.offset
+    fixed = index.offset
+    moving: list[Integers] = []
     for term in index.terms:
-        if term.inner is None:
-            total = total + (runs[term.loop][side] - side) * term.coefficient
-            continue
-        value = _at(term.inner, runs, side, rank)
-        if term.operation == "//":
-            value = value // term.by[0]
-        elif term.operation == "clamp":
-            value = np.clip(value, term.by[0], term.by[1])
-        else:
-            value = value % term.by[0]
-        total = total + value * term.coefficient
-    return np.full((1,) * rank, total, np.int64) if isinstance(total, int) else total
+        value = runs[term.loop][side] if term.inner is None else _applied(term, _at(term.inner, runs, side, rank))
+        moving.append(value if term.coefficient == 1 else value * term.coefficient)
+        fixed -= side * term.coefficient if term.inner is None else 0  # the last trip is before the end of a run
+    return sum(moving[1:], moving[0] + fixed) if moving else np.full((1,) * rank, fixed, np.int64)
+
+
+def _applied(term: Term, inner: Integers) -> Integers:
+    """What a term makes of an index inside it, its coefficient aside."""
+    if term.operation == "//":
+        return inner // term.by[0]
+    if term.operation == "clamp":
+        return np.clip(inner, term.by[0], term.by[1])
+    return inner % term.by[0]
 
 
 def _clipped(reach: Reach, extent: int) -> Reach:
@@ -305,7 +307,13 @@ def _hull(reach: Reach, copy_level: int) -> Reach:
 
 def most(reaches: Sequence[Reach]) -> tuple[int, ...]:
     """The most positions along each axis in any tile."""
-    return tuple(int((high - low).max()) for low, high in reaches)
+    return tuple(most_trips(reach) for reach in reaches)
+
+
+def most_trips(reach: Reach) -> int:
+    """The same of one axis, or the most trips of a loop; one element is taken at once, without numpy's reduction."""
+    extents = reach[1] - reach[0]
+    return int(extents.item() if extents.size == 1 else extents.max())
 
 
 def first_trip(shape: Sequence[int], loop: int) -> Marks:

@@ -12,7 +12,7 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import HeldValue, SplitReduction
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import BufferKind
-from tilewright.tile.boxes import Boxes
+from tilewright.tile.boxes import Boxes, most_trips
 from tilewright.tile.kernel_costs import scratch_bytes
 
 if TYPE_CHECKING:
@@ -95,4 +95,4 @@ def _scratch(boxes: Boxes, number: int, member: RegionStep) -> int:
 
 def largest_run(boxes: Boxes, number: int) -> dict[str, int]:
     """The most trips of every loop of a member in any tile."""
-    return {loop: int((high - low).max()) for loop, (low, high) in boxes.runs[number].items()}
+    return {loop: most_trips(reach) for loop, reach in boxes.runs[number].items()}

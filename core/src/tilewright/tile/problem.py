@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,7 @@ class SpaceTables:
         self.rooms: dict[str, Integers] = {}  # operand -> bytes of a buffer, for each point
         self.prices: dict[tuple[str, str], WindowCosts] = {}  # of an operand, and a loop along which its rows stay
         self.computes: dict[tuple[int, ...], float] = {}
+        self.calls: dict[tuple[int, ...], float] = {}  # by trips of the loops that are cut
         self.scratch: dict[tuple[int, ...], int] = {}
 
 
@@ -126,19 +128,22 @@ class TilingProblem:
         """Cycles of all calls together."""
         if key not in self.tables.computes:
             total = 0.0
-            names = [loop.name for loop in self.space.cuts]
             ends = []
-            for name, size in zip(names, key, strict=True):
-                full, rest = divmod(self.space.extents[name], size)
+            for loop, size in zip(self.space.cuts, key, strict=True):
+                full, rest = divmod(self.space.extents[loop.name], size)
                 ends.append([(size, full)] + ([(rest, 1)] if rest else []))
             for kinds in product(*ends):
-                count = 1
-                for _, times in kinds:
-                    count *= times
-                extents = {**self.space.extents, **{n: trips for n, (trips, _) in zip(names, kinds, strict=True)}}
-                total += count * tile_cycles(self.space, extents)
+                count = prod(times for _, times in kinds)
+                total += count * self._call(tuple(trips for trips, _ in kinds))
             self.tables.computes[key] = total
         return self.tables.computes[key]
+
+    def _call(self, trips: tuple[int, ...]) -> float:
+        """Cycles of one call with these trips of the loops that are cut; tiles of many sizes end with the same rest."""
+        if trips not in self.tables.calls:
+            cut = {loop.name: extent for loop, extent in zip(self.space.cuts, trips, strict=True)}
+            self.tables.calls[trips] = tile_cycles(self.space, {**self.space.extents, **cut})
+        return self.tables.calls[trips]
 
     def _scratch_of(self, key: tuple[int, ...]) -> int:
         if key not in self.tables.scratch:

@@ -117,10 +117,13 @@ def _members(steps: Sequence[RowStep], trips: Sequence[int]) -> tuple[Member, ..
 
 
 def _demand(members: Sequence[Member], number: int, calls: list[int]) -> None:
-    """One call of a step, after all that it needs."""
-    waiting = [number]
+    """One call of a step, after all that it needs. A step that departs may have been called by then."""
+    waiting = [(number, members[number].made)]
     while waiting:
-        top = members[waiting[-1]]
+        top, made = members[waiting[-1][0]], waiting[-1][1]
+        if top.made > made:
+            waiting.pop()
+            continue
         end = min(top.made + top.trips, top.one.extent) - 1
         missing = -1
         for maker, read in top.inside:
@@ -128,11 +131,12 @@ def _demand(members: Sequence[Member], number: int, calls: list[int]) -> None:
                 missing = maker
                 break
         if missing < 0:
-            _call(members, waiting[-1], end + 1)
-            calls.append(waiting[-1])
-            _depart(members, waiting.pop(), calls)
+            at, _ = waiting.pop()
+            _call(members, at, end + 1)
+            calls.append(at)
+            _depart(members, at, calls)
         else:
-            waiting.append(missing)
+            waiting.append((missing, members[missing].made))
 
 
 def _depart(members: Sequence[Member], maker: int, calls: list[int]) -> None:

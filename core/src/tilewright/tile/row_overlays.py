@@ -49,8 +49,7 @@ class Overlays:
         if output.name not in lives.ours or output.first != sink.one.index or sink.one.columns:
             return cls(lives=lives, played=played, made_at=(), stored=(), output=None)
         made_at = _made_at(played)
-        after = (min(made + sink.trips, sink.one.extent) for made in made_at[-1])
-        stored = [_stored_bytes(lives, sink, made) for made in after]
+        stored = _stored_bytes(lives, sink, made_at[-1])
         return cls(lives=lives, played=played, made_at=made_at, stored=stored, output=output)
 
     def add(self, number: int) -> None:
@@ -80,8 +79,9 @@ class Overlays:
     def _lag(self, number: int, read: RowRead) -> int:
         """How far after the output's buffer that of a value has to begin, so that a member reads what it wants."""
         made_at, final = self.made_at[number], self.played.members[number].made
+        rows = _rows_of(self.lives, read.value)
         late = [
-            stored - _first_byte(self.lives, read.value, max(read.low[made], 0))
+            stored - rows.begin(max(read.low[made], 0))
             for made, stored in zip(made_at, self.stored, strict=True)
             if made < final
         ]
@@ -112,11 +112,12 @@ def lag_backward(lives: RowLives, played: Play, over: str) -> int:
     (member,) = played.members
     one, output, giver = member.one, lives.buffer_of(member.one.output.value), lives.buffer_of(over)
     reads = [read for read in one.reads if lives.buffer_of(read.value).name == giver.name]
+    own, theirs = _rows_of(lives, one.output.value), {read.value: _rows_of(lives, read.value) for read in reads}
     lag = 0
     for end in range(one.extent, 0, -member.trips):
         first = max(end - member.trips, 0)
-        stored = output.size_bytes - _first_byte(lives, one.output.value, first)
-        ends = [_end_byte(lives, read.value, read.high[end - 1]) for read in reads if _reads(lives, read, first)]
+        stored = output.size_bytes - own.begin(first)
+        ends = [theirs[read.value].end(read.high[end - 1]) for read in reads if _reads(lives, read, first)]
         lag = max([lag, *(stored - giver.size_bytes + byte for byte in ends)])
     behind = giver.size_bytes - output.size_bytes
     return align_up(behind + lag, max(giver.align, output.align)) - behind
@@ -138,27 +139,40 @@ def _made_at(played: Play) -> list[list[int]]:
     ]
 
 
-def _stored_bytes(lives: RowLives, sink: Member, made: int) -> int:
-    """Up to where the output's buffer may have something in it, after so many trips of its step."""
-    one = sink.one
-    rows = made if one.axis is not None else one.rows * (made == one.extent)
-    return _end_byte(lives, one.output.value, rows)
+def _stored_bytes(lives: RowLives, sink: Member, made: Sequence[int]) -> list[int]:
+    """Up to where the output's buffer may have something in it, after calls of its step that begin so far."""
+    one, rows = sink.one, _rows_of(lives, sink.one.output.value)
+    after = (min(begin + sink.trips, one.extent) for begin in made)
+    return [rows.end(trips if one.axis is not None else one.rows * (trips == one.extent)) for trips in after]
 
 
-def _end_byte(lives: RowLives, value: str, rows: int) -> int:
-    """Where in its buffer the last byte of the first rows of a value ends; 0 where there are none."""
-    if rows <= 0:
-        return 0
-    machine, rows_axis = lives.machine, lives.steps.axes.get(value)
-    tensor, layout = machine.bound.graph.tensors[value], machine.bound.layouts[value]
-    extents = [min(rows, extent) if axis == rows_axis else extent for axis, extent in enumerate(tensor.shape)]
-    last = sum((extent - 1) * step for extent, step in zip(extents, strides(tensor.shape, layout), strict=True))
-    return machine.scheduled.storage[value].offset_bytes + (last + 1) * tensor.dtype.size_bytes
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rows:
+    """Where the rows of a value are in its buffer, in bytes from its start."""
+
+    offset_bytes: int
+    count: int
+    step_bytes: int  # from a row to the next; 0 where the value has none, and counts as one row
+    span_bytes: int  # from the first byte of a row to the end of its last one
+
+    def begin(self, row: int) -> int:
+        """The first byte of a row, and no byte of a later row before it."""
+        return self.offset_bytes + row * self.step_bytes
+
+    def end(self, rows: int) -> int:
+        """Where the last byte of the first `rows` ends; 0 where there are none."""
+        return self.begin(min(rows, self.count) - 1) + self.span_bytes if rows > 0 else 0
 
 
-def _first_byte(lives: RowLives, value: str, row: int) -> int:
-    """Where in its buffer the first byte of a row of a value is, and no byte of a later row before it."""
+def _rows_of(lives: RowLives, value: str) -> _Rows:
     machine, axis = lives.machine, lives.steps.axes.get(value)
     tensor, layout = machine.bound.graph.tensors[value], machine.bound.layouts[value]
-    step = 0 if axis is None else strides(tensor.shape, layout)[axis]
-    return machine.scheduled.storage[value].offset_bytes + row * step * tensor.dtype.size_bytes
+    item, steps = tensor.dtype.size_bytes, strides(tensor.shape, layout)
+    axes = enumerate(zip(tensor.shape, steps, strict=True))
+    inside = [(extent - 1) * step for at, (extent, step) in axes if at != axis]
+    return _Rows(
+        offset_bytes=machine.scheduled.storage[value].offset_bytes,
+        count=1 if axis is None else tensor.shape[axis],
+        step_bytes=0 if axis is None else steps[axis] * item,
+        span_bytes=(sum(inside) + 1) * item,
+    )

@@ -332,8 +332,9 @@ def _row_axes(
                 continue
             mine, theirs = group.setdefault(one, [one]), group.setdefault(other, [other])
             if mine is not theirs:
-                mine.extend(theirs)
-                group.update(dict.fromkeys(theirs, mine))
+                fewer, more = sorted((mine, theirs), key=len)
+                more.extend(fewer)
+                group.update(dict.fromkeys(fewer, more))
     layouts = machine.bound.layouts
     best: dict[str, tuple[int, int, int]] = {}
     for (value, axis), members in group.items():

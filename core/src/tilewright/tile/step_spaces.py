@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import accumulate
 from types import MappingProxyType
 
 from tilewright.bind.work import operations
@@ -73,6 +74,7 @@ class ScheduledMachine:
         self.platform: Platform = scheduled.bound.platform
         self.nodes: dict[str, Node] = {node.name: node for node in self.bound.graph.nodes}
         self.numbers = {step.name: number for number, step in enumerate(scheduled.steps)}
+        self._sites: dict[str, Matched] = {}  # by step
         self._decided: dict[str, tuple[StepOperand, ...]] = {}  # by step
 
     @cached_property
@@ -96,7 +98,9 @@ class ScheduledMachine:
 
     def site(self, step: Step) -> Matched:
         """The node that gives the step its name."""
-        return self.bound.site(self.nodes[step.name])
+        if step.name not in self._sites:
+            self._sites[step.name] = self.bound.site(self.nodes[step.name])
+        return self._sites[step.name]
 
     def engine(self, name: str) -> Engine:
         """By name."""
@@ -163,8 +167,7 @@ class ScheduledMachine:
         limit = self.platform.memory(memory).size_bytes
         if limit is None:
             return None
-        here = (buffer for buffer in self.pinned.get(memory, ()) if buffer.first <= index <= buffer.last)
-        taken = sum(self.taken_bytes(buffer, memory) for buffer in here)
+        taken = self._pinned_bytes[memory][index] if memory in self._pinned_bytes else 0
         return limit - self.platform.runtime_bytes.get(memory, 0) - taken
 
     def taken_bytes(self, buffer: Buffer, memory: str) -> int:
@@ -178,6 +181,18 @@ class ScheduledMachine:
         for buffer in self.scheduled.buffers:
             for memory in {self.decisions.memories.get(name, "") for name in (buffer.name, *buffer.values)} - {""}:
                 found[memory] = (*found.get(memory, ()), buffer)
+        return found
+
+    @cached_property
+    def _pinned_bytes(self) -> Mapping[str, Sequence[int]]:
+        """By memory, what these buffers take of it at each step."""
+        found: dict[str, Sequence[int]] = {}
+        for memory, buffers in self.pinned.items():
+            begun = [0] * (len(self.scheduled.steps) + 1)
+            for buffer in buffers:
+                begun[buffer.first] += self.taken_bytes(buffer, memory)
+                begun[buffer.last + 1] -= self.taken_bytes(buffer, memory)
+            found[memory] = tuple(accumulate(begun))
         return found
 
     def grain(self, memory: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.rewrite.passes import PASSES
+from tilewright.rewrite.qdq.lowering import FAMILIES
 from tilewright.testing.sketch import Sketch
 
 
@@ -33,3 +34,7 @@ def test_what_has_no_integer_form_says_so(operators: Any, bench: Any) -> None:
     (warning,) = bench.diagnostics(graph, *PASSES)
     assert (warning.code, warning.where) == ("TW3001", "ratio")
     assert warning.message.startswith("Div is computed in float")
+
+
+def test_families_lower_operators_of_the_normal_form(operators: Any) -> None:
+    assert set(FAMILIES) <= set(operators)

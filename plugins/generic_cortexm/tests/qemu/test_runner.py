@@ -279,6 +279,14 @@ def test_bench_says_the_same_as_text_and_as_json() -> None:
     assert f"{bench['stack_bytes']:,}" in text.stdout
 
 
+def test_bench_counts_a_network_that_takes_rows() -> None:
+    """The functions of a run are others where rows pass."""
+    asked = ["bench", str(DIGITS / "digits_int8.onnx"), "-t", "cortex-m4", "--on", "qemu-cortex-m", "--io", "push"]
+    data = CliRunner().invoke(tilewright, [*asked, "--optimize", "ram", "--json", "-"], catch_exceptions=False)
+    bench = json.loads(data.stdout)
+    assert bench["instructions"] > bench["steps"][0]["instructions"] > 0
+
+
 def test_bench_on_a_runner_that_counts_nothing_says_so(tool: Callable[[str], str]) -> None:
     tool("gcc")
     model = str(DIGITS / "digits_int8.onnx")

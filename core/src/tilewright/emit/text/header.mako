@@ -4,8 +4,8 @@ ${banner(f"{p}.h", "sizes, types and functions")}
 
 #include "tw_runtime.h"
 
-#if TW_API_LEVEL < ${2 if by_rows else 1}
-#  error "${p}.h needs a tw_runtime.h of API level ${2 if by_rows else 1} or later"
+#if TW_API_LEVEL < ${api_level}
+#  error "${p}.h needs a tw_runtime.h of API level ${api_level} or later"
 #endif
 
 #define ${P}_GENERATOR "${generator}"
@@ -165,7 +165,23 @@ ${signature(f"tw_status {p}_init({p}_ctx *ctx, const {p}_pools *pools, void *sta
  * ${p}_begin takes what ${p}_run takes, without these, and may be called at any time. It and the functions below compute
  * all that can be computed, and say what comes next: TW_MORE, push rows of an input; TW_READY, pull rows of an output;
  * TW_OK, all is done. TW_BLOCKED says that no row was moved, because that comes first. A call is done with the caller's rows
- * when it returns. Of several rows it moves as many as it can: the count since ${p}_begin is what the last functions return.
+ * when it returns. Of several rows it moves as many as it can: the count since ${p}_begin is what ${f"{p}_pushed_... and {p}_pulled_..." if several_arrive or several_leave else "the last functions"} return.
+% if several_arrive:
+ *
+ * Inputs come next in this order. Rows can be pushed as soon as there is room for them, and ${p}_room_... says for how
+ * many of an input there is now:
+ *
+% for number, turn in enumerate(wanted, 1):
+ *   ${number}. ${turn}
+% endfor
+% endif
+% if several_leave:
+ *
+ * TW_READY does not say of which output: ${p}_ready_... says how many rows of one can be pulled now.
+% endif
+% if several_arrive or several_leave:
+ *
+% endif
  * Pools, other inputs and outputs must be left alone from ${p}_begin to TW_OK.
  */
 ${signature(f"tw_status {p}_begin({p}_ctx *ctx, const {p}_inputs *inputs, const {p}_outputs *outputs);")}
@@ -180,6 +196,12 @@ ${signature(f"uint32_t {p}_pushed_{port.member}(const {p}_ctx *ctx);")}
 % endfor
 % for port in leaving:
 ${signature(f"uint32_t {p}_pulled_{port.member}(const {p}_ctx *ctx);")}
+% endfor
+% for port in arriving if several_arrive else ():
+${signature(f"uint32_t {p}_room_{port.member}(const {p}_ctx *ctx);")}
+% endfor
+% for port in leaving if several_leave else ():
+${signature(f"uint32_t {p}_ready_{port.member}(const {p}_ctx *ctx);")}
 % endfor
 
 /* The same at once: all inputs are there whole, and there is room for all outputs. */

@@ -67,13 +67,13 @@ Row by row, in memory for what is still needed:
 status = ${p}_begin(&ctx, &inputs, &outputs); /* ${", ".join(port.member for port in (*arriving, *leaving))} left alone */
 while (status == TW_MORE || status == TW_READY) {
 % for port in arriving:
-    if (status == TW_MORE) {
+    if (${f"{p}_room_{port.member}(&ctx) > 0u" if several_arrive else "status == TW_MORE"}) {
         ... /* ${port.macro}_ROW_ELEMENTS elements: `line` */
         status = ${p}_push_${port.member}(&ctx, line, 1u);
     }
 % endfor
 % for port in leaving:
-    if (status == TW_READY) {
+    if (${f"{p}_ready_{port.member}(&ctx) > 0u" if several_leave else "status == TW_READY"}) {
         status = ${p}_pull_${port.member}(&ctx, row, 1u);
         ... /* ${port.macro}_ROW_ELEMENTS elements: `row` */
     }

@@ -131,14 +131,25 @@ ${ready()}\
     if (count > end->left) {
         return TW_ERR_ROWS;
     }
+% if verb == "push" and several_arrive:
+    if (ctx->phase > ${phase_of(port)}) { /* its last rows may not be needed */
+        end->left -= count;
+        return ctx->progress.waiting;
+    }
+% else:
     if (ctx->phase == ${done}) { /* the last rows of an input may not be needed */
         end->left -= count;
         return TW_OK;
     }
+% endif
     if (count == 0u) {
         return ctx->progress.waiting;
     }
+% if verb == "push" and several_arrive:
+    if (end->wanted == 0) {
+% else:
     if (ctx->progress.waiting != ${status} || end->${waits} == 0) {
+% endif
         return TW_BLOCKED;
     }
     end->rows = (${const}uint8_t *)rows;
@@ -147,7 +158,7 @@ ${ready()}\
     end->block_stride = ${port.rows.piece_bytes};
     status = ${p}_go_on(ctx);
 % if verb == "push":
-    if (status == TW_OK) {
+    if (${f"ctx->phase > {phase_of(port)}" if several_arrive else "status == TW_OK"}) {
         end->left -= (uint32_t)end->count; /* the same */
     }
 % endif
@@ -160,6 +171,23 @@ ${signature(f"uint32_t {p}_{verb}ed_{port.member}(const {p}_ctx *ctx)")}
     const int begun = ctx != NULL && ctx->plan == ${P}_PLAN_ID && ctx->phase != 0;
     return begun ? ${port.macro}_ROWS - ctx->${array}[${number}].left : 0u;
 }
+% if verb == "push" and several_arrive:
+
+${signature(f"uint32_t {p}_room_{port.member}(const {p}_ctx *ctx)")}
+{
+    if (ctx == NULL || ctx->plan != ${P}_PLAN_ID || ctx->phase == 0) {
+        return 0u;
+    }
+    return ctx->phase > ${phase_of(port)} ? ctx->arrivals[${number}].left : (uint32_t)ctx->arrivals[${number}].wanted;
+}
+% elif verb == "pull" and several_leave:
+
+${signature(f"uint32_t {p}_ready_{port.member}(const {p}_ctx *ctx)")}
+{
+    const int begun = ctx != NULL && ctx->plan == ${P}_PLAN_ID && ctx->phase != 0;
+    return begun ? (uint32_t)ctx->departures[${number}].ready : 0u;
+}
+% endif
 % endfor
 % endfor
 

@@ -14,9 +14,9 @@ from tilewright.rewrite.qdq.work import Work
 
 
 def lower_gemm(island: Island, main: Node, work: Work) -> Lowered:
-    """QGemm of a Gemm with constant B; alpha and beta 1, A not transposed."""
-    if (main.number("alpha", 1.0), main.number("beta", 1.0)) != (1.0, 1.0) or main.integer("transA"):
-        return "Gemm has alpha, beta or transA"
+    """QGemm of a Gemm with constant B; alpha and beta 1."""
+    if (main.number("alpha", 1.0), main.number("beta", 1.0)) != (1.0, 1.0):
+        return "Gemm has alpha or beta"
     transposed = bool(main.integer("transB"))
     bias = main.inputs[2] if len(main.inputs) > 2 else ""
     return _qgemm(island, work, main, bias, transposed)

@@ -17,14 +17,13 @@ from tilewright.rewrite.qdq.island import Island, Lowered, island_before
 from tilewright.rewrite.qdq.work import Work
 from tilewright.rewrite.view import GraphView
 
-_FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyType(
+FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyType(
     {
         "Add": elementwise.lower_sum,
         "AveragePool": pool.lower_average_pool,
         "Conv": conv.lower,
         "ConvTranspose": conv_transpose.lower,
         "Gemm": gemm.lower_gemm,
-        "GlobalAveragePool": pool.lower_global_average_pool,
         "MatMul": gemm.lower_matmul,
         "Mul": elementwise.lower_product,
         "ReduceMean": pool.lower_reduce_mean,
@@ -75,7 +74,7 @@ def _lower(island: Island, work: Work) -> Lowered:
     biased = gemm.lower_biased(island, island.main, work)
     if biased is not None:
         return biased
-    family = _FAMILIES.get(island.main.op)
+    family = FAMILIES.get(island.main.op)
     return table if family is None else family(island, island.main, work)
 
 

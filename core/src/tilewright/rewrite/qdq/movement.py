@@ -133,7 +133,7 @@ def _quantised(affine: Affine, real: float) -> int:
 
 
 def dequantise_after_constants(graph: Graph) -> Graph:
-    """Reshape or Transpose of a dequantised constant: move the constant, so that its DequantizeLinear comes last."""
+    """Transpose of a dequantised constant: move the constant, so that its DequantizeLinear comes last."""
     draft = Draft(graph=graph)
     constants: dict[str, tuple[Node, Affine, str]] = {}  # float value -> its DequantizeLinear, numbers, constant
     for node in graph.nodes:
@@ -151,7 +151,7 @@ def _transpose_constant(draft: Draft, node: Node, constants: dict[str, tuple[Nod
     array = draft.constants.get(source, draft.graph.constants.get(source))
     if array is None:
         return
-    permutation = node.integers("perm", tuple(reversed(range(array.ndim))))
+    permutation = node.integers("perm")
     name = draft.constant(array.transpose(permutation), f"{source}_transposed")
     axis = None if affine.axis is None else permutation.index(affine.axis)
     attributes: dict[str, Attribute] = {**dequantise.attributes}

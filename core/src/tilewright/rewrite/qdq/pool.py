@@ -1,4 +1,4 @@
-"""Knows how quantised AveragePool, GlobalAveragePool and ReduceMean become QAveragePool and QReduceMean.
+"""Knows how quantised AveragePool and ReduceMean become QAveragePool and QReduceMean.
 Does not know MaxPool, which needs no arithmetic (`movement`).
 """
 
@@ -36,30 +36,20 @@ def lower_average_pool(island: Island, main: Node, work: Work) -> Lowered:
     return island.integer_node("QAveragePool", (found.value,), attributes, found.node)
 
 
-def lower_global_average_pool(island: Island, main: Node, work: Work) -> Lowered:
-    """QReduceMean over the spatial axes."""
-    rank = len(island.graph.tensors[main.inputs[0]].shape)
-    return _reduce_mean(island, main, tuple(range(2, rank)), keepdims=1)
-
-
 def lower_reduce_mean(island: Island, main: Node, work: Work) -> Lowered:
     """QReduceMean over the same axes."""
-    return _reduce_mean(island, main, main.integers("axes"), main.integer("keepdims", 1))
-
-
-def _reduce_mean(island: Island, main: Node, axes: tuple[int, ...], keepdims: int) -> Lowered:
     found = island.stored(main.inputs[0])
     if isinstance(found, str):
         return found
     shape = island.graph.tensors[found.value].shape
-    axes = axes or tuple(range(len(shape)))
+    axes = main.integers("axes") or tuple(range(len(shape)))
     count = math.prod(shape[axis] for axis in axes)
     requant = island.requant((mean_scale(found.affine, island.output, count),))
     if isinstance(requant, str):
         return requant
     attributes: dict[str, Attribute] = {
         "axes": axes,
-        "keepdims": keepdims,
+        "keepdims": main.integer("keepdims", 1),
         "x_zero_point": found.affine.zero_point[0],
         "requant": requant,
     }

@@ -11,6 +11,9 @@ static tw_status ${"push" if pushed else "pull"}_${macro}(uint32_t most)
     enum { PIECE = ${macro}_ROW_SIZE / ${macro}_ROW_PIECES };
     const uint32_t at = ${p}_${"pushed" if pushed else "pulled"}_${port.member}(&ctx), left = ${macro}_ROWS - at;
     const uint32_t count = most < left ? most : left;
+    if (count == 0u) {
+        return TW_BLOCKED;
+    }
     uint8_t *const line = (uint8_t *)lines_${macro};
 % if pushed:
     const uint8_t *const whole = (const uint8_t *)inputs.${port.member};
@@ -38,6 +41,25 @@ static tw_status ${"push" if pushed else "pull"}_${macro}(uint32_t most)
 }
 
 % endfor
+% if len(arriving) > 1:
+/* Rows of the input that has its turn, or else of one that there is room for. */
+static tw_status push_any(uint32_t turn, uint32_t most)
+{
+    enum { INPUTS = ${len(arriving)} };
+    tw_status status = TW_BLOCKED;
+    for (uint32_t i = 0u; i < INPUTS && status == TW_BLOCKED; ++i) {
+        switch ((turn + i) % INPUTS) {
+% for number, port in enumerate(arriving):
+        ${f"case {number}u" if number + 1 < len(arriving) else "default"}:
+            status = ${p}_room_${port.member}(&ctx) > 0u ? push_${port_macro(port)}(most) : TW_BLOCKED;
+            break;
+% endfor
+        }
+    }
+    return status;
+}
+
+% endif
 /* Every other set in rows: one, two, three, and again. */
 static tw_status run(unsigned set)
 {
@@ -51,11 +73,17 @@ static tw_status run(unsigned set)
         const tw_status next = status;
         const uint32_t most = turn++ % 3u + 1u;
         status = TW_BLOCKED;
+% if len(arriving) > 1:
+        if (next == TW_MORE || turn % 4u == 0u) {
+            status = push_any(turn / 2u, most);
+        }
+% else:
 % for port in arriving:
         if (next == TW_MORE && status == TW_BLOCKED) {
             status = push_${port_macro(port)}(most);
         }
 % endfor
+% endif
 % for port in leaving:
         if (next == TW_READY && status == TW_BLOCKED) {
             status = pull_${port_macro(port)}(most);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TW_API_LEVEL 2
+#define TW_API_LEVEL 3
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,7 +48,8 @@ typedef struct {
     const uint8_t *rows; /* that were handed over, and not taken yet */
     int32_t count;
     int32_t row_stride, block_stride; /* bytes */
-    int32_t wanted;                   /* by the call that waits */
+    int32_t wanted;                   /* now: there is room for so many */
+    int32_t due;                      /* where there are several inputs: asked for by calls so far */
     uint32_t left;                    /* of all, not taken yet */
 } tw_arrival;
 

@@ -4,7 +4,7 @@ Does not know depthwise convolutions.
 A column is everything that one output pixel reads, as 16-bit halves in scratch. Three columns and two channels are
 computed together, or one column and four channels where there are fewer pixels or too little scratch. Where not even
 one column fits, it holds bytes, which are widened when they are multiplied. Of a few rows of an image whose columns do
-not come out even the last ones are computed in pairs.
+not come out even the last ones are computed in pairs. A product of one row can be computed in parts, without scratch.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, Kernel, Matched, Sections, TileShape
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
+from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
+from tilewright_cortexm.kernels.product_parts import GEMM_CALL, LOOP, accumulates, part_access, part_values, share
 from tilewright_cortexm.kernels.products import (
     CALL,
     Products,
     Rows,
     call_values,
     fields,
-    product_access,
     products,
     rows_of,
 )
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 SCRATCH_LIMIT_BYTES = 4096
 _WORTH_PAIRS = 12  # columns at most for each one that would be computed twice
 _UNROLLS = (4, 3, 2, 1)
+_FOUR = 4  # values in a word
 
 
 def _groups(rows: Rows) -> int:
@@ -73,6 +74,10 @@ def _direct(rows: Rows) -> bool:
     """Whether the bytes of a pixel are a column as they lie in x."""
     alone = rows.runs == 1 and rows.run_taps == 1 and not rows.padded and rows.channels % 4 == 0
     return _narrow(rows) and alone and rows.row_stride == rows.column_stride == 1
+
+
+def _tile_scratch(tile: TileShape) -> int:
+    return _scratch(tile.site.analysis.rows) if share(tile) == 1 else 0
 
 
 def _scratch(rows: Rows) -> int:
@@ -126,7 +131,7 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 def _access(site: Matched) -> Access:
     rows: Rows = site.analysis.rows
     words = rows.y_step * rows.runs * _groups(rows)
-    return product_access(site, {"W": (words,), "P": (2 * rows.y_step,)}, _pixels(rows))
+    return part_access(site, {"W": (words,), "P": (2 * rows.y_step,)}, _pixels(rows), _FOUR)
 
 
 def _match(site: Site) -> Products | str:
@@ -146,10 +151,19 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Products = tile.site.analysis
+    if share(tile) < 1:
+        return _part_cycles(tile)
     rows, columns = rows_of(tile), _pixels(layer.rows)
     pairs = _pairs(rows, rows.pixels) if rows.pixels < layer.rows.pixels else 0
     blocks = {columns: ceil_div(rows.pixels - 2 * pairs, columns), 2: pairs}
     return rows.batches * sum(count * _block_cycles(layer, pixels) for pixels, count in blocks.items())
+
+
+def _part_cycles(tile: TileShape) -> float:
+    """Of a part: both factors are widened for every block of channels."""
+    rows: Rows = tile.site.analysis.rows
+    groups = share(tile) * _groups(rows)
+    return sum(count * (groups * (7 + 5 * channels) + 16 + 8 * channels) for _, count, channels in _blocks(rows)) + 30
 
 
 def _block_cycles(layer: Products, pixels: int) -> float:
@@ -207,6 +221,24 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+def _gemm_values(call: Call) -> Mapping[str, object]:
+    values, part = _values(call), part_values(call)
+    if not part["part"]:
+        return {**values, **part}
+    layer: Products = call.site.analysis
+    widen, form = call.site.input(0).dtype.value, _form(layer)
+    label = f"{widen}_{_groups(layer.rows)}_{form.label(layer.requant)}_{_signature(layer.rows)}"
+    return {
+        **values,
+        **part,
+        "function": f"tw_dsp_product_part_{label}",
+        "widen": widen,
+        "shapes": _blocks(layer.rows),
+        "depth": _groups(layer.rows),
+        "numbers": f"{form.above}, {layer.requant.zero_point}",
+    }
+
+
 def _signature(rows: Rows) -> str:
     return "_".join(str(part) for block in _blocks(rows) for part in block)
 
@@ -243,6 +275,7 @@ def _fields(layer: Products, form: DspForm, call: Call) -> Mapping[str, object]:
 
 _BYTES = c_section("dsp_widen_bytes.h")
 _PRODUCTS = c_template("${function}", "dsp_products.c.mako")
+_PART = c_template("${function}", "dsp_product_part.c.mako")
 _COLUMN = c_template("tw_dsp_column_${widen}", "dsp_column.c.mako")
 
 
@@ -252,7 +285,11 @@ def _source(values: Mapping[str, Any]) -> Sections:
     return (*columns, *each_of(BLOCK, (*values["blocks"], *values["pairs"])), _PRODUCTS)
 
 
-def _kernel(op: str, name: str) -> Kernel:
+def _gemm_source(values: Mapping[str, Any]) -> Sections:
+    return (*requantiser(values), _PART) if values["part"] else _source(values)
+
+
+def _kernel(op: str, name: str, **more: Any) -> Kernel:
     return Kernel(
         name=name,
         op=op,
@@ -262,14 +299,23 @@ def _kernel(op: str, name: str) -> Kernel:
         access=_access,
         requires=_requires,
         pack=_pack,
-        scratch_bytes=lambda tile: _scratch(tile.site.analysis.rows),
+        scratch_bytes=_tile_scratch,
         cycles=_cycles,
         describe=_describe,
-        values=_values,
-        source=_source,
-        call=CALL,
         includes=("<stdint.h>", "<string.h>"),
+        **more,
     )
 
 
-KERNELS = (_kernel("QConv", "cortex-m.dsp.qconv"), _kernel("QGemm", "cortex-m.dsp.qgemm"))
+KERNELS = (
+    _kernel("QConv", "cortex-m.dsp.qconv", values=_values, source=_source, call=CALL),
+    _kernel(
+        "QGemm",
+        "cortex-m.dsp.qgemm",
+        multiples={LOOP: _FOUR},
+        accumulates=lambda site: accumulates(site, _FOUR),
+        values=_gemm_values,
+        source=_gemm_source,
+        call=GEMM_CALL,
+    ),
+)

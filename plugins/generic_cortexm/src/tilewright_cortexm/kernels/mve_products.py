@@ -2,27 +2,27 @@
 Does not know depthwise convolutions.
 
 Two pixels and four channels are computed together, or one pixel where there is only one. What a pixel reads is
-copied into one run first, unless it is one already (1x1).
+copied into one run first, unless it is one already (1x1). A product of one row can be computed in parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilewright.api import align_down, align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
-from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.kernel import Call, Kernel, Matched, Sections, TileShape
 from tilewright.api.operator import Access
+from tilewright_cortexm.kernels.product_parts import GEMM_CALL, LOOP, accumulates, part_access, part_values, share
 from tilewright_cortexm.kernels.products import (
     CALL,
     Products,
     Rows,
     call_values,
     fields,
-    product_access,
     products,
     rows_of,
 )
@@ -75,6 +75,10 @@ def _scratch(site: Site, rows: Rows) -> int:
     return 0 if _direct(site, rows) else _pixels(rows) * _room(rows)
 
 
+def _tile_scratch(tile: TileShape) -> int:
+    return _scratch(tile.site, tile.site.analysis.rows) if share(tile) == 1 else 0
+
+
 def _match(site: Site) -> Products | str:
     layer = products(site)
     if isinstance(layer, Products) and _scratch(site, layer.rows) > SCRATCH_LIMIT_BYTES:
@@ -114,7 +118,7 @@ def _channel_blocks(rows: Rows) -> list[range]:
 def _access(site: Matched) -> Access:
     rows: Rows = site.analysis.rows
     parameters = 2 * CHANNELS * len(_channel_blocks(rows))
-    return product_access(site, {"W": (rows.y_step * _length(rows),), "P": (parameters,)}, _pixels(rows))
+    return part_access(site, {"W": (rows.y_step * _length(rows),), "P": (parameters,)}, _pixels(rows), LANES)
 
 
 def _requires(site: Site) -> Mapping[str, Layout]:
@@ -134,6 +138,8 @@ def _steps(rows: Rows) -> tuple[int, int]:
 def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     rows = rows_of(tile)
+    if share(tile) < 1:
+        return rows.outputs * (share(tile) * _length(rows) / LANES * 4 + 25) + 30
     pixels, (unroll, trips) = _pixels(tile.site.analysis.rows), _steps(rows)
     step = pixels + CHANNELS + pixels * CHANNELS
     tail = step + 9 if _length(rows) % LANES else 0
@@ -191,6 +197,24 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+def _gemm_values(call: Call) -> Mapping[str, object]:
+    values, part = _values(call), part_values(call)
+    if not part["part"]:
+        return {**values, **part}
+    layer: Products = call.site.analysis
+    rows, flip = layer.rows, _flip(call.site)
+    limits = f"{layer.requant.low}_{layer.requant.high}".replace("-", "m")
+    shape = "_".join(str(part) for block in _blocks(rows) for part in block)
+    return {
+        **values,
+        **part,
+        "function": f"tw_mve_product_part_flip{flip}_{_length(rows)}_{limits}_{shape}",
+        "shapes": _blocks(rows),
+        "depth": _length(rows),
+        "numbers": layer.requant.zero_point,
+    }
+
+
 def _fields(layer: Products, flip: int, trips: int, call: Call) -> Mapping[str, object]:
     return {
         **fields(layer, call),
@@ -203,9 +227,18 @@ def _fields(layer: Products, flip: int, trips: int, call: Call) -> Mapping[str, 
 
 
 _PRODUCTS = c_template("${function}", "mve_products.c.mako")
+_PART = c_template("${function}", "mve_product_part.c.mako")
 
 
-def _kernel(op: str, name: str) -> Kernel:
+def _source(values: Mapping[str, Any]) -> Sections:
+    return (*each_of(MVE_BLOCK, values["blocks"]), _PRODUCTS)
+
+
+def _gemm_source(values: Mapping[str, Any]) -> Sections:
+    return (_PART,) if values["part"] else _source(values)
+
+
+def _kernel(op: str, name: str, **more: Any) -> Kernel:
     return Kernel(
         name=name,
         op=op,
@@ -215,14 +248,23 @@ def _kernel(op: str, name: str) -> Kernel:
         access=_access,
         requires=_requires,
         pack=_pack,
-        scratch_bytes=lambda tile: _scratch(tile.site, tile.site.analysis.rows),
+        scratch_bytes=_tile_scratch,
         cycles=_cycles,
         describe=_describe,
-        values=_values,
-        source=lambda values: (*each_of(MVE_BLOCK, values["blocks"]), _PRODUCTS),
-        call=CALL,
         includes=("<stdint.h>", "<string.h>"),
+        **more,
     )
 
 
-KERNELS = (_kernel("QConv", "cortex-m.mve.qconv"), _kernel("QGemm", "cortex-m.mve.qgemm"))
+KERNELS = (
+    _kernel("QConv", "cortex-m.mve.qconv", values=_values, source=_source, call=CALL),
+    _kernel(
+        "QGemm",
+        "cortex-m.mve.qgemm",
+        multiples={LOOP: LANES},
+        accumulates=lambda site: accumulates(site, LANES),
+        values=_gemm_values,
+        source=_gemm_source,
+        call=GEMM_CALL,
+    ),
+)

@@ -31,7 +31,7 @@ def step_functions(source: bytes) -> tuple[str, ...]:
 
 def region_lines(found: Sequence[ElfSymbol], prefix: str, functions: Sequence[str]) -> str:
     """The plugin's regions: the harness, the functions of a run, and the steps by their symbols, clones included."""
-    ids = {f"{prefix}_{name}": BETWEEN for name in ("run", "begin", "take")}
+    ids = {f"{prefix}_{name}": BETWEEN for name in ("run", "start", "go_on")}
     ids |= {name: index + 1 for index, name in enumerate(functions)}
     lines = [
         f"{symbol.address:x} {symbol.address + max(symbol.size_bytes, 2):x} {ids[name]}\n"

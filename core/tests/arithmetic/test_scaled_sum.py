@@ -1,0 +1,109 @@
+"""Sums of two scaled bytes: the definition beside fractions, the integer form beside the definition, pair by pair."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tilewright.arithmetic.scaled_sum import ScaledSum, SumForm, exact_factors, scaled_sum, sum_form
+from tilewright.errors import Exit, TilewrightError
+
+BYTES = (-128, 127)
+few = settings(max_examples=40, deadline=None)
+scales = st.one_of(
+    st.floats(2.0**-12, 8.0, width=32), st.sampled_from([0.5, 0.75, 1.5, 2.0**-24, 3 * 2.0**-20, 0.0])
+)  # fmt: skip
+
+
+@st.composite
+def totals(draw: st.DrawFn) -> ScaledSum:
+    low, high = draw(st.sampled_from([(-128, 127), (0, 255), (0, 127), (-20, 90)]))
+    a, b = (draw(scales) * draw(st.sampled_from([1, -1])) for _ in range(2))
+    zero_points = [draw(st.sampled_from([0, 3, -128, 127])) for _ in range(2)]
+    return ScaledSum(
+        a_scale=a, b_scale=b, a_zero_point=zero_points[0], b_zero_point=zero_points[1],
+        zero_point=draw(st.sampled_from([low, high, 1])), low=low, high=high,
+    )  # fmt: skip
+
+
+def by_fractions(total: ScaledSum, a: int, b: int) -> int:
+    exact = Fraction(total.a_scale) * (a - total.a_zero_point) + Fraction(total.b_scale) * (b - total.b_zero_point)
+    return min(max(round(exact) + total.zero_point, total.low), total.high)  # Fraction rounds halves to even
+
+
+def computed(form: SumForm, total: ScaledSum, a: int, b: int) -> int:
+    """What C does with a form, and that it stays below a quarter of its width on the way."""
+    products = a * form.a_factor, b * form.b_factor
+    v = sum(products) + form.offset
+    bias = ((1 << (form.shift - 1)) - 1 + ((v >> form.shift) & 1)) if form.ties else 0
+    assert max(map(abs, (*products, sum(products), v, v + bias))) < 2 ** (form.bits - 2)
+    return min(max(((v + bias) >> form.shift) + total.zero_point, total.low), total.high)
+
+
+@few
+@given(total=totals())
+def test_factors_are_the_scales(total: ScaledSum) -> None:
+    a, b, shift = exact_factors(total)
+    assert (Fraction(a, 2**shift), Fraction(b, 2**shift)) == (Fraction(total.a_scale), Fraction(total.b_scale))
+    assert shift >= 1
+
+
+@few
+@given(total=totals(), a=st.integers(*BYTES), b=st.integers(*BYTES))
+def test_the_definition(total: ScaledSum, a: int, b: int) -> None:
+    found = scaled_sum(total, np.array([[a]], np.int8), np.array([b, b], np.int8))
+    assert found.tolist() == [[by_fractions(total, a, b)] * 2]
+
+
+def test_the_definition_where_64_bits_are_not_enough() -> None:
+    """The two numbers are 2**80 apart, and the small one decides on which side of a half the sum is."""
+    total = ScaledSum(
+        a_scale=0.5, b_scale=2.0**-80, a_zero_point=0, b_zero_point=0, zero_point=0, low=-128, high=127
+    )  # fmt: skip
+    found = scaled_sum(total, np.array([[1], [3]], np.int8), np.array([-1, 0, 1], np.int8))
+    assert found.tolist() == [[0, 0, 1], [1, 2, 2]]
+    assert sum_form(total, BYTES, BYTES) is None
+
+
+@few
+@given(total=totals(), data=st.data())
+def test_a_form_is_equal_for_every_pair(total: ScaledSum, data: st.DataObject) -> None:
+    ranges = []
+    for _ in range(2):
+        low = data.draw(st.integers(-128, 120))
+        ranges.append((low, data.draw(st.integers(low, min(low + 12, 127)))))
+    form = sum_form(total, *ranges)
+    assert form is not None and form.bits in (32, 64) and form.shift < form.bits - 2
+    for a in range(ranges[0][0], ranges[0][1] + 1):
+        for b in range(ranges[1][0], ranges[1][1] + 1):
+            assert computed(form, total, a, b) == by_fractions(total, a, b)
+
+
+PLAIN = ScaledSum(a_scale=0.5, b_scale=0.25, a_zero_point=5, b_zero_point=-128, zero_point=-7, low=-128, high=127)
+ROOT, PI = float(np.float32(0.70710678)), float(np.float32(0.31830989))
+
+
+@pytest.mark.parametrize(("a_scale", "b_scale", "bits", "ties"), [
+    (0.5, 0.25, 32, True),
+    (2.0, 3.0, 32, False),  # whole numbers never fall on a half
+    (2.0**-30, 1.0, 32, False),  # too far apart for 32 bits as they are: a form nearby, proved
+    (ROOT, PI, 32, False),
+    (float(np.float32(0.7)), float(np.float32(0.41)), 64, False),  # many sums within 1e-6 of a half
+    (2.0**-50, 0.5, 64, True),
+])  # fmt: skip
+def test_the_cheapest_form_is_taken(a_scale: float, b_scale: float, bits: int, ties: bool) -> None:
+    form = sum_form(replace(PLAIN, a_scale=a_scale, b_scale=b_scale), BYTES, BYTES)
+    assert form is not None and (form.bits, form.ties) == (bits, ties)
+
+
+@pytest.mark.parametrize("scale", [math.inf, -math.inf, math.nan])
+def test_scales_that_are_no_numbers(scale: float) -> None:
+    with pytest.raises(TilewrightError, match=f"scales 0.5 and {scale!r}") as caught:
+        exact_factors(replace(PLAIN, b_scale=scale))
+    assert (caught.value.code, caught.value.exit_code) == ("TW3103", Exit.UNSUPPORTED)

@@ -1,0 +1,32 @@
+"""Which C functions an expression calls, by its text alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.tests.operators.plain_calls import plain_call
+from tilewright.ir.dtypes import DType
+from tilewright.operators.c_functions import c_functions, elementwise_source
+from tilewright.operators.c_source import ELEMENTWISE
+from tilewright.operators.walk import elementwise_values
+
+
+def test_every_function_once_in_the_order_of_names() -> None:
+    found = c_functions("tw_max_f32(tw_expf(x), tw_expf(tw_erff (y)) + tw_pi * sqrtf(z))")
+    assert [section.name for section in found] == [
+        "tilewright/functions/tw_expf.h",
+        "tilewright/functions/tw_max_f32.h",
+    ]
+    assert c_functions("x + 1.0f") == ()
+
+
+def test_a_function_that_nobody_wrote() -> None:
+    with pytest.raises(FileNotFoundError, match="tw_missing"):
+        c_functions("tw_missing(x)")
+
+
+def test_functions_then_conversions_then_the_loops() -> None:
+    call = plain_call({"X": (DType.BF16, (4,)), "Y": (DType.BF16, (4,))})
+    names = [section.name for section in elementwise_source(elementwise_values(call, "e", "tw_expf(x)"))]
+    assert names[-1] == ELEMENTWISE.name
+    assert {"tilewright/functions/tw_expf.h", "tilewright/functions/tw_f32_of_bf16.h"} <= set(names)

@@ -1,0 +1,103 @@
+"""One plugin, imported and asked: what it offers, or one fault with the reason and the place."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.tests.plugins.packages import module, package
+from tilewright.plugins.faults import Fault
+from tilewright.plugins.host import Loaded, load
+from tilewright.plugins.offers import StageEvent
+
+KERNELS = "@hookimpl\ndef tilewright_kernels():\n    return [Kernel(name=name, op='Clip') for name in {names}]\n"
+
+
+def loaded(patch: pytest.MonkeyPatch, source: str, *titles: str, reference: str = "acme") -> Loaded | Fault:
+    module(patch, "acme", source)
+    return load(package("acme", *titles), reference)
+
+
+def test_values_and_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = loaded(monkeypatch, KERNELS.format(names="'zx'"))
+    assert isinstance(found, Loaded)
+    assert found.hooks == ("tilewright_kernels",) and found.observe is None
+    assert [kernel.name for kernel in found.values["kernel"]] == ["z", "x"]
+    assert found.values["operator"] == ()
+
+
+def test_an_object_may_be_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = KERNELS.format(names="'k'").replace("()", "(self)").replace("\n", "\n    ")
+    found = loaded(monkeypatch, f"class Pack:\n    {body}\npack = Pack()\n", reference="acme:pack")
+    assert isinstance(found, Loaded) and [kernel.name for kernel in found.values["kernel"]] == ["k"]
+
+
+def test_hooks_of_other_kinds_are_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    module(monkeypatch, "acme", "@hookimpl\ndef tilewright_kernels():\n    1 / 0\n")
+    found = load(package("acme"), "acme", ("runner",))
+    assert isinstance(found, Loaded) and dict(found.values) == {"runner": ()}
+
+
+def test_an_observer_hears_of_stages(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "heard = []\n@hookimpl\ndef tilewright_stage_finished(event):\n    heard.append(event.stage)\n"
+    found = loaded(monkeypatch, f"{source}")
+    assert isinstance(found, Loaded) and found.observe is not None
+    import sys
+
+    found.observe(StageEvent(stage="bind", value=None))
+    assert sys.modules["acme"].heard == ["bind"]
+
+
+@pytest.mark.parametrize(("source", "code", "cause"), [
+    ("@hookimpl\ndef tilewright_kernel():\n    return []\n", "TW8005", "no hook 'tilewright_kernel' did you mean"),
+    ("def tilewright_kernels():\n    return []\n", "TW8005", "'tilewright_kernels' is not marked with @hookimpl"),
+    ("@hookimpl\ndef tilewright_kernels(graph):\n    return []\n", "TW8005", "takes (), and is declared with (graph)"),
+    ("@hookimpl\ndef tilewright_stage_finished(stage):\n    pass\n", "TW8005", "takes (event), and is declared with"),
+    ("@hookimpl\ndef tilewright_kernels():\n    raise SystemExit(3)\n", "TW8006", "failed: SystemExit: 3"),
+    ("@hookimpl\ndef tilewright_kernels():\n    return 7\n", "TW8006", "failed: TypeError"),
+    ("@hookimpl\ndef tilewright_kernels():\n    return ['k']\n", "TW8006", "must return Kernel objects, found str"),
+    (KERNELS.format(names="'kk'"), "TW8006", "returns 'k' twice"),
+])  # fmt: skip
+def test_broken(source: str, code: str, cause: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = loaded(monkeypatch, source)
+    assert isinstance(fault, Fault)
+    assert (fault.status, fault.code, fault.package, fault.version) == ("failed", code, "acme", "1.2")
+    assert cause in fault.cause and "\n" not in fault.cause
+
+
+def test_the_place_of_what_was_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = loaded(monkeypatch, "@hookimpl\ndef tilewright_kernels():\n    return [1 / 0]\n")
+    assert isinstance(fault, Fault) and fault.at == "acme/plugin.py:5"
+
+
+@pytest.mark.parametrize(("reference", "code", "cause"), [
+    ("acme.nothing", "TW8004", "importing acme.nothing failed: ModuleNotFoundError"),
+    ("acme:nothing", "TW8004", "importing acme:nothing failed: AttributeError"),
+    ("acme:Kernel", "TW8005", "acme:Kernel is a class"),
+])  # fmt: skip
+def test_references(reference: str, code: str, cause: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = loaded(monkeypatch, "", reference=reference)
+    assert isinstance(fault, Fault) and fault.code == code and cause in fault.cause
+
+
+NO_ALLOCATOR = """
+@hookimpl
+def tilewright_allocators():
+    return []
+"""
+
+
+def test_what_is_announced_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of this reference only: another object of the package answers for what it announces."""
+    fault = loaded(monkeypatch, NO_ALLOCATOR, "allocator.best")
+    assert isinstance(fault, Fault) and fault.code == "TW8008"
+    assert fault.cause == "entry point 'allocator.best' is announced, but 'tilewright_allocators' returns no 'best'"
+    module(monkeypatch, "acme", NO_ALLOCATOR)
+    assert isinstance(load(package("acme", "allocator.best", reference="acme.other"), "acme"), Loaded)
+
+
+def test_what_is_offered_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "from tilewright.api.allocator import Solution\nclass Own:\n    name = 'own'\n    summary = 's'\n"
+    source += "    def solve(self, problem, budget): ...\n@hookimpl\ndef tilewright_allocators():\n    return [Own()]\n"
+    fault = loaded(monkeypatch, source)
+    assert isinstance(fault, Fault) and fault.code == "TW8008"
+    assert "returns 'own', but there is no entry point 'allocator.own'" in fault.cause

@@ -1,0 +1,25 @@
+"""The kinds of things that plugins offer: names that entry points and hooks are made of."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilewright.ir.kernel import Kernel
+from tilewright.plugins.kinds import KIND_NAMES, KINDS, OBSERVER, PACKS, kind_named
+
+
+def test_names_are_no_prefix_of_an_entry_point() -> None:
+    """An entry point is split at its first full stop."""
+    assert len(set(KIND_NAMES)) == len(KINDS) and not any("." in name for name in KIND_NAMES)
+    assert OBSERVER not in KIND_NAMES
+
+
+def test_hooks_and_types() -> None:
+    assert (kind_named("kernel").hook, kind_named("kernel").value_type()) == ("tilewright_kernels", Kernel)
+    assert len({kind.hook for kind in KINDS}) == len(KINDS)
+    with pytest.raises(KeyError, match="krenel"):
+        kind_named("krenel")
+
+
+def test_packs_are_bundles() -> None:
+    assert set(PACKS) == {"operator", "kernel", "graph_pass", "code_pass", "observer"}

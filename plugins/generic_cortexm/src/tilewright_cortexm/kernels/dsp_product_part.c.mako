@@ -1,0 +1,39 @@
+<%doc>
+Needs function, widen ("i8" or "u8", of x), shapes (of blocks: first output, how many blocks, channels in each), depth
+(fours of values in all), requantise.
+</%doc>\
+#include "dsp.h"
+
+/* Products of `count` more values of the only row, from the one at `start` on, added to the sums in `acc`; with the last
+ * of them the results. */
+TW_KERNEL void ${function}(const uint8_t *x, const uint32_t *w, const int32_t *parameters, uint8_t *y, int32_t *acc,
+        int32_t start, int32_t count, int32_t first, int32_t last, int32_t above, int32_t zero_point)
+{
+% for at, blocks, channels in shapes:
+    for (int32_t c = ${at}; c < ${at + blocks * channels}; c += ${channels}) {
+        const uint32_t *weights = w + c * ${depth} + start / 4 * ${channels};
+        const int32_t *const p = parameters + 2 * c;
+        const int32_t *const begun = first ? p : acc + c;
+% for k in range(channels):
+        int32_t sum_${k} = begun[${k}];
+% endfor
+        for (const uint8_t *at = x; at != x + count; at += 4) {
+            const uint32_t v = tw_dsp_load(at), even = tw_dsp_even_${widen}(v), odd = tw_dsp_odd_${widen}(v);
+% for k in range(channels):
+            sum_${k} = tw_dsp_mlad(even, tw_dsp_even_i8(weights[${k}]), sum_${k});
+            sum_${k} = tw_dsp_mlad(odd, tw_dsp_odd_i8(weights[${k}]), sum_${k});
+% endfor
+            weights += ${channels};
+        }
+        if (last) {
+% for k in range(channels):
+            y[c + ${k}] = ${requantise}(sum_${k}, p[${channels + k}], above, zero_point);
+% endfor
+        } else {
+% for k in range(channels):
+            acc[c + ${k}] = sum_${k};
+% endfor
+        }
+    }
+% endfor
+}
