@@ -23,7 +23,7 @@ from tilewright.config.name_patterns import KnownNames, names_of
 from tilewright.config.options import Options
 from tilewright.config.pins import demand_ends, demand_groups, pinned_memories
 from tilewright.config.recurrent_state import RecurrentState, beginnings, initial_constants, states_of, states_of_plan
-from tilewright.errors import Diagnostic, Exit, TilewrightError, with_fix
+from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.ir.allocation import Budget
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph, Tensor
@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     from tilewright.emit import Vector
     from tilewright.frontend.load import Imported
     from tilewright.ir.program import Program
+    from tilewright.plan.kernel_fallback import Fitting
     from tilewright.plan.planner import Planner
     from tilewright.plan.row_front import FrontPoint
+    from tilewright.plan.work import Work
     from tilewright.plugins.registry import Registry
     from tilewright.rewrite import Rewritten
 
@@ -159,10 +161,10 @@ class Deployment:
         except TilewrightError as error:
             if error.exit_code is not Exit.DOES_NOT_FIT or self._given:
                 raise
-            from tilewright.plan.remedies import settings_that_fit
+            from tilewright.plan.remedies import settings_that_fit, with_remedies
 
-            roomier = settings_that_fit(self.platform.roomier, self._planned_with)
-            raise with_fix(error, (*error.fix, *roomier)) from error.__cause__
+            more = settings_that_fit(self.platform.roomier, self._planned_with, self.planner.work)
+            raise with_remedies(error, *more) from error.__cause__
         planned = plan.tiled.scheduled.bound
         if exchanged(planned, self.bound):
             self._finished("bind", planned)  # again, with other kernels
@@ -370,20 +372,25 @@ class Deployment:
 
     def _plan(self) -> Allocated:
         """From wherever an imported state lets it start."""
+        fitting, pins = self._fitting(self.planner.work), self._decided
+        if isinstance(tiled := self._given.get(Tiled), Tiled):
+            return fitting.planner.allocate(tiled, pins)
+        if isinstance(scheduled := self._given.get(Scheduled), Scheduled):
+            return fitting.planner.allocate(fitting.planner.tile(scheduled, pins), pins)
+        return fitting.plan(self.bound)
+
+    def _fitting(self, work: Work) -> Fitting:
         from tilewright.plan.kernel_fallback import Fitting
 
-        planner, pins = replace(self.planner, pins=self._decided), self._decided
-        if isinstance(tiled := self._given.get(Tiled), Tiled):
-            return planner.allocate(tiled, pins)
-        if isinstance(scheduled := self._given.get(Scheduled), Scheduled):
-            return planner.allocate(planner.tile(scheduled, pins), pins)
         rebind = None if Bound in self._given else self._bound_with
-        return Fitting(planner=planner, rebind=rebind).plan(self.bound)
+        return Fitting(planner=replace(self.planner, pins=self._decided, work=work), rebind=rebind)
 
-    def _planned_with(self, settings: Mapping[str, str]) -> Allocated:
-        """The plan with other settings of the target, and nobody told."""
+    def _planned_with(self, settings: Mapping[str, str]) -> Allocated | None:
+        """The plan with other settings of the target, and nobody told; None where it does not fit."""
         options = replace(self.options, settings={**self.options.settings, **settings})
-        return Deployment(self.model, self.target, options, replace(self.registry, observers=())).allocated
+        other = Deployment(self.model, self.target, options, replace(self.registry, observers=()))
+        answer = other._fitting(self.planner.work).found(other.bound)
+        return None if isinstance(answer, tuple) else answer
 
     def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
         """The graph bound, these kernels (node -> name) taken unless others are pinned."""

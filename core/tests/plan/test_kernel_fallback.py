@@ -71,6 +71,15 @@ def test_what_is_asked_for_is_the_least_that_does(tmp_path: Path, seed: int, til
     assert asked_for(refusal(model, least - GRAIN, tiler)) == least
 
 
+def test_all_steps_that_no_tile_fits_are_known_at_once(tmp_path: Path) -> None:
+    """Or another kernel would be tried for one after the other, and all be planned again for each."""
+    error = refusal(saved(tmp_path, 0), RUNTIME_BYTES + 16)
+    assert error is not None
+    steps = [one.subject for one in (error, *error.others)]
+    assert len(steps) == len(set(steps)) >= 4
+    assert all(one.needs is not None and not one.others for one in error.others)
+
+
 @pytest.mark.parametrize("network", ["ad_int8", "resnet8_int8"])
 def test_of_whole_networks_as_well(network: str) -> None:
     model = network_file(network)

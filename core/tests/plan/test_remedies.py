@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -18,12 +18,25 @@ from tilewright.ir.allocation import Budget
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node, Tensor
-from tilewright.ir.platform import Memory
-from tilewright.ir.stages import Allocated, Bound
+from tilewright.ir.operator import Operator
+from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.stages import Allocated, Bound, Scheduled, Tiled
+from tilewright.ir.tiler import Tiler
+from tilewright.plan import planner, work
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner
-from tilewright.plan.remedies import Change, settings_that_fit, with_memories, within_budget
+from tilewright.plan.remedies import (
+    Asked,
+    Change,
+    Trials,
+    remedies,
+    settings_that_fit,
+    with_memories,
+    with_remedies,
+)
+from tilewright.plan.work import Work, WorkDone
 from tilewright.testing.random_graphs import random_graph, small_world
+from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()
@@ -135,30 +148,81 @@ def test_settings_are_named_with_which_the_model_fits() -> None:
             raise memory_error("TW5001", "it does not fit")
         return plan
 
-    lines = list(settings_that_fit([{"home": "l2"}, {"home": "l3", "cores": "8"}], planned))
+    lines, untried = settings_that_fit([{"home": "l2"}, {"home": "l3", "cores": "8"}], planned, Work())
+    assert not untried
     assert [line.split("     ")[0] for line in lines] == ["--set home=l3 --set cores=8"]
     assert lines[0].split("     ")[1] == "fits"  # there is no memory with a limit to speak of
 
 
-def test_a_refusal_is_planned_with_so_often_and_no_more() -> None:
-    calls: list[Change] = []
+def test_when_the_work_ends_it_is_told_what_was_not_tried() -> None:
+    """A plan that would take too much is none; what is found before is told."""
+    bound, calls = _bound(3), list[Change]()
+    fits = _fitting().plan(bound)
 
-    def plan(bound: Bound, change: Change) -> Allocated | None:
+    def plan(_: Bound, change: Change) -> Allocated | None:
         calls.append(change)
+        if change.unpinned:
+            raise WorkDone
+        return fits if change.users else None
+
+    trials = Trials(plan)
+    lines = remedies(bound, trials, Asked(placeable=True, effort=1, pinned=True, staged=True))
+    assert [line.split("     ")[0] for line in lines] == ["--io user"]
+    assert trials.untried == ["without --pin", "without --stage", "--memory"]
+    assert calls == [Change(effort=5), Change(users=True), Change(unpinned=True)]
+    told = with_remedies(memory_error("TW5001", "it does not fit"), lines, trials.untried)
+    assert told.details == ("planning takes long here: not tried: without --pin, without --stage, --memory",)
+
+
+@pytest.mark.parametrize("limit", (16, 60, 120))
+def test_a_refusal_takes_no_more_than_twice_the_first_plan(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many limits are asked for; every line that is left works as before."""
+    monkeypatch.setattr(work, "_LEAST", 0)
+    fitting, bound = _fitting(), with_memories(_bound(3), {"sram": limit})
+    with pytest.raises(TilewrightError):
+        fitting.plan(bound)
+    done = fitting.planner.work
+    assert done.first and done.spent <= 3 * done.first
+    with pytest.raises(TilewrightError) as caught:
+        fitting.plan(bound)  # counts from the beginning
+    for line in caught.value.fix:
+        changed, other = _typed(line, bound)
+        other.plan(changed)
+
+
+def test_more_limits_of_memories_are_no_reason_to_tile_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[Decisions]()
+
+    def tiled(scheduled: Scheduled, operators: Mapping[str, Operator], tiler: Tiler, *more: Any) -> Tiled:
+        asked.append(more[0])
+        return tile(scheduled, operators, tiler, *more)
+
+    monkeypatch.setattr(planner, "tile", tiled)
+    with pytest.raises(TilewrightError) as caught:
+        _fitting().plan(with_memories(_bound(3), {"sram": 16}))
+    assert any("--memory" in line for line in caught.value.fix)
+    assert all(one not in asked[:number] for number, one in enumerate(asked))
+
+
+def test_settings_that_there_is_no_work_left_for_are_named() -> None:
+    def planned(settings: Mapping[str, str]) -> Allocated | None:
+        if settings["home"] == "l3":
+            raise WorkDone
         return None
 
-    bound = _bound(3)
-    few = within_budget(plan, 10**6)
-    assert [few(bound, Change()) for _ in range(9)] == [None] * 9
-    assert len(calls) == 4
-    many = within_budget(plan, 12)
-    for _ in range(99):
-        many(bound, Change())
-    assert len(calls) == 4 + 50
+    assert settings_that_fit([{"home": "l2"}, {"home": "l3"}], planned, Work()) == ([], ["--set home=l3"])
 
 
-def test_too_many_constants_are_told_after_one_plan_and_one_more() -> None:
-    """Their sum says what is needed: no order, kernel or patience changes it."""
+def test_too_many_constants_are_told_before_any_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their sum says what is needed: no order, kernel or patience changes it. That it does is planned with once."""
+    tilings = list[Platform]()
+    newly = Planner._newly_tiled
+
+    def tiled(self: Planner, scheduled: Scheduled, decisions: Decisions) -> Tiled:
+        tilings.append(scheduled.bound.platform)
+        return newly(self, scheduled, decisions)
+
+    monkeypatch.setattr(Planner, "_newly_tiled", tiled)
     names = [f"v{i}" for i in range(5)]
     add = [Node(name=f"n{i}", op="Add", inputs=(names[i], f"c{i}"), outputs=(names[i + 1],)) for i in range(4)]
     tensors = {name: Tensor(name=name, dtype=DType.F32, shape=(64,)) for name in (*names, "c0", "c1", "c2", "c3")}
@@ -177,4 +241,5 @@ def test_too_many_constants_are_told_after_one_plan_and_one_more() -> None:
         _fitting().plan(bound)
     assert caught.value.code == "TW5001" and "flash" in caught.value.message
     assert [line.split("     ")[0] for line in caught.value.fix] == ["--memory flash=1040"]
+    assert tilings and all(platform.memory("flash").size_bytes == 1040 for platform in tilings)
     assert _fitting().plan(with_memories(bound, {"flash": 1040}))

@@ -80,7 +80,7 @@ def test_of_ways_that_take_the_same_the_fastest_is_planned(
     (one, *_) = row_ways(fastest, whole_.tiled.scheduled, None)
     size = ram_bytes(found)
     ways = [replace(one, size_bytes=size - 100, slowdown=1.009), replace(one, size_bytes=size, slowdown=1.001)]
-    monkeypatch.setattr(row_choice, "planned_way", lambda planner, way: plans[way.slowdown])
+    monkeypatch.setattr(row_choice, "planned_way", lambda planner, way, platform: plans[way.slowdown])
     assert smallest_plan(fastest, whole_, ways, 2) is plans[1.001]
 
 

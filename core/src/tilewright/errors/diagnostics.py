@@ -94,6 +94,7 @@ class TilewrightError(Exception):
     exit_code: Exit = field(default=Exit.USAGE)
     subject: str = ""  # the step or node it is about, by its name in the graph: for who may know another way
     needs: tuple[str, int] | None = None  # a memory, and the least size of it that the subject can do with
+    others: tuple[TilewrightError, ...] = ()  # the same about other subjects: for who may know another way, not shown
 
     def __str__(self) -> str:
         return self.diagnostic().render()

@@ -10,18 +10,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from tilewright.allocate.overflow import MIGHT_FIT
-from tilewright.errors import TilewrightError, typed, with_fix
+from tilewright.errors import TilewrightError, typed
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import BY_ROWS, Whose
 from tilewright.ir.graph import Graph
 from tilewright.ir.journal import INFO, timed
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner
-from tilewright.plan.remedies import Change, remedies, room_for_constants, with_memories, within_budget
+from tilewright.plan.remedies import (
+    Asked,
+    Change,
+    Trials,
+    remedies,
+    room_for_constants,
+    room_in_machine,
+    with_memories,
+    with_remedies,
+)
 from tilewright.plan.row_choice import faster_by_rows, with_rows
 from tilewright.plan.row_ways import Rebind
-from tilewright.plan.shortage import Misfit, Refused, choice_of, joined, least_scratch, refusals, regained
+from tilewright.plan.shortage import Misfit, Refused, choice_of, joined, least_scratch, refusals, regained, stuck_steps
 from tilewright.plan.slowdown import exchanged, extra_cycles, slower_kernels
+from tilewright.plan.work import WorkDone, place_units, tile_units
 
 Answer = Allocated | tuple[Misfit, ...]
 Kernels = tuple[tuple[str, str], ...]  # node and kernel, sorted
@@ -89,10 +99,12 @@ class Fitting:
         Raises a TilewrightError (exit 5) where none fits. Its `try:` lines have been planned with; of a memory that is
         too small, the size in them is the least that was found to do.
         """
+        self.planner.work.begin()
         answer = self.found(bound)
         if isinstance(answer, Allocated):
             return answer
-        raise self._told(bound, answer) from None
+        with self.planner.work.limited(tile_units(bound) + place_units(bound)):
+            raise self._told(bound, answer) from None
 
     def found(self, bound: Bound) -> Answer:
         """The plan, or why each of the proposals did not fit."""
@@ -106,7 +118,7 @@ class Fitting:
     def _rebound(self, first: Bound) -> Rebind | None:
         """How to bind again on the same machine, with nobody told."""
         rebind = self.rebind
-        return None if rebind is None else lambda kernels: replace(rebind(kernels), platform=first.platform)
+        return None if rebind is None else lambda kernels: self._with_kernels(first, rebind, kernels)
 
     def _searched(self, first: Bound, plan: Callable[[Bound], Answer]) -> _Search:
         """Propose, plan, take the reasons back, propose again."""
@@ -120,7 +132,9 @@ class Fitting:
             misfits = (*misfits, *answer)
             following = self._following(bound, proposal, answer, misfits, queue)
             if following is None:
-                return _Search(proposal=proposal, plan=None, misfits=misfits)
+                choice = choice_of(bound, self.planner.operators, self.planner.pins)
+                stuck = stuck_steps(misfits[-1], choice, proposal.refused)
+                return _Search(proposal=proposal, plan=None, misfits=(*misfits[:-1], replace(misfits[-1], stuck=stuck)))
             proposal = following
 
     def _following(
@@ -192,26 +206,33 @@ class Fitting:
         """The proposal's binding, with a note about what is slower."""
         if self.rebind is None or not proposal.kernels:
             return first
-        kernels = tuple(sorted(proposal.kernels.items()))
-        if kernels not in self.bindings:
-            self.bindings[kernels] = self.rebind(proposal.kernels)
-        bound = replace(self.bindings[kernels], platform=first.platform)
+        bound = self._with_kernels(first, self.rebind, proposal.kernels)
         return replace(bound, diagnostics=(*bound.diagnostics, *slower_kernels(bound, first, proposal.memories)))
+
+    def _with_kernels(self, first: Bound, rebind: Rebind, kernels: Mapping[str, str]) -> Bound:
+        """Bound again on the same machine, once for the same kernels."""
+        key = tuple(sorted(kernels.items()))
+        if key not in self.bindings:
+            self.bindings[key] = rebind(kernels)
+        return replace(self.bindings[key], platform=first.platform)
 
     def _told(self, first: Bound, misfits: Sequence[Misfit]) -> TilewrightError:
         """The reason that is nearest to fitting, with what to change."""
         crowded = [misfit for misfit in misfits if misfit.overflow is not None]
         if crowded:
             told = min(crowded, key=lambda misfit: misfit.excess_bytes)
-            return with_fix(told.error, self._remedies(first, told))
+            return self._with_remedies(first, told)
         error = misfits[0].error
-        least = self._least(first, misfits) if self.rebind is not None else None
+        try:
+            least = self._least(first, misfits) if self.rebind is not None else None
+        except WorkDone:
+            return with_remedies(error, (), ("--memory for all steps",))
         if least is not None:
             memory, size_bytes = least
             return replace(
                 error, fix=(typed("--memory", f"{memory}={size_bytes}", gives="is the least that does for all steps"),)
             )
-        return error if error.fix else with_fix(error, self._remedies(first, misfits[0]))
+        return error if error.fix else self._with_remedies(first, misfits[0])
 
     def _least(self, first: Bound, misfits: Sequence[Misfit]) -> tuple[str, int] | None:
         """The least size of the memory that no tile fits with which a plan is found; None where none is known.
@@ -232,7 +253,7 @@ class Fitting:
                 return None
         return None
 
-    def _remedies(self, first: Bound, told: Misfit) -> tuple[str, ...]:
+    def _with_remedies(self, first: Bound, told: Misfit) -> TilewrightError:
         """Changes after which the model fits, each proved by planning with it."""
 
         def plan(changed: Bound, change: Change) -> Allocated | None:
@@ -247,22 +268,26 @@ class Fitting:
                 return None  # the change itself is not possible
             return answer if isinstance(answer, Allocated) else None
 
+        trials = Trials(plan)
+        found = tuple(self._remedies(first, told, trials))
+        return with_remedies(replace(told.error, fix=() if found else told.error.fix), found, trials.untried)
+
+    def _remedies(self, first: Bound, told: Misfit, trials: Trials) -> tuple[str, ...]:
         kernels = exchanged(told.tiled.scheduled.bound, first) if told.tiled else {}
-        affordable, pins = within_budget(plan, len(first.graph.nodes)), self.planner.pins
-        if told.of_constants and told.overflow is not None:
-            short = told.overflow
-            found = room_for_constants(first, affordable, short.memory, short.needed_bytes, pinned=bool(pins.memories))
-            if found:
-                return found
-        return remedies(
-            self._bound(first, _Proposal(kernels=kernels)),
-            affordable,
+        pins, short = self.planner.pins, told.overflow if told.of_constants else None
+        asked = Asked(
             placeable=any(MIGHT_FIT in detail for detail in told.error.details),
             effort=self.planner.budget.work,
             pinned=bool(pins.memories),
             staged=bool(pins.staged),
             by_rows={name: whose for name, whose in pins.io.items() if whose in BY_ROWS},
+            of_constants=short is not None,
         )
+        if short is not None:
+            found = room_for_constants(first, trials, asked, short.memory, short.needed_bytes)
+            if found or not room_in_machine(first):
+                return found
+        return remedies(self._bound(first, _Proposal(kernels=kernels)), trials, asked)
 
 
 def _settled(plan: Allocated, first: Bound) -> Allocated:
@@ -290,9 +315,15 @@ def _changed(planner: Planner, graph: Graph, change: Change) -> Planner:
 
 
 def _needed(misfits: Sequence[Misfit]) -> tuple[str, int] | None:
-    """A memory, and the least size of it that the last error's step needs, whichever of its kernels is taken."""
-    about = [misfit.error for misfit in misfits if misfit.error.subject == misfits[-1].error.subject]
-    found = [error.needs for error in about if error.needs is not None]
-    if len(found) < len(about):
-        return None
-    return min(found, key=lambda one: one[1])
+    """A memory, and the least size of it that all steps of the last error need, whichever of their kernels is taken."""
+    steps = misfits[-1].stuck or (misfits[-1].error.subject,)
+    found = [_least_needed(misfits, step) for step in steps]
+    known = [one for one in found if one is not None and one[0] == misfits[-1].memory]
+    return max(known, key=lambda one: one[1]) if len(known) == len(found) else None
+
+
+def _least_needed(misfits: Sequence[Misfit], step: str) -> tuple[str, int] | None:
+    """By the kernel that needs least; None where that is not known of all."""
+    about = [error.needs for misfit in misfits for error in misfit.errors if error.subject == step]
+    known = [needs for needs in about if needs is not None]
+    return min(known, key=lambda one: one[1]) if len(known) == len(about) else None

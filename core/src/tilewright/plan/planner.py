@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from tilewright.allocate import allocate
 from tilewright.allocate.overflow import Overflow, does_not_fit
-from tilewright.allocate.stage import attempt
+from tilewright.allocate.stage import attempt, constants_overflow
 from tilewright.bind import bind
 from tilewright.check.stages import verify_allocated, verify_bound, verify_scheduled, verify_tiled
 from tilewright.errors import Diagnostic, Exit, TilewrightError, memory_error
@@ -29,10 +29,13 @@ from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound, Scheduled, Tiled
 from tilewright.ir.tiler import Buffering, Tiler
 from tilewright.plan.constant_copy_costs import proposals
+from tilewright.plan.known_tilings import KnownTilings, boundless
 from tilewright.plan.shortage import Misfit
 from tilewright.plan.step_orders import StepOrders
+from tilewright.plan.work import Work, place_units, tile_units
 from tilewright.schedule import schedule
-from tilewright.tile.stage import tile
+from tilewright.tile.stage import constants_alone, tile
+from tilewright.tile.step_spaces import hops_of
 
 Optimize = Literal["speed", "balanced", "ram"]
 
@@ -54,6 +57,8 @@ class Planner:
     choose_constant_copies: bool = False  # copy constants where the memories' speeds favour it
     layers: Layers | None = None  # what is known of them from binding before
     known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers
+    tilings: KnownTilings = field(default_factory=KnownTilings, compare=False, repr=False)  # of schedules, before
+    work: Work = field(default_factory=Work, compare=False, repr=False)  # that was done
 
     @timed(INFO, "bind: kernels and layouts")
     def bind(self, graph: Graph, platform: Platform, diagnostics: tuple[Diagnostic, ...] = ()) -> Bound:
@@ -116,12 +121,16 @@ class Planner:
         """What was to stay in the scratchpad but finds no place is copied."""
         with told(DEBUG, "schedule: an order, and what is alive when"):
             scheduled = verify_scheduled(schedule(bound, self.operators, decisions))
+        constants = constants_alone(scheduled, self.operators, decisions)
+        if overflow := constants_overflow(constants, decisions, self.allocator, self.budget):
+            return Misfit(error=does_not_fit(constants, overflow), tiled=constants, overflow=overflow)
         copied: dict[str, str] = {}
         while True:
             proposal = replace(decisions, memories={**decisions.memories, **copied})
             with told(DEBUG, "tile: tiler '%s'", self.tiler.name):
                 tiled = self.tile(scheduled, proposal)
             with told(DEBUG, "allocate: allocator '%s'", self.allocator.name):
+                self.work.spend(place_units(bound))
                 answer = attempt(tiled, proposal, self.allocator, self.budget)
             if isinstance(answer, Allocated):
                 return verify_allocated(answer, self.operators)
@@ -135,6 +144,16 @@ class Planner:
         unknown = sorted(self.pins.tiles.keys() - {step.name for step in scheduled.steps})
         if unknown:
             raise _tiles_not_kept(f"there is no step '{unknown[0]}'")
+        hops = hops_of(scheduled.bound.platform)
+        platform = boundless(scheduled.bound.platform, but={hop.near for hop in hops})
+        how = self.tiler, self.buffering, self.budget.seed, self.longest
+        known = self.tilings.found(scheduled, platform, how, decisions)
+        if known is not None:
+            return known
+        self.work.spend(tile_units(scheduled.bound))
+        return self.tilings.keep(self._newly_tiled(scheduled, decisions), platform, how, decisions)
+
+    def _newly_tiled(self, scheduled: Scheduled, decisions: Decisions) -> Tiled:
         try:
             tiled = tile(
                 scheduled,

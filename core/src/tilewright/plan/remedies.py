@@ -5,21 +5,20 @@ Does not know how planning works.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from types import MappingProxyType
+from dataclasses import field, replace
 
 from tilewright.allocate.limits import memory_bytes
 from tilewright.errors import TilewrightError, typed
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Whose
+from tilewright.ir.journal import begins
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
+from tilewright.plan.work import Work, WorkDone
 
 _MORE_EFFORT = 5
 _MOST_SIZES = 2  # lines about larger memories
 _HALVINGS = 5  # of what one memory of several would have to be larger
-_MOST_STEPS = 600  # that are planned to find remedies, all plans together; but a few plans always
-_FEWEST_PLANS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,78 +36,116 @@ Plan = Callable[[Bound, Change], Allocated | None]  # None: it still does not fi
 Sizes = dict[str, int]
 
 
-def remedies(
-    bound: Bound,
-    plan: Plan,
-    *,
-    placeable: bool,
-    effort: int,
-    pinned: bool = False,
-    staged: bool = False,
-    by_rows: Mapping[str, Whose] = MappingProxyType({}),
-) -> tuple[str, ...]:
-    """Flags after which the model fits, with what the plan then takes. `plan` gives None where it still does not fit.
-
-    `placeable`: the buffers' lower bound is inside the limits, so that a more patient allocator might do. `pinned`,
-    `staged`: there are pins of memories, or copies of constants, that could be left out. `by_rows`: inputs and outputs
-    that are nowhere whole, and stay so.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What could be changed. `placeable`: the buffers' lower bound is inside the limits, so that a more patient
+    allocator might do. `pinned`, `staged`: there are pins of memories, or copies of constants, that could be left out.
+    `by_rows`: inputs and outputs that are nowhere whole, and stay so. `of_constants`: constants are too many.
     """
-    lines = []
-    theirs = ("--io", "user", *(word for name, whose in by_rows.items() for word in ("--io", f"{name}={whose}")))
-    if placeable and (found := plan(bound, Change(effort=_MORE_EFFORT))) is not None:
-        lines.append(typed("--effort", str(effort * _MORE_EFFORT), gives=f"a more patient allocator -> {taken(found)}"))
-    users = plan(bound, Change(users=True))
-    if users is not None:
-        lines.append(typed(*theirs, gives=f"inputs and outputs stay in your buffers -> {taken(users)}"))
-    if pinned and (found := plan(bound, Change(unpinned=True))) is not None:
-        lines.append(f"without --pin     nothing is pinned to a memory -> {taken(found)}")
-    if staged and (found := plan(bound, Change(without_constant_copies=True))) is not None:
-        lines.append(f"without --stage     constants stay where they are -> {taken(found)}")
-    larger = _larger(bound, plan)
-    lines.extend(_grown(sizes, bound.platform) for sizes in larger[:_MOST_SIZES])
-    if users is None:
-        sizes = _with_more(bound, plan, _limited(bound.platform), Change(users=True))
-        if sizes is not None and (not larger or sum(sizes.values()) < sum(larger[0].values())):
-            lines.append(_grown(sizes, bound.platform, *theirs))
+
+    placeable: bool
+    effort: int  # budget of the allocator
+    pinned: bool = False
+    staged: bool = False
+    by_rows: Mapping[str, Whose] = field(default_factory=dict)
+    of_constants: bool = False
+
+    @property
+    def users(self) -> tuple[str, ...]:
+        """Flags with which inputs and outputs stay with the caller."""
+        return "--io", "user", *(word for name, whose in self.by_rows.items() for word in ("--io", f"{name}={whose}"))
+
+
+@dataclass(slots=True)
+class Trials:
+    """Plans that are tried, as many as the work that may be done allows: a refusal is no answer to wait for."""
+
+    plan: Plan
+    ended: bool = False  # there was something to try, and no work left for it
+    untried: list[str] = field(default_factory=list)  # changes of which nothing is known therefore
+
+    def planned(self, bound: Bound, change: Change) -> Allocated | None:
+        """The plan; None where it does not fit, or nothing may be tried any more."""
+        if self.ended:
+            return None
+        begins("look for changes with which it fits")
+        try:
+            return self.plan(bound, change)
+        except WorkDone:
+            self.ended = True
+            return None
+
+    def told(self, what: str, lines: Iterable[str]) -> list[str]:
+        """What was found to help. Where nothing was because the work ended, `what` is among what was not tried."""
+        found = list(lines)
+        if self.ended and not found:
+            self.untried.append(what)
+        return found
+
+
+def remedies(bound: Bound, trials: Trials, asked: Asked) -> tuple[str, ...]:
+    """Flags after which the model fits, with what the plan then takes."""
+    lines, plan = list[str](), trials.planned
+    if asked.placeable:
+        lines += trials.told("--effort", _patient(bound, plan, asked))
+    users = trials.told("--io user", _users(bound, plan, asked))
+    lines += users
+    if asked.pinned:
+        lines += trials.told("without --pin", _unpinned(bound, plan))
+    if asked.staged:
+        lines += trials.told("without --stage", _without_copies(bound, plan))
+    names = _limited(bound.platform, constants=asked.of_constants)
+    larger = _larger(bound, plan, names)
+    lines += trials.told("--memory", (_grown(sizes, bound.platform) for sizes in larger[:_MOST_SIZES]))
+    if not users:
+        both = _with_more(bound, plan, names, Change(users=True))
+        if both is not None and (not larger or sum(both.values()) < sum(larger[0].values())):
+            lines.append(_grown(both, bound.platform, *asked.users))
     return tuple(lines)
 
 
-def within_budget(plan: Plan, steps: int) -> Plan:
-    """The same, which finds nothing any more once enough was tried: a refusal is no answer to wait for."""
-    left = [max(_FEWEST_PLANS, _MOST_STEPS // max(steps, 1))]
-
-    def planned(bound: Bound, change: Change) -> Allocated | None:
-        left[0] -= 1
-        return plan(bound, change) if left[0] >= 0 else None
-
-    return planned
-
-
-def room_for_constants(
-    bound: Bound, plan: Plan, memory: str, needed_bytes: int, *, pinned: bool = False
-) -> tuple[str, ...]:
+def room_for_constants(bound: Bound, trials: Trials, asked: Asked, memory: str, needed_bytes: int) -> tuple[str, ...]:
     """The size of a memory of constants with which the model fits. It follows from sums, and is planned with once."""
+    lines = trials.told("without --pin", _unpinned(bound, trials.planned)) if asked.pinned else []
     sizes = {memory: bound.platform.size_for(memory, needed_bytes)}
-    lines = []
-    if pinned and (found := plan(bound, Change(unpinned=True))) is not None:
-        lines.append(f"without --pin     nothing is pinned to a memory -> {taken(found)}")
-    if sizes[memory] <= (bound.platform.memory(memory).machine_bytes or sizes[memory]):
-        grown = with_memories(bound, dict(sizes))
-        lines.extend([_grown(sizes, bound.platform)] if plan(grown, Change()) is not None else [])
+    if _there_are(sizes, bound.platform) and trials.planned(with_memories(bound, dict(sizes)), Change()) is not None:
+        lines.append(_grown(sizes, bound.platform))
     return tuple(lines)
+
+
+def room_in_machine(bound: Bound) -> bool:
+    """Whether the constants are no more than the machine has memory for them, whatever its limits."""
+    sizes = [memory.machine_bytes for memory in bound.platform.of_kind("const")]
+    needed = sum(array.nbytes for array in bound.constants.values())
+    return any(size is None for size in sizes) or needed <= sum(size or 0 for size in sizes)
 
 
 def settings_that_fit(
-    settings: Iterable[Mapping[str, str]], plan: Callable[[Mapping[str, str]], Allocated]
-) -> Iterator[str]:
-    """Flags for settings of the target with which the model fits. `plan` raises TilewrightError where it does not."""
+    settings: Iterable[Mapping[str, str]], plan: Callable[[Mapping[str, str]], Allocated | None], work: Work
+) -> tuple[list[str], list[str]]:
+    """Flags for settings of the target with which the model fits, and those that there was no work left to try.
+    `plan` gives None where it does not fit; a TilewrightError is that there is no such plan.
+    """
+    lines, untried = list[str](), list[str]()
     for some in settings:
+        flags = typed(*(word for name, value in some.items() for word in ("--set", f"{name}={value}")))
+        begins("look whether it fits with %s", flags)
         try:
-            found = plan(some)
+            with work.limited():
+                found = plan(some)
+        except WorkDone:
+            untried.append(flags)
         except TilewrightError:
             continue
-        flags = [word for name, value in some.items() for word in ("--set", f"{name}={value}")]
-        yield typed(*flags, gives=taken(found))
+        else:
+            lines += [f"{flags}     {taken(found)}"] if found is not None else []
+    return lines, untried
+
+
+def with_remedies(error: TilewrightError, lines: Iterable[str], untried: Sequence[str]) -> TilewrightError:
+    """The error with what helps, and with what was not tried."""
+    more = (f"planning takes long here: not tried: {', '.join(untried)}",) if untried else ()
+    return replace(error, fix=(*error.fix, *lines), details=(*error.details, *more))
 
 
 def with_memories(bound: Bound, sizes: Mapping[str, int | None]) -> Bound:
@@ -116,22 +153,25 @@ def with_memories(bound: Bound, sizes: Mapping[str, int | None]) -> Bound:
     return replace(bound, platform=bound.platform.resized(sizes))
 
 
-def _limited(platform: Platform) -> tuple[str, ...]:
-    return tuple(memory.name for memory in platform.memories if memory.size_bytes is not None)
+def _limited(platform: Platform, *, constants: bool) -> tuple[str, ...]:
+    """Memories that more could be had of; those of constants where that is in question."""
+    return tuple(
+        memory.name
+        for memory in platform.memories
+        if memory.size_bytes is not None and (constants or memory.kind != "const")
+    )
 
 
-def _larger(bound: Bound, plan: Plan) -> list[Sizes]:
+def _larger(bound: Bound, plan: Plan, names: Sequence[str]) -> list[Sizes]:
     """New sizes with which the model was planned again, those that add least first: of one memory, or of several."""
-    names = _limited(bound.platform)
-    tried = [(name,) for name in names] if len(names) > 1 else []
-    found: list[Sizes] = []
-    for some in (*tried, names):
-        sizes = _with_more(bound, plan, some, Change())
-        if sizes is not None and len(some) < len(names):
-            sizes = _smaller(bound, plan, sizes)
-        if sizes is not None and sizes not in found:
-            found.append(sizes)
-    return sorted(found, key=lambda sizes: (_added(sizes, bound.platform), len(sizes)))
+    single = [(name,) for name in names] if len(names) > 1 else []
+    found = {some: _with_more(bound, plan, some, Change()) for some in (*single, tuple(names))}
+    for some in single:  # at last: what was found does
+        sizes = found[some]
+        found[some] = None if sizes is None else _smaller(bound, plan, sizes)
+    distinct = list[Sizes]()
+    distinct.extend(sizes for sizes in found.values() if sizes is not None and sizes not in distinct)
+    return sorted(distinct, key=lambda sizes: (_added(sizes, bound.platform), len(sizes)))
 
 
 def _smaller(bound: Bound, plan: Plan, sizes: Sizes) -> Sizes:
@@ -159,9 +199,14 @@ def _with_more(bound: Bound, plan: Plan, names: Sequence[str], change: Change) -
     platform = bound.platform
     needed = {name: platform.size_for(name, memory_bytes(boundless, name)) for name in names}
     sizes = {name: size for name, size in needed.items() if size > (platform.memory(name).size_bytes or 0)}
-    if any(size > (platform.memory(name).machine_bytes or size) for name, size in sizes.items()):
-        return None  # the machine has no more
+    if not _there_are(sizes, platform):
+        return None
     return sizes if sizes and plan(with_memories(bound, dict(sizes)), change) is not None else None
+
+
+def _there_are(sizes: Sizes, platform: Platform) -> bool:
+    """Whether the machine has so much."""
+    return all(size <= (platform.memory(name).machine_bytes or size) for name, size in sizes.items())
 
 
 def _added(sizes: Sizes, platform: Platform) -> int:
@@ -174,6 +219,27 @@ def _grown(sizes: Sizes, platform: Platform, *flags: str) -> str:
         f"{name} {size - (platform.memory(name).size_bytes or 0):,} B larger" for name, size in sizes.items()
     )
     return typed(*flags, *memories, gives=f"{more} -> fits")
+
+
+def _patient(bound: Bound, plan: Plan, asked: Asked) -> Iterator[str]:
+    if (found := plan(bound, Change(effort=_MORE_EFFORT))) is not None:
+        words = "--effort", str(asked.effort * _MORE_EFFORT)
+        yield typed(*words, gives=f"a more patient allocator -> {taken(found)}")
+
+
+def _users(bound: Bound, plan: Plan, asked: Asked) -> Iterator[str]:
+    if (found := plan(bound, Change(users=True))) is not None:
+        yield typed(*asked.users, gives=f"inputs and outputs stay in your buffers -> {taken(found)}")
+
+
+def _unpinned(bound: Bound, plan: Plan) -> Iterator[str]:
+    if (found := plan(bound, Change(unpinned=True))) is not None:
+        yield f"without --pin     nothing is pinned to a memory -> {taken(found)}"
+
+
+def _without_copies(bound: Bound, plan: Plan) -> Iterator[str]:
+    if (found := plan(bound, Change(without_constant_copies=True))) is not None:
+        yield f"without --stage     constants stay where they are -> {taken(found)}"
 
 
 def taken(plan: Allocated) -> str:

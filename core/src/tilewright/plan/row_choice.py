@@ -10,6 +10,7 @@ row by row, where that is free.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.platform import Platform
@@ -66,13 +67,14 @@ def rows_possible(planner: Planner, platform: Platform) -> bool:
 
 def smallest_plan(planner: Planner, plan: Allocated, ways: Sequence[RowPlan], most: int) -> Allocated:
     """Of the plan and the ways what takes least, of equal ways the fastest; so many are planned with at most."""
+    platform = plan.tiled.scheduled.bound.platform
     best, least, left = plan, (ram_bytes(plan), 0.0), most
     for way in sorted(ways, key=lambda one: (one.size_bytes, one.slowdown)):
         if way.size_bytes > least[0] or not left:
             break
         if (way.size_bytes, way.slowdown) >= least:
             continue
-        answer = planned_way(planner, way)
+        answer = planned_way(planner, way, platform)
         left -= 1
         if isinstance(answer, Allocated) and (ram_bytes(answer), way.slowdown) < least:
             best, least = answer, (ram_bytes(answer), way.slowdown)
@@ -104,7 +106,7 @@ def _passing(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Alloca
         ways = sorted(enough, key=lambda one: (one.size_bytes, one.slowdown))
     plans, misfits = list[Allocated](), list[Misfit]()
     for way in ways[:MOST_PLANNED]:
-        answer = planned_way(planner, way)
+        answer = planned_way(planner, way, platform)
         if isinstance(answer, Misfit):
             misfits.append(answer)
             continue
@@ -120,13 +122,13 @@ def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | Non
     """
     found = list(misfits)
     for scheduled in _crowded(planner, misfits):
-        room, ways = _room(scheduled.bound.platform), row_ways(planner, scheduled, rebind)
+        platform, ways = scheduled.bound.platform, row_ways(planner, scheduled, rebind)
         least = min(ways, key=lambda one: one.size_bytes, default=None)
-        fitting = [one for one in ways if one.size_bytes <= room]
+        fitting = [one for one in ways if one.size_bytes <= _room(platform)]
         if planner.optimize == "ram":
             fitting.sort(key=lambda one: one.size_bytes)
         for way in fitting[:MOST_PLANNED] or ([least] if least else []):
-            answer = planned_way(planner, way)
+            answer = planned_way(planner, way, platform)
             if isinstance(answer, Allocated):
                 return answer
             found.append(answer)
@@ -154,6 +156,7 @@ def _room(platform: Platform) -> float:
     return sum(float("inf") if size is None else size for size in sizes)
 
 
-def planned_way(planner: Planner, way: RowPlan) -> Allocated | Misfit:
-    """With its regions."""
-    return planner.attempt(way.programs.machine.bound, way.decisions().pinned_by(planner.pins))
+def planned_way(planner: Planner, way: RowPlan, platform: Platform) -> Allocated | Misfit:
+    """With its regions, and the limits of `platform`: those that the way was found with may be others."""
+    bound = replace(way.programs.machine.bound, platform=platform)
+    return planner.attempt(bound, way.decisions().pinned_by(planner.pins))

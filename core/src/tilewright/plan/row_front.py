@@ -40,7 +40,7 @@ def row_front(planner: Planner, plan: Allocated, bound: Bound, rebind: Rebind | 
         fastest = with_rows(replace(planner, optimize="speed"), planner.best(bound))
         found += [_point(fastest)] if isinstance(fastest, Allocated) else []
     for way in _worth_planning(row_ways(planner, plan.tiled.scheduled, rebind)):
-        answer = planned_way(planner, way)
+        answer = planned_way(planner, way, bound.platform)
         found += [_point(answer)] if isinstance(answer, Allocated) else []
     return _told(_best(found), bound.platform)
 

@@ -11,10 +11,13 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.layer import Layers
 from tilewright.ir.operator import Operator
-from tilewright.ir.stages import Bound, Scheduled
+from tilewright.ir.platform import Platform
+from tilewright.ir.stages import Binding, Bound, Scheduled
+from tilewright.plan.known_tilings import boundless
 from tilewright.plan.planner import Planner
 from tilewright.plan.row_costs import layers_cycles, macs_of
 from tilewright.plan.row_kernels import kernels_by_rows
+from tilewright.plan.work import row_units
 from tilewright.schedule import schedule
 from tilewright.schedule.order import given_order
 from tilewright.tile.row_programs import Division, RowPrograms, overlaid_steps, row_programs
@@ -101,19 +104,39 @@ def row_ways(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> t
     """The ways with the kernels that are there, and, where it makes a difference, with such as take rows. Only the
     order of `scheduled` counts: what shares bytes there may be what a plan by rows has chosen.
     """
-    apart = not planner.pins.in_place
     decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
-    layers = schedule(scheduled.bound, planner.operators, decisions)
-    found = row_plans(layers, planner.operators, decisions, apart=apart, recompute=planner.recompute)
+    found = _searched(planner, scheduled.bound, decisions)
     kernels = kernels_by_rows(scheduled.bound, planner.layers or Layers(operators=planner.operators)) if rebind else {}
     if not kernels or rebind is None:
         return found
     bound = rebind(kernels)
     if {node.name for node in bound.graph.nodes} != set(decisions.order):
         decisions = Decisions(order=given_order(bound.graph)).pinned_by(planner.pins)
-    other = schedule(bound, planner.operators, decisions)
-    more = row_plans(other, planner.operators, decisions, apart=apart, recompute=planner.recompute)
+    more = _searched(planner, bound, decisions)
     return tuple(sorted((*found, *more), key=lambda one: (one.division.cycles, one.size_bytes)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _KnownWays:
+    """Ways of one binding that were searched before. Limits change nothing about them."""
+
+    bindings: Mapping[str, Binding]
+    asked: tuple[Decisions, float, Platform]
+    ways: tuple[RowPlan, ...]
+
+
+def _searched(planner: Planner, bound: Bound, decisions: Decisions) -> tuple[RowPlan, ...]:
+    """The ways of one binding in one order."""
+    known: list[_KnownWays] = planner.known.setdefault("row ways", [])
+    asked = decisions, planner.recompute, boundless(bound.platform)
+    for one in known:
+        if one.bindings is bound.bindings and one.asked == asked:
+            return one.ways
+    layers, apart = schedule(bound, planner.operators, decisions), not planner.pins.in_place
+    planner.work.spend(row_units(bound))
+    ways = row_plans(layers, planner.operators, decisions, apart=apart, recompute=planner.recompute)
+    known.append(_KnownWays(bindings=bound.bindings, asked=asked, ways=ways))
+    return ways
 
 
 def order_of(scheduled: Scheduled) -> tuple[str, ...]:

@@ -34,6 +34,12 @@ class Misfit:
     error: TilewrightError
     tiled: Tiled | None = None
     overflow: Overflow | None = None
+    stuck: tuple[str, ...] = ()  # steps that no tile fits, with any of their kernels
+
+    @property
+    def errors(self) -> tuple[TilewrightError, ...]:
+        """The reason, and others that were found with it: of all steps that no tile fits."""
+        return (self.error, *self.error.others)
 
     @property
     def memory(self) -> str:
@@ -119,11 +125,19 @@ def refusals(misfit: Misfit, choice: KernelChoice, refused: Refused) -> Refused:
     """Kernels that have to go for the plan to fit; {} where no other kernels help, as far as can be told."""
     if misfit.overflow is not None and misfit.tiled is not None:
         return _of_overflow(misfit.tiled, misfit.overflow, choice, refused)
-    step = misfit.error.subject
-    if step not in choice.bound.bindings:
-        return {}
-    used = frozenset((choice.bound.bindings[step].kernel.name,))
-    return {step: used} if choice.candidates(step, joined(refused, {step: used})) else {}
+    return {} if stuck_steps(misfit, choice, refused) else _used(misfit, choice)
+
+
+def stuck_steps(misfit: Misfit, choice: KernelChoice, refused: Refused) -> tuple[str, ...]:
+    """Of the steps that no tile fits those that have no other kernel."""
+    used = _used(misfit, choice)
+    return tuple(step for step in used if not choice.candidates(step, joined(refused, used)))
+
+
+def _used(misfit: Misfit, choice: KernelChoice) -> dict[str, frozenset[str]]:
+    """The kernels that the steps have that no tile fits."""
+    bindings, steps = choice.bound.bindings, [error.subject for error in misfit.errors]
+    return {step: frozenset((bindings[step].kernel.name,)) for step in steps if step in bindings}
 
 
 def least_scratch(misfit: Misfit, choice: KernelChoice, refused: Refused) -> dict[str, str]:

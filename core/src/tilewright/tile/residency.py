@@ -63,20 +63,17 @@ def decided(decisions: Decisions, tiles: Mapping[str, Region]) -> Decisions:
     return replace(decisions, memories={**decisions.memories, **resident}) if resident else decisions
 
 
-def plan_residency(step_tilings: StepTilings, longest: int | None) -> ResidencyPlan | int:
-    """The plan that moves least of those that take no longer than with nothing resident; else the first step that
-    does not fit.
+def plan_residency(step_tilings: StepTilings, longest: int | None) -> ResidencyPlan | tuple[int, ...]:
+    """The plan that moves least of those that take no longer than with nothing resident; else the steps that do not
+    fit.
 
     `longest` is the most steps in a row that resident values may join.
     """
     machine = step_tilings.machine
-    plain: list[StepTiling] = []
-    for index in range(len(machine.scheduled.steps)):
-        tiling = step_tilings.tiling(index)
-        if tiling is None:
-            return index
-        plain.append(tiling)
-    alone = tuple(plain)
+    tilings = [step_tilings.tiling(index) for index in range(len(machine.scheduled.steps))]
+    alone = tuple(tiling for tiling in tilings if tiling is not None)
+    if len(alone) < len(tilings):
+        return tuple(index for index, tiling in enumerate(tilings) if tiling is None)
     best = ResidencyPlan(tilings=alone, resident={})
     if longest == 1:
         return best

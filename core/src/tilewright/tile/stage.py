@@ -48,6 +48,12 @@ def tile(
     return listed(scheduled, operators, groups, decisions)
 
 
+def constants_alone(scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions) -> Tiled:
+    """Nothing but the constants: what they need is known before any tile is."""
+    machine = ScheduledMachine(scheduled, operators, decisions)
+    return Tiled(scheduled=scheduled, groups=(), buffers=tuple(_constants(machine, decisions)))
+
+
 def listed(
     scheduled: Scheduled, operators: Mapping[str, Operator], groups: tuple[Group, ...], decisions: Decisions
 ) -> Tiled:

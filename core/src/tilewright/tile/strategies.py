@@ -5,6 +5,7 @@ Does not know how spaces are built or searched.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import TilewrightError
@@ -47,8 +48,9 @@ class StepTiler:
             return WholeTiler().plan(request)
         step_tilings = self.step_tilings(machine, request)
         plan = plan_residency(step_tilings, request.longest if step_tilings.steady else 1)
-        if isinstance(plan, int):
-            raise _misfit(machine, step_tilings, plan)
+        if isinstance(plan, tuple):
+            first, *others = [_misfit(machine, step_tilings, index) for index in plan]
+            raise replace(first, others=tuple(others))
         search = step_tilings.steady and request.longest != 1
         bases = [plan, *([nothing_resident(step_tilings)] if search and plan.resident and plan.moves_much else [])]
         return grouped(step_tilings, request, bases, search=search)
