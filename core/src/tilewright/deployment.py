@@ -197,12 +197,9 @@ class Deployment:
         from tilewright.emit import EmitOptions, emit
         from tilewright.validate.comparison import half_share
 
-        options = EmitOptions(
-            const_format=self.options.const_format,
-            layout=self.options.layout,
-            vectors=self._vectors if self.options.selftest else (),
-            half_share=half_share(self.graph),
-        )
+        asked, share = self.options, half_share(self.graph)
+        vectors = self._vectors if asked.selftest else ()
+        options = EmitOptions(const_format=asked.const_format, layout=asked.layout, vectors=vectors, half_share=share)
         return self._finished("emit", emit(self.program, options))
 
     @cached_property
