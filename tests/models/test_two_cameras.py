@@ -77,6 +77,18 @@ def test_every_step_is_exact(
     assert row_ports(made.allocated).keys() == {name for name, whose in ends.items() if whose in ("push", "pull")}
 
 
+def test_a_note_says_which_image_comes_first(tmp_path: Path) -> None:
+    """Where only speed is asked for, each convolution has its own region."""
+    model, said = stereo(tmp_path), "one after the other, each until all of it is there"
+    for optimize, often in (("speed", 1), ("ram", 0)):
+        options = Options(optimize=optimize, io_of=IN_ROWS, io_type="int8")  # type: ignore[arg-type]  # of these two
+        made = Deployment(model, "generic", options)
+        rows = row_ports(made.allocated)
+        (note,) = (one for one in made.diagnostics if one.code == "TW5036")
+        first = min(("left", "right"), key=lambda name: (rows[name]["turn"], name))
+        assert [said in detail and f": '{first}', then" in detail for detail in note.details[:1]] == [True] * often
+
+
 def test_what_memory_has_of_two_images(tmp_path: Path) -> None:
     """Three rows of each, in turns; layer by layer both images, 16 channels of them and the result would be there."""
     made = Deployment(stereo(tmp_path), "generic", Options(optimize="ram", io_of=IN_ROWS, io_type="int8")).allocated

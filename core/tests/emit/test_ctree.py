@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tilewright.emit.ctree import broken, print_body, print_step, wrap_call
-from tilewright.emit.run import print_run
 from tilewright.ir.expressions import Choice, FunctionCall, Name, Number, equal, less
 from tilewright.ir.program import Parameter, StepCode
 from tilewright.ir.statements import (
@@ -122,37 +119,6 @@ def test_a_step_that_another_one_computes_is_a_comment() -> None:
     step = StepCode(step="s", function="f", comment=("c",), parameters=(), body=())
     assert print_step(step) == "/* c */"
     assert list(print_body((StepCall(step=0),), 0, (step,))) == []
-
-
-def test_hooks_around_every_step_are_a_loop() -> None:
-    steps = [StepCode(step=name, function=name, comment=(), parameters=(), body=(Raw(text=";"),)) for name in "fgh"]
-    steps[1] = replace(steps[1], body=())
-    body = tuple(
-        one for at in range(3) for one in (Hook(step=at, phase="begin"), StepCall(step=at), Hook(step=at, phase="end"))
-    )
-    text = "\n".join(print_run((*body, Raw(text="after();")), steps, "NET_STEP_COUNT"))
-    assert (
-        text
-        == """\
-    for (uint32_t step = 0; step < NET_STEP_COUNT; ++step) {
-        if (tw_on_step(ctx, step, TW_STEP_BEGIN) != 0) {
-            return TW_ERR_ABORTED;
-        }
-        switch (step) {
-        case 0: f(); break;
-        case 2: h(); break;
-        default: break; /* another step computes it, too */
-        }
-        if (tw_on_step(ctx, step, TW_STEP_END) != 0) {
-            return TW_ERR_ABORTED;
-        }
-    }
-    after();"""
-    )
-    apart = "\n".join(print_run((*body[:2], Raw(text="between();"), *body[2:]), steps, "NET_STEP_COUNT"))
-    assert "    between();" in apart and "case 0" not in apart
-    assert "for (uint32_t step = 1u; step < NET_STEP_COUNT; ++step) {" in apart
-    assert "step < 2u" in "\n".join(print_run(body[:6], steps, "NET_STEP_COUNT"))
 
 
 def test_long_lines_break_where_the_fewest_parentheses_are_open() -> None:

@@ -66,21 +66,6 @@ def properties(text: bytes) -> dict[str, str]:
     return dict(line.split("=", 1) for line in text.decode("ascii").splitlines())
 
 
-def test_library_knows_the_parts(toy: Any) -> None:
-    program = toy.program(toy.graph())
-    library = library_of(toy.artifact(program, EmitOptions(const_format="incbin")))
-    assert library.sources == ("toy.c", "toy_simple.c", "toy_weights.S")
-    assert (library.headers, library.blobs) == (("toy.h", "toy_quantize.h", "tw_runtime.h"), ("toy_flash.bin",))
-    assert (library.assembled, library.selftest, library.maths) == (("toy_weights.S",), "", False)
-    assert library.parameters is not None
-    assert [(one.name, one.type, one.is_input) for one in library.parameters] == [
-        ("mfcc_0", "int8_t", True),
-        ("scores", "int8_t", False),
-    ]
-    floats = library_of(toy.artifact(toy.program(toy.float_graph(), "two")))
-    assert (floats.prefix, floats.maths, floats.blobs) == ("two", True, ())
-
-
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_every_layout_has_the_header_of_the_kernels(toy: Any, name: str) -> None:
     library = library_of(toy.artifact(toy.program(toy.graph()), EmitOptions(const_format="incbin", layout="split")))

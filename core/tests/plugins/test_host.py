@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from core.tests.plugins.packages import module, package
@@ -41,8 +43,6 @@ def test_an_observer_hears_of_stages(monkeypatch: pytest.MonkeyPatch) -> None:
     source = "heard = []\n@hookimpl\ndef tilewright_stage_finished(event):\n    heard.append(event.stage)\n"
     found = loaded(monkeypatch, f"{source}")
     assert isinstance(found, Loaded) and found.observe is not None
-    import sys
-
     found.observe(StageEvent(stage="bind", value=None))
     assert sys.modules["acme"].heard == ["bind"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,6 @@ from tilewright.ir.program import Program
 from tilewright.ir.runner import Job, Runner, RunResult
 from tilewright.ir.statements import Foreign, KernelCall
 from tilewright.runners.twin import RACE, Execution, TwinRunner
-from tilewright.runners.twin_machine import engine_names, machine_of
-from tilewright.testing.cluster import CLUSTER
 from tilewright.transform import CodePass
 
 RANDOM = np.random.default_rng(7)
@@ -84,24 +81,6 @@ def test_faults_are_caught(toy: Any, tmp_path: Path, fault: str) -> None:
     assert caught.value.code == code
     if code not in ("TW7002", "TW7112"):
         assert "step '/bias'" in caught.value.where or code == "TW7110"
-
-
-def test_arenas_have_the_devices_addresses(toy: Any) -> None:
-    job = job_of(toy)
-    platform = job.plan.tiled.scheduled.bound.platform
-    memories = [replace(memory, base=0x2000_0000 if memory.name == "ram" else None) for memory in platform.memories]
-    scheduled = job.plan.tiled.scheduled
-    bound = replace(scheduled.bound, platform=replace(platform, memories=tuple(memories)))
-    plan = replace(job.plan, tiled=replace(job.plan.tiled, scheduled=replace(scheduled, bound=bound)))
-    arenas = machine_of(replace(job, plan=plan)).arenas
-    assert arenas[0].address == 0x2000_0000
-    ranges = sorted((arena.address, arena.address + arena.size_bytes) for arena in arenas)
-    assert all(end + (1 << 17) <= start for (_, end), (start, _) in pairwise(ranges))
-    assert [arena.read_only for arena in arenas].count(True) == 1
-
-
-def test_engines() -> None:
-    assert engine_names(CLUSTER) == ("copies of l1",)
 
 
 def test_what_a_run_is_called() -> None:

@@ -15,7 +15,7 @@ from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.regions import Copy, Cut, Hop, SplitReduction
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import one_step, vocabulary, with_kernel
-from tilewright.tile.step_spaces import HopMemories, ScheduledMachine, structural_key
+from tilewright.tile.step_spaces import HopMemories, ScheduledMachine
 
 NEAR = 4096  # bytes of scratchpad for tiles
 ENDS, OUTER, INNER = ("l2", "l1"), ("l3", "l2"), ("l2", "l1")
@@ -157,10 +157,3 @@ def test_a_region_of_one_step_splits_what_its_nest_cuts() -> None:
     apart = replace(hop, copies={name: copy for name, copy in copies.items() if name != "node.Y"})
     assert machine.alone(step, (apart,)).sums["node"].in_output is False, "the output is not copied"
     assert machine.alone(step, (replace(hop, nest=(Cut("m0", 4), Cut("k", 200))),)).sums == {}, "in one part"
-
-
-def test_equal_layers_have_one_key() -> None:
-    one, other = space(product()), space(product())
-    assert structural_key(one) == structural_key(other)
-    assert structural_key(one) != structural_key(space(product(), split=True))
-    assert structural_key(one) != structural_key(replace(other, once=("A",)))

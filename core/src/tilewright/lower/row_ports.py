@@ -60,11 +60,10 @@ def _end_of_call(call: RowCall) -> Statement:
     return Declare(type="const int32_t", name=_END.text, value=ending)
 
 
-def _end_of_room(call: RowCall, port: Expression, rows: int) -> tuple[Statement, ...]:
+def _end_of_room(call: RowCall, port: Expression, low: Expression | None, rows: int) -> tuple[Statement, ...]:
     """The end of the call, or of what there is room for; before it the first row that is still read, if it counts."""
-    low, one = first_wanted(call), call.one
     declared = (Declare(type="const int32_t", name=_LOW.text, value=low),) if low is not None else ()
-    limits = (_LOW if declared else Number(0), Number(call.trips), Number(rows), Number(one.extent))
+    limits = (_LOW if declared else Number(0), Number(call.trips), Number(rows), Number(call.one.extent))
     ending = FunctionCall("tw_end_of_room", (Reference(call.counter), port, PROGRESS.variable, *limits))
     return *declared, Declare(type="const int32_t", name=_END.text, value=ending)
 
@@ -80,11 +79,8 @@ def _taken(
     code = FunctionCall("tw_take_rows", arguments)
     taking = KernelCall(kernel="tw_take_rows", code=code, reads=(read.region,), writes=(region,))
     low = first_wanted(call)
-    if several:
-        ends, low = _end_of_room(call, port, rows), _LOW if low is not None else None
-    else:
-        ends = (_end_of_call(call),)
-    return *ends, *room_for(call, _END, low), taking, *told_rows(call)
+    ends = _end_of_room(call, port, low, rows) if several else (_end_of_call(call),)
+    return *ends, *room_for(call, _END, _LOW if several and low is not None else low), taking, *told_rows(call)
 
 
 def _given(call: RowCall, read: OperandBinding, number: int) -> tuple[Statement, ...]:

@@ -11,6 +11,7 @@ from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated, Scheduled
 from tilewright.plan.planner import ram_bytes
 from tilewright.tile.row_buffers import row_macs_again
+from tilewright.tile.row_ports import arrivals
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
@@ -48,7 +49,9 @@ def times_computed(allocated: Allocated, operators: Mapping[str, Operator]) -> f
 
 
 def row_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
-    """The note TW5036 of a plan with steps that are computed by rows: how many, what that costs, and why they end."""
+    """The note TW5036 of a plan with steps that are computed by rows: how many, what that costs, and why they end. With
+    it, that inputs that arrive in rows come one after the other, where they do.
+    """
     tiled = allocated.tiled
     groups = [group for group in tiled.groups if group.region.rows is not None]
     if not groups:
@@ -63,8 +66,16 @@ def row_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
         code="TW5036",
         severity="note",
         message=f"{steps} computed row by row: {ram_bytes(allocated):,} B of memory{longer}",
-        details=tuple(_ends(allocated, operators)),
+        details=(*_turns(allocated), *_ends(allocated, operators)),
     )
+
+
+def _turns(allocated: Allocated) -> Iterator[str]:
+    taking = arrivals(allocated.tiled.scheduled, allocated.decisions.io)
+    inputs = ([f"'{taking[step]}'" for step in region.steps if step in taking] for region in allocated.tiled.regions)
+    turns = [" and ".join(names) for names in inputs if names]
+    if len(turns) > 1:
+        yield f"inputs arrive one after the other, each until all of it is there: {', then '.join(turns)}"
 
 
 def _ends(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[str]:

@@ -15,7 +15,8 @@ from tilewright.ir.graph import Node
 from tilewright.ir.index import Index, bare_loop
 from tilewright.ir.regions import Copy, Hop, key_of
 from tilewright.ir.stages import Step
-from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine, StepOperand, structural_key
+from tilewright.tile.alike_spaces import structural_key
+from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine, StepOperand
 from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, touched_bytes
 
 UNTAKEN: Mapping[str, int] = MappingProxyType({})

@@ -4,7 +4,7 @@ Does not know how tiles are chosen.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
@@ -17,7 +17,7 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Node
-from tilewright.ir.kernel import Kernel, Matched, PartialSums, TileShape
+from tilewright.ir.kernel import Kernel, Matched, PartialSums
 from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import CopyPath, Engine, Platform
@@ -350,33 +350,6 @@ class ScheduledMachine:
             for item in operands
             if not item.written and not item.constant and self.scheduled.storage[item.value].buffer in taken
         )
-
-
-def structural_key(space: TilingSpace) -> Hashable:
-    """Equal for spaces that have the same best tiling."""
-    access = space.access
-    axes = tuple(access.axes.items()) if isinstance(access, MapAccess) else space.site.node.name
-    box = {name: (0, trips) for name, trips in space.extents.items()}
-    shape = TileShape(site=space.site, access=access, box=box)
-    kernel = space.kernel
-    attributes = tuple((name, repr(value)) for name, value in space.site.node.attributes.items() if name != "requant")
-    return (
-        kernel.name,
-        kernel.cycles and (kernel.cycles(shape), attributes),
-        kernel.scratch_bytes(shape),
-        axes,
-        access.loops,
-        tuple(space.extents.items()),
-        space.around,
-        space.copied,
-        space.operations,
-        space.room_bytes,
-        space.grain,
-        space.once,
-        space.engine.name,
-        space.spared_bytes,
-        space.sums,
-    )
 
 
 def _separated(

@@ -12,13 +12,14 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.journal import begins
 from tilewright.ir.regions import Copy, Hop, Region
 from tilewright.ir.tiler import Buffering, TilingRequest
+from tilewright.tile.alike_spaces import structural_key
 from tilewright.tile.cost import HopCost, altogether, region_costs
 from tilewright.tile.fusion import single_step_analysis
 from tilewright.tile.loop_orders import EstimatedTiling
 from tilewright.tile.lower_bounds import MUCH_TRAFFIC, NEAR_THE_LEAST, least_score
 from tilewright.tile.problem import SpaceTables
 from tilewright.tile.split_reductions import splits
-from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine, structural_key
+from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine
 from tilewright.tile.tiling_space import TilingSpace, bound_bytes, rolling_loops
 
 UNTAKEN: Mapping[str, int] = MappingProxyType({})

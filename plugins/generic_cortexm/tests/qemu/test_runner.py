@@ -22,7 +22,7 @@ from tilewright.validate.reference import run as run_reference
 from tilewright.validate.vectors import random_vectors
 from tilewright_cortexm.cores import CORES
 from tilewright_cortexm.qemu.runner import QemuRunner
-from tilewright_cortexm.qemu.tools import counter_plugin, missing_tools
+from tilewright_cortexm.qemu.tools import missing_tools
 
 CORE_NAMES = tuple(core.name for core in CORES)
 DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"
@@ -222,21 +222,6 @@ def test_what_is_missing_is_named_with_its_package(monkeypatch: pytest.MonkeyPat
     with pytest.raises(TilewrightError) as refused:
         QemuRunner().run(job_for(deployment("m4")), tmp_path)
     assert refused.value.code == "TW7001"
-
-
-def test_the_counter_is_built_once_and_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    built = counter_plugin(tmp_path)
-    before = built.stat().st_mtime_ns
-    assert counter_plugin(tmp_path) == built
-    assert built.stat().st_mtime_ns == before
-    assert [path.name for path in built.parent.iterdir()] == [built.name]
-
-
-def test_without_a_cache_it_is_built_beside_the_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way", encoding="ascii")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert counter_plugin(tmp_path).parent == tmp_path
 
 
 @pytest.mark.parametrize("core", CORE_NAMES)

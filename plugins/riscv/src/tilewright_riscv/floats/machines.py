@@ -51,9 +51,11 @@ def not_floats(site: Site) -> str | None:
 
 def c_float(value: float) -> str:
     """A C constant with exactly the value's float32 rounding."""
-    if not math.isfinite(value):
-        return "(float)NAN" if math.isnan(value) else ("-INFINITY" if value < 0 else "INFINITY")
-    return f"{float(np.float32(value)).hex()}f"
+    with np.errstate(over="ignore"):  # what is larger than any float32 is infinite
+        rounded = float(np.float32(value))
+    if not math.isfinite(rounded):
+        return "(float)NAN" if math.isnan(rounded) else ("-INFINITY" if rounded < 0 else "INFINITY")
+    return f"{rounded.hex()}f"
 
 
 def trips(tile: TileShape) -> int:

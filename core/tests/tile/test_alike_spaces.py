@@ -1,0 +1,39 @@
+"""Spaces that one search does for, and such as need their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tilewright.ir.decisions import Decisions
+from tilewright.testing.cluster import RUNTIME_BYTES, cluster
+from tilewright.testing.one_step import one_step, vocabulary
+from tilewright.tile.alike_spaces import structural_key
+from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.tiling_space import TilingSpace
+
+
+def product(rows: int = 8, *, split: bool = False) -> TilingSpace:
+    """So many rows of 200 floats times constant weights of 200 x 16."""
+    inputs = [np.zeros((rows, 200), np.float32), np.zeros((200, 16), np.float32)]
+    scheduled = one_step("Gemm", inputs, cluster(RUNTIME_BYTES + 4096), constants=(1,))
+    machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
+    return machine.space(0, scheduled.steps[0], ("l2", "l1"), split=split)
+
+
+def test_equal_layers_have_one_key() -> None:
+    assert structural_key(product()) == structural_key(product())
+
+
+def test_what_another_tiling_may_be_best_for_has_a_key_of_its_own() -> None:
+    one = product()
+    others = [
+        product(rows=9),
+        product(split=True),
+        replace(one, once=("A",)),
+        replace(one, room_bytes=2048),
+        replace(one, spared_bytes=64),
+        replace(one, operations=1.0),
+    ]
+    assert len({structural_key(space) for space in (one, *others)}) == 7
