@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tilewright.emit import Vector
     from tilewright.frontend.load import Imported
     from tilewright.ir.program import Program
-    from tilewright.plan.kernel_fallback import Fitting
+    from tilewright.plan.kernel_fallback import Answer, Fitting
     from tilewright.plan.planner import Planner
     from tilewright.plan.row_front import FrontPoint
     from tilewright.plan.work import Work
@@ -210,8 +210,7 @@ class Deployment:
         """The artifact in the layout of every build system asked for: relative path -> bytes."""
         from tilewright.exporters.export import export
 
-        exporters = [self.registry.exporters[name] for name in self.options.emit]
-        return export(exporters, self.allocated, self.artifact)
+        return export([self.registry.exporters[name] for name in self.options.emit], self.allocated, self.artifact)
 
     @cached_property
     def graph(self) -> Graph:
@@ -258,8 +257,7 @@ class Deployment:
     @property
     def number_of_ops(self) -> int:
         """Multiply-accumulates of one inference."""
-        operators = self.registry.operators
-        return sum(operators[site.node.op].macs(site) for site in self.graph.sites())
+        return sum(self.registry.operators[site.node.op].macs(site) for site in self.graph.sites())
 
     @property
     def worst_case_buffer_size(self) -> Mapping[str, int]:
@@ -366,9 +364,7 @@ class Deployment:
 
     @property
     def _import_diagnostics(self) -> tuple[Diagnostic, ...]:
-        if Graph in self._given:
-            return ()
-        return (*self.imported.diagnostics, *self.rewritten.diagnostics)
+        return () if Graph in self._given else (*self.imported.diagnostics, *self.rewritten.diagnostics)
 
     def _plan(self) -> Allocated:
         """From wherever an imported state lets it start."""
@@ -385,12 +381,11 @@ class Deployment:
         rebind = None if Bound in self._given else self._bound_with
         return Fitting(planner=replace(self.planner, pins=self._decided, work=work), rebind=rebind)
 
-    def _planned_with(self, settings: Mapping[str, str]) -> Allocated | None:
-        """The plan with other settings of the target, and nobody told; None where it does not fit."""
+    def _planned_with(self, settings: Mapping[str, str]) -> Answer:
+        """The plan with other settings of the target, and nobody told."""
         options = replace(self.options, settings={**self.options.settings, **settings})
         other = Deployment(self.model, self.target, options, replace(self.registry, observers=()))
-        answer = other._fitting(self.planner.work).found(other.bound)
-        return None if isinstance(answer, tuple) else answer
+        return other._fitting(self.planner.work).found(other.bound)
 
     def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
         """The graph bound, these kernels (node -> name) taken unless others are pinned."""
