@@ -207,6 +207,8 @@ def of_16_bits(dtype: DType) -> Iterator[Layer]:
     )
     for layer, kernel in zip(layers, (halves.GEMM, columns.COLUMNS, columns.COLUMNS), strict=True):
         yield replace(layer, kernel=kernel, inputs=narrowed(layer.inputs, dtype))
+    pair, own_product = narrowed([real(8, 64), real(64, 64)], dtype), halves.MATMUL_COMPUTED
+    yield Layer(f"{name} product 64^3, computed", MATMUL, own_product, pair, {}, matmul.MATMUL_F32, constants=())
     add, both = {one.name: one for one in binary.OPERATORS}["Add"], narrowed([real(32, 64), real(32, 64)], dtype)
     plain = {kernel.op: kernel for kernel in binary.KERNELS}["Add"]
     for words, attributes in (("", {}), (", Relu", RELU)):

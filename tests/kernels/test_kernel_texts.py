@@ -10,11 +10,13 @@ import re
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
 from tilewright.lower import lower
 from tilewright.plan.planner import Planner
 from tilewright.plugins import Registry, load_for
@@ -23,7 +25,16 @@ from tilewright.testing.operator_layers import Sample, every_layer
 from tilewright.transform import HOOKS, LIFETIMES, transform
 
 GOLDEN = Path(__file__).with_name("golden")
-LAYERS = {layer.name: layer for layer in every_layer()}
+HALVES = (
+    Sample(
+        op="Gemm",
+        kind="f16",
+        inputs=tuple(np.ones(of, np.float16) for of in ((9, 32), (32, 12), (12,))),
+        constants=(1, 2),
+    ),
+    Sample(op="Add", kind="bf16", inputs=(np.ones((6, 40), DType.BF16.numpy),) * 2),
+)
+LAYERS = {layer.name: layer for layer in (*every_layer(), *HALVES)}
 FAMILIES = {
     "generic": (
         "Exp", "Add", "Where", "Cast", "BatchNormalization", "Conv_same", "Conv_computed_weights", "ConvTranspose",
@@ -36,6 +47,7 @@ FAMILIES = {
     "cortex-m4": ("QConv_same", "QConv_depthwise", "QGemm", "QMul", "MaxPool_bytes"),
     "cortex-m55": ("QConv_same", "QGemm", "QLookup"),
     "siracusa": ("Add", "Softmax", "Conv_depthwise", "QConv_same", "QGemm"),
+    "snitch": ("Add_bf16", "Gemm_f16"),
 }  # fmt: skip
 CASES = [(target, layer) for target, layers in FAMILIES.items() for layer in layers]
 

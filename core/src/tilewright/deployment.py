@@ -197,12 +197,9 @@ class Deployment:
         from tilewright.emit import EmitOptions, emit
         from tilewright.validate.comparison import half_share
 
-        options = EmitOptions(
-            const_format=self.options.const_format,
-            layout=self.options.layout,
-            vectors=self._vectors if self.options.selftest else (),
-            half_share=half_share(self.graph),
-        )
+        asked, share = self.options, half_share(self.graph)
+        vectors = self._vectors if asked.selftest else ()
+        options = EmitOptions(const_format=asked.const_format, layout=asked.layout, vectors=vectors, half_share=share)
         return self._finished("emit", emit(self.program, options))
 
     @cached_property
@@ -249,8 +246,7 @@ class Deployment:
     @cached_property
     def states(self) -> tuple[RecurrentState, ...]:
         """Outputs that are inputs of the next run."""
-        given = self._given.get(Allocated)
-        if isinstance(given, Allocated):
+        if isinstance(given := self._given.get(Allocated), Allocated):
             return states_of_plan(given)
         return states_of(self.options.states, self.graph, self.options.states_folder)
 
@@ -295,8 +291,7 @@ class Deployment:
         """Write one stage's value ("rewritten", "bound", "scheduled", "tiled", "allocated") as JSON and npz."""
         from tilewright.snapshot.saved_stage import save_stage
 
-        names = {"rewritten": "graph", "bound": "_settled"}
-        save_stage(getattr(self, names.get(stage, stage)), folder)
+        save_stage(getattr(self, {"rewritten": "graph", "bound": "_settled"}.get(stage, stage)), folder)
 
     def import_state(self, folder: Path) -> Deployment:
         """The same deployment, continuing from a state that was exported (and perhaps edited). Verified again.

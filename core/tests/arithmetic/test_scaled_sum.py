@@ -102,6 +102,21 @@ def test_the_cheapest_form_is_taken(a_scale: float, b_scale: float, bits: int, t
     assert form is not None and (form.bits, form.ties) == (bits, ties)
 
 
+def test_forms_nearby_are_proved_on_every_pair() -> None:
+    """Scales of 24 bits do not fit 32: a rounded factor and an offset with little room on both sides."""
+    rng, a, b = np.random.default_rng(0), np.arange(-128, 128)[:, None], np.arange(-128, 128)
+    narrow = 0
+    for _ in range(60):
+        scales = (float(np.float32(scale)) for scale in rng.uniform(0.2, 1.0, 2))
+        total = replace(PLAIN, a_scale=next(scales), b_scale=next(scales))
+        form = sum_form(total, BYTES, BYTES)
+        assert form is not None and not form.ties
+        v = (a * form.a_factor + b * form.b_factor + form.offset) >> form.shift
+        assert np.array_equal(np.clip(v + total.zero_point, -128, 127), scaled_sum(total, a, b))
+        narrow += form.bits == 32
+    assert narrow > 20
+
+
 @pytest.mark.parametrize("scale", [math.inf, -math.inf, math.nan])
 def test_scales_that_are_no_numbers(scale: float) -> None:
     with pytest.raises(TilewrightError, match=f"scales 0.5 and {scale!r}") as caught:

@@ -10,10 +10,14 @@ import pytest
 
 from tilewright.api.testing import site_of
 from tilewright.config.options import Options
+from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.operator import Operator
 from tilewright.ir.requant import Requant
-from tilewright.operators import layernorm, softmax, unary
+from tilewright.operators import binary, layernorm, softmax, unary
 from tilewright.operators.conv import CONV
+from tilewright.operators.gemm import GEMM
+from tilewright.operators.matmul import MATMUL
 from tilewright.operators.qgemm import QGEMM
 from tilewright.testing.side_by_side import side_by_side
 from tilewright_riscv.runners.gvsoc import GvsocRunner
@@ -21,6 +25,10 @@ from tilewright_riscv.runners.gvsoc import GvsocRunner
 Array = npt.NDArray[np.generic]
 Layer = tuple[Site, list[Array | None]]
 OPERATORS = {operator.name: operator for family in (unary, softmax, layernorm) for operator in family.OPERATORS}
+ADD = next(operator for operator in binary.OPERATORS if operator.name == "Add")
+WINDOW: dict[str, Attribute] = {
+    "kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0,
+}  # fmt: skip
 RUNNER = GvsocRunner(run_seconds=240.0)
 
 
@@ -48,16 +56,19 @@ def products(rows: int, depth: int, columns: int) -> Layer:
 
 def groups() -> Layer:
     inputs: list[Array | None] = [real(1, 24, 9, 7), real(30, 4, 3, 3), real(30)]
-    attributes: dict[str, Attribute] = {
-        "kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 6,
-        "ceil_mode": 0,
-    }  # fmt: skip
-    return site_of(CONV, inputs, attributes, (1, 2)), inputs
+    return site_of(CONV, inputs, {**WINDOW, "group": 6}, (1, 2)), inputs
 
 
 def floats(op: str, *shapes: tuple[int, ...], **attributes: Attribute) -> Layer:
     inputs: list[Array | None] = [real(*shape) for shape in shapes]
     return site_of(OPERATORS[op], inputs, attributes, tuple(range(1, len(shapes)))), inputs
+
+
+def halves(
+    operator: Operator, dtype: DType, *shapes: tuple[int, ...], constant: bool = True, **attributes: Attribute
+) -> Layer:
+    inputs: list[Array | None] = [real(*shape).astype(dtype.numpy) for shape in shapes]
+    return site_of(operator, inputs, attributes, tuple(range(1, len(shapes))) if constant else ()), inputs
 
 
 INTEGERS = [products(10, 96, 40), products(37, 64, 24), products(8, 66, 62)]
@@ -70,9 +81,21 @@ ROWS = [
     groups(),
 ]
 
+HALVES = [
+    layer
+    for dtype in (DType.F16, DType.BF16)
+    for layer in (
+        halves(GEMM, dtype, (21, 40), (40, 27), (27,), clip_low=0.0),
+        halves(MATMUL, dtype, (2, 9, 24), (24, 18)),
+        halves(MATMUL, dtype, (2, 11, 24), (2, 24, 21), constant=False),
+        halves(ADD, dtype, (12, 50), (12, 50), constant=False, clip_low=0.0),
+        halves(CONV, dtype, (1, 5, 9, 7), (12, 5, 3, 3), (12,), **WINDOW, group=1),
+    )
+]
+
 
 @pytest.mark.parametrize("cores", ["8", "4"])
-@pytest.mark.parametrize("layers", [INTEGERS, ROWS], ids=["integers", "rows"])
+@pytest.mark.parametrize("layers", [INTEGERS, ROWS, HALVES], ids=["integers", "rows", "halves"])
 def test_layers_that_cores_share(layers: list[Layer], cores: str, tmp_path: Path) -> None:
     """In 32 KiB; on four cores stacks are far and 12 KiB are left, so that tiles are smaller than layers."""
     size, far = (32 << 10, {}) if cores == "8" else (12 << 10, {"stacks": "l3"})

@@ -66,8 +66,17 @@ def matmul_cases(draw: st.DrawFn) -> Case:
     return MATMUL, halves.MATMUL, site_of(MATMUL, inputs, draw(st.sampled_from(CLIPS)), (1,)), inputs, rng
 
 
+@st.composite
+def computed_cases(draw: st.DrawFn) -> Case:
+    rng, dtype = np.random.default_rng(draw(st.integers(0, 2**32))), draw(st.sampled_from(TYPES))
+    shapes = [((5, 8), (8, 6)), ((3, 17, 6), (3, 6, 11)), ((2, 2, 6, 12), (2, 1, 12, 9)), ((9, 4), (2, 4, 8))]
+    a, b = draw(st.sampled_from(shapes))
+    inputs: list[Array | None] = [values(rng, dtype, *a, special=draw(st.booleans())), values(rng, dtype, *b)]
+    return MATMUL, halves.MATMUL_COMPUTED, site_of(MATMUL, inputs, draw(st.sampled_from(CLIPS)), ()), inputs, rng
+
+
 @compiled
-@given(case=st.one_of(gemm_cases(), matmul_cases()))
+@given(case=st.one_of(gemm_cases(), matmul_cases(), computed_cases()))
 def test_without_streams(case: Case, tmp_path_factory: Any) -> None:
     operator, kernel, site, inputs, rng = case
     layer = layer_of(operator, kernel, site)
@@ -79,14 +88,15 @@ def test_without_streams(case: Case, tmp_path_factory: Any) -> None:
 
 
 @compiled
-@given(case=st.one_of(gemm_cases(), matmul_cases()))
+@given(case=st.one_of(gemm_cases(), matmul_cases(), computed_cases()))
 def test_with_streams(case: Case, tmp_path_factory: Any, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
     operator, kernel, site, inputs, _ = case
     found = run_on_iss(operator, kernel, site, inputs, tmp_path_factory.mktemp("iss"))
     assert result_errors(operator, site, inputs, found.outputs) == []
     assert found.counts["vfmac.s"] > 0
-    assert found.counts["fcvt.s.h"] == site.input(0).elements
+    if kernel is not halves.MATMUL_COMPUTED:
+        assert found.counts["fcvt.s.h"] == site.input(0).elements
     assert found.counts["fcvt.h.s"] == site.output.elements
 
 
@@ -110,6 +120,21 @@ def test_as_fast_as_estimated(
     assert 8 * 64 * 64 / found.cycles > (1.35 if not clip else 1.25)
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+def test_computed_matrices_as_fast_as_estimated(dtype: DType, tmp_path: Path, tool: Callable[[str], str]) -> None:
+    """Eight rows of 64 x 64 x 64."""
+    tool("riscv64-unknown-elf-gcc")
+    rng = np.random.default_rng(5)
+    inputs: list[Array | None] = [values(rng, dtype, 8, 64), values(rng, dtype, 64, 64)]
+    site = site_of(MATMUL, inputs, {}, ())
+    found = run_on_iss(MATMUL, halves.MATMUL_COMPUTED, site, inputs, tmp_path)
+    assert halves.MATMUL_COMPUTED.cycles is not None
+    estimate = halves.MATMUL_COMPUTED.cycles(layer_of(MATMUL, halves.MATMUL_COMPUTED, site).whole)
+    on_gvsoc = run_on_iss(MATMUL, halves.MATMUL_COMPUTED, site, inputs, tmp_path, timing=GVSOC)
+    assert estimate == pytest.approx(on_gvsoc.cycles, rel=0.1)
+    assert 8 * 64 * 64 / found.cycles > 0.55
+
+
 def test_weights_are_kept_as_float32() -> None:
     """With alpha in them, which is rounded no more than a product."""
     weights = np.array([[1.0], [0.333], [3.0], [4.0]], np.float16)
@@ -127,4 +152,5 @@ def test_refused() -> None:
 
     assert "found f32" in why(halves.MATMUL, MATMUL, single, square.astype(np.float32))
     assert "must be constants" in why(halves.MATMUL, MATMUL, half, square, constants=())
+    assert "5 products" in why(halves.MATMUL_COMPUTED, MATMUL, odd, np.ones((5, 2), np.float16), constants=())
     assert "5 products" in why(halves.MATMUL, MATMUL, odd, np.ones((5, 2), np.float16))

@@ -18,9 +18,11 @@ from tilewright_snitch.kernels.products import (
     CALL,
     INCLUDES,
     PRODUCTS,
+    computed_values,
     gemm_access,
     pack_gemm,
     pack_weights,
+    products_values,
     short_of_streams,
     weights_access,
     weights_values,
@@ -62,6 +64,38 @@ def _cycles(tile: TileShape) -> float:
     return total
 
 
+def _match_computed(site: Site) -> str | None:
+    if min(len(site.input(0).shape), len(site.input(1).shape)) < 2:
+        return "an operand is a vector"
+    return not_halves(site) or short_of_streams(site.input(0).shape[-1], DType.F32)
+
+
+def _computed_scratch(tile: TileShape) -> int:
+    rows = min(trips(tile, "m"), AT_ONCE)
+    return LANES_BYTES + 4 * (rows + AT_ONCE) * tile.site.input(0).shape[-1] + 4 * rows * AT_ONCE
+
+
+def _computed_cycles(tile: TileShape) -> float:
+    """Columns are widened for every so many rows."""
+    site, rows, outputs = tile.site, trips(tile, "m"), trips(tile, "n")
+    matrices = trips(tile, *(name for name in tile.box if name not in ("m", "n", "k")))
+    depth, clip = site.input(0).shape[-1], ("none", "low", "both").index(activation(site)[0])
+    total = rows * (ROW_CYCLES + WIDEN_CYCLES * depth)
+    for together, count in ((AT_ONCE, rows // AT_ONCE), (rows % AT_ONCE, int(rows % AT_ONCE > 0))):
+        for width, blocks in ((AT_ONCE, outputs // AT_ONCE), (outputs % AT_ONCE, int(outputs % AT_ONCE > 0))):
+            widened = width * (ROW_CYCLES + WIDEN_CYCLES * depth) + together * (ROW_CYCLES + NARROW_CYCLES * width)
+            products = products_cycles(together, width, depth, double=False, bias=False, clip=clip)
+            total += count * blocks * (CALL_CYCLES + widened + products)
+    return matrices * total
+
+
+def _computed_values(call: Call) -> Mapping[str, object]:
+    """Results are dense, whatever the output is."""
+    values, kind = computed_values(call), call.site.output.dtype.value
+    own = products_values(call.site, bias=False, dense=True)
+    return {**values, **own, "kind": kind, "function": f"{own['name']}_{kind}_computed", "at_once": AT_ONCE}
+
+
 def _values(call: Call) -> Mapping[str, object]:
     values, kind = weights_values(call), call.site.output.dtype.value
     return {**values, "kind": kind, "function": f"{values['name']}_{kind}", "at_once": AT_ONCE}
@@ -72,6 +106,7 @@ def _source(values: Mapping[str, object]) -> Sections:
 
 
 HALVES = c_template("tw_sn_${kind}_widen", "halves.c.mako", HALF_MODE)
+HALF_MATRICES = c_template("${function}", "half_matrices.c.mako", HALVES, PRODUCTS)
 HALF_PRODUCTS = c_template("${function}", "half_products.c.mako", HALVES, PRODUCTS)
 
 GEMM = Kernel(
@@ -110,4 +145,20 @@ MATMUL = Kernel(
     includes=INCLUDES,
 )
 
-KERNELS = (GEMM, MATMUL)
+MATMUL_COMPUTED = Kernel(
+    name="snitch.matmul_computed_halves",
+    op="MatMul",
+    target="snitch",
+    match=_match_computed,
+    scratch_bytes=_computed_scratch,
+    memories={"A": NEAR, "B": NEAR},
+    parallel=("m", "n"),
+    cycles=_computed_cycles,
+    step_cycles=code_cycles(CODE_BYTES),
+    values=_computed_values,
+    source=lambda values: (*half_sections(str(values["kind"])), HALF_MATRICES),
+    call=CALL.replace("${name}(", "${function}("),
+    includes=INCLUDES,
+)
+
+KERNELS = (GEMM, MATMUL, MATMUL_COMPUTED)
