@@ -4,7 +4,7 @@
 
 Without models: the digits example and, where they are, the trained networks beside the checkout. `--chains` adds long
 chains of int8 convolutions, which are made here from a seed: 1,000 equal layers for `generic`, 400 equal and 50
-different ones for `siracusa`.
+different ones for `siracusa`; and the first two in memories that they do not fit.
 
 Every number is user + system time of one process and its children, the smallest of `--runs`, which is the least
 disturbed one. Seconds are this machine's; the ratios in brackets, to the import of onnx, travel better.
@@ -40,14 +40,29 @@ class Chain:
     layers: int
     target: str
     different: bool = False
+    too_small: str = ""  # memory and size with which it does not fit
 
     @property
     def title(self) -> str:
         """For the table."""
-        return f"{self.layers:,} {'different' if self.different else 'equal'} layers on {self.target}"
+        refused = f", refused: `--memory {self.too_small}`" if self.too_small else ""
+        return f"{self.layers:,} {'different' if self.different else 'equal'} layers on {self.target}{refused}"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """For the command line."""
+        return "--target", self.target, *(("--memory", self.too_small) if self.too_small else ())
 
 
-CHAINS = (Chain(1000, "generic"), Chain(400, "siracusa"), Chain(50, "siracusa", different=True))
+CHAINS = (
+    Chain(1000, "generic"),
+    Chain(400, "siracusa"),
+    Chain(50, "siracusa", different=True),
+    Chain(1000, "generic", too_small="ram=3000"),
+    Chain(400, "siracusa", too_small="l2=3000"),
+    Chain(400, "siracusa", too_small="weights=120000"),
+)
+DOES_NOT_FIT = 5
 
 
 def main() -> int:
@@ -99,7 +114,7 @@ def chain_seconds(chain: Chain, measured: partial[float]) -> float:
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "chain.onnx"
         model.write_bytes(chain_model(chain))
-        return measured(compiling(model, ("--target", chain.target)))
+        return measured(compiling(model, chain.words), code=DOES_NOT_FIT if chain.too_small else 0)
 
 
 def chain_model(chain: Chain, seed: int = 1) -> bytes:
@@ -132,12 +147,14 @@ def chain_model(chain: Chain, seed: int = 1) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def cpu_seconds(command: list[str], *, runs: int) -> float:
-    """The smallest user + system time of one child process."""
+def cpu_seconds(command: list[str], *, runs: int, code: int = 0) -> float:
+    """The smallest user + system time of one child process, which ends with `code`."""
     times = []
     for _ in range(runs):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if done.returncode != code:
+            raise SystemExit(f"{' '.join(command)} ended with {done.returncode}")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         times.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
     return min(times)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tilewright.emit import Vector
     from tilewright.frontend.load import Imported
     from tilewright.ir.program import Program
-    from tilewright.plan.kernel_fallback import Fitting
+    from tilewright.plan.kernel_fallback import Answer, Fitting
     from tilewright.plan.planner import Planner
     from tilewright.plan.row_front import FrontPoint
     from tilewright.plan.work import Work
@@ -207,8 +207,7 @@ class Deployment:
         """The artifact in the layout of every build system asked for: relative path -> bytes."""
         from tilewright.exporters.export import export
 
-        exporters = [self.registry.exporters[name] for name in self.options.emit]
-        return export(exporters, self.allocated, self.artifact)
+        return export([self.registry.exporters[name] for name in self.options.emit], self.allocated, self.artifact)
 
     @cached_property
     def graph(self) -> Graph:
@@ -377,12 +376,11 @@ class Deployment:
         rebind = None if Bound in self._given else self._bound_with
         return Fitting(planner=replace(self.planner, pins=self._decided, work=work), rebind=rebind)
 
-    def _planned_with(self, settings: Mapping[str, str]) -> Allocated | None:
-        """The plan with other settings of the target, and nobody told; None where it does not fit."""
+    def _planned_with(self, settings: Mapping[str, str]) -> Answer:
+        """The plan with other settings of the target, and nobody told."""
         options = replace(self.options, settings={**self.options.settings, **settings})
         other = Deployment(self.model, self.target, options, replace(self.registry, observers=()))
-        answer = other._fitting(self.planner.work).found(other.bound)
-        return None if isinstance(answer, tuple) else answer
+        return other._fitting(self.planner.work).found(other.bound)
 
     def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
         """The graph bound, these kernels (node -> name) taken unless others are pinned."""

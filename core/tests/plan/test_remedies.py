@@ -34,6 +34,7 @@ from tilewright.plan.remedies import (
     with_memories,
     with_remedies,
 )
+from tilewright.plan.shortage import Misfit
 from tilewright.plan.work import Work, WorkDone
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.stage import tile
@@ -205,10 +206,10 @@ def test_more_limits_of_memories_are_no_reason_to_tile_again(monkeypatch: pytest
 
 
 def test_settings_that_there_is_no_work_left_for_are_named() -> None:
-    def planned(settings: Mapping[str, str]) -> Allocated | None:
+    def planned(settings: Mapping[str, str]) -> tuple[Misfit, ...]:
         if settings["home"] == "l3":
             raise WorkDone
-        return None
+        return ()
 
     assert settings_that_fit([{"home": "l2"}, {"home": "l3"}], planned, Work()) == ([], ["--set home=l3"])
 

@@ -80,16 +80,15 @@ def attempt(
 def constants_overflow(
     constants: Tiled, decisions: Decisions, allocator: Allocator, budget: Budget = _DEFAULT_BUDGET
 ) -> Overflow | None:
-    """Whether constants, with no other buffers beside them, are too many for the hard limits of their memories; None
-    where the sum of their bytes does not say so.
+    """Constants that are too many for the hard limits of their memories, with no other buffer placed; None where the
+    sum of their bytes does not say so.
     """
     platform = constants.scheduled.bound.platform
     limits = [platform.hard_bytes(memory.name) for memory in platform.of_kind("const")]
-    needed = sum(buffer.size_bytes for buffer in constants.buffers)
-    if any(limit is None for limit in limits) or needed <= sum(limit or 0 for limit in limits):
+    sizes = {buffer.name: buffer.size_bytes for buffer in constants.buffers if buffer.kind == "constant"}
+    if any(limit is None for limit in limits) or sum(sizes.values()) <= sum(limit or 0 for limit in limits):
         return None
-    names = {buffer.name for buffer in constants.buffers}
-    offsets = {name: offset for name, offset in decisions.offsets.items() if name in names}
+    offsets = {name: offset for name, offset in decisions.offsets.items() if name in sizes}
     asked = request(constants, replace(decisions, offsets=offsets))
     answer = _placed_constants(constants, asked.constants, allocator, budget)
     return answer if isinstance(answer, Overflow) else None

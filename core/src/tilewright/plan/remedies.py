@@ -14,6 +14,7 @@ from tilewright.ir.decisions import Whose
 from tilewright.ir.journal import begins
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
+from tilewright.plan.shortage import Misfit
 from tilewright.plan.work import Work, WorkDone
 
 _MORE_EFFORT = 5
@@ -121,10 +122,10 @@ def room_in_machine(bound: Bound) -> bool:
 
 
 def settings_that_fit(
-    settings: Iterable[Mapping[str, str]], plan: Callable[[Mapping[str, str]], Allocated | None], work: Work
+    settings: Iterable[Mapping[str, str]], plan: Callable[[Mapping[str, str]], Allocated | Sequence[Misfit]], work: Work
 ) -> tuple[list[str], list[str]]:
     """Flags for settings of the target with which the model fits, and those that there was no work left to try.
-    `plan` gives None where it does not fit; a TilewrightError is that there is no such plan.
+    `plan` gives the reasons where it does not fit; a TilewrightError is that there is no such plan.
     """
     lines, untried = list[str](), list[str]()
     for some in settings:
@@ -138,7 +139,7 @@ def settings_that_fit(
         except TilewrightError:
             continue
         else:
-            lines += [f"{flags}     {taken(found)}"] if found is not None else []
+            lines += [f"{flags}     {taken(found)}"] if isinstance(found, Allocated) else []
     return lines, untried
 
 

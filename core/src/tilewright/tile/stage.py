@@ -49,9 +49,9 @@ def tile(
 
 
 def constants_alone(scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions) -> Tiled:
-    """Nothing but the constants: what they need is known before any tile is."""
-    machine = ScheduledMachine(scheduled, operators, decisions)
-    return Tiled(scheduled=scheduled, groups=(), buffers=tuple(_constants(machine, decisions)))
+    """What constants need is known before any tile is. Other buffers are there with their names, and have no place."""
+    constants = _constants(ScheduledMachine(scheduled, operators, decisions), decisions)
+    return Tiled(scheduled=scheduled, groups=(), buffers=(*scheduled.buffers, *constants))
 
 
 def listed(
