@@ -111,7 +111,7 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     ),
     "TW1115": (f"{RIGHT} --pool sram:64K --pool sram:32K",),
     "TW1116": (f"{RIGHT} --pin w=ram",),
-    "TW1122": (f"{RIGHT} --io y=push", "check pair.onnx -t generic --io push", "check net.onnx -t siracusa --io push"),
+    "TW1122": (f"{RIGHT} --io y=push", f"{RIGHT} --io x=pull", "check net.onnx -t siracusa --io push"),
     "TW1130": ("check net.onnx -t generic",),
     "TW1203": (f"{RIGHT} --limit nodes=1",),
     "TW1205": ("check dyn.onnx -t generic", "check names.onnx -t generic"),
@@ -170,7 +170,6 @@ def _here(desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         floats,
         "yz",
     )
-    _save("pair.onnx", [node("Add", ["x", "z"], ["y"])], {"x": (8, 4), "z": (8, 4)})
     _external("external.onnx")
     (here / "p.csv").write_text("id,lower,upper,size\na,0,2,16\nb,1,3,16\n", encoding="utf-8")
     (here / "b.toml").write_text('target = "siracusa"\n', encoding="utf-8")
