@@ -1,23 +1,9 @@
-#include "row_ports.c"
+#include "arrived_rows.c"
 
-/* Takes rows up to `end`, as many as are there, into `blocks` blocks of `capacity` rows. */
+/* Takes rows up to `end`, as many as are there. */
 TW_KERNEL void tw_take_rows(tw_rows *rows, tw_arrival *arrival, tw_progress *progress, int32_t end, uint8_t *bytes,
                             int32_t blocks, int32_t capacity, int32_t row_bytes)
 {
-    const int32_t missing = end - rows->made, count = arrival->count < missing ? arrival->count : missing;
-    uint8_t *const target = bytes + (rows->made - rows->first) * row_bytes;
-    for (int32_t i = 0; i < blocks; ++i) {
-        for (int32_t row = 0; row < count; ++row) {
-            memcpy(target + (i * capacity + row) * row_bytes,
-                   arrival->rows + i * arrival->block_stride + row * arrival->row_stride, (size_t)row_bytes);
-        }
-    }
-    if (count > 0) {
-        arrival->rows += count * arrival->row_stride;
-    }
-    arrival->count -= count;
-    arrival->left -= (uint32_t)count;
-    arrival->wanted = missing - count;
-    rows->made = (uint16_t)(rows->made + count);
+    tw_take_arrived(rows, arrival, end - rows->made, bytes, blocks, capacity, row_bytes);
     progress->waiting = arrival->wanted > 0 ? TW_MORE : TW_OK;
 }
