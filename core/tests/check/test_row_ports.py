@@ -6,27 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from tilewright.allocate.best_fit import BestFit
 from tilewright.check.row_ports import row_port_faults
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.stages import Allocated, Placement
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Planner
 from tilewright.rewrite.row_ports import with_arrival
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
-from tilewright.tile.strategies import StepTiler
 
 
 @pytest.fixture(name="plan", scope="module")
 def _plan() -> Allocated:
-    planner = Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-        pins=Decisions(io={"x": "push"}),
-    )
+    planner = portable_planner(pins=Decisions(io={"x": "push"}))
     graph = with_arrival(row_network(1, vocabulary()).graph, "x")
     return Fitting(planner=planner).plan(planner.bind(graph, ONE_MEMORY))
 

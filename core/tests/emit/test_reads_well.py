@@ -8,18 +8,16 @@ from typing import Any
 
 import pytest
 
-from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.stages import Allocated
 from tilewright.lower import lower
-from tilewright.plan.planner import Planner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.layer_programs import Case, least_room, tiles_of
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_layers import Sample, every_layer
+from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.random_networks import KINDS, random_network
-from tilewright.tile.strategies import StepTiler
 from tilewright.transform import HOOKS, transform
 
 LAYERS = {layer.name: layer for layer in every_layer()}
@@ -50,15 +48,7 @@ def layer_text(name: str) -> str:
 def network_text(kind: str, scratchpad_bytes: int) -> str:
     """A network on the made-up cluster, several steps tiled together where that is better."""
     graph = random_network(kind, 3, vocabulary()).graph
-    planner = Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-        pins=Decisions(),
-        buffering="auto",
-        longest=4,
-    )
+    planner = portable_planner(pins=Decisions(), buffering="auto", longest=4)
     return text_of(planner.carry_out(planner.bind(graph, cluster(scratchpad_bytes)), Decisions()))
 
 

@@ -11,25 +11,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions, Whose
 from tilewright.ir.dtypes import DType
-from tilewright.ir.program import PortRows, Program
+from tilewright.ir.program import PortRows
 from tilewright.ir.runner import Job
 from tilewright.ir.stages import Allocated
 from tilewright.lower import lower
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Optimize, Planner, ram_bytes
+from tilewright.plan.planner import Optimize, ram_bytes
 from tilewright.rewrite.row_ports import with_row_ports
 from tilewright.runners.host import SANITIZE, STRICT, HostRunner
 from tilewright.runners.toolchain import find_compiler
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
+from tilewright.testing.reference_runs import demand_reference, hooked_program
 from tilewright.testing.row_networks import ONE_MEMORY, RowNetwork, row_network
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.strategies import StepTiler
-from tilewright.transform import HOOKS, transform
-from tilewright.validate.reference import run
 
 SEEDS = range(14)
 WAYS: tuple[tuple[Whose, Optimize], ...] = (("push", "ram"), ("pool", "ram"), ("user", "speed"), ("push", "speed"))
@@ -38,20 +36,9 @@ WAYS: tuple[tuple[Whose, Optimize], ...] = (("push", "ram"), ("pool", "ram"), ("
 def planned(network: RowNetwork, of_input: Whose, optimize: Optimize, of_output: Whose = "pull") -> Allocated:
     """Input `x`, and the first output; others are in the plan."""
     ends: dict[str, Whose] = {"x": of_input, network.graph.outputs[0]: of_output}
-    planner = Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-        pins=Decisions(io=ends),
-        optimize=optimize,
-    )
+    planner = portable_planner(pins=Decisions(io=ends), optimize=optimize)
     passing = {name: whose for name, whose in ends.items() if whose in ("push", "pull")}
     return Fitting(planner=planner).plan(planner.bind(with_row_ports(network.graph, passing), ONE_MEMORY))
-
-
-def program(plan: Allocated) -> Program:
-    return transform(lower(plan, vocabulary(), "net"), (HOOKS,), ("hooks",), {})
 
 
 @cache
@@ -73,27 +60,10 @@ def image_network(channels: int = 2, spatial: tuple[int, ...] = (16, 5)) -> RowN
     return RowNetwork(graph=sketch.finish(y, total), feeds={"x": feeds})
 
 
-def demand_right(network: RowNetwork, plan: Allocated, folder: Path) -> None:
-    """The first of two sets passes in rows, the second at once; every step is compared."""
-    job = Job(
-        artifact=emit(program(plan), EmitOptions(const_format="c")),
-        plan=plan,
-        prefix="net",
-        input_sets=(network.feeds, network.feeds),
-        sanitize=True,
-        trace=True,
-    )
-    expected = run(network.graph, network.feeds, vocabulary())
-    for outputs in HostRunner().run(job, folder).outputs:
-        assert set(outputs) == set(network.graph.outputs)
-        for name, array in outputs.items():
-            np.testing.assert_array_equal(array, expected[name])
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 def test_networks_give_the_references_outputs(seed: int, tmp_path: Path) -> None:
     network = row_network(seed, vocabulary())
-    demand_right(network, planned(network, *WAYS[seed % len(WAYS)]), tmp_path)
+    demand_reference(planned(network, *WAYS[seed % len(WAYS)]), network.feeds, tmp_path)
 
 
 @pytest.mark.parametrize("way", WAYS, ids="-".join)
@@ -102,7 +72,7 @@ def test_an_output_beside_one_that_is_whole(
     way: tuple[Whose, Optimize], spatial: tuple[int, ...], tmp_path: Path
 ) -> None:
     network = image_network(2, spatial)
-    demand_right(network, planned(network, *way), tmp_path)
+    demand_reference(planned(network, *way), network.feeds, tmp_path)
 
 
 def test_the_output_is_nowhere_whole() -> None:
@@ -124,7 +94,7 @@ def test_a_value_that_is_made_at_once_is_given_in_rows(tmp_path: Path) -> None:
     network = RowNetwork(graph=graph, feeds={"x": np.zeros((1, 12), np.float32)})
     plan = planned(network, "push", "ram")
     assert lower(plan, vocabulary(), "net").outputs[0].rows == PortRows(count=12, blocks=1, piece_bytes=4, step=2)
-    demand_right(network, plan, tmp_path)
+    demand_reference(plan, network.feeds, tmp_path)
 
 
 def test_what_an_output_only_shows_is_compared_as_the_output(tmp_path: Path) -> None:
@@ -135,7 +105,7 @@ def test_what_an_output_only_shows_is_compared_as_the_output(tmp_path: Path) -> 
     graph = sketch.finish(sketch.node("Reshape", (total,), {"shape": (1, 2)}))
     network = RowNetwork(graph=graph, feeds={"x": np.ones((1, 2, 4, 4), np.float32)})
     plan = planned(network, "user", "ram")
-    artifact = emit(program(plan), EmitOptions(const_format="c"))
+    artifact = emit(hooked_program(plan), EmitOptions(const_format="c"))
     job = Job(artifact=artifact, plan=plan, prefix="net", input_sets=(network.feeds,), trace=True)
     ran = HostRunner().run(job, tmp_path)
     departed = {node.outputs[0] for node in plan.tiled.scheduled.bound.graph.nodes if node.op == "Departure"}
@@ -202,7 +172,7 @@ int main(void)
 
 def test_wrong_calls_change_nothing(tmp_path: Path) -> None:
     network = image_network(1)
-    made = program(planned(network, "push", "ram"))
+    made = hooked_program(planned(network, "push", "ram"))
     artifact = emit(made, EmitOptions(const_format="c"))
     for name, content in artifact.files.items():
         (tmp_path / name).write_bytes(content)

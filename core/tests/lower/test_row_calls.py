@@ -7,17 +7,15 @@ import re
 import numpy as np
 import pytest
 
-from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Graph
 from tilewright.lower import lower
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Planner
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.row_networks import ONE_MEMORY
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.strategies import StepTiler
 
 
 @pytest.fixture(name="text", scope="module")
@@ -36,13 +34,7 @@ def _text() -> str:
 
 def generated(graph: Graph) -> str:
     """The C of a network in the least memory."""
-    planner = Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-        optimize="ram",
-    )
+    planner = portable_planner(optimize="ram")
     plan = Fitting(planner=planner).plan(planner.bind(graph, ONE_MEMORY))
     made = emit(lower(plan, vocabulary(), "net"), EmitOptions(const_format="c"))
     return made.files["net.c"].decode()

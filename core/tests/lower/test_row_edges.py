@@ -5,33 +5,25 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from tilewright.allocate.best_fit import BestFit
-from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.expressions import Name
 from tilewright.ir.program import StepCode
 from tilewright.ir.regions import Region, Stripes
-from tilewright.ir.runner import Job
 from tilewright.ir.stages import Allocated
 from tilewright.ir.statements import KernelCall, statements_in
 from tilewright.lower import lower
 from tilewright.lower.row_stripes import StripeTable
-from tilewright.plan.planner import Planner
 from tilewright.plan.row_costs import times_computed
-from tilewright.runners.host import HostRunner
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
+from tilewright.testing.reference_runs import demand_reference
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import region_of
 from tilewright.tile.row_segments import passing_segments
 from tilewright.tile.row_steps import RowSteps
-from tilewright.tile.strategies import StepTiler
-from tilewright.transform import HOOKS, transform
-from tilewright.validate.comparison import judge_steps
-from tilewright.validate.reference import run
 
 SEEDS = (1, 4, 6, 9, 14, 15, 18, 31, 34, 37)
 STRIPES = Stripes(loops=("w", "w"), bounds=(((0, 5), (0, 3)), ((3, 8), (3, 6))), edges=(2, 0))
@@ -48,12 +40,7 @@ def planned(seed: int) -> Allocated:
             longest = min(found, key=lambda one: (one.first, -one.stripes))
             region = region_of(lives, longest)
             regions[region.name], end = region, longest.first
-    planner = Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-    )
+    planner = portable_planner()
     answer = planner.attempt(lives.machine.bound, Decisions(tiles=regions))
     assert isinstance(answer, Allocated)
     return answer
@@ -73,25 +60,7 @@ def test_of_most_networks_columns_pass_and_nothing_is_computed_twice() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_value_is_what_the_reference_says(seed: int, tmp_path: Path) -> None:
-    plan, network = planned(seed), row_network(seed, vocabulary())
-    program = transform(lower(plan, vocabulary(), "net"), (HOOKS,), ("hooks",), {})
-    job = Job(
-        artifact=emit(program, EmitOptions(const_format="c")),
-        plan=plan,
-        prefix="net",
-        input_sets=(network.feeds, network.feeds),
-        trace=True,
-        sanitize=True,
-    )
-    result = HostRunner().run(job, tmp_path)
-    expected = run(network.graph, network.feeds, vocabulary())
-    for outputs in result.outputs:
-        for name, array in outputs.items():
-            np.testing.assert_array_equal(array, expected[name])
-    bound = plan.tiled.scheduled.bound
-    steps = [step.name for step in plan.tiled.scheduled.steps]
-    verdicts = judge_steps(bound.graph, steps, vocabulary(), job.input_sets, result.values)
-    assert verdicts and [one.name for one in verdicts if not one.exact] == []
+    demand_reference(planned(seed), row_network(seed, vocabulary()).feeds, tmp_path)
 
 
 def passing(code: StepCode) -> list[KernelCall]:

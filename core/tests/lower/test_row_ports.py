@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions, Whose
 from tilewright.ir.graph import Graph
@@ -24,13 +23,13 @@ from tilewright.ir.runner import Job
 from tilewright.ir.stages import Allocated
 from tilewright.lower import lower
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Optimize, Planner, ram_bytes
+from tilewright.plan.planner import Optimize, ram_bytes
 from tilewright.rewrite.row_ports import with_arrival
 from tilewright.runners.host import SANITIZE, STRICT, HostRunner
 from tilewright.runners.toolchain import find_compiler
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.row_networks import ONE_MEMORY, RowNetwork, row_network
-from tilewright.tile.strategies import StepTiler
 from tilewright.transform import HOOKS, transform
 from tilewright.validate.reference import run
 
@@ -114,14 +113,7 @@ class Compiled:
 
 
 def planned(graph: Graph, whose: Whose = "push", optimize: Optimize = "ram") -> Allocated:
-    planner = Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-        pins=Decisions(io={"x": whose}),
-        optimize=optimize,
-    )
+    planner = portable_planner(pins=Decisions(io={"x": whose}), optimize=optimize)
     return Fitting(planner=planner).plan(planner.bind(graph, ONE_MEMORY))
 
 

@@ -20,9 +20,10 @@ from tilewright.ir.stages import Allocated
 from tilewright.lower import lower
 from tilewright.lower.row_programs import order_table
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Optimize, Planner, ram_bytes
+from tilewright.plan.planner import Optimize, ram_bytes
 from tilewright.runners.host import HostRunner
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.row_networks import ONE_MEMORY, RowNetwork, on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_programs import overlaid_steps
@@ -50,13 +51,7 @@ class Compiled:
 
 def planned(network: RowNetwork, optimize: Optimize) -> Allocated:
     """The plan on one memory."""
-    planner = Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-        optimize=optimize,
-    )
+    planner = portable_planner(optimize=optimize)
     return Fitting(planner=planner).plan(planner.bind(network.graph, ONE_MEMORY))
 
 

@@ -5,27 +5,18 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from tilewright.allocate.best_fit import BestFit
-from tilewright.emit import EmitOptions, emit
 from tilewright.ir.expressions import Name
 from tilewright.ir.regions import Region, Stripes
-from tilewright.ir.runner import Job
 from tilewright.ir.stages import Allocated
-from tilewright.lower import lower
 from tilewright.lower.row_stripes import StripeTable
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Planner
 from tilewright.plan.row_costs import times_computed
-from tilewright.runners.host import HostRunner
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
+from tilewright.testing.reference_runs import demand_reference
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
-from tilewright.tile.strategies import StepTiler
-from tilewright.transform import HOOKS, transform
-from tilewright.validate.comparison import judge_steps
-from tilewright.validate.reference import run
 
 SEEDS = (1, 4, 6, 9, 14, 31, 34, 37)
 STRIPES = Stripes(loops=("w", "w"), bounds=(((0, 4), (0, 3)), ((2, 6), (3, 6))))
@@ -34,14 +25,7 @@ STRIPES = Stripes(loops=("w", "w"), bounds=(((0, 4), (0, 3)), ((2, 6), (3, 6))))
 @cache
 def planned(seed: int) -> Allocated:
     """A network in the least memory, computed as often as that takes."""
-    planner = Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-        optimize="ram",
-        recompute=100.0,
-    )
+    planner = portable_planner(optimize="ram", recompute=100.0)
     return Fitting(planner=planner).plan(planner.bind(row_network(seed, vocabulary()).graph, ONE_MEMORY))
 
 
@@ -58,25 +42,7 @@ def test_most_of_these_networks_have_stripes_and_compute_columns_again() -> None
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_value_is_what_the_reference_says(seed: int, tmp_path: Path) -> None:
-    plan, network = planned(seed), row_network(seed, vocabulary())
-    program = transform(lower(plan, vocabulary(), "net"), (HOOKS,), ("hooks",), {})
-    job = Job(
-        artifact=emit(program, EmitOptions(const_format="c")),
-        plan=plan,
-        prefix="net",
-        input_sets=(network.feeds, network.feeds),
-        trace=True,
-        sanitize=True,
-    )
-    result = HostRunner().run(job, tmp_path)
-    expected = run(network.graph, network.feeds, vocabulary())
-    for outputs in result.outputs:
-        for name, array in outputs.items():
-            np.testing.assert_array_equal(array, expected[name])
-    bound = plan.tiled.scheduled.bound
-    steps = [step.name for step in plan.tiled.scheduled.steps]
-    verdicts = judge_steps(bound.graph, steps, vocabulary(), job.input_sets, result.values)
-    assert verdicts and [one.name for one in verdicts if not one.exact] == []
+    demand_reference(planned(seed), row_network(seed, vocabulary()).feeds, tmp_path)
 
 
 def test_the_table_has_both_ends_of_every_step_in_every_stripe() -> None:

@@ -17,25 +17,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions, Whose
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.program import Program
-from tilewright.ir.runner import Job
 from tilewright.ir.stages import Allocated
-from tilewright.lower import lower
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Optimize, Planner, ram_bytes
+from tilewright.plan.planner import Optimize, ram_bytes
 from tilewright.rewrite.row_ports import with_row_ports
-from tilewright.runners.host import SANITIZE, STRICT, HostRunner
+from tilewright.runners.host import SANITIZE, STRICT
 from tilewright.runners.toolchain import find_compiler
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
+from tilewright.testing.reference_runs import demand_reference, hooked_program
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.strategies import StepTiler
-from tilewright.transform import HOOKS, transform
 from tilewright.validate.reference import run
 
 SEEDS = range(16)
@@ -87,42 +84,15 @@ def planned(network: Network, of_output: Whose = "pool", optimize: Optimize = "r
 
 def planned_with(network: Network, outputs: Mapping[str, Whose], optimize: Optimize = "ram") -> Allocated:
     ends: dict[str, Whose] = {**dict.fromkeys(network.graph.inputs, "push"), **outputs}
-    planner = Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-        pins=Decisions(io=ends),
-        optimize=optimize,
-    )
+    planner = portable_planner(pins=Decisions(io=ends), optimize=optimize)
     passing = {name: whose for name, whose in ends.items() if whose in ("push", "pull")}
     return Fitting(planner=planner).plan(planner.bind(with_row_ports(network.graph, passing), ONE_MEMORY))
-
-
-def program(plan: Allocated) -> Program:
-    return transform(lower(plan, vocabulary(), "net"), (HOOKS,), ("hooks",), {})
-
-
-def demand_right(network: Network, plan: Allocated, folder: Path) -> None:
-    """The first of two sets passes in rows, the second at once; every step is compared."""
-    job = Job(
-        artifact=emit(program(plan), EmitOptions(const_format="c")),
-        plan=plan,
-        prefix="net",
-        input_sets=(network.feeds, network.feeds),
-        sanitize=True,
-        trace=True,
-    )
-    expected = run(network.graph, network.feeds, vocabulary())
-    for outputs in HostRunner().run(job, folder).outputs:
-        for name, array in outputs.items():
-            np.testing.assert_array_equal(array, expected[name])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_networks_give_the_references_outputs(seed: int, tmp_path: Path) -> None:
     network = random_network(seed)
-    demand_right(network, planned(network, *WAYS[seed % len(WAYS)]), tmp_path)
+    demand_reference(planned(network, *WAYS[seed % len(WAYS)]), network.feeds, tmp_path)
 
 
 def test_a_single_number_is_a_row(tmp_path: Path) -> None:
@@ -131,8 +101,8 @@ def test_a_single_number_is_a_row(tmp_path: Path) -> None:
     weights = sketch.constant(np.ones((2, 2, 3, 3), np.float32))
     network = fed(sketch.finish(sketch.node("Conv", (sketch.node("Mul", (x, gain)), weights), SAME)))
     plan = planned(network)
-    assert [port.rows.count for port in program(plan).inputs if port.rows] == [12, 1]
-    demand_right(network, plan, tmp_path)
+    assert [port.rows.count for port in hooked_program(plan).inputs if port.rows] == [12, 1]
+    demand_reference(plan, network.feeds, tmp_path)
 
 
 def two_images(*, heights: tuple[int, int] = (14, 14), apart: bool = False) -> Network:
@@ -246,7 +216,7 @@ CASES = {
 @cache
 def compiled(case: str) -> tuple[Network, Program]:
     network, optimize = CASES[case]
-    return network, program(planned(network, optimize=optimize))  # type: ignore[arg-type]  # of the table above
+    return network, hooked_program(planned(network, optimize=optimize))  # type: ignore[arg-type]  # of the table above
 
 
 def built(case: str, folder: Path) -> Path:
@@ -312,7 +282,7 @@ def test_inputs_are_nowhere_whole() -> None:
 def test_one_input_has_the_same_code_as_before() -> None:
     """What is there for several is not there for one."""
     network = row_network(1, vocabulary())
-    code = emit(program(planned(Network(network.graph, network.feeds))), EmitOptions(const_format="c")).files
+    code = emit(hooked_program(planned(Network(network.graph, network.feeds))), EmitOptions(const_format="c")).files
     assert b"tw_end_of_room" not in code["net.c"] and b"net_room_x" not in code["net.h"]
 
 
@@ -320,6 +290,6 @@ def test_two_outputs_are_taken_in_any_number_of_rows(tmp_path: Path) -> None:
     """`ready` says which; both outputs, and both inputs, are nowhere whole."""
     network = two_images(heights=(14, 9), apart=True)
     plan = planned_with(network, dict.fromkeys(network.graph.outputs, "pull"))
-    header = emit(program(plan), EmitOptions(const_format="c")).files["net.h"].decode()
-    assert all(f"net_ready_{port.member}(" in header for port in program(plan).outputs)
-    demand_right(network, plan, tmp_path)
+    header = emit(hooked_program(plan), EmitOptions(const_format="c")).files["net.h"].decode()
+    assert all(f"net_ready_{port.member}(" in header for port in hooked_program(plan).outputs)
+    demand_reference(plan, network.feeds, tmp_path)

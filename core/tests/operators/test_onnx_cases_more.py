@@ -113,10 +113,10 @@ def difference(case: Any, positions: tuple[int, ...]) -> str:
             return f"{value.name} is {got.dtype}{got.shape}, expected {expected.dtype}{expected.shape}"
         dtype = DType.from_numpy(got.dtype)  # onnx rounds floats of 16 bits in between
         rtol = max(case.rtol, 4 * dtype.unit) if dtype.is_half else case.rtol
-        if dtype.is_half:  # numpy before 2 does not compare bfloat16 with numbers
-            got, expected = got.astype(np.float32), expected.astype(np.float32)
-        if not np.allclose(got, expected, rtol=rtol, atol=case.atol, equal_nan=True):
-            return f"{value.name} differs by up to {np.max(np.abs(got - expected))}"
+        # numpy before 2 does not compare bfloat16 with numbers
+        one, other = (each.astype(np.float32) if dtype.is_half else each for each in (got, expected))
+        if not np.allclose(one, other, rtol=rtol, atol=case.atol, equal_nan=True):
+            return f"{value.name} differs by up to {np.max(np.abs(one - other))}"
     return ""
 
 

@@ -8,14 +8,13 @@ from functools import cache
 
 import pytest
 
-from tilewright.allocate.best_fit import BestFit
 from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, Planner
 from tilewright.plan.remedies import with_memories
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
-from tilewright.tile.strategies import StepTiler
 
 Planned = Callable[..., Allocated]
 SEED = 0  # layers 4,860 B or so, by rows much less
@@ -24,12 +23,7 @@ SEED = 0  # layers 4,860 B or so, by rows much less
 @pytest.fixture(scope="session")
 def fastest() -> Planner:
     """With portable kernels."""
-    return Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-    )
+    return portable_planner()
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tilewright.allocate.best_fit import BestFit
 from tilewright.errors import TilewrightError
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
@@ -20,10 +19,10 @@ from tilewright.plan.remedies import with_memories
 from tilewright.plan.row_choice import BALANCED, faster_by_rows, smallest_plan
 from tilewright.plan.row_costs import row_notes
 from tilewright.plan.row_ways import row_ways
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.strategies import StepTiler
 from tilewright.tile.whole import WholeTiler
 
 Planned = Callable[..., Allocated]
@@ -125,13 +124,7 @@ def test_computing_columns_again_takes_less_memory(planned: Planned) -> None:
 @pytest.mark.parametrize("recompute", [1.0, 10.0])
 def test_decisions_of_a_plan_give_it_again(recompute: float, planned: Planned) -> None:
     plan = planned("ram", seed=WIDE, recompute=recompute)
-    planner = Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-        pins=plan.decisions,
-    )
+    planner = portable_planner(pins=plan.decisions)
     again = planner.plan(planner.bind(row_network(WIDE, vocabulary()).graph, ONE_MEMORY))
     assert again.placements == plan.placements and again.tiled.regions == plan.tiled.regions
 

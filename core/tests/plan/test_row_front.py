@@ -8,23 +8,17 @@ from itertools import pairwise
 
 import pytest
 
-from tilewright.allocate.best_fit import BestFit
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Optimize, Planner, ram_bytes
+from tilewright.plan.planner import Optimize, ram_bytes
 from tilewright.plan.row_front import FrontPoint, row_front
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
-from tilewright.tile.strategies import StepTiler
 
 SEEDS = range(6)
-PLANNER = Planner(
-    operators=vocabulary(),
-    kernels=portable_kernels(),
-    tiler=StepTiler(name="auto", summary=""),
-    allocator=BestFit(),
-)
+PLANNER = portable_planner()
 
 
 def limited(size_bytes: int | None) -> Platform:

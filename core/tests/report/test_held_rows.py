@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.allocate.best_fit import BestFit
 from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Planner
 from tilewright.report.held_rows import held_rows
 from tilewright.report.panels import panels_of_report
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
-from tilewright.tile.strategies import StepTiler
 
 
 @pytest.fixture(name="plan", scope="module")
 def _plan() -> Allocated:
-    planner = Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-        optimize="ram",
-    )
+    planner = portable_planner(optimize="ram")
     return Fitting(planner=planner).plan(planner.bind(row_network(0, vocabulary()).graph, ONE_MEMORY))
 
 

@@ -8,20 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.allocate.best_fit import BestFit
 from tilewright.ir.decisions import BY_ROWS, Decisions, Whose
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Planner
 from tilewright.report.html import _ends
 from tilewright.report.row_ports import row_ports
 from tilewright.report.text import passing, summary_parts
 from tilewright.rewrite.row_ports import with_row_ports
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.row_networks import ONE_MEMORY
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.strategies import StepTiler
 
 
 @cache
@@ -36,14 +34,7 @@ def graph() -> Graph:
 
 def rows_of(ends: dict[str, Whose]) -> dict[str, dict[str, Any]]:
     passing = {name: whose for name, whose in ends.items() if whose in BY_ROWS}
-    planner = Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-        pins=Decisions(io=ends),
-        optimize="ram",
-    )
+    planner = portable_planner(pins=Decisions(io=ends), optimize="ram")
     return row_ports(Fitting(planner=planner).plan(planner.bind(with_row_ports(graph(), passing), ONE_MEMORY)))
 
 

@@ -8,16 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tilewright.allocate.best_fit import BestFit
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Tensor
 from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Planner
 from tilewright.runners.traced_rows import TracedRows, decode_rows, see_rows, traced_rows
-from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
-from tilewright.tile.strategies import StepTiler
 
 VALUE = TracedRows(
     step=3, value="v", tensor=Tensor(name="v", dtype=DType.I8, shape=(1, 2, 4, 3)), layout=(0, 1, 2, 3), axis=2, trips=4
@@ -26,13 +24,7 @@ VALUE = TracedRows(
 
 @pytest.fixture(name="plan", scope="module")
 def _plan() -> Allocated:
-    planner = Planner(
-        operators=vocabulary(),
-        kernels=portable_kernels(),
-        tiler=StepTiler(name="auto", summary=""),
-        allocator=BestFit(),
-        optimize="ram",
-    )
+    planner = portable_planner(optimize="ram")
     return Fitting(planner=planner).plan(planner.bind(row_network(0, vocabulary()).graph, ONE_MEMORY))
 
 
