@@ -7,7 +7,6 @@ import pytest
 
 from tilewright.cli.check_command import command
 from tilewright.cli.flags import typed_again
-from tilewright.cli.tvm_words import spelled_out
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import TilewrightError
 
@@ -47,19 +46,3 @@ def test_what_is_no_size(text: str) -> None:
 def test_the_same_flags_for_the_next_command(typed: list[str], expected: str) -> None:
     context = command.make_context("check", typed, parent=click.Context(click.Group()))
     assert typed_again(context, leave_out=("json_target", "layers")) == expected
-
-
-def test_the_words_of_tvm_are_spelled_out() -> None:
-    typed = [
-        "compile",
-        "--usmp-workspace-pools=a",
-        "--usmp-workspace-pool-a=",
-        "target=c;size=1",
-        "--parameter-pool-f=size=2",
-    ]
-    assert spelled_out(typed) == [
-        *("compile", "--usmp-workspace-pools=a"),
-        *("--pool-detail", "a=target=c;size=1"),
-        *("--pool-detail", "f=size=2"),
-    ]
-    assert spelled_out(["--workspace-pools", "a,b"]) == ["--workspace-pools", "a,b"]

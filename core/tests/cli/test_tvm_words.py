@@ -12,7 +12,7 @@ from tilewright.cli.tvm_words import spelled_out
 @pytest.mark.parametrize(("typed", "words"), [
     ("--workspace-pool-sram size_hint_bytes=4096 m.onnx", "--pool-detail sram=size_hint_bytes=4096 m.onnx"),
     ("--usmp-parameter-pool-flash=size=9 m.onnx", "--pool-detail flash=size=9 m.onnx"),
-    ("--workspace-pool-sram= m.onnx", "--pool-detail sram= m.onnx"),  # the value is there, and is empty
+    ("--usmp-workspace-pool-sram= target=c;size=1 m.onnx", "--pool-detail sram=target=c;size=1 m.onnx"),
     ("m.onnx --workspace-pool-sram", "m.onnx --pool-detail sram"),  # left for the parser to refuse
     ("--workspace-pool-a --workspace-pool-b c", "--pool-detail a=--workspace-pool-b c"),
     ("--workspace-pools a,b --parameter-pools=c", "--workspace-pools a,b --parameter-pools=c"),

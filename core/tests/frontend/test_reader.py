@@ -36,7 +36,7 @@ def test_a_sound_model_is_read(loads, relu):
         (b"<!DOCTYPE html>", "web page"),
         (b"\x89HDF\r\n", "HDF5"),
         (b"\x07\x07\x07\x07", "no protobuf field"),
-        (b"\xff" * 40, "ends in the middle"),
+        (b"\xff" * 40, "no protobuf field"),
         (b"\x08\x07", "no graph"),
     ],
 )

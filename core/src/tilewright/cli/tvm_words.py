@@ -11,7 +11,10 @@ DETAIL = re.compile(r"--(?:usmp-)?(?:workspace|parameter)-pool-([A-Za-z_]\w*)(?:
 
 
 def spelled_out(arguments: Sequence[str]) -> list[str]:
-    """The words of a command line with `--workspace-pool-NAME TEXT` of TVM's users as `--pool-detail NAME=TEXT`."""
+    """The words of a command line with `--workspace-pool-NAME TEXT` of TVM's users as `--pool-detail NAME=TEXT`.
+
+    The text may be the next word after a `=`, too: so the planner's own proposal writes it.
+    """
     words: list[str] = []
     waiting = ""
     for word in arguments:
@@ -19,7 +22,7 @@ def spelled_out(arguments: Sequence[str]) -> list[str]:
         if waiting:
             words += ["--pool-detail", f"{waiting}={word}"]
             waiting = ""
-        elif found and found[2] is None:
+        elif found and not found[2]:
             waiting = found[1]
         elif found:
             words += ["--pool-detail", f"{found[1]}={found[2]}"]
