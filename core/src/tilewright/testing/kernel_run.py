@@ -22,6 +22,7 @@ from tilewright.ir.layout import Layout, row_major, strides
 from tilewright.ir.operator import Operator
 from tilewright.ir.sections import ordered
 from tilewright.operators.c_source import c_section
+from tilewright.testing.guarded_call import guarded_call
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,8 +65,7 @@ def run_kernel(
     for source, output in layer_of(operator, kernel, site).in_place if in_place else ():
         arrays[output] = arrays[source] = arrays[source].copy().view(arrays[output].dtype)
     library = build_library(kernel, call, folder, flags)
-    pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays.values()))
-    library.tw_test(pointers)
+    guarded_call(library.tw_test, [*arrays.values()])
     results = []
     for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
         layout = layouts.get(operand, row_major(len(tensor.shape)))
@@ -101,7 +101,7 @@ def whole_call(
     access, box = layer.access, layer.whole.box
     operands = {name: _of_window(operand, access.window(name, box)) for name, operand in operands.items()}
     scratch_bytes = kernel.scratch_bytes(layer.whole)
-    arrays["scratch"] = np.zeros(max(scratch_bytes, 1) + 16, np.uint8)
+    arrays["scratch"] = np.zeros(scratch_bytes, np.uint8)
     operands["scratch"] = _operand("scratch", (scratch_bytes,), np.dtype(np.uint8), (0,), len(arrays) - 1, "")
     extents = {loop.name: str(loop.extent) for loop in access.loops}
     return Call(site=layer.site, operands=operands, extents=extents, name="step"), arrays

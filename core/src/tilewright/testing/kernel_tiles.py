@@ -24,6 +24,7 @@ from tilewright.ir.kernel import Call, Kernel, Matched, Operand
 from tilewright.ir.layer import Layer, layer_of
 from tilewright.ir.layout import Layout, row_major, strides
 from tilewright.ir.operator import Operator
+from tilewright.testing.guarded_call import guarded_call
 from tilewright.testing.kernel_run import STRICT, build_library
 
 if TYPE_CHECKING:
@@ -87,14 +88,13 @@ def run_tiled(
     if reductions:
         sums, call = _with_sums(call, layer, near, reductions)
     library = build_library(kernel, call, folder, flags, values=True)
-    buffers = [*(item.buffer for item in near), np.zeros(scratch_bytes + 16, np.uint8), sums]
-    pointers = (ctypes.c_void_p * len(buffers))(*(buffer.ctypes.data for buffer in buffers))
+    buffers = [*(item.buffer for item in near), np.zeros(scratch_bytes, np.uint8), sums]
     for box in boxes:
         if all(box[loop.name][0] == 0 for loop in reductions):
             sums[...] = _poison(sums.dtype)
         _fetch(near, access, box)
         values = _values({item.name: access.window(item.name, box) for item in near}, box)
-        library.tw_test(pointers, (ctypes.c_int32 * max(len(values), 1))(*values))
+        guarded_call(library.tw_test, buffers, (ctypes.c_int32 * max(len(values), 1))(*values))
         if all(box[loop.name][1] == loop.extent for loop in reductions):
             _store(near, access, box)
     return tuple(item.array for item in near if item.name in access.outputs)

@@ -71,7 +71,7 @@ def _match_computed(site: Site) -> str | None:
 
 
 def _computed_scratch(tile: TileShape) -> int:
-    rows = min(trips(tile, "m"), AT_ONCE)
+    rows = min(_rows(tile), AT_ONCE)  # of all matrices: those that are multiplied by the same one may be one
     return LANES_BYTES + 4 * (rows + AT_ONCE) * tile.site.input(0).shape[-1] + 4 * rows * AT_ONCE
 
 
