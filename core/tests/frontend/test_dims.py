@@ -91,7 +91,7 @@ def test_a_wrong_value_info(refuses, loads, shaped):
 def _type_what_is_printed(text, made):
     """Executes the statement of an error's first `try:` line on the model."""
     line = next(line for line in text.splitlines() if line.lstrip().startswith("try:"))
-    exec(line.split("`")[1], {"onnx": onnx, "model": made})  # noqa: S102: it is our own sentence
+    exec(line.split("`")[1], {"onnx": onnx, "model": made})  # a sentence of ours
 
 
 def test_declared_symbols_agree_with_anything_or_with_their_value(loads, refuses, shaped):
