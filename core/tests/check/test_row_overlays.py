@@ -22,7 +22,7 @@ from tilewright.tile.row_chains import Distance
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_overlays import lag_backward, overlay_of
 from tilewright.tile.row_programs import overlaid_steps, region_of, row_programs
-from tilewright.tile.row_segments import alone, overlaid, played
+from tilewright.tile.row_segments import Way, alone, calls_of, overlaid
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.stage import tile
 from tilewright.tile.step_spaces import ScheduledMachine
@@ -55,7 +55,7 @@ def steps_alone() -> tuple[tuple[Tiled, Region, str], ...]:
         lives = RowLives(RowSteps(machine))
         for step in range(lives.beyond):
             for segment in overlaid(lives, step):
-                calls = played(lives, step, step, segment.way)
+                calls = calls_of(lives, segment)
                 overlay, value = overlay_of(lives, calls), lives.steps.at(step).output.value
                 assert overlay is not None
                 sizes = [lives.buffer_of(name).size_bytes for name in (overlay.over, value)]
@@ -148,7 +148,7 @@ def test_rows_never_take_bytes_as_one_call_may() -> None:
             (at,) = (at for at in range(lives.beyond) if lives.steps.at(at).output.value == value)
             if lives.steps.at(at).cannot:
                 continue
-            region = region_of(lives, replace(alone(lives, at), rows=1))
+            region = region_of(lives, replace(alone(lives, at), way=Way()))
             decisions = Decisions(tiles={region.name: region})
             tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), decisions)
             faults = plan_faults(allocate(tiled, decisions, BestFit()), vocabulary())

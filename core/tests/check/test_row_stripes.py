@@ -29,7 +29,9 @@ def cases(kept: bool) -> Iterator[tuple[Tiled, Region]]:
     for seed in MORE if kept else SEEDS:
         lives = RowLives(RowSteps(on_one_memory(row_network(seed, vocabulary()).graph)))
         every = [one for last in range(lives.beyond) for one in _segments(lives, last, kept)]
-        longest = sorted((one for one in every if one.stripes > 1), key=lambda one: one.first - one.last)
+        longest = sorted(
+            (one for one in every if one.way and one.way.stripes > 1), key=lambda one: one.first - one.last
+        )
         for segment in longest[:1]:
             region = region_of(lives, segment)
             decisions = Decisions(tiles={region.name: region})

@@ -37,7 +37,7 @@ def planned(seed: int) -> Allocated:
     for last in reversed(range(lives.beyond)):
         found = [one for one in passing_segments(lives, last, 1 << 30) if one.last < end]
         if found:
-            longest = min(found, key=lambda one: (one.first, -one.stripes))
+            longest = min(found, key=lambda one: (one.first, -one.way.stripes if one.way else 0))
             region = region_of(lives, longest)
             regions[region.name], end = region, longest.first
     planner = portable_planner()

@@ -8,7 +8,7 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.row_bridges import _ends, _least_bytes, with_bridges
 from tilewright.tile.row_lives import RowLives
-from tilewright.tile.row_segments import Segment, alone, passing_segments, segments
+from tilewright.tile.row_segments import Segment, Way, alone, passing_segments, segments
 from tilewright.tile.row_steps import RowSteps
 
 SEEDS = range(20)
@@ -28,7 +28,7 @@ def by_rows(lives: RowLives) -> list[tuple[Segment, ...]]:
 
 def segment(first: int, last: int, size_bytes: int) -> Segment:
     """Of so many bytes."""
-    return Segment(first=first, last=last, rows=1, size_bytes=size_bytes, cycles=0.0)
+    return Segment(first=first, last=last, way=Way(), size_bytes=size_bytes, cycles=0.0)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

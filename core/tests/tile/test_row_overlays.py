@@ -50,7 +50,7 @@ def two_convolutions(taps: int, wider: int) -> ScheduledMachine:
 
 @pytest.mark.parametrize(("taps", "wider"), [(1, 0), (3, 0), (1, 1), (3, 1), (5, 2)])
 def test_lag_is_what_rows_that_are_longer_would_overtake(taps: int, wider: int) -> None:
-    both = Segment(first=0, last=1, rows=1, size_bytes=0, cycles=0.0)
+    both = Segment(first=0, last=1, way=Way(), size_bytes=0, cycles=0.0)
     (held,) = overlays(region_of(RowLives(RowSteps(two_convolutions(taps, wider))), both))
     # when row r is stored the first step reads from row r + 1 on, and has come to its end with row 11 - reach
     lag = (11 - taps // 2) * 4 * wider * 4
@@ -113,5 +113,5 @@ def test_backward_every_row_that_is_read_is_before_what_is_stored(taps: int, wid
         16 * min(end + taps // 2, 12) - given.size_bytes + output.size_bytes - row_bytes * max(end - rows, 0)
         for end in range(12, 0, -rows)
     ]
-    found = lag_backward(lives, played(lives, 0, 0, Way(rows)), "x")
+    found = lag_backward(lives, played(lives, 0, 0, Way(rows=rows)), "x")
     assert found == max(given.size_bytes - given.size_bytes, *needed, output.size_bytes - given.size_bytes)

@@ -38,10 +38,10 @@ def test_it_is_computed_with_those_that_follow(seed: int) -> None:
     number = programs.machine.numbers["x:arrival"]
     for division in programs.front():
         (one,) = [segment for segment in division.segments if segment.first <= number <= segment.last]
-        assert one.rows and one.last > number
+        assert one.way and one.last > number
 
 
 def test_without_an_input_that_arrives_everything_can_be_in_one_piece() -> None:
     made = machine(0)
     plain = ScheduledMachine(made.scheduled, vocabulary(), replace(PUSHED, io={"x": "user"}))
-    assert not any(segment.rows for segment in row_programs(plain).front()[0].segments)
+    assert not any(segment.way for segment in row_programs(plain).front()[0].segments)

@@ -39,7 +39,7 @@ def test_the_front_falls_in_bytes_and_begins_with_layers(seed: int) -> None:
     front = row_programs(on_one_memory(row_network(seed, vocabulary()).graph)).front()
     sizes = [one.size_bytes for one in front]
     assert sizes == sorted(set(sizes), reverse=True)
-    assert all(segment.rows == 0 or segment.stripes > 1 for segment in front[0].segments)  # unread columns
+    assert all(one.way is None or one.way.stripes > 1 for one in front[0].segments)  # unread columns
     assert [one.cycles for one in front] == sorted(one.cycles for one in front)
 
 
@@ -59,7 +59,7 @@ def test_every_division_is_sound_and_takes_what_it_says(seed: int) -> None:
         ]
         assert max(live) <= division.size_bytes <= max(live) + 4 * len(tiled.buffers)
         for segment in division.segments:
-            if segment.rows:
+            if segment.way:
                 region = regions[machine.scheduled.steps[segment.last].name]
                 assert region.rows is not None
                 assert row_cycles(RowSteps(machine), region, region.rows) == pytest.approx(segment.cycles)

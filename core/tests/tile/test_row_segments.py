@@ -12,12 +12,13 @@ from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import row_programs
 from tilewright.tile.row_segments import (
     Segment,
+    Way,
     _grown,
     alone,
+    calls_of,
     overlaid,
     passing_segments,
     play_cycles,
-    played,
     segments,
 )
 from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
@@ -44,7 +45,8 @@ def kept_segments(lives: RowLives) -> list[Segment]:
 def test_a_segment_needs_what_it_needs_when_it_is_played_alone(seed: int) -> None:
     lives = lives_of(seed)
     for one in all_segments(lives):
-        calls = played(lives, one.first, one.last, one.way)
+        calls = calls_of(lives, one)
+        assert one.way is not None
         (*_, last) = _grown(lives, calls, one.way, 1 << 30)
         assert last.first >= one.first
         if last.first == one.first:
@@ -56,7 +58,8 @@ def test_a_segment_needs_what_it_needs_when_it_is_played_alone(seed: int) -> Non
 def test_stripes_with_edges_need_what_they_need_alone(seed: int) -> None:
     lives = lives_of(seed)
     for one in kept_segments(lives):
-        calls = played(lives, one.first, one.last, one.way)
+        calls = calls_of(lives, one)
+        assert one.way is not None
         *_, last = _grown(lives, calls, one.way, 1 << 30)
         assert last == one and one.again == 0
 
@@ -84,7 +87,7 @@ def test_a_step_alone_is_no_segment_of_several() -> None:
     programs = row_programs(lives.machine)
     for step, ending in enumerate(programs.segments):
         assert ending[0] == alone(lives, step)
-        assert all(one.rows and one.first < one.last == step for one in ending[1:])
+        assert all(one.way and one.first < one.last == step for one in ending[1:])
 
 
 def test_a_chain_has_segments_from_every_step_to_every_later_one() -> None:
@@ -96,7 +99,7 @@ def test_a_chain_has_segments_from_every_step_to_every_later_one() -> None:
         value = sketch.node("MaxPool", (value,), rows)
     lives = RowLives(RowSteps(on_one_memory(sketch.finish(value))))
     for last in range(6):
-        found = [one.first for one in segments(lives, last, 1 << 30) if one.rows == 1]
+        found = [one.first for one in segments(lives, last, 1 << 30) if one.way == Way()]
         assert found == list(reversed(range(last))), last
         assert all(one.last == last for one in segments(lives, last, 1 << 30))
 
@@ -115,7 +118,7 @@ def test_the_last_call_costs_what_is_left_for_it() -> None:
     lives = lives_of(3)
     for at in range(lives.beyond):
         for segment in overlaid(lives, at):
-            one, calls = lives.steps.at(at), played(lives, at, at, segment.way)
+            one, calls = lives.steps.at(at), calls_of(lives, segment)
             (member,) = calls.members
             trips = [min(member.trips, one.extent - done) for done in range(0, one.extent, member.trips)]
             cycles = sum(lives.steps.call(one, count)[0] + CALL_CYCLES for count in trips)

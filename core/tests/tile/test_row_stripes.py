@@ -33,7 +33,7 @@ def every_tail(steps: RowSteps, count: int) -> list[tuple[RowStep, ...]]:
 def striped_segments(lives: RowLives) -> list[Segment]:
     """With every last step, as large as they like."""
     found = (one for last in range(lives.beyond) for one in segments(lives, last, 1 << 30, 1e9))
-    return [one for one in found if one.stripes > 1]
+    return [one for one in found if one.way and one.way.stripes > 1]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

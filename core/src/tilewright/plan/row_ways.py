@@ -64,7 +64,7 @@ def row_plans(
         found.extend(
             _way(programs, one, before)
             for one in programs.front()
-            if any(segment.rows for segment in one.segments) and one.again <= most
+            if any(segment.way for segment in one.segments) and one.again <= most
         )
         if not decisions.by_rows:  # rows pass steps that are called by rows
             found.extend(_overlaid(machine, before, float("inf")))

@@ -18,7 +18,7 @@ from tilewright.tile.row_chains import Distance, Link, distances, widest
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Play, folded
 from tilewright.tile.row_overlays import lag_backward, overlay_of
-from tilewright.tile.row_segments import Segment, alone, overlaid, played, segments
+from tilewright.tile.row_segments import Segment, Way, alone, calls_of, overlaid, segments
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.row_stripes import stripes_of
 from tilewright.tile.step_spaces import ScheduledMachine
@@ -76,7 +76,7 @@ class RowPrograms:
 
     def regions(self, division: Division) -> dict[str, Region]:
         """Its segments by rows as regions, by last step."""
-        by_rows = [one for one in division.segments if one.rows]
+        by_rows = [one for one in division.segments if one.way]
         chosen = distances(self._links(division), self.lives.sizes)
         names = [self.machine.scheduled.steps[one.last].name for one in by_rows]
         return {name: region_of(self.lives, one, chosen.get(name)) for name, one in zip(names, by_rows, strict=True)}
@@ -86,7 +86,7 @@ class RowPrograms:
         return max(division.size_bytes, widest(self._links(division), self.lives.sizes))
 
     def _links(self, division: Division) -> list[Link]:
-        by_rows = [one for one in division.segments if one.rows]
+        by_rows = [one for one in division.segments if one.way]
         self.links.update((one, _link(self.lives, one)) for one in by_rows if one not in self.links)
         return [link for link in map(self.links.__getitem__, by_rows) if link is not None]
 
@@ -127,7 +127,7 @@ def _by_rows(found: Sequence[Sequence[Segment]], number: int, together: bool) ->
     only where it cannot be `together` with a neighbour; and it is computed by rows even then, because so they pass.
     """
     only, *others = found[number]
-    return tuple(others) if together else (replace(only, rows=1), *others)
+    return tuple(others) if together else (replace(only, way=Way()), *others)
 
 
 def _has(segments: Sequence[Segment], number: int) -> bool:
@@ -136,7 +136,7 @@ def _has(segments: Sequence[Segment], number: int) -> bool:
 
 def _link(lives: RowLives, segment: Segment) -> Link | None:
     """Whose bytes the output of a segment takes, and at which distances."""
-    calls = played(lives, segment.first, segment.last, segment.way)
+    calls = calls_of(lives, segment)
     overlay, output = overlay_of(lives, calls), calls.members[-1].one.output.value
     if overlay is None:
         return None
@@ -158,7 +158,7 @@ def region_of(lives: RowLives, segment: Segment, distance: Distance | None = Non
 
     `distance` is that of its output from what it is over; None: as near as it may be.
     """
-    calls = played(lives, segment.first, segment.last, segment.way)
+    calls = calls_of(lives, segment)
     members = calls.members
     order = Rows(
         loops=tuple(member.one.loop for member in members),

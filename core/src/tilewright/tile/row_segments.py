@@ -33,8 +33,8 @@ STEPS_AT_FIRST = 32  # that are looked at; twice as many where the longer ones a
 
 
 class Way(NamedTuple):
-    """How the steps of a segment are called: rows of one call, and stripes of columns. With `kept_from` the edges of
-    stripes are kept, and stripes are those of all steps from this one on.
+    """How the steps of a segment are called: rows of one call, and stripes of columns, at most. With `kept_from` the
+    edges of stripes are kept, and stripes are those of all steps from this one on.
     """
 
     rows: int = 1
@@ -44,23 +44,16 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """Successive steps, all that they need at once, and the cycles that they take. `rows` 0: one step in one piece;
+    """Successive steps, all that they need at once, and the cycles that they take. `way` None: one step in one piece;
     one step by rows has its output over what it reads.
     """
 
     first: int
     last: int
-    rows: int
+    way: Way | None
     size_bytes: int
     cycles: float
-    stripes: int = 1  # in which the columns are computed, at most
-    kept_from: int | None = None  # see `Way`
     again: float = 0.0  # multiply-accumulates that are done once more
-
-    @property
-    def way(self) -> Way:
-        """How its steps are called."""
-        return Way(self.rows, self.stripes, self.kept_from)
 
 
 def alone(lives: RowLives, step: int) -> Segment:
@@ -69,7 +62,7 @@ def alone(lives: RowLives, step: int) -> Segment:
     binding, layer = machine.bound.bindings[name], machine.bound.layers[name]
     cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
     scratch = align_up(layer.kernel.scratch_bytes(layer.whole), machine.platform.buffer_align)
-    return Segment(first=step, last=step, rows=0, size_bytes=lives.alive(step) + scratch, cycles=cycles)
+    return Segment(first=step, last=step, way=None, size_bytes=lives.alive(step) + scratch, cycles=cycles)
 
 
 def overlaid(lives: RowLives, step: int) -> Iterator[Segment]:
@@ -78,19 +71,20 @@ def overlaid(lives: RowLives, step: int) -> Iterator[Segment]:
     if one.cannot or one.axis is None or lives.pinned(step):
         return
     for rows in _ROWS_ALONE:
-        calls = played(lives, step, step, Way(rows))
+        way = Way(rows=rows)
+        calls = played(lives, step, step, way)
         growth = _Growth.of(lives, calls)
         growth.add(0)
         if growth.conflict or growth.overlays.best() is None:
             return
-        yield Segment(first=step, last=step, rows=rows, size_bytes=growth.size_bytes, cycles=growth.cycles)
+        yield Segment(first=step, last=step, way=way, size_bytes=growth.size_bytes, cycles=growth.cycles)
 
 
 def segments(lives: RowLives, last: int, largest: int, again: float = 0.0) -> Iterator[Segment]:
     """Of several steps, with every number of rows per call, none of which needs more than `largest` bytes. In stripes,
     too, where so many multiply-accumulates may be done `again`.
     """
-    ways = [*(Way(rows) for rows in ROWS_PER_CALL), *(Way(1, stripes) for stripes in STRIPES if again > 0)]
+    ways = [*(Way(rows=rows) for rows in ROWS_PER_CALL), *(Way(stripes=count) for count in STRIPES if again > 0)]
     first = _first(lives, last)
     for way in ways if first < last else ():
         found = _worth_a_look(lives, (first, last), way, largest)
@@ -105,7 +99,14 @@ def passing_segments(lives: RowLives, last: int, largest: int) -> Iterator[Segme
         return
     counts = dict.fromkeys(ceil_div(loop.extent, width) for width in WIDTHS)
     for count in (one for one in counts if 1 < one <= MOST_STRIPES):
-        yield from _worth_a_look(lives, (first, last), Way(1, count, first), largest)
+        yield from _worth_a_look(lives, (first, last), Way(stripes=count, kept_from=first), largest)
+
+
+def calls_of(lives: RowLives, segment: Segment) -> Play:
+    """The calls of a segment by rows."""
+    if segment.way is None:
+        raise ValueError(f"step {segment.last} is in one piece")
+    return played(lives, segment.first, segment.last, segment.way)
 
 
 def played(lives: RowLives, first: int, last: int, way: Way) -> Play:
@@ -165,11 +166,9 @@ def _grown(lives: RowLives, calls: Play, way: Way, largest: int) -> Iterator[Seg
             yield Segment(
                 first=first,
                 last=last,
-                rows=way.rows,
+                way=way,
                 size_bytes=growth.size_bytes,
                 cycles=growth.cycles,
-                stripes=way.stripes,
-                kept_from=way.kept_from,
                 again=growth.again,
             )
 
