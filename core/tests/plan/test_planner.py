@@ -17,6 +17,7 @@ from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.regions import Copy, Cut, Hop, Region
 from tilewright.ir.stages import Allocated, Bound, PoolUse
 from tilewright.plan.planner import Planner, least_useful, merit, ram_bytes
+from tilewright.plan.remedies import with_memories
 from tilewright.plan.shortage import Misfit
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
@@ -132,3 +133,15 @@ def test_what_is_sent_home_first_is_the_smallest_that_makes_enough_room() -> Non
     assert sent(100) == live[0].values
     assert sent(9999) == live[0].values, "none is enough: the first"
     assert sent(10, ()) == ()
+
+
+def test_what_limits_do_not_change_is_tiled_once() -> None:
+    made, plan = planner(), planner().plan(bound())
+    scheduled, decisions = plan.tiled.scheduled, plan.decisions
+    small = replace(scheduled, bound=with_memories(scheduled.bound, {"ram": 7}))
+    first, again = made.tile(scheduled, decisions), made.tile(small, decisions)
+    assert again.groups is first.groups
+    assert again.scheduled.bound.platform.memory("ram").size_bytes == 7
+    before = made.work.spent
+    made.tile(replace(scheduled, in_place={}), decisions)  # other pairs share bytes: other buffers
+    assert made.work.spent == 2 * before > 0

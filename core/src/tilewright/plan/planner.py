@@ -29,7 +29,8 @@ from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound, Scheduled, Tiled
 from tilewright.ir.tiler import Buffering, Tiler
 from tilewright.plan.constant_copy_costs import proposals
-from tilewright.plan.known_tilings import KnownTilings, boundless
+from tilewright.plan.known_answers import KnownAnswers, boundless
+from tilewright.plan.row_plan import RowPlan
 from tilewright.plan.shortage import Misfit
 from tilewright.plan.step_orders import StepOrders
 from tilewright.plan.work import Work, place_units, tile_units
@@ -57,7 +58,8 @@ class Planner:
     choose_constant_copies: bool = False  # copy constants where the memories' speeds favour it
     layers: Layers | None = None  # what is known of them from binding before
     known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers
-    tilings: KnownTilings = field(default_factory=KnownTilings, compare=False, repr=False)  # of schedules, before
+    tilings: KnownAnswers[Tiled] = field(default_factory=KnownAnswers, compare=False, repr=False)
+    row_ways: KnownAnswers[tuple[RowPlan, ...]] = field(default_factory=KnownAnswers, compare=False, repr=False)
     work: Work = field(default_factory=Work, compare=False, repr=False)  # that was done
 
     @timed(INFO, "bind: kernels and layouts")
@@ -147,11 +149,12 @@ class Planner:
         hops = hops_of(scheduled.bound.platform)
         platform = boundless(scheduled.bound.platform, but={hop.near for hop in hops})
         how = self.tiler, self.buffering, self.budget.seed, self.longest
-        known = self.tilings.found(scheduled, platform, how, decisions)
+        asked = how, decisions, scheduled.steps, scheduled.in_place, platform
+        known = self.tilings.found(scheduled.bound, *asked)
         if known is not None:
-            return known
+            return replace(known, scheduled=scheduled)
         self.work.spend(tile_units(scheduled.bound))
-        return self.tilings.keep(self._newly_tiled(scheduled, decisions), platform, how, decisions)
+        return self.tilings.keep(self._newly_tiled(scheduled, decisions), scheduled.bound, *asked)
 
     def _newly_tiled(self, scheduled: Scheduled, decisions: Decisions) -> Tiled:
         try:

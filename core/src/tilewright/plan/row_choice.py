@@ -17,7 +17,8 @@ from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Scheduled
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.row_costs import plan_cycles
-from tilewright.plan.row_ways import MOST_PLANNED, Rebind, RowPlan, order_of, overlaid_ways, row_ways
+from tilewright.plan.row_plan import RowPlan
+from tilewright.plan.row_ways import MOST_PLANNED, Rebind, order_of, overlaid_ways, row_ways
 from tilewright.plan.shortage import Misfit
 from tilewright.schedule import schedule
 from tilewright.tile.whole import WholeTiler

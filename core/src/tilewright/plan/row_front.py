@@ -13,7 +13,8 @@ from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.row_choice import BALANCED, planned_way, rows_possible, with_rows
 from tilewright.plan.row_costs import slowdown
-from tilewright.plan.row_ways import Rebind, RowPlan, row_ways
+from tilewright.plan.row_plan import RowPlan
+from tilewright.plan.row_ways import Rebind, row_ways
 
 _MOST_POINTS = 8  # of ways by rows; all are planned
 

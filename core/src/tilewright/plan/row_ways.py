@@ -7,16 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.layer import Layers
 from tilewright.ir.operator import Operator
-from tilewright.ir.platform import Platform
-from tilewright.ir.stages import Binding, Bound, Scheduled
-from tilewright.plan.known_tilings import boundless
+from tilewright.ir.stages import Bound, Scheduled
+from tilewright.plan.known_answers import boundless
 from tilewright.plan.planner import Planner
 from tilewright.plan.row_costs import layers_cycles, macs_of
 from tilewright.plan.row_kernels import kernels_by_rows
+from tilewright.plan.row_plan import RowPlan
 from tilewright.plan.work import row_units
 from tilewright.schedule import schedule
 from tilewright.schedule.order import given_order
@@ -24,22 +23,6 @@ from tilewright.tile.row_programs import Division, RowPrograms, overlaid_steps, 
 from tilewright.tile.step_spaces import ScheduledMachine
 
 MOST_PLANNED = 16  # ways that are planned with: most of them reach the least that they take
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowPlan:
-    """One way: the least that any plan with it takes, and how many times the cycles of layer by layer."""
-
-    programs: RowPrograms
-    division: Division
-    size_bytes: int
-    slowdown: float
-
-    def decisions(self) -> Decisions:
-        """The same order and in-place pairs, with these regions."""
-        decisions = self.programs.machine.decisions
-        regions = self.programs.regions(self.division)
-        return Decisions(order=decisions.order, in_place=decisions.in_place, tiles=regions)
 
 
 Rebind = Callable[[Mapping[str, str]], Bound]  # with these kernels, node -> name
@@ -116,27 +99,15 @@ def row_ways(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> t
     return tuple(sorted((*found, *more), key=lambda one: (one.division.cycles, one.size_bytes)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _KnownWays:
-    """Ways of one binding that were searched before. Limits change nothing about them."""
-
-    bindings: Mapping[str, Binding]
-    asked: tuple[Decisions, float, Platform]
-    ways: tuple[RowPlan, ...]
-
-
 def _searched(planner: Planner, bound: Bound, decisions: Decisions) -> tuple[RowPlan, ...]:
-    """The ways of one binding in one order."""
-    known: list[_KnownWays] = planner.known.setdefault("row ways", [])
+    """The ways of one binding in one order. Limits change nothing about them."""
     asked = decisions, planner.recompute, boundless(bound.platform)
-    for one in known:
-        if one.bindings is bound.bindings and one.asked == asked:
-            return one.ways
+    if (known := planner.row_ways.found(bound, *asked)) is not None:
+        return known
     layers, apart = schedule(bound, planner.operators, decisions), not planner.pins.in_place
     planner.work.spend(row_units(bound))
     ways = row_plans(layers, planner.operators, decisions, apart=apart, recompute=planner.recompute)
-    known.append(_KnownWays(bindings=bound.bindings, asked=asked, ways=ways))
-    return ways
+    return planner.row_ways.keep(ways, bound, *asked)
 
 
 def order_of(scheduled: Scheduled) -> tuple[str, ...]:

@@ -1,0 +1,22 @@
+"""One way by rows, as decisions: the order and the pairs that it was found with, and its regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from tilewright.ir.stages import Allocated
+from tilewright.plan.row_ways import row_plans
+from tilewright.testing.one_step import vocabulary
+
+Planned = Callable[..., Allocated]
+
+
+def test_it_decides_the_order_the_pairs_and_the_regions(planned: Planned) -> None:
+    plan = planned()
+    found = replace(plan.decisions, tiles={}, groups=(), offsets={}, memories={})
+    for way in row_plans(plan.tiled.scheduled, vocabulary(), found, apart=False):
+        decisions = way.decisions()
+        assert (decisions.order, decisions.in_place) == (found.order, found.in_place)
+        last = [plan.tiled.scheduled.steps[one.last].name for one in way.division.segments if one.way]
+        assert list(decisions.tiles) == last and all(region.rows for region in decisions.tiles.values())
