@@ -206,7 +206,7 @@ WRITES
 """
 BEFORE = ["0", "-4", "0", "1", "-4", "-1", "-8", "1"]
 AFTER = ["0", "0", "0", "1", "-8"]
-CASES = {
+CASES: dict[str, tuple[Network, Optimize]] = {
     "together": (two_images(), "ram"),
     "one after the other": (two_images(), "speed"),
     "apart": (two_images(heights=(14, 9), apart=True), "ram"),
@@ -216,7 +216,7 @@ CASES = {
 @cache
 def compiled(case: str) -> tuple[Network, Program]:
     network, optimize = CASES[case]
-    return network, hooked_program(planned(network, optimize=optimize))  # type: ignore[arg-type]  # of the table above
+    return network, hooked_program(planned(network, optimize=optimize))
 
 
 def built(case: str, folder: Path) -> Path:

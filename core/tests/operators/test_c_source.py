@@ -8,7 +8,7 @@ import pytest
 from mako.template import Template
 
 import tilewright.operators
-from tilewright.ir.sections import definitions
+from tilewright.ir.sections import SectionTemplate, definitions
 from tilewright.operators.c_source import ELEMENTWISE, REQUANT_INT, c_section, c_template
 
 FOLDER = Path(tilewright.operators.__file__).parent
@@ -40,7 +40,7 @@ def test_templates_bring_what_they_are_given() -> None:
         "output": ("y", "float"), "scalars": [], "expression": "x",
     }),
 ], ids=["requant32", "requant64", "elementwise"])  # fmt: skip
-def test_a_template_defines_its_name(template: object, values: dict[str, object]) -> None:
-    name = Template(template.name).render(**values)  # type: ignore[attr-defined]
-    text = Template(template.text, strict_undefined=True).render(**values)  # type: ignore[attr-defined]
+def test_a_template_defines_its_name(template: SectionTemplate, values: dict[str, object]) -> None:
+    name = Template(template.name).render(**values)
+    text = Template(template.text, strict_undefined=True).render(**values)
     assert name in definitions(text.strip())

@@ -65,7 +65,7 @@ def demand_one_memory(platform: Platform, whose: Whose) -> None:
     if platform.near or any(engine.cores > 1 for engine in platform.engines):
         raise _cannot(
             whose,
-            f"target '{platform.name}' has a scratchpad or several cores, and rows are computed on one memory by one",
+            f"target '{platform.name}' has a scratchpad or several cores: rows pass on one memory and one core",
             typed("--io", "user", gives="leaves inputs and outputs in your memory, whole"),
         )
 
