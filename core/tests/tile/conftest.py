@@ -62,6 +62,18 @@ def pools() -> Pools:
 
 
 @pytest.fixture(scope="session")
+def joined() -> Callable[[int], TilingSpace]:
+    """The tilings of so many parts of 4 x 3 floats that are joined along their second axis, in 8 KiB."""
+
+    def space(parts: int) -> TilingSpace:
+        inputs = [np.zeros((4, 3), np.float32)] * parts
+        scheduled = one_step("Concat", inputs, cluster(RUNTIME_BYTES + 8192), {"axis": 1})
+        return ScheduledMachine(scheduled, vocabulary(), Decisions()).space(0, scheduled.steps[0], ("l2", "l1"))
+
+    return space
+
+
+@pytest.fixture(scope="session")
 def sum_in() -> Callable[[int], TilingSpace]:
     """The tilings of A + B of 6 x 8 floats, 192 bytes each, where tiles may take so many bytes."""
 

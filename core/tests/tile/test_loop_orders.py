@@ -131,3 +131,13 @@ def test_rows_that_stay_are_not_brought_again() -> None:
 
 def test_in_one_tile_no_row_stays() -> None:
     assert pooled(8, rolls=True).copies["X"] == Copy(level=0)
+
+
+def test_many_operands_take_no_more_arrays_than_few(joined: Any) -> None:
+    """Of 70 parts that are joined, each of two tiles: where combinations are too many, parts come with every tile."""
+    found = {parts: TilingSearch(joined(parts), "auto").together(np.array([[2, 3]])) for parts in (4, 12, 70)}
+    for parts, orders in found.items():
+        assert orders.moved.size <= 2 * 256 and len(orders.choices) == parts + 1
+        best = orders.best()
+        assert best is not None and len(best.copies) == parts + 1
+        assert max(copy.level for copy in best.copies.values()) > 0, "not everything is resident"

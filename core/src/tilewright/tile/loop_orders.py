@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
-from itertools import chain
+from itertools import chain, product
 from math import prod
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -66,7 +66,7 @@ class _OperandOptions:
 class LoopOrders:
     """All copy levels and buffer counts for some orders of the loops, over some points.
 
-    Arrays are [order, copy level of each operand..., point].
+    Arrays are [order, copy level of each operand that has several..., point].
     """
 
     def __init__(
@@ -107,20 +107,23 @@ class LoopOrders:
 
     def _choices(self) -> list[_OperandOptions]:
         options = [self._options(order) for order in self.orders]
-        return [
-            self._choice(item, [found[item.name] for found in options], position)
-            for position, item in enumerate(self.problem.space.copied)
+        several = [
+            item.name for item in self.problem.space.copied if any(len(found[item.name]) > 1 for found in options)
         ]
+        self.axes = {name: 1 + number for number, name in enumerate(several)}  # of operands with something to choose
+        return [self._choice(item, [found[item.name] for found in options]) for item in self.problem.space.copied]
 
     def _options(self, order: tuple[int, ...]) -> dict[str, tuple[_Option, ...]]:
         """What is worth trying for each operand."""
         space = self.problem.space
         options = {item.name: self._options_of(item, order) for item in space.copied}
-        for item in sorted(space.copied, key=self.problem.whole_bytes):
-            # too many combinations: the smallest operands are resident, or copied as far inside as they can be
+        smallest = sorted(space.copied, key=self.problem.whole_bytes)
+        # too many combinations: the smallest operands are resident, or copied as far inside as they can be; then that
+        for left, item in chain(product((2,), smallest), product((1,), smallest)):
             if prod(len(found) for found in options.values()) <= _MOST_COMBINATIONS:
                 break
-            options[item.name] = (options[item.name][0], options[item.name][-1])[: len(options[item.name])]
+            resident, *_, inside = (*options[item.name][:1], *options[item.name])
+            options[item.name] = tuple(dict.fromkeys((resident, inside)))[-left:]
         return options
 
     def _options_of(self, item: CopiedOperand, order: tuple[int, ...]) -> tuple[_Option, ...]:
@@ -146,12 +149,13 @@ class LoopOrders:
         index = self.problem.space.index_map.axes[item.name][axis].index
         return any(mentions(index, name) for name in names)
 
-    def _choice(self, item: CopiedOperand, options: Sequence[tuple[_Option, ...]], position: int) -> _OperandOptions:
+    def _choice(self, item: CopiedOperand, options: Sequence[tuple[_Option, ...]]) -> _OperandOptions:
         """An operand with its options in each order. Orders with fewer have the first one again."""
         most = max(len(found) for found in options)
         filled = [(*found, *found[:1] * (most - len(found))) for found in options]
-        axes = [len(options), *[1] * len(self.problem.space.copied), -1]
-        axes[position + 1] = most
+        axes = [len(options), *[1] * len(self.axes), -1]
+        if item.name in self.axes:
+            axes[self.axes[item.name]] = most
         levels = np.array([[copy_level for copy_level, _ in found] for found in filled])
         rolls = np.array([[bool(roll) for _, roll in found] for found in filled])
         fetches = np.take_along_axis(self.above, levels[:, None], 2).swapaxes(1, 2).reshape(axes)
@@ -230,7 +234,7 @@ class LoopOrders:
 
     def cycles(self, doubled: Sequence[npt.NDArray[np.bool_]]) -> Numbers:
         """Prologue, every change of tile with what is copied meanwhile, epilogue."""
-        above = self.above.reshape(len(self.orders), *[1] * len(self.choices), len(self.points), -1)
+        above = self.above.reshape(len(self.orders), *[1] * len(self.axes), len(self.points), -1)
         compute = self.computes / above[..., -1]
         total: Numbers = total_of([choice.each for choice in self.choices]) + compute
         behind = [choice.each * twice for choice, twice in zip(self.choices, doubled, strict=True)]
