@@ -18,6 +18,7 @@ from tilewright.api.stages import (
     PoolUse,
     Scheduled,
     StageEvent,
+    Recomputation,
     Staging,
     Step,
     Storage,
@@ -81,10 +82,11 @@ assert away == ()  # `generic` has one memory of each kind
 artifact: Artifact = plan.artifact
 assert "digits_int8.c" in artifact.files
 
-# %% Decisions, Staging
+# %% Decisions, Staging, Recomputation
 # Whatever is chosen rather than derived. What `pins` decides, no stage changes; the rest stays open.
 pins = Decisions(kernels={binding.node: binding.kernel.name}, io={bound.graph.inputs[0]: "user"})
 pinned = Deployment("digits_int8.onnx", "generic", Options(pins=pins)).allocated
 assert pinned.decisions.io[bound.graph.inputs[0]] == "user"
 assert bound.graph.inputs[0] not in pinned.placements  # the caller's own memory
 assert Decisions(staged={"weights": Staging(memory="ram", when="use")}).staged["weights"].when == "use"
+assert Decisions(recomputed=(Recomputation(value="mask"),)).recomputed[0].readers == ()  # never computed again

@@ -30,7 +30,7 @@ from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.layer import Layers
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
-from tilewright.plan.slowdown import exchanged
+from tilewright.plan.slowdown import is_other
 from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
 
@@ -166,8 +166,8 @@ class Deployment:
             more = settings_that_fit(self.platform.roomier, self._planned_with, self.planner.work)
             raise with_remedies(error, *more) from error.__cause__
         planned = plan.tiled.scheduled.bound
-        if exchanged(planned, self.bound):
-            self._finished("bind", planned)  # again, with other kernels
+        if is_other(planned, self.bound):
+            self._finished("bind", planned)  # again, with other kernels, or nodes that compute a value again
         self._finished("schedule", plan.tiled.scheduled)
         self._finished("tile", plan.tiled)
         return self._finished("allocate", plan)
@@ -265,9 +265,11 @@ class Deployment:
         """What the user should know: about plugins left out, the model, and whatever stage has run so far."""
         planned: tuple[Diagnostic, ...] = ()
         if "allocated" in self.__dict__:
+            from tilewright.plan.recompute_choice import recomputation_notes
             from tilewright.plan.row_costs import row_notes
 
-            planned = (*soft_limit_warnings(self.allocated), *row_notes(self.allocated, self.registry.operators))
+            by_rows = row_notes(self.allocated, self.registry.operators)
+            planned = (*soft_limit_warnings(self.allocated), *by_rows, *recomputation_notes(self.allocated))
         bound = self._settled
         beyond = beyond_machine_warnings(bound.platform)
         found = (*self.registry.diagnostics, *bound.diagnostics, *beyond, *planned, *self._from_observers)
@@ -317,9 +319,9 @@ class Deployment:
 
     @property
     def _settled(self) -> Bound:
-        """The binding; once there is a plan, with the kernels that fit."""
+        """The binding; once there is a plan, that of the plan."""
         planned = self.allocated.tiled.scheduled.bound if "allocated" in self.__dict__ else self.bound
-        return planned if exchanged(planned, self.bound) else self.bound
+        return planned if is_other(planned, self.bound) else self.bound
 
     @property
     def _vectors(self) -> tuple[Vector, ...]:

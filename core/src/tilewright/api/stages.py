@@ -6,7 +6,7 @@ runners are given them; an observer is told of each.
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.decisions import Decisions, Staging
+from tilewright.ir.decisions import Decisions, Recomputation, Staging
 from tilewright.ir.layer import Layer
 from tilewright.ir.operands import OperandSource
 from tilewright.ir.stages import (
@@ -39,6 +39,7 @@ __all__ = [
     "OperandSource",
     "Placement",
     "PoolUse",
+    "Recomputation",
     "Scheduled",
     "StageEvent",
     "Staging",

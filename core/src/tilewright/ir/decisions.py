@@ -26,12 +26,21 @@ class Staging:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recomputation:
+    """A value that is computed once more, for these readers; without any, never."""
+
+    value: str
+    readers: tuple[str, ...] = ()  # nodes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decisions:
     """Partial or complete: what is absent is still open. Keys are names of the rewritten graph."""
 
     kernels: Mapping[str, str] = field(default_factory=dict)  # node -> kernel
     engines: Mapping[str, str] = field(default_factory=dict)  # node -> engine
     layouts: Mapping[str, Layout] = field(default_factory=dict)  # value -> storage order
+    recomputed: tuple[Recomputation, ...] = ()  # one after the other; the nodes they add are among those of the rest
     order: tuple[str, ...] = ()  # nodes; () is open
     groups: tuple[tuple[str, ...], ...] = ()  # nodes tiled together; a node in none is a group of its own
     in_place: Mapping[str, str] = field(

@@ -17,6 +17,7 @@ from tilewright.ir.graph import Graph
 from tilewright.ir.journal import INFO, timed
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner
+from tilewright.plan.recompute_choice import with_recomputation
 from tilewright.plan.remedies import (
     Asked,
     Change,
@@ -89,6 +90,7 @@ class Fitting:
 
     planner: Planner
     rebind: Rebind | None = None  # None: kernels are settled
+    recompute: bool = True  # cheap values, where that is worth it
     bindings: dict[Kernels, Bound] = field(default_factory=dict, compare=False, repr=False)  # that were made before
 
     @timed(INFO, "plan: schedule, tile, allocate")
@@ -113,6 +115,9 @@ class Fitting:
         answer = with_rows(self.planner, layers, rebind)
         if isinstance(answer, Allocated) and search.misfits and search.plan is not None:
             answer = faster_by_rows(self.planner, answer, search.misfits[0], rebind)
+        if self.recompute:
+            settled = replace(self, rebind=None, recompute=False)
+            answer = with_recomputation(self.planner, answer, settled.found)
         return _settled(answer, bound) if isinstance(answer, Allocated) else answer
 
     def _rebound(self, first: Bound) -> Rebind | None:

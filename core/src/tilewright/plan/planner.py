@@ -15,6 +15,7 @@ from tilewright.allocate import allocate
 from tilewright.allocate.overflow import Overflow, does_not_fit
 from tilewright.allocate.stage import attempt, constants_overflow
 from tilewright.bind import bind
+from tilewright.bind.recompute import recomputed
 from tilewright.check.stages import verify_allocated, verify_bound, verify_scheduled, verify_tiled
 from tilewright.errors import Diagnostic, Exit, TilewrightError, memory_error
 from tilewright.ir.allocation import Allocator, Budget
@@ -65,7 +66,8 @@ class Planner:
     @timed(INFO, "bind: kernels and layouts")
     def bind(self, graph: Graph, platform: Platform, diagnostics: tuple[Diagnostic, ...] = ()) -> Bound:
         """Kernels and layouts; the same for every proposal of this planner."""
-        return verify_bound(bind(graph, platform, self.operators, self.kernels, self.pins, diagnostics, self.layers))
+        bound = bind(graph, platform, self.operators, self.kernels, self.pins, diagnostics, self.layers)
+        return verify_bound(recomputed(bound, self.pins.recomputed))
 
     def plan(self, bound: Bound) -> Allocated:
         """The best plan over all proposals. Raises TilewrightError (exit 5) when none fits: the first one's reason."""
@@ -78,7 +80,7 @@ class Planner:
             return tuple(misfits)
         best = min(plans, key=merit)  # the first of equals
         best = self._with_copies(bound, best) if self.choose_constant_copies else best
-        return replace(best, order_bound_bytes=self._orders().lower_bound_bytes(bound))
+        return replace(best, order_bound_bytes=self.orders().lower_bound_bytes(bound))
 
     def first(self, bound: Bound) -> Allocated | tuple[Misfit, ...]:
         """The plan of the first proposal, whether or not others are better."""
@@ -97,13 +99,14 @@ class Planner:
     def proposals(self, bound: Bound) -> Iterator[Decisions]:
         """Orders worth trying, the graph's own first."""
         seen = set()
-        for order in self._orders().worth_trying(bound):
+        for order in self.orders().worth_trying(bound):
             proposal = Decisions(order=order).pinned_by(self.pins)
             if proposal.order not in seen:
                 seen.add(proposal.order)
                 yield proposal
 
-    def _orders(self) -> StepOrders:
+    def orders(self) -> StepOrders:
+        """Which orders of the nodes are worth planning with."""
         return StepOrders(operators=self.operators, pins=self.pins, work=self.budget.work, known=self.known)
 
     def carry_out(self, bound: Bound, decisions: Decisions) -> Allocated:

@@ -24,6 +24,11 @@ def exchanged(bound: Bound, first: Bound) -> dict[str, str]:
     }
 
 
+def is_other(bound: Bound, first: Bound) -> bool:
+    """Whether kernels are others than in `first`, or nodes compute a value again."""
+    return bool(exchanged(bound, first)) or bound.bindings.keys() != first.bindings.keys()
+
+
 def slower_kernels(bound: Bound, first: Bound, memories: Sequence[str]) -> Iterator[Diagnostic]:
     """The note TW5035 for steps of `bound` that had faster kernels in `first`, which `memories` have no room for."""
     changed = exchanged(bound, first)

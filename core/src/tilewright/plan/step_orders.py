@@ -16,6 +16,7 @@ from tilewright.ir.stages import Bound
 from tilewright.schedule.order import frugal_order, given_order
 from tilewright.schedule.order_search import FoundOrder, search_order
 from tilewright.schedule.order_task import OrderTask, order_task
+from tilewright.schedule.pieces import Pieces, pieces_of
 from tilewright.tile.kernel_costs import scratch_bytes
 
 _FEWEST_TO_ORDER = 3  # nodes, below which there is nothing to choose
@@ -37,7 +38,7 @@ class StepOrders:
         if self.pins.order or len(given) < _FEWEST_TO_ORDER:
             return
         yield frugal_order(bound.graph)
-        task = self._task(bound)
+        task = self.task(bound)
         yield tuple(task.nodes[index] for index in self._found(bound, task).order)
 
     def lower_bound_bytes(self, bound: Bound) -> int | None:
@@ -45,13 +46,22 @@ class StepOrders:
         order is pinned, state is kept, or steps are computed tile by tile."""
         if bound.platform.near or self.pins.order or self.pins.state:
             return None
-        task = self._task(bound)
+        task = self.task(bound)
         return self._found(bound, task).lower_bound if task.exact else None
 
-    def _task(self, bound: Bound) -> OrderTask:
-        theirs = [*self.pins.state, *(value for value, whose in self.pins.io.items() if whose in OUTSIDE)]
+    def task(self, bound: Bound) -> OrderTask:
+        """What an order of these nodes costs in memory; scratch counts on machines with one memory."""
         scratch = {} if bound.platform.near else {name: _scratch(bound, name) for name in bound.bindings}
-        return order_task(bound, self.operators, theirs, scratch, self.pins.memories)
+        return order_task(bound, self.operators, self._theirs, scratch, self.pins.memories)
+
+    def pieces(self, bound: Bound) -> Pieces:
+        """What that task is about."""
+        return pieces_of(bound, self.operators, self._theirs, self.pins.memories)
+
+    @property
+    def _theirs(self) -> list[str]:
+        """Values that are in no pool of the plan, but in memory that lasts, or in the caller's."""
+        return [*self.pins.state, *(value for value, whose in self.pins.io.items() if whose in OUTSIDE)]
 
     def _found(self, bound: Bound, task: OrderTask) -> FoundOrder:
         """Other limits, and kernels that only differ in speed, ask for the same one again."""

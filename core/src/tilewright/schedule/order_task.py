@@ -10,10 +10,9 @@ from types import MappingProxyType
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node
-from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Bound
-from tilewright.schedule.storage import Sharing, offered_pairs, view_aliases
+from tilewright.schedule.pieces import pieces_of
 
 
 def members(nodes: int) -> list[int]:
@@ -105,39 +104,22 @@ def order_task(
 
     `scratch` is bytes by node, `pins` the memory of values that are pinned: what is pinned apart shares nothing.
     """
-    graph = bound.graph
-    sharing = Sharing(graph, pins=pins)
-    views, settled = _views(bound, operators, sharing)
-    piece, sizes = _pieces(graph, sharing, theirs)
+    found, graph = pieces_of(bound, operators, theirs, pins), bound.graph
+    views, piece, sizes = found.views, found.of, found.sizes
     touches = tuple(() if node.name in views else _touched(node, piece) for node in graph.nodes)
     touched_by = _touched_by(touches, len(sizes))
-    pairs = [() if node.name in views else _pairs(node, bound, operators, sharing) for node in graph.nodes]
-    alike = all(sizes[piece[old]] == sizes[piece[new]] and _fills(old, sharing) for some in pairs for old, new in some)
     return OrderTask(
         nodes=tuple(node.name for node in graph.nodes),
         needs=_needs(graph),
         touches=touches,
-        in_place=tuple(tuple((piece[old], piece[new]) for old, new in some) for some in pairs),
+        in_place=tuple(tuple((piece[old], piece[new]) for old, new in pairs) for pairs in found.in_place),
         scratch=tuple(0 if node.name in views else scratch.get(node.name, 0) for node in graph.nodes),
         sizes=sizes,
         touched_by=touched_by,
         from_start=frozenset(piece[value] for value in graph.inputs if touched_by[piece[value]]),
         to_end=frozenset(piece[value] for value in graph.outputs if value in piece),
-        exact=settled and alike,
+        exact=found.exact,
     )
-
-
-def _views(bound: Bound, operators: Mapping[str, Operator], sharing: Sharing) -> tuple[frozenset[str], bool]:
-    """Nodes that only give bytes another name, and whether they are the same ones in every order. They need not be:
-    of two that would put one value into different others, the first does."""
-    views, settled = set(), True
-    for node in bound.graph.nodes:
-        aliases = view_aliases(node, bound, operators)
-        if aliases and sharing.add_all(aliases):
-            views.add(node.name)
-        elif aliases:
-            settled = settled and not sharing.untouched().add_all(aliases)
-    return frozenset(views), settled
 
 
 def _touched(node: Node, piece: Mapping[str, int]) -> tuple[int, ...]:
@@ -154,21 +136,6 @@ def _touched_by(touches: Sequence[Sequence[int]], pieces: int) -> tuple[int, ...
     return tuple(found)
 
 
-def _pieces(graph: Graph, sharing: Sharing, theirs: Collection[str]) -> tuple[dict[str, int], tuple[int, ...]]:
-    """The piece of every value but constants, and bytes by piece."""
-    values = [value for value in graph.tensors if value not in graph.constants]
-    roots = {value: sharing.root(value)[0] for value in values}
-    number = {root: index for index, root in enumerate(dict.fromkeys(roots.values()))}
-    piece = {value: number[root] for value, root in roots.items()}
-    sizes = [0] * len(number)
-    for value, index in piece.items():
-        sizes[index] = max(sizes[index], sharing.bytes_of(value)[1])
-    for value in theirs:
-        if value in piece:
-            sizes[piece[value]] = 0
-    return piece, tuple(sizes)
-
-
 def _needs(graph: Graph) -> tuple[int, ...]:
     position = {node.name: index for index, node in enumerate(graph.nodes)}
     makers = graph.producer()
@@ -176,28 +143,3 @@ def _needs(graph: Graph) -> tuple[int, ...]:
         sum(1 << i for i in {position[makers[value].name] for value in node.inputs if value in makers})
         for node in graph.nodes
     )
-
-
-def _pairs(
-    node: Node, bound: Bound, operators: Mapping[str, Operator], sharing: Sharing
-) -> tuple[tuple[str, str], ...]:
-    """(input, output) where the node's kernel may overwrite the one with the other; a graph input never is."""
-    graph, site, operator = bound.graph, bound.graph.site(node), operators[node.op]
-    inputs = dict(zip(input_names(operator, site), node.inputs, strict=False))
-    outputs = dict(zip(operator.outputs, node.outputs, strict=False))
-    pairs = []
-    for operand, result in offered_pairs(node, bound):
-        source, target = inputs.get(operand, ""), outputs[result]
-        ours = source in graph.tensors and source not in graph.constants and source not in graph.inputs
-        alone = not sharing.is_inside(target)
-        if ours and alone and graph.tensors[source].size_bytes == graph.tensors[target].size_bytes:
-            pairs.append((source, target))
-    return tuple(pairs)
-
-
-def _fills(value: str, sharing: Sharing) -> bool:
-    """Whether every value that shares a buffer with `value` has bytes in common with it: all die before it may be
-    overwritten. Where one has none, a part of a buffer may be overwritten while the rest of it is still read."""
-    low, high = sharing.bytes_of(value)
-    ranges = (sharing.bytes_of(name) for name in sharing.members(sharing.root(value)[0]))
-    return all(start < high and low < end for start, end in ranges)

@@ -1,0 +1,99 @@
+"""When cheap values are computed again: where the plan becomes smaller, or fits, and never where that is forbidden."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tilewright.ir.decisions import Decisions, Recomputation, Whose
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph
+from tilewright.ir.stages import Allocated
+from tilewright.plan.kernel_fallback import Fitting
+from tilewright.plan.planner import Optimize, ram_bytes
+from tilewright.plan.recompute_choice import recomputation_notes
+from tilewright.plan.remedies import with_memories
+from tilewright.plan.row_costs import plan_cycles
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
+from tilewright.testing.reference_runs import demand_reference
+from tilewright.testing.row_networks import ONE_MEMORY
+from tilewright.testing.sketch import Sketch
+
+SIDE = 96
+THEIRS: dict[str, Whose] = {"x": "user", "square1:0": "user"}
+MASK_AGAIN = Recomputation(value="mask:0", readers=("masked1",))
+
+
+def two_blocks() -> Graph:
+    """A row of numbers, spread over a mask; two blocks add it to what passes, and multiply that by itself, which needs
+    all rows.
+    """
+    s = Sketch(operators=vocabulary())
+    few, value = s.input("few", DType.F32, (SIDE,)), s.input("x", DType.F32, (SIDE, SIDE))
+    mask = s.node("Add", (s.constant(np.zeros((SIDE, SIDE), np.float32)), few), name="mask")
+    for block in range(2):
+        value = s.node("Add", (value, mask), name=f"masked{block}")
+        value = s.node("MatMul", (value, value), name=f"square{block}")
+    return s.finish(value)
+
+
+def planned(optimize: Optimize = "speed", limit: int | None = None, *, again: bool = True, **pins: object) -> Allocated:
+    planner = portable_planner(optimize=optimize, pins=Decisions(io=THEIRS, **pins))  # type: ignore[arg-type]
+    bound = planner.bind(two_blocks(), ONE_MEMORY)
+    bound = with_memories(bound, {"ram": limit}) if limit else bound
+    return Fitting(planner=planner, recompute=again).plan(bound)
+
+
+def test_by_default_where_it_saves_a_kibibyte_for_a_hundredth_of_the_cycles() -> None:
+    kept, plan = planned(again=False), planned()
+    assert plan.decisions.recomputed == (MASK_AGAIN,)
+    assert ram_bytes(kept) - ram_bytes(plan) >= 1024
+    assert plan_cycles(kept) < plan_cycles(plan) <= 1.01 * plan_cycles(kept)
+    assert plan.order_bound_bytes is not None and plan.order_bound_bytes <= ram_bytes(plan)
+
+
+def test_the_note_says_what_and_before_which_steps() -> None:
+    (note,) = recomputation_notes(planned())
+    assert note.code == "TW5037" and "1 value is computed again" in note.message
+    assert note.details == ("'mask:0' before 'masked1'",)
+    copies = (
+        MASK_AGAIN,
+        Recomputation(value="mask:0:again", readers=("masked2", "masked3")),
+        Recomputation(value="no"),
+    )
+    plan = planned(again=False)
+    (note,) = recomputation_notes(replace(plan, decisions=replace(plan.decisions, recomputed=copies)))
+    assert note.details == ("'mask:0' before 'masked1' and 'masked2'",)
+    assert not [*recomputation_notes(plan)]
+
+
+def test_the_steps_compute_what_they_should(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    feeds = {"few": draw.integers(-1, 2, SIDE), "x": draw.integers(-1, 2, (SIDE, SIDE))}  # sums are exact
+    demand_reference(planned(), {name: array.astype(np.float32) for name, array in feeds.items()}, tmp_path)
+
+
+def test_where_nothing_else_fits() -> None:
+    least = ram_bytes(planned("ram"))
+    plan = planned(limit=least)
+    assert ram_bytes(plan) <= least and plan.decisions.recomputed
+
+
+@pytest.mark.parametrize("optimize", ["speed", "balanced", "ram"])
+def test_decisions_of_the_plan_give_it_again(optimize: Optimize) -> None:
+    plan = planned(optimize)
+    pinned = portable_planner(optimize=optimize, pins=plan.decisions)
+    again = Fitting(planner=pinned).plan(pinned.bind(two_blocks(), ONE_MEMORY))
+    assert plan.decisions.recomputed and again.decisions == plan.decisions
+    assert again.placements == plan.placements
+
+
+def test_never_where_it_is_forbidden_or_an_order_is_pinned() -> None:
+    kept = planned(again=False)
+    forbidden = planned(recomputed=(Recomputation(value="mask:0"),))
+    ordered = planned(order=kept.decisions.order)
+    assert ram_bytes(forbidden) == ram_bytes(ordered) == ram_bytes(kept)
