@@ -20,7 +20,7 @@ from tilewright.ir.dataclass import dataclass
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normal:
     """A normalised problem. `exact` False: a piece was made longer to align its blocks, so that a proof about this
-    problem proves nothing about the original."""
+    problem proves nothing about the original. `pieces` None: each block is the one of that name there."""
 
     original: Problem
     problem: Problem
@@ -69,6 +69,11 @@ def normalised(problem: Problem) -> Normal | str:
     if _is_of_single_blocks(problem):
         scale = _measure(problem)
         return Normal(original=problem, problem=_scaled(problem, scale), exact=True, scale=scale, pieces=None, empty={})
+    return _of_pieces(problem)
+
+
+def _of_pieces(problem: Problem) -> Normal | str:
+    """The same block by block, with those joined that are one piece."""
     pools = {pool.name: pool for pool in problem.pools}
     pieces = _pieces(problem)
     if isinstance(pieces, str):

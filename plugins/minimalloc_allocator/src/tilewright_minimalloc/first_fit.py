@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tilewright.api.allocator import Block, Place, Pool, Problem
-from tilewright_minimalloc.native import NativeSearch
+from tilewright_minimalloc.native import NativeSearch, extension
+from tilewright_minimalloc.search import PythonSearch
 from tilewright_minimalloc.windows import Windows
 from tilewright_minimalloc.yard import Numbers, Yard, yard_of
 
@@ -50,8 +51,8 @@ def _lowest(pool: Pool, blocks: Sequence[Block], bound: int, work: int) -> Numbe
 
 def _best(yard: Yard, bound: int, work: int) -> Numbers:
     """Where the blocks end in the lowest plan."""
-    count = len(yard.sizes)
-    windows = Windows(yard=yard, make=NativeSearch, left=max(work - count, count))
+    count, make = len(yard.sizes), NativeSearch if extension() else PythonSearch
+    windows = Windows(yard=yard, make=make, left=max(work - count, count))
     best = tops = order = np.empty(0, dtype=np.int64)
     for number, tried in enumerate(_orders(yard, work)):
         if number and windows.left < count:
