@@ -194,7 +194,7 @@ def main() -> None:
         graphs(forms)
     packings(forms[0], options.packings)
     if options.many:
-        for count in (3_000, 20_000, 100_000, 1_000_000):
+        for count in (3_000, 20_000, 60_000, 200_000, 1_000_000):
             many(count)
 
 

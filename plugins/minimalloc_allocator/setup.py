@@ -26,7 +26,7 @@ def extension(name: str, *headers: str) -> Extension:
     )
 
 
-NATIVE = [extension("native", "state.h", "rules.h", "search.h"), extension("first_fit")]
+NATIVE = [extension("native", "state.h", "rules.h", "search.h"), extension("first_fit"), extension("skyline")]
 BUILD = {"build": {"build_base": SCRATCH}}
 if os.environ.get("TILEWRIGHT_PURE"):
     setup(options=BUILD)

@@ -239,10 +239,10 @@ def test_auto_asks_the_exact_allocator_first_for_very_many_blocks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "asked", "by"), [(1_000, 0, "best-fit"), (1_001, 1, "best-fit"), (10_001, 1, "best-fit")]
+    ("count", "asked", "by"), [(1_000, 0, "best-fit"), (1_001, 1, "best-fit"), (10_001, 1, "minimalloc")]
 )
 def test_auto_asks_the_exact_allocator_first_for_many_plain_blocks(count: int, asked: int, by: str) -> None:
-    """Heuristics follow where nothing is proved, of more than 10,000 blocks a skyline; they have a better plan here."""
+    """Heuristics follow where nothing is proved, and have a better plan here; of more than 10,000 blocks none do."""
     many = ram(*(block(f"b{i}", 4, i, i) for i in range(count)))
     places = {f"b{i}": Place(pool="ram", offset_bytes=4 * (i % 2)) for i in range(count)}
     exact = _Perfect(Solution(status="feasible", places=places))

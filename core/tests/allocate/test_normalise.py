@@ -155,3 +155,19 @@ def test_a_plan_of_the_normal_form_is_a_plan_of_the_original(chance: random.Rand
     answer = Solution(status="feasible", places=places)
     if violations(found.problem, answer) == ():
         assert violations(problem, found.restore(answer)) == ()
+
+
+def test_very_many_blocks_are_normal_as_few_are() -> None:
+    """One with a hint sends all of them through what is done block by block."""
+    chance = random.Random(1)
+    many = ram(*(block(f"b{at}", 8 * chance.randint(1, 9), at, at + 3, align=4) for at in range(6_000)), capacity=999)
+    last = replace(many.blocks[-1], hint=0)
+    quick, slow = normal(many), normal(replace(many, blocks=(*many.blocks[:-1], last)))
+    assert (quick.pieces, len(slow.pieces or ())) == (None, 6_000)
+    assert (quick.scale, quick.exact, quick.problem.pools) == (slow.scale, slow.exact, slow.problem.pools)
+    assert quick.problem.blocks[:-1] == slow.problem.blocks[:-1]
+    places = {one.name: Place(pool="ram", offset_bytes=at) for at, one in enumerate(reversed(many.blocks))}
+    for found in (places, {**places, "stranger": Place(pool="ram", offset_bytes=3)}, {}):
+        answer = Solution(status="optimal", places=found, bounds={"ram": 5})
+        assert quick.restore(answer) == slow.restore(answer)
+        assert [*quick.restore(answer).places] == [*slow.restore(answer).places]

@@ -1,77 +1,52 @@
 /* Knows how to place blocks one after another, each at the lowest offset that is free while it lives.
-   Does not know which order is good: that is `first_fit.py`. Times are numbered from 0 without gaps.
+   Does not know which order is good: that is `first_fit.py`.
 
-   Who of those placed is alive together with a block is asked of a segment tree over time (who is there when it is
-   born) and of a list by birth (who is born while it lives), so that only such blocks are ever looked at. */
+   Blocks are numbered by birth, and times by births, from 0 without gaps: two lifetimes meet where one has the other's
+   first time. Who of those placed is alive together with a block is asked of an interval tree, the latest ends of
+   buckets of neighbours in time, so that only buckets with such a block are ever looked at. */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { SIGNALS_EVERY = 1024 };
+enum { SIGNALS_EVERY = 1024, BUCKET = 16 };
 
 typedef struct { int64_t low, high; } Range;
-typedef struct { int32_t block, next; } Link; /* next: -1 at the end */
 
 typedef struct {
-    int32_t blocks, times, leaves;
-    const int64_t *size, *align, *first, *last, *order;
-    int64_t *offset;               /* -1: not placed yet */
-    int32_t *born_at, *born;       /* time -> blocks born then */
-    int32_t *head;                 /* node of the tree -> blocks that live through all of it, as a list */
-    Link *link;
-    int64_t links, room;
-    Range *heap;
+    int32_t blocks, leaves;
+    const int64_t *size, *align, *first, *last, *until; /* until: blocks born before this one has died */
+    int32_t *end;                                       /* block -> its last time; -1: not placed yet */
+    int32_t *latest;                                    /* node of the tree -> the latest end of its blocks */
+    Range *place, *heap;
 } Yard;
 
 static void destroy(Yard *y) {
-    free(y->offset);
-    free(y->born_at);
-    free(y->born);
-    free(y->head);
-    free(y->link);
+    free(y->end);
+    free(y->latest);
+    free(y->place);
     free(y->heap);
 }
 
 static int prepare(Yard *y) {
-    for (y->leaves = 1; y->leaves < y->times; y->leaves *= 2) continue;
-    y->offset = malloc(((size_t)y->blocks + 1) * sizeof *y->offset);
-    y->born_at = calloc((size_t)y->times + 2, sizeof *y->born_at);
-    y->born = malloc(((size_t)y->blocks + 1) * sizeof *y->born);
-    y->head = malloc(2 * (size_t)y->leaves * sizeof *y->head);
-    y->heap = malloc(((size_t)y->blocks + 1) * sizeof *y->heap);
-    if (!y->offset || !y->born_at || !y->born || !y->head || !y->heap) return 0;
-    for (int32_t node = 0; node < 2 * y->leaves; node++) y->head[node] = -1;
-    for (int32_t block = 0; block < y->blocks; block++) {
-        y->offset[block] = -1;
-        y->born_at[y->first[block] + 2]++;
-    }
-    for (int32_t time = 0; time < y->times; time++) y->born_at[time + 2] += y->born_at[time + 1];
-    for (int32_t block = 0; block < y->blocks; block++) y->born[y->born_at[y->first[block] + 1]++] = block;
+    size_t room = ((size_t)y->blocks + BUCKET) * sizeof(Range);
+    for (y->leaves = 1; y->leaves * BUCKET < y->blocks; y->leaves *= 2) continue;
+    y->end = malloc((size_t)y->leaves * BUCKET * sizeof *y->end);
+    y->latest = malloc(2 * (size_t)y->leaves * sizeof *y->latest);
+    y->place = malloc(room);
+    y->heap = malloc(room);
+    if (!y->end || !y->latest || !y->place || !y->heap) return 0;
+    for (int32_t block = 0; block < y->leaves * BUCKET; block++) y->end[block] = -1;
+    for (int32_t node = 0; node < 2 * y->leaves; node++) y->latest[node] = -1;
     return 1;
 }
 
-static int hang(Yard *y, int32_t node, int32_t block) {
-    if (y->links == y->room) {
-        int64_t room = y->room ? 2 * y->room : 1024;
-        Link *grown = realloc(y->link, (size_t)room * sizeof *grown);
-        if (!grown) return 0;
-        y->link = grown;
-        y->room = room;
-    }
-    y->link[y->links] = (Link){block, y->head[node]};
-    y->head[node] = (int32_t)y->links++;
-    return 1;
-}
-
-static int settle(Yard *y, int32_t block) {
-    int32_t low = (int32_t)y->first[block] + y->leaves, high = (int32_t)y->last[block] + y->leaves + 1;
-    for (; low < high; low /= 2, high /= 2) {
-        if (low & 1 && !hang(y, low++, block)) return 0;
-        if (high & 1 && !hang(y, --high, block)) return 0;
-    }
-    return 1;
+static void settle(Yard *y, int32_t block, int64_t offset) {
+    int32_t end = (int32_t)y->last[block];
+    y->place[block] = (Range){offset, offset + y->size[block]};
+    y->end[block] = end;
+    for (int32_t node = block / BUCKET + y->leaves; node && y->latest[node] < end; node /= 2) y->latest[node] = end;
 }
 
 static void sink(Range *heap, int32_t count, int32_t at) {
@@ -85,18 +60,26 @@ static void sink(Range *heap, int32_t count, int32_t at) {
     heap[at] = moved;
 }
 
-static int32_t take(Yard *y, int32_t count, int32_t block) {
-    y->heap[count] = (Range){y->offset[block], y->offset[block] + y->size[block]};
-    return count + 1;
+/* The leaf before `node` that has a block that is still alive at `time`; 0 where there is none. */
+static int32_t before(const Yard *y, int32_t node, int32_t time) {
+    while (node & (node - 1)) { /* the first node of a level is a power of two */
+        if (node & 1 && y->latest[node - 1] >= time) {
+            for (node--; node < y->leaves;) node = 2 * node + (y->latest[2 * node + 1] >= time);
+            return node;
+        }
+        node /= 2;
+    }
+    return 0;
 }
 
 /* What the block may not overlap, as a heap by lowest byte. */
 static int32_t gather(Yard *y, int32_t block) {
-    int32_t count = 0;
-    for (int32_t node = (int32_t)y->first[block] + y->leaves; node; node /= 2)
-        for (int32_t at = y->head[node]; at >= 0; at = y->link[at].next) count = take(y, count, y->link[at].block);
-    for (int32_t at = y->born_at[y->first[block] + 1]; at < y->born_at[y->last[block] + 1]; at++)
-        if (y->offset[y->born[at]] >= 0) count = take(y, count, y->born[at]);
+    int32_t count = 0, born = (int32_t)y->first[block], until = (int32_t)y->until[block];
+    for (int32_t leaf = (until - 1) / BUCKET + y->leaves; leaf; leaf = before(y, leaf, born)) {
+        int32_t from = (leaf - y->leaves) * BUCKET, to = from + BUCKET < until ? from + BUCKET : until;
+        for (int32_t other = from; other < to; other++)
+            if (y->end[other] >= born) y->heap[count++] = y->place[other];
+    }
     for (int32_t at = count / 2 - 1; at >= 0; at--) sink(y->heap, count, at);
     return count;
 }
@@ -113,29 +96,27 @@ static int64_t lowest(Yard *y, int32_t block) {
 }
 
 static PyObject *first_fit(PyObject *module, PyObject *args) {
-    const char *size, *align, *first, *last, *order;
+    const char *size, *align, *first, *last, *until, *order;
     Py_ssize_t bytes, unused;
-    int times;
     (void)module;
-    if (!PyArg_ParseTuple(args, "iy#y#y#y#y#", &times, &size, &bytes, &align, &unused, &first, &unused, &last, &unused,
-                          &order, &unused))
+    if (!PyArg_ParseTuple(args, "y#y#y#y#y#y#", &size, &bytes, &align, &unused, &first, &unused, &last, &unused, &until,
+                          &unused, &order, &unused))
         return NULL;
-    Yard yard = {.blocks = (int32_t)(bytes / 8), .times = times};
+    Yard yard = {.blocks = (int32_t)(bytes / 8)};
     yard.size = (const int64_t *)size;
     yard.align = (const int64_t *)align;
     yard.first = (const int64_t *)first;
     yard.last = (const int64_t *)last;
-    yard.order = (const int64_t *)order;
+    yard.until = (const int64_t *)until;
     int room = prepare(&yard), stopped = 0;
     for (int32_t at = 0; room && !stopped && at < yard.blocks; at++) {
-        int32_t block = (int32_t)yard.order[at];
-        yard.offset[block] = lowest(&yard, block);
-        room = settle(&yard, block);
+        int32_t block = (int32_t)((const int64_t *)order)[at];
+        settle(&yard, block, lowest(&yard, block));
         stopped = at % SIGNALS_EVERY == 0 && PyErr_CheckSignals() != 0;
     }
     PyObject *found = NULL;
     if (!room) PyErr_NoMemory();
-    else if (!stopped) found = PyBytes_FromStringAndSize((const char *)yard.offset, bytes);
+    else if (!stopped) found = PyBytes_FromStringAndSize((const char *)yard.place, bytes * 2);
     destroy(&yard);
     return found;
 }

@@ -1,11 +1,10 @@
-"""Very many blocks: each at its lowest free offset, in C, as a few lines of Python place it."""
+"""Very many blocks: a plan for those that have a size and a lifetime each, and for no others."""
 
 from __future__ import annotations
 
 import random
 import time
 
-import numpy as np
 import pytest
 
 from tilewright.allocate.auto import Auto
@@ -14,7 +13,7 @@ from tilewright.api.allocator import Block, Budget, Place, Pool, Problem, Soluti
 from tilewright.check.allocation import peaks, violations
 from tilewright.testing.allocation_problems import block, ram
 from tilewright_minimalloc.exact import Exact
-from tilewright_minimalloc.first_fit import first_fit, yard_of
+from tilewright_minimalloc.first_fit import first_fit
 
 pytest.importorskip("tilewright_minimalloc._first_fit")
 
@@ -28,50 +27,20 @@ def _drawn(seed: int, count: int, times: int) -> tuple[Block, ...]:
     )
 
 
-def _by_hand(blocks: tuple[Block, ...], order: list[int]) -> list[int]:
-    offsets: dict[int, int] = {}
-    for number in order:
-        one = blocks[number]
-        ((first, last),) = one.lifetimes
-        offset = 0
-        for low, high in sorted(
-            (at, at + blocks[other].size_bytes)
-            for other, at in offsets.items()
-            if blocks[other].lifetimes[0][0] <= last and first <= blocks[other].lifetimes[0][1]
-        ):
-            if low >= offset + one.size_bytes:
-                break
-            offset = max(offset, -(-high // one.align) * one.align)
-        offsets[number] = offset
-    return [offsets[number] for number in range(len(blocks))]
-
-
-@pytest.mark.parametrize("seed", range(25))
-def test_every_block_is_where_it_is_by_hand(seed: int) -> None:
-    blocks = _drawn(seed, count=1 + 6 * seed, times=20)
-    yard = yard_of(blocks)
-    assert yard is not None
-    order = list(range(len(blocks)))
-    random.Random(seed).shuffle(order)
-    tops = yard.placed(np.array(order))
-    assert (tops - yard.sizes).tolist() == _by_hand(blocks, order)
-
-
-def test_each_order_is_what_it_says() -> None:
-    blocks = (block("a", 4, 0, 9), block("b", 9, 0, 1), block("c", 9, 2, 4), block("d", 1, 0, 4), block("e", 1, 8, 9))
-    yard = yard_of(blocks)
-    assert yard is not None
-    by_size, by_area, by_meetings = (order.tolist() for order in yard.orders())
-    assert by_size == [2, 1, 0, 3, 4]
-    assert by_area == [0, 2, 1, 3, 4]
-    assert by_meetings == [0, 3, 1, 2, 4]
-
-
-def test_blocks_that_end_too_high_go_first_as_long_as_there_is_work() -> None:
+def test_more_work_is_a_lower_plan() -> None:
     problem = ram(*_drawn(3, count=2_000, times=400))
     bounds = lower_bounds(problem)
     few, more = (_peak(problem, first_fit(problem, bounds, work)) for work in (0, 100_000))
     assert bounds["ram"] <= more < few
+
+
+def test_orders_follow_where_no_window_can_be_lowered() -> None:
+    """All are alive at once but two: a window of them is all, and too large."""
+    chance = random.Random(7)
+    crowd = [block(f"b{i}", chance.randint(1, 999), i % 40, 60 + i % 50, align=16) for i in range(2_400)]
+    problem = ram(*crowd)
+    peak = _peak(problem, first_fit(problem, lower_bounds(problem), 50_000))
+    assert lower_bounds(problem)["ram"] <= peak <= 1.1 * lower_bounds(problem)["ram"]
 
 
 def _peak(problem: Problem, places: dict[str, Place] | None) -> int:
@@ -121,3 +90,15 @@ def test_thousands_of_blocks_are_proved_before_any_heuristics() -> None:
     found = solved(problem, Auto(exact=Exact()), Budget())
     assert (found.status, found.found_by) == ("optimal", "minimalloc")
     assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize("seed", [1, 13])
+def test_very_many_blocks_are_proved(seed: int) -> None:
+    """Of 15,000 a skyline and first fits left 2 to 7 % above the bound, and took seconds."""
+    chance = random.Random(seed)
+    rows = [(chance.randrange(15_000), chance.randint(1, 100), 16 * chance.randint(1, 400)) for _ in range(15_000)]
+    problem = ram(*(block(f"b{i}", size, first, first + life - 1) for i, (first, life, size) in enumerate(rows)))
+    started = time.process_time()
+    found = solved(problem, Auto(exact=Exact()), Budget())
+    assert (found.status, found.found_by) == ("optimal", "minimalloc")
+    assert time.process_time() - started < 4

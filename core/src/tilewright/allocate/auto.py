@@ -10,7 +10,6 @@ from dataclasses import field, replace
 from tilewright.allocate.away import bytes_away
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
-from tilewright.allocate.stacking import stack
 from tilewright.check.allocation import peaks, violations
 from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
 from tilewright.ir.dataclass import dataclass
@@ -44,8 +43,8 @@ class Auto:
         first = _signed(self.exact, problem, budget) if _is_plain(problem, _MANY) else None
         if first is not None and _is_enough(problem, first):
             return first
-        if first is not None and first.places and _is_plain(problem, _TOO_MANY):
-            return _better(problem, first, replace(stack(problem), found_by=self.heuristic.name))
+        if first is not None and first.places and len(problem.blocks) > _TOO_MANY:
+            return first
         quick = _signed(self.heuristic, problem, replace(budget, work=budget.work // _QUICK_SHARE))
         if _is_enough(problem, quick):
             return quick
@@ -69,12 +68,6 @@ class Auto:
 def _is_enough(problem: Problem, answer: Solution) -> bool:
     """Whether nobody else has to be asked."""
     return answer.status in ("optimal", "infeasible") or (problem.goal == "fit" and answer.status == "feasible")
-
-
-def _better(problem: Problem, one: Solution, other: Solution) -> Solution:
-    """The first where they are equal; with the work of both, and what the first has proved."""
-    best = one if _no_worse(problem, one, other) else other
-    return replace(best, work=one.work + other.work, bounds={**best.bounds, **one.bounds})
 
 
 def _is_plain(problem: Problem, more_than: int) -> bool:

@@ -15,6 +15,7 @@ from itertools import accumulate
 
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings, neighbours
 from tilewright.ir.allocation import Block, Pool, Problem
+from tilewright.ir.block_columns import columns_of
 from tilewright.ir.rounding import align_up
 
 
@@ -109,6 +110,8 @@ def _are_plain(blocks: Sequence[Block]) -> bool:
 
 def _most_at_once(blocks: Sequence[Block]) -> int:
     """The sum of sizes at the fullest moment; lifetimes include both ends."""
+    if (columns := columns_of(blocks)) is not None:
+        return columns.most_at_once()
     change: dict[int, int] = {}
     for block in blocks:
         ((first, last),) = block.lifetimes

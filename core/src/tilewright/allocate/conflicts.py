@@ -7,6 +7,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 
 from tilewright.ir.allocation import Problem
+from tilewright.ir.block_columns import columns_of
 
 MOST_MEETINGS = 1_000_000  # pairs of blocks alive at once, above which the core does not list them
 
@@ -43,6 +44,8 @@ def neighbours(problem: Problem) -> tuple[tuple[int, ...], ...]:
 
 def count_of_meetings(problem: Problem) -> int:
     """How many pairs of lifetimes meet, and explicit conflicts: how long `neighbours` would be, without making it."""
+    if (columns := columns_of(problem.blocks)) is not None:
+        return columns.meetings() + len(problem.conflicts)
     births = sorted(first for block in problem.blocks for first, _ in block.lifetimes)
     deaths = sorted(last for block in problem.blocks for _, last in block.lifetimes)
     together = sum(bisect_right(births, last) for last in deaths) - sum(bisect_left(deaths, first) for first in births)

@@ -13,23 +13,26 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
+from tilewright.ir.block_columns import columns_of
 from tilewright.ir.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normal:
     """A normalised problem. `exact` False: a piece was made longer to align its blocks, so that a proof about this
-    problem proves nothing about the original."""
+    problem proves nothing about the original. `pieces` None: each block is the one of that name there."""
 
     original: Problem
     problem: Problem
     exact: bool
     scale: int  # bytes of the original per byte of this one
-    pieces: Mapping[str, tuple[tuple[str, int], ...]]  # block here -> (block there, bytes from the start)
+    pieces: Mapping[str, tuple[tuple[str, int], ...]] | None  # block here -> (block there, bytes from the start)
     empty: Mapping[str, Place]  # blocks of no bytes, placed
 
     def restore(self, solution: Solution) -> Solution:
         """The same solution for the original problem."""
+        if self.pieces is None:
+            return self._of_single_blocks(solution)
         places = dict(self.empty)
         for name, members in self.pieces.items():
             if (place := solution.places.get(name)) is not None:
@@ -42,6 +45,18 @@ class Normal:
         answer = replace(solution, places={**ordered, **strange} if found else {}, bounds=bounds)
         return answer if self.exact else _unproved(answer)
 
+    def _of_single_blocks(self, solution: Solution) -> Solution:
+        """Where each block here is the one there of that name, and nothing is empty."""
+        there, scale = solution.places, self.scale
+        places = {
+            name: Place(pool=place.pool, offset_bytes=place.offset_bytes * scale)
+            for name, place in ((block.name, there.get(block.name)) for block in self.original.blocks)
+            if place is not None
+        }
+        strange = {} if len(places) == len(there) else {name: at for name, at in there.items() if name not in places}
+        bounds = {pool: bound * scale for pool, bound in solution.bounds.items()}
+        return replace(solution, places={**places, **strange} if strange else places, bounds=bounds)
+
 
 def _unproved(solution: Solution) -> Solution:
     if solution.status == "optimal":
@@ -51,6 +66,14 @@ def _unproved(solution: Solution) -> Solution:
 
 def normalised(problem: Problem) -> Normal | str:
     """The problem in normal form, or why it has no solution. It must be well-formed."""
+    if _is_of_single_blocks(problem):
+        scale = _measure(problem)
+        return Normal(original=problem, problem=_scaled(problem, scale), exact=True, scale=scale, pieces=None, empty={})
+    return _of_pieces(problem)
+
+
+def _of_pieces(problem: Problem) -> Normal | str:
+    """The same block by block, with those joined that are one piece."""
     pools = {pool.name: pool for pool in problem.pools}
     pieces = _pieces(problem)
     if isinstance(pieces, str):
@@ -89,6 +112,18 @@ def normalised(problem: Problem) -> Normal | str:
     return Normal(
         original=problem, problem=_scaled(joined, scale), exact=exact, scale=scale, pieces=members, empty=empty
     )
+
+
+def _is_of_single_blocks(problem: Problem) -> bool:
+    """Whether they are very many, and each would become what it is: only lengths are divided."""
+    columns = columns_of(problem.blocks)
+    if columns is None or problem.within or problem.conflicts or problem.compatible or not columns.sizes.all():
+        return False
+    if any(block.engines or block.fixed_offset is not None or block.hint is not None for block in problem.blocks):
+        return False
+    aligned = {pool.name: pool.align for pool in problem.pools}
+    kinds = {(block.pools, block.align) for block in problem.blocks}
+    return all(pools and all(not aligned[name] % align for name in pools) for pools, align in kinds)
 
 
 Piece = list[tuple[Block, int]]  # blocks, and bytes from the start of the first one: may be negative

@@ -46,7 +46,7 @@ def solved(problem: Problem, allocator: Allocator, budget: Budget) -> Solution:
 def bounds_of(normal: Normal) -> dict[str, int]:
     """What no plan of the original problem can be under, by pool."""
     blocks = normal.problem.blocks
-    if not normal.exact:  # count no byte that is there for alignment only
+    if normal.pieces is not None and not normal.exact:  # count no byte that is there for alignment only
         front = {block.name: min(at for _, at in normal.pieces[block.name]) for block in blocks}
         blocks = tuple(
             replace(block, size_bytes=block.size_bytes - ceil_div(front[block.name], normal.scale), align=1)

@@ -5,11 +5,12 @@ Does not know whether it has a solution.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tilewright.errors import usage_error
-from tilewright.ir.allocation import Problem
+from tilewright.ir.allocation import Block, Problem
+from tilewright.ir.block_columns import columns_of
 
 
 def demand_wellformed(problem: Problem) -> None:
@@ -34,6 +35,8 @@ def faults(problem: Problem) -> Iterator[str]:
 
 
 def _twice(what: str, names: list[str]) -> Iterator[str]:
+    if len(set(names)) == len(names):
+        return
     for name, count in Counter(names).items():
         if count > 1:
             yield f"{count} {what}s are named '{name}'"
@@ -41,6 +44,8 @@ def _twice(what: str, names: list[str]) -> Iterator[str]:
 
 def _block_faults(problem: Problem) -> Iterator[str]:
     pools = {pool.name for pool in problem.pools}
+    if _are_surely_fine(problem.blocks, pools):
+        return
     for block in problem.blocks:
         if block.size_bytes < 0:
             yield f"block '{block.name}' has {block.size_bytes} bytes"
@@ -51,6 +56,15 @@ def _block_faults(problem: Problem) -> Iterator[str]:
         for name in block.pools:
             if name not in pools:
                 yield f"block '{block.name}' may be in '{name}', which is no pool"
+
+
+def _are_surely_fine(blocks: Sequence[Block], pools: set[str]) -> bool:
+    """Of very many blocks with one lifetime each, all at once."""
+    columns = columns_of(blocks)
+    if columns is None or not pools.issuperset(name for names in {block.pools for block in blocks} for name in names):
+        return False
+    alive = (columns.births <= columns.deaths).all()
+    return bool(alive and columns.sizes.min() >= 0 and columns.aligns.min() >= 1)
 
 
 def _pool_faults(problem: Problem) -> Iterator[str]:

@@ -7,12 +7,15 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from tilewright.check.many_blocks import is_surely_right
 from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
 from tilewright.ir.dataclass import dataclass
 
 
 def violations(problem: Problem, solution: Solution) -> tuple[str, ...]:
     """Everything that is wrong with `solution`; empty when nothing is."""
+    if is_surely_right(problem, solution):
+        return ()
     names, pools = {block.name for block in problem.blocks}, {pool.name: pool for pool in problem.pools}
     found = [f"block '{name}' is placed but not in the problem" for name in sorted(set(solution.places) - names)]
     for block in problem.blocks:

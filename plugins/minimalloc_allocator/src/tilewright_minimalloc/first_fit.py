@@ -1,26 +1,26 @@
-"""Knows how very many blocks are placed: several orders, each block at its lowest free offset; then the best order
-again and again, with those in front that came to lie too high. Does not search. The placing is in C; where that was not
-built, or where a pool is more than blocks with one lifetime each, the answer is None.
+"""Knows how very many blocks are placed: several orders, each block at its lowest free offset, and what is too high
+then in a window of its own; after that the best order again and again, with those in front that came to lie too high.
+Does not know where C is missing, or a pool is more than blocks with one lifetime each: there the answer is None.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from types import ModuleType
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.api.allocator import Block, Place, Pool, Problem
-
-Numbers = NDArray[np.int64]
+from tilewright_minimalloc.native import NativeSearch, extension
+from tilewright_minimalloc.search import PythonSearch
+from tilewright_minimalloc.windows import Windows
+from tilewright_minimalloc.yard import Numbers, Yard, yard_of
 
 
 def first_fit(problem: Problem, bounds: dict[str, int], work: int) -> dict[str, Place] | None:
     """Every block in its first pool; None where that cannot be, or the pools are too small for it.
 
-    Three orders are tried in any case, others as long as `work` blocks of each pool are not yet placed.
+    One order is tried in any case, and as much time again spent on what is too high in it; others as long as not yet
+    `work` blocks of the pool are placed. A node of a search counts as four.
     """
     if problem.conflicts or problem.compatible:
         return None
@@ -44,78 +44,42 @@ def _lowest(pool: Pool, blocks: Sequence[Block], bound: int, work: int) -> Numbe
     if yard is None:
         return None
     tops = _best(yard, bound, work)
-    return tops - yard.sizes if pool.capacity_bytes is None or tops.max() <= pool.capacity_bytes else None
+    return (
+        yard.as_given(tops - yard.sizes) if pool.capacity_bytes is None or tops.max() <= pool.capacity_bytes else None
+    )
 
 
 def _best(yard: Yard, bound: int, work: int) -> Numbers:
     """Where the blocks end in the lowest plan."""
-    best = order = np.empty(0, dtype=np.int64)
-    for tried in yard.orders():
-        tops = yard.placed(tried)
-        if not len(best) or tops.max() < best.max():
-            best, order = tops, tried
-        work -= len(order)
+    count, make = len(yard.sizes), NativeSearch if extension() else PythonSearch
+    windows = Windows(yard=yard, make=make, left=max(work - count, count))
+    best = tops = order = np.empty(0, dtype=np.int64)
+    for number, tried in enumerate(_orders(yard, work)):
+        if number and windows.left < count:
+            return best
+        windows.left -= count if number else 0
+        placed = yard.placed(tried)
+        if not number or placed.max() < tops.max():
+            tops, order = placed, tried
+        best = _lower(best, windows.lowered(placed, bound))
         if best.max() <= bound:
             return best
-    tops = best
-    while work >= len(order) and best.max() > bound:
+    while windows.left >= count and best.max() > bound:
+        windows.left -= count
         high = tops[order] > bound
         order = np.concatenate((order[high], order[~high]))
         tops = yard.placed(order)
-        best = min(best, tops, key=np.max)
-        work -= len(order)
+        best = _lower(best, tops)
     return best
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Yard:
-    """Blocks with one lifetime each, as columns, and the extension that places them."""
-
-    extension: ModuleType
-    sizes: Numbers
-    aligns: Numbers
-    births: Numbers  # first and last moment, as given
-    deaths: Numbers
-    moments: int  # how many different ones
-    firsts: Numbers  # the same, numbered from 0 without gaps
-    lasts: Numbers
-
-    def placed(self, order: Numbers) -> Numbers:
-        """Where each block ends, if they are placed in this order."""
-        columns = (self.sizes, self.aligns, self.firsts, self.lasts, order)
-        found = self.extension.first_fit(self.moments, *(column.tobytes() for column in columns))
-        return np.frombuffer(found, dtype=np.int64) + self.sizes
-
-    def orders(self) -> Iterator[Numbers]:
-        """Largest first; then largest in bytes times time; then those that meet most others."""
-        life = self.deaths - self.births + 1
-        yield np.lexsort((-life, -self.sizes))
-        yield np.lexsort((-self.sizes * life,))
-        born_before_end = np.searchsorted(np.sort(self.births), self.deaths, "right")
-        dead_before_start = np.searchsorted(np.sort(self.deaths), self.births, "left")
-        yield np.lexsort((-self.sizes, dead_before_start - born_before_end))
+def _orders(yard: Yard, work: int) -> Iterator[Numbers]:
+    """That of the skyline first, which takes longest, where there is work for it."""
+    if work >= 2 * len(yard.sizes):
+        yield yard.by_skyline()
+    yield from yard.orders()
 
 
-def yard_of(blocks: Sequence[Block]) -> Yard | None:
-    """The blocks, ready to be placed; None without the compiled extension."""
-    try:
-        from tilewright_minimalloc import _first_fit
-    except ImportError:
-        return None
-    births, deaths = (_column(block.lifetimes[0][end] for block in blocks) for end in (0, 1))
-    moments, numbered = np.unique(np.concatenate((births, deaths)), return_inverse=True)
-    firsts, lasts = np.split(numbered.reshape(-1).astype(np.int64), 2)
-    return Yard(
-        extension=_first_fit,
-        sizes=_column(block.size_bytes for block in blocks),
-        aligns=_column(block.align for block in blocks),
-        births=births,
-        deaths=deaths,
-        moments=len(moments),
-        firsts=firsts,
-        lasts=lasts,
-    )
-
-
-def _column(numbers: Iterable[int]) -> Numbers:
-    return np.fromiter(numbers, dtype=np.int64)
+def _lower(one: Numbers, other: Numbers) -> Numbers:
+    """The first where they are equal; an empty one is none."""
+    return one if len(one) and one.max() <= other.max() else other

@@ -35,13 +35,15 @@ class Instance:
 
     def _needed(self, members: Sequence[int]) -> int:
         step = math.gcd(*(self.aligns[block] for block in members))
-        whole = [align_up(self.sizes[block], step) for block in members]
-        slack = max(up - self.sizes[block] for up, block in zip(whole, members, strict=True))
         around = sum(self.sizes[block] for block in members)
         common = self.obstacles[members[0]]
         if common and all(self.obstacles[block] == common for block in members):
             for low, high in common:
                 around += high - low if low < around else 0
+        if step == 1:
+            return around
+        whole = [align_up(self.sizes[block], step) for block in members]
+        slack = max(up - self.sizes[block] for up, block in zip(whole, members, strict=True))
         return max(sum(whole) - slack, around)
 
 
