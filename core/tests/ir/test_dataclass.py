@@ -79,6 +79,13 @@ class Said:
         return "said"
 
 
+@dataclass(frozen=True, slots=False)
+class Open:
+    """A frozen class whose values have a dictionary."""
+
+    size: int
+
+
 @dataclass(frozen=True, slots=True)
 class Nothing:
     """No field at all."""
@@ -111,6 +118,9 @@ def test_a_frozen_value_cannot_be_changed_and_another_can() -> None:
         value.name = "b"
     with pytest.raises(FrozenInstanceError, match="cannot delete field 'name'"):
         del value.name
+    with pytest.raises(FrozenInstanceError):
+        Open(3).size = 4
+    assert Open(3) == Open(size=3)
     box.items = [3]
     assert box.items == [3]
     with pytest.raises(TypeError, match="unhashable"):
