@@ -79,6 +79,13 @@ class Said:
         return "said"
 
 
+@dataclass(frozen=True, slots=False)
+class Open:
+    """A frozen class whose values have a dictionary."""
+
+    size: int
+
+
 @dataclass(frozen=True, slots=True)
 class Nothing:
     """No field at all."""
@@ -111,10 +118,43 @@ def test_a_frozen_value_cannot_be_changed_and_another_can() -> None:
         value.name = "b"
     with pytest.raises(FrozenInstanceError, match="cannot delete field 'name'"):
         del value.name
+    with pytest.raises(FrozenInstanceError):
+        Open(3).size = 4
+    assert Open(3) == Open(size=3)
     box.items = [3]
     assert box.items == [3]
     with pytest.raises(TypeError, match="unhashable"):
         hash(box)
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """One field is no argument."""
+
+    first: int
+    derived: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "derived", 2 * self.first)
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Fields by keyword alone stand among the others."""
+
+    named: int = field(kw_only=True)
+    first: int
+    listed: list[int] = field(default_factory=list, kw_only=True)
+    second: str = "x"
+
+
+def test_arguments_come_in_the_librarys_order() -> None:
+    assert Derived(4).derived == 8
+    value = Sorted(1, "y", named=3)
+    assert (value.named, value.first, value.listed, value.second) == (3, 1, [], "y")
+    assert Sorted(1, named=3, listed=value.listed).listed is value.listed
+    with pytest.raises(TypeError, match=r"Sorted\.__init__\(\) takes from 2 to 3 positional arguments but 4"):
+        Sorted(1, "y", 3)
 
 
 def test_values_have_slots_alone() -> None:

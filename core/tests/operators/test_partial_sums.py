@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.tests.operators.plain_calls import plain_call
-from tilewright.c_text.rendering import template
+from tilewright.c_text.templates import template
 from tilewright.ir.dtypes import DType
 from tilewright.ir.sections import Section
 from tilewright.operators.partial_sums import (

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.tests.operators.plain_calls import plain_call
-from tilewright.c_text.rendering import template
+from tilewright.c_text.templates import template
 from tilewright.ir.dtypes import DType
 from tilewright.operators.reducing import NO_REDUCTION, REDUCE_CALL, Reduction, reduce_source, reduce_values
 

@@ -24,6 +24,8 @@ def product(rows: int = 8, *, split: bool = False) -> TilingSpace:
 
 def test_equal_layers_have_one_key() -> None:
     assert structural_key(product()) == structural_key(product())
+    assert hash(structural_key(product())) == hash(structural_key(product()))
+    assert structural_key(product()) != "another thing"
 
 
 def test_what_another_tiling_may_be_best_for_has_a_key_of_its_own() -> None:

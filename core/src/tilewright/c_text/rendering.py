@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from tilewright.c_text.templates import template
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.sections import Section, SectionTemplate
 from tilewright.ir.statements import Foreign
 
-if TYPE_CHECKING:
-    from mako.template import Template
-
 # Words of C that name something: not in comments, strings, numbers, nor after a `.` or `->`.
 _WORDS = re.compile(r"""/\*.*?\*/|"(?:\\.|[^"\\])*"|\d[\w.]*|(?:\.|->)\s*[A-Za-z_]\w*|([A-Za-z_]\w*)""", re.DOTALL)
-
-
-@lru_cache(maxsize=512)
-def template(text: str, *, html: bool = False) -> Template:
-    """A compiled Mako template in which an undefined name is an error. `html`: what it shows is escaped."""
-    from mako.template import Template
-
-    return Template(text, strict_undefined=True, default_filters=["h" if html else "str"])
 
 
 def render_source(kernel: Kernel, call: Call) -> tuple[Section, ...]:

@@ -13,7 +13,7 @@ from textwrap import indent
 
 from tilewright.c_text.identifiers import comment_text
 from tilewright.c_text.line_width import fitted
-from tilewright.c_text.rendering import template
+from tilewright.c_text.templates import template
 from tilewright.emit.border import PortText, far_bases, port_texts
 from tilewright.emit.ctree import INDENT, WIDTH, print_body, print_step, signature, wrap_call
 from tilewright.emit.kernels import kernel_sections

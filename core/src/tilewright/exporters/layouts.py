@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from tilewright.c_text.rendering import template
+from tilewright.c_text.templates import template
 from tilewright.exporters.library import Library, library_of
 from tilewright.plugins.offers import Exporter
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from tilewright.c_text.identifiers import prefix_problem
-from tilewright.c_text.rendering import template
+from tilewright.c_text.templates import template
 from tilewright.config.copied_constants import CopyRule, parse_copy
 from tilewright.config.options import Options
 from tilewright.emit.stage import text

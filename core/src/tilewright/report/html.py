@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from tilewright import __version__
-from tilewright.c_text.rendering import template
+from tilewright.c_text.templates import template
 from tilewright.report.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds, strip_svg
 from tilewright.report.front import told, what_to_ask
 from tilewright.report.names import nodes_of, shown_names

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from tilewright.c_text.rendering import template
+from tilewright.c_text.templates import template
 from tilewright.errors import toolchain_error, usage_error
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Tensor

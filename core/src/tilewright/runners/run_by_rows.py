@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-from tilewright.c_text.rendering import template
+from tilewright.c_text.templates import template
 from tilewright.ir.program import Port
 from tilewright.ir.runner import Job
 

@@ -14,7 +14,7 @@ from importlib.resources import files
 from math import prod
 from typing import TYPE_CHECKING
 
-from tilewright.c_text.rendering import template
+from tilewright.c_text.templates import template
 from tilewright.ir.access import MapAccess
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Tensor

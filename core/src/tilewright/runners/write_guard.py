@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tilewright.c_text.rendering import template
+from tilewright.c_text.templates import template
 from tilewright.errors import TilewrightError, toolchain_error
 from tilewright.ir.runner import Job
 from tilewright.ir.stages import Buffer, Tiled

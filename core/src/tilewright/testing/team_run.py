@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.c_text.rendering import template
+from tilewright.c_text.templates import template
 from tilewright.ir.program import Program
 from tilewright.ir.stages import Artifact
 from tilewright.runners.host import STRICT

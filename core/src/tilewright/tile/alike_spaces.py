@@ -11,7 +11,24 @@ from tilewright.ir.kernel import TileShape
 from tilewright.tile.tiling_space import TilingSpace
 
 
-def structural_key(space: TilingSpace) -> Hashable:
+class StructuralKey:
+    """What decides the best tiling of a space. It is looked up far more often than it is made, so it is hashed once."""
+
+    __slots__ = ("_decisive", "_hash")
+
+    def __init__(self, decisive: tuple[Hashable, ...]) -> None:
+        self._decisive, self._hash = decisive, hash(decisive)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, StructuralKey):
+            return NotImplemented
+        return self is other or (self._hash == other._hash and self._decisive == other._decisive)
+
+
+def structural_key(space: TilingSpace) -> StructuralKey:
     """Equal for spaces that have the same best tiling."""
     access = space.access
     axes = tuple(access.axes.items()) if isinstance(access, MapAccess) else space.site.node.name
@@ -19,7 +36,7 @@ def structural_key(space: TilingSpace) -> Hashable:
     shape = TileShape(site=space.site, access=access, box=box)
     kernel = space.kernel
     attributes = tuple((name, repr(value)) for name, value in space.site.node.attributes.items() if name != "requant")
-    return (
+    decisive = (
         kernel.name,
         kernel.cycles and (kernel.cycles(shape), attributes),
         kernel.scratch_bytes(shape),
@@ -36,3 +53,4 @@ def structural_key(space: TilingSpace) -> Hashable:
         space.spared_bytes,
         space.sums,
     )
+    return StructuralKey(decisive)

@@ -84,7 +84,8 @@ def best_groups(
             break
     if not any(member.leaves for member in analysis.members[:-1]):
         for nest in dict.fromkeys(found.region.hops[-1].nest for found in search.best.values()):
-            search.try_nest(nest, "recomputed")
+            if nest:  # in one tile nothing is computed again
+                search.try_nest(nest, "recomputed")
     return tuple(search.best[weight] for weight in weights) if search.best else ()
 
 
