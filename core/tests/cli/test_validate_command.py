@@ -1,4 +1,4 @@
-"""`tilewright validate`: what is run on which vectors, how the verdict becomes an exit code, which words are confused."""
+"""`tilewright validate`: what is run on which vectors, how the verdict becomes an exit code, which words are alike."""
 
 from __future__ import annotations
 
