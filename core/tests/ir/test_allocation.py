@@ -1,4 +1,4 @@
-"""The allocation problem as allocators see it: values that compare, and a contract that a class can fulfil by itself."""
+"""The allocation problem as allocators see it: values that compare, and a contract that any class can fulfil."""
 
 from __future__ import annotations
 

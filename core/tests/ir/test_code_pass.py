@@ -1,4 +1,4 @@
-"""What a code pass is: a function of a program and of settings without its own name, in an order that it may ask for."""
+"""What a code pass is: a function of a program and of settings without its own name, in an order it may ask for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import function is given: attributes of the right type or a bug told, and bounds on what the importer makes."""
+"""What an import function is given: attributes of the right type or a bug told, and bounds on what is made of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operator is: shapes from inputs alone, a reference that fits them, and nothing in the place of anything else."""
+"""What an operator is: shapes from inputs alone, a reference that fits them, and no value in the place of another."""
 
 from __future__ import annotations
 
