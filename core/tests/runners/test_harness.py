@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.emit import EmitOptions
@@ -80,6 +80,7 @@ def test_another_number_of_bytes_is_no_answer(toy: Any, size: int) -> None:
         decode_outputs(make_harness(job(toy)), bytes(size))
 
 
+@settings(max_examples=40)
 @given(shape=st.lists(st.integers(1, 4), min_size=0, max_size=4), data=st.data())
 def test_a_value_in_any_layout_comes_back_in_the_graphs_order(shape: list[int], data: st.DataObject) -> None:
     layout = tuple(data.draw(st.permutations(range(len(shape)))))

@@ -67,7 +67,7 @@ def choices(of: Joint) -> Iterator[JointChoice]:
 @pytest.mark.parametrize("longest", [None, 1, 2])
 @pytest.mark.parametrize("quantity", ["cycles", "moved_bytes"])
 def test_without_places_it_finds_what_brute_force_finds(quantity: str, longest: int | None) -> None:
-    for seed in range(4):
+    for seed in range(3):
         problem = joint(seed, longest)
         least = min((getattr(choice, quantity)(problem) for choice in choices(problem)), default=None)
         solved = JointModel(problem, placed=False).solve(quantity, None, 1.0)
@@ -77,7 +77,7 @@ def test_without_places_it_finds_what_brute_force_finds(quantity: str, longest: 
 
 
 def test_with_places_nothing_overlaps_and_all_is_inside() -> None:
-    for seed in range(4):
+    for seed in range(3):
         problem = joint(seed)
         solved = JointModel(problem, placed=True).solve("cycles", None, 1.0)
         if solved.choice is None:
