@@ -10,12 +10,17 @@ LIST = Path(__file__).with_name("unmirrored.txt")
 
 
 def modules() -> Iterator[tuple[str, str]]:
-    """Every module of every package, and its mirrored test; folders, which only say what their modules offer, aside."""
+    """Every module of every package, and its mirrored test; folders, which only say what their modules offer, aside.
+
+    The layers of `tilewright.api` are made by a tool and hold names alone: the examples of a layer are its test.
+    """
     for package in (ROOT / "core", *sorted((ROOT / "plugins").iterdir())):
         for module in sorted(package.glob("src/tilewright*/**/*.py")):
             if module.name != "__init__.py":
                 inside = Path(*module.relative_to(package / "src").parts[1:])
                 mirror = package / "tests" / inside.with_name(f"test_{inside.name}")
+                if inside.parent == Path("api"):
+                    mirror = ROOT / "docs" / "api" / f"{inside.stem}_examples.py"
                 yield str(module.relative_to(ROOT)), str(mirror.relative_to(ROOT))
 
 

@@ -171,3 +171,15 @@ def test_very_many_blocks_are_normal_as_few_are() -> None:
         answer = Solution(status="optimal", places=found, bounds={"ram": 5})
         assert quick.restore(answer) == slow.restore(answer)
         assert [*quick.restore(answer).places] == [*slow.restore(answer).places]
+
+
+def test_reserved_ranges_are_divided_with_everything_else() -> None:
+    found = normal(ram(block("a", 24, 0, 1, align=4), capacity=64, reserved=((8, 16), (32, 36))))
+    assert found.scale == 4 and found.problem.pools[0].reserved == ((2, 4), (8, 9))
+
+
+def test_lifetimes_of_a_block_are_sorted_and_each_is_there_once() -> None:
+    for lives in (((7, 9), (0, 1)), ((7, 9), (0, 1), (7, 9))):
+        several = replace(block("a", 4, 0, 0), lifetimes=lives)
+        assert normal(ram(several)).problem.blocks[0].lifetimes == ((0, 1), (7, 9))
+    assert normal(ram(block("a", 4, 2, 3))).problem.blocks[0].lifetimes == ((2, 3),)

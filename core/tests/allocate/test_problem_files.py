@@ -81,3 +81,15 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, text: str) -> None:
     with pytest.raises(TilewrightError) as caught:
         read_problem(file)
     assert caught.value.code == "TW5022"
+
+
+def test_buffers_with_candidates_keep_them_in_their_order_and_others_are_in_one_pool(tmp_path: Path) -> None:
+    file = tmp_path / "buffers.json"
+    buffers = [{"name": "a", "size": 4, "pools": ["near", "far"]}, {"name": "b", "size": 8, "pools": ["far"]}]
+    file.write_text(json.dumps({"buffers": buffers}))
+    problem = read_problem(file)
+    assert [pool.name for pool in problem.pools] == ["near", "far"]
+    assert [block.pools for block in problem.blocks] == [("near", "far"), ("far",)]
+    file.write_text(json.dumps({"buffers": [{"name": "a", "size": 4}, {"name": "b", "size": 8, "pools": []}]}))
+    alone = read_problem(file)
+    assert len(alone.pools) == 1 and {block.pools for block in alone.blocks} == {(alone.pools[0].name,)}

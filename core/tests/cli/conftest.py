@@ -1,4 +1,4 @@
-"""The command line at a terminal, as a user sees it."""
+"""The command line as a user sees it: at a terminal, and in this process with a made-up target."""
 
 from __future__ import annotations
 
@@ -12,8 +12,16 @@ import sys
 import termios
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from tilewright.cli.main import _run as run_words
+from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.registry import registry_for
 
 MAIN = "from tilewright.cli import main; main()"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
@@ -29,6 +37,15 @@ class Screen:
     @property
     def colourless(self) -> str:
         return ESCAPES.sub("", self.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a command said in this process, and its exit code."""
+
+    code: int
+    out: str
+    err: str
 
 
 @pytest.fixture(name="at_terminal")
@@ -56,3 +73,34 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 65536)
     except OSError:
         return b""
+
+
+@pytest.fixture(name="run")
+def _run_words(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+    """`run("check", model, "--json", "-")`, in this process."""
+
+    def run(*words: object) -> Said:
+        code = run_words([str(word) for word in words])
+        said = capsys.readouterr()
+        return Said(code=code, out=said.out, err=said.err)
+
+    return run
+
+
+@pytest.fixture(name="on_cluster")
+def _on_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands can compile for `cluster-test`, and for nothing else: the core has no target of its own."""
+    monkeypatch.setattr("tilewright.deployment.load_for", lambda **_: registry_for(CLUSTER))
+
+
+@pytest.fixture(name="model")
+def _model(tmp_path: Path) -> Path:
+    """`net.onnx`: x, 2 x 8, times a matrix of 8 x 4, and a Relu. 64 multiply-accumulates."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 8])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 4])
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["a"], "mul|tiply"), helper.make_node("Relu", ["a"], ["y"], "act")]
+    weights = numpy_helper.from_array(np.ones((8, 4), np.float32), "w")
+    graph = helper.make_graph(nodes, "net", [x], [y], [weights])
+    file = tmp_path / "net.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), file)
+    return file

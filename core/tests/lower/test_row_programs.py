@@ -17,6 +17,7 @@ from tilewright.ir.program import Program
 from tilewright.ir.regions import Region, Repeated
 from tilewright.ir.runner import Job
 from tilewright.ir.stages import Allocated
+from tilewright.ir.statements import For
 from tilewright.lower import lower
 from tilewright.lower.row_programs import order_table
 from tilewright.plan.kernel_fallback import Fitting
@@ -165,6 +166,26 @@ def test_all_code_is_in_the_function_of_the_last_step() -> None:
     region = made.regions[0]
     assert all(not code[name].body and not code[name].parts for name in region.steps[:-1])
     assert len(code[region.name].parts) == len(region.steps)
+
+
+def test_a_step_alone_is_called_in_one_loop_and_several_by_a_table() -> None:
+    met = set()
+    for seed in SEEDS[:6]:
+        network = row_network(seed, vocabulary())
+        for plan in (overlaid_network(network), compiled(seed).plan):
+            code = {step.step: step for step in lower(plan, vocabulary(), "net").steps}
+            for region in plan.tiled.regions:
+                if region.rows is None or region.rows.stripes is not None:
+                    continue
+                one, calls = code[region.name], len(region.rows.calls)
+                alone = len(region.steps) == 1
+                met.add(alone)
+                assert any("_order[" in text for text in one.declarations) is not alone
+                assert any(f"{'alone' if alone else 'together'}, in {calls} calls" in line for line in one.comment)
+                if alone:
+                    _, _, loop = one.body
+                    assert isinstance(loop, For) and str(loop.stop) == str(calls)
+    assert met == {True, False}
 
 
 def test_table_has_parts_with_their_turns_and_lengths() -> None:

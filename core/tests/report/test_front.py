@@ -20,7 +20,7 @@ FRONT = (PLAN, LIMITED, BALANCED, LEAST)
 
 
 def test_a_check_says_what_less_memory_costs_and_what_to_type() -> None:
-    assert list(less_memory(FRONT, "net.onnx --target t")) == [
+    assert list(less_memory(FRONT, "tilewright check net.onnx --target t")) == [
         "fits in 50,064 B; row by row in 19,380 B at +7.3 %, 17,400 B at +20.0 % cycles (estimate):",
         "  tilewright check net.onnx --target t --optimize balanced",
         "  tilewright check net.onnx --target t --optimize ram",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tilewright.config.options import Options
 from tilewright.errors import TilewrightError
 from tilewright.testing.cluster import CLUSTER, cluster
 from tilewright.testing.one_step import vocabulary
@@ -15,6 +16,7 @@ def test_it_has_the_platform_and_the_vocabulary() -> None:
     registry = registry_for(small, tiler="min")
     assert registry.platforms == {CLUSTER.name: small}
     assert registry.operators.keys() >= vocabulary().keys()
+    assert registry.exporters.keys() >= set(Options().emit)  # or the files of a compilation could not be had
     assert "portable.sigmoid" in registry.kernels and "min" in registry.tilers and "auto" in registry.allocators
 
 

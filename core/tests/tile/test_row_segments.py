@@ -124,3 +124,19 @@ def test_the_last_call_costs_what_is_left_for_it() -> None:
             cycles = sum(lives.steps.call(one, count)[0] + CALL_CYCLES for count in trips)
             assert len(trips) == member.calls
             assert play_cycles(lives.steps, calls) == segment.cycles == pytest.approx(cycles)
+
+
+def test_a_value_over_another_one_saves_the_bytes_that_they_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without any overlay a segment takes so many bytes more, and never less."""
+    saved = 0
+    for seed in range(6):
+        lives = lives_of(seed)
+        for one in all_segments(lives):
+            assert one.way is not None
+            with monkeypatch.context() as changed:
+                changed.setattr("tilewright.tile.row_overlays.Overlays.best", lambda _: None)
+                *_, plain = _grown(lives, calls_of(lives, one), one.way, 1 << 30)
+            if plain.first == one.first:
+                assert plain.size_bytes >= one.size_bytes
+                saved += plain.size_bytes - one.size_bytes
+    assert saved > 0

@@ -12,7 +12,7 @@ from tilewright.cli.completing import offered
 from tilewright.cli.examples import examples
 from tilewright.cli.flags import model_flags
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import progress, say, send_json
+from tilewright.cli.output import demand_writable_files, progress, say, send_json, show_diagnostics
 from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import typed, unsupported_error
 from tilewright.report.table import Table
@@ -54,10 +54,12 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
     from tilewright.deployment import Deployment
     from tilewright.verification.runner_choice import ready_runner
 
+    demand_writable_files(json_target, trace_file)
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     runner = ready_runner(deployment, runner_name)
     with working(PLANNING):
         deployment.compile()
+    show_diagnostics(deployment.diagnostics, flags["strict"])
     progress(f"running one inference on {runner.name}")
     with working(RUNNING):
         result = measure(deployment, runner, timeline=trace_file is not None)

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from tilewright.cli.examples import examples
-from tilewright.cli.flags import model_flags, typed_again
+from tilewright.cli.flags import model_flags, program_typed, typed_again
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import say, send_json, show_diagnostics
+from tilewright.cli.output import demand_writable_files, say, send_json, show_diagnostics
 from tilewright.words import options_from
 
 _SHOWN = ("json_target", "layers", "front")  # parameters that change what is shown, and no plan
@@ -35,6 +35,7 @@ def command(json_target: str | None, layers: bool, front: bool, **flags: Any) ->
     from tilewright.report.front import front_table, less_memory
     from tilewright.report.text import layer_parts, summary_parts
 
+    demand_writable_files(json_target)
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     with working(PLANNING):
         deployment.compile()  # what cannot be lowered or written must not pass
@@ -51,8 +52,10 @@ def command(json_target: str | None, layers: bool, front: bool, **flags: Any) ->
     if front and (table := front_table(report)):
         say("", *table, "")
     context = click.get_current_context()
-    less = tuple(less_memory(deployment.front, typed_again(context, leave_out=(*_SHOWN, "optimize"))))
+    program = program_typed(context)
+    checked = f"{program} check {typed_again(context, leave_out=(*_SHOWN, 'optimize'))}"
+    less = tuple(less_memory(deployment.front, checked))
     if less:
         say(*less)
     again = typed_again(context, leave_out=_SHOWN)
-    say(f"FITS.   Next: tilewright compile {again} -o {deployment.prefix}")
+    say(f"FITS.   Next: {program} compile {again} -o {deployment.prefix}")

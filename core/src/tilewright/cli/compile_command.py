@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+from click.core import ParameterSource
 
 from tilewright.cli.examples import examples
 from tilewright.cli.flags import layout_flag, model_or_group_flags
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tilewright.errors import Diagnostic
     from tilewright.report.table import Part
 
+_OF_ONE_MODEL = ("name", "dump_after", "export_state", "state")  # parameters that no group can have
 STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "program")
 
 
@@ -157,15 +159,20 @@ def command(
 
 
 def _demand_what(context: click.Context, group: Path | None, flags: dict[str, Any]) -> None:
-    """Either a group, or MODEL and --target."""
+    """Either a group, without what is about one model alone, or MODEL and --target."""
     given = {parameter.name: parameter for parameter in context.command.params}
     if group is None:
         for name in ("model", "target"):
             if flags[name] is None:
                 hint = "'MODEL'" if name == "model" else None
                 raise click.MissingParameter(ctx=context, param=given[name], param_hint=hint)
-    elif flags["model"] is not None or flags["target"] is not None:
+        return
+    if flags["model"] is not None or flags["target"] is not None:
         raise click.UsageError("--group says which models and which target: leave MODEL and --target out", context)
+    for name in _OF_ONE_MODEL:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            flag = max(given[name].opts, key=len)
+            raise click.UsageError(f"{flag} is about one model: leave it out where --group writes several", context)
 
 
 def _compile_model(

@@ -13,8 +13,6 @@ from tilewright import __version__
 from tilewright.cli.examples import examples
 from tilewright.cli.output import say, send_json
 
-PACKAGES = ("onnx", "numpy", "mako", "pluggy", "click")
-
 
 @click.command("doctor", epilog=examples("doctor", "doctor --json -"))
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the findings as JSON.")
@@ -43,7 +41,7 @@ def _findings() -> dict[str, Any]:
         "tilewright": __version__,
         "python": ".".join(map(str, sys.version_info[:3])),
         "system": f"{platform.system()} {platform.machine()}",
-        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "packages": {name: importlib.metadata.version(name) for name in _needed()},
         "plugins": [
             {"package": item.package, "version": item.version, "status": item.status, "detail": item.detail}
             for item in examine_all()
@@ -52,6 +50,14 @@ def _findings() -> dict[str, Any]:
         "allocators": _allocators(),
         "runners": _runners(),
     }
+
+
+def _needed() -> list[str]:
+    """The packages that tilewright does not work without, as its metadata has them."""
+    from packaging.requirements import Requirement
+
+    found = [Requirement(line) for line in importlib.metadata.requires("tilewright") or ()]
+    return [one.name for one in found if one.marker is None or "extra" not in str(one.marker)]
 
 
 def _compilers() -> list[str]:

@@ -174,6 +174,12 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     return reduce(lambda made, flag: flag(made), reversed(flags), command)
 
 
+def program_typed(context: click.Context) -> str:
+    """`tilewright`, with the flag that stood before the command's name: without it a project's file would speak."""
+    whole = context.find_root()
+    return "tilewright --no-project" if whole.params.get("no_project") else "tilewright"
+
+
 def typed_again(context: click.Context, leave_out: Sequence[str]) -> str:
     """What the user typed after the command's name, but for the parameters in `leave_out`: ready for a shell."""
     words: list[str] = []

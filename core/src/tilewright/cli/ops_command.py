@@ -39,7 +39,7 @@ def command(target: str, form: str, json_target: str | None) -> None:
         return None
     hand_over("| " + " | ".join(header) + " |\n|---|---|---|---|")
     for cells in table[1:]:
-        hand_over("| " + " | ".join(cells) + " |")
+        hand_over("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
     return None
 
 

@@ -60,6 +60,8 @@ def read_report(file: Path) -> dict[str, Any]:
         raise _no_report("cannot read the report", str(file), error.strerror or "") from None
     except ValueError as error:
         raise _no_report("the report is no JSON", str(file), str(error)) from None
+    if isinstance(report, dict) and str(report.get("schema", "")).endswith("group-1.json"):
+        raise _of_a_group(str(file))
     if not isinstance(report, dict) or not str(report.get("schema", "")).endswith("report-1.json"):
         raise _no_report("the file is no tilewright report", str(file))
     return report
@@ -72,6 +74,12 @@ def complete(place: str) -> Iterator[None]:
         yield
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise _no_report("a report is not complete", place, f"not there, or of another kind: {error}") from error
+
+
+def _of_a_group(place: str) -> TilewrightError:
+    details = ("it has a report of each model, under `models`; a single model's is what is shown and compared",)
+    fix = ("give the report of one model: `tilewright check MODEL --target NAME --json report.json` writes it",)
+    return usage_error("TW1109", "the file is the report of a group of models", where=place, details=details, fix=fix)
 
 
 def _no_report(message: str, place: str, *details: str) -> TilewrightError:
@@ -88,7 +96,7 @@ def _markdown(report: dict[str, Any]) -> str:
     lines.append("|---:|---|---|---|---:|---:|")
     lines += [
         "| {id} | {name} | {op} | {kernel} | {macs:,} | {peak_bytes:,} |".format_map(
-            {**step, "name": shorts[step["name"]]}
+            {**step, "name": shorts[step["name"]].replace("|", r"\|")}
         )
         for step in report["steps"]
     ]

@@ -190,10 +190,12 @@ def _step(calls: Sequence[RowCall], parts: Sequence[Part], region: Region, given
     waits = any(PROGRESS in part.parameters for part in parts)
     following = next_call(order) if waits else Element(order, Name("at") + Name("call") + 2)
     one = Switch(value=following, bodies=tuple((call_part(part, {}),) for part in parts))
-    stripes, loops = calls[-1].stripes, (begun, _loops(order, len(table), one))
+    alone = len(parts) == 1 and not waits
+    again = _calls_of(parts[0], rows) if alone else _loops(order, len(table), one)
+    stripes, loops = calls[-1].stripes, (begun, again)
     early = tuple(call_part(parts[call.number], {}) for call in calls if _comes_early(call, given))
     every: tuple[Statement, ...] = waiting_calls(order, len(table), begun, one, early) if waits else loops
-    counted = Declare(type="tw_rows *const", name=ROWS.name, value=Cast("tw_rows *", Cast("void *", start)))
+    counted = Declare(type="tw_rows *const", name=ROWS.name, value=Cast("tw_rows *", start))
     body: tuple[Statement, ...] = (counted, *((stripes.each(every),) if stripes else every))
     return StepCode(
         step=calls[-1].one.step.name,
@@ -201,7 +203,7 @@ def _step(calls: Sequence[RowCall], parts: Sequence[Part], region: Region, given
         comment=_comment(calls[-1], calls, region, given),
         parameters=tuple(sorted(used((*book.bases, PROGRESS, ARRIVALS, DEPARTURES), body), key=lambda base: base.name)),
         body=body,
-        declarations=(*((stripes.text(),) if stripes else ()), _declared(order, table)),
+        declarations=(*((stripes.text(),) if stripes else ()), *(() if alone else (_declared(order, table),))),
         parts=tuple(parts),
     )
 
@@ -210,6 +212,12 @@ def _comes_early(call: RowCall, given: Lowering) -> bool:
     """Whether rows are taken before the call that reads them: those of several inputs may come in any order."""
     arriving = given.row_steps.arriving
     return len(arriving) > 1 and call.one.step.name in arriving
+
+
+def _calls_of(part: Part, rows: Rows | None) -> Statement:
+    """All calls of a step that is alone."""
+    stop, one = Number(len(rows.calls) if rows else 0), Number(1)
+    return For(variable="call", start=Number(0), stop=stop, step=one, body=(call_part(part, {}),))
 
 
 def _loops(order: Name, length: int, call: Statement) -> Statement:
@@ -234,7 +242,8 @@ def order_table(word: Sequence[Repeated]) -> Iterator[int]:
 def _declared(order: Name, table: Sequence[int]) -> str:
     lines = [", ".join(map(str, table[at : at + 24])) for at in range(0, len(table), 24)]
     body = ",\n    ".join(lines)
-    return f"static const uint8_t {order}[{len(table)}] = {{\n    {body},\n}};"
+    said = "/* The calls in their order: how many times over, how many they are, and of each its case below. */"
+    return f"{said}\nstatic const uint8_t {order}[{len(table)}] = {{\n    {body},\n}};"
 
 
 # --- comments
@@ -252,7 +261,8 @@ def _comment(call: RowCall, calls: Sequence[RowCall], region: Region, given: Low
     total = len(region.rows.calls) if region.rows else 0
     numbers = ", ".join(str(one.one.index) for one in calls)
     often = f" for each of {len(call.stripes.stripes.bounds)} stripes" if call.stripes else ""
-    line = f"steps {numbers} together, in {total} calls{often}" if final else f"by rows, in the function of step {sink}"
+    whose = f"steps {numbers} together" if len(calls) > 1 else f"step {numbers} alone"
+    line = f"{whose}, in {total} calls{often}" if final else f"by rows, in the function of step {sink}"
     return step_comment(
         call.one.index,
         len(machine.scheduled.steps),

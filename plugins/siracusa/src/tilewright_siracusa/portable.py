@@ -27,7 +27,7 @@ def portable_cycles(site: Site) -> float | None:
 def _conv(site: Site) -> float:
     windows, w, group = windows_of(site.node), site.input(1), site.node.integer("group", 1)
     taps = math.prod(windows.kernel)
-    if group == w.shape[0]:
+    if 1 < group == w.shape[0]:
         return site.output.elements * (110 + 10.0 * taps)  # 45 and 4.5 of one core alone: much code for few products
     runs = taps // windows.kernel[-1] if group == 1 and windows.dilations[-1] == 1 else taps
     return site.output.elements * (20 + 15 * runs + 4.75 * w.shape[1] * taps)

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from tilewright.api import align_up
-from tilewright.api.testing import STRICT, random_cuts, random_layouts, random_parts, run_kernel, run_tiled
+from tilewright.api.testing import (
+    STRICT,
+    every_layer,
+    random_cuts,
+    random_layouts,
+    random_parts,
+    refusal,
+    result_errors,
+    run_kernel,
+    run_tiled,
+    site_of,
+    vocabulary,
+)
 from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
@@ -45,3 +58,24 @@ def _check(tmp_path_factory: pytest.TempPathFactory) -> Check:
             assert np.array_equal(found, wanted), chosen
 
     return equal
+
+
+@pytest.fixture(name="agrees")
+def _agrees(tmp_path: Path) -> Callable[[Kernel], set[str]]:
+    """The kinds of layers, of those that every operator of the core has, that a kernel takes; it has been called for
+    them between guards, and integers were equal bit for bit, floats inside the error model."""
+
+    def run(kernel: Kernel) -> set[str]:
+        taken = set()
+        for sample in every_layer():
+            operator = vocabulary()[sample.op]
+            site = site_of(operator, sample.inputs, sample.attributes, sample.constants)
+            if sample.op == kernel.op and refusal(kernel, site) is None:
+                layer = layer_of(operator, kernel, site)
+                layouts = {**layer.preferred, **layer.required}
+                found = run_kernel(operator, kernel, site, sample.inputs, folder=tmp_path, layouts=layouts, flags=UBSAN)
+                assert result_errors(operator, site, sample.inputs, found) == [], sample.name
+                taken.add(sample.kind)
+        return taken
+
+    return run

@@ -1,0 +1,36 @@
+"""The made-up cluster is a sound platform: two ways through the scratchpad, costs that grow, a room that can change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tilewright.testing.cluster import CLUSTER, MAX_COPY_BYTES, RUNTIME_BYTES, cluster, copy_cycles, copy_path
+
+
+def test_values_live_in_one_memory_and_are_computed_in_another() -> None:
+    names = [memory.name for memory in CLUSTER.memories]
+    assert {CLUSTER.home, CLUSTER.near} <= set(names) and CLUSTER.home != CLUSTER.near
+    ways = {(path.source, path.target) for path in CLUSTER.copies}
+    assert {(CLUSTER.home, CLUSTER.near), (CLUSTER.near, CLUSTER.home), ("flash", CLUSTER.near)} == ways
+    assert CLUSTER.runtime_bytes == {CLUSTER.near: RUNTIME_BYTES}
+
+
+@given(size=st.integers(1, MAX_COPY_BYTES - 8), rows=st.integers(1, 500))
+def test_a_copy_of_more_bytes_or_rows_is_not_faster(size: int, rows: int) -> None:
+    assert 45 < copy_cycles(size, rows) <= copy_cycles(size + 8, rows) - 1
+    assert copy_cycles(size, rows) <= copy_cycles(size, rows + 1)
+    assert copy_path("a", "b").cycles(size, rows) == copy_cycles(size, rows)
+
+
+@pytest.mark.parametrize("size", [1024, 1 << 20])
+def test_another_scratchpad_changes_nothing_else(size: int) -> None:
+    other = cluster(size)
+    assert other.memory(CLUSTER.near).size_bytes == size
+    assert replace(other, memories=CLUSTER.memories) == CLUSTER
+    assert [memory for memory in other.memories if memory.name != CLUSTER.near] == [
+        memory for memory in CLUSTER.memories if memory.name != CLUSTER.near
+    ]

@@ -1,0 +1,17 @@
+"""Pools of bytes on the cluster: windows that overhang, whole images, and that they are right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tilewright.api.kernel import Kernel
+from tilewright_siracusa.kernels.pools import KERNELS
+
+ACCEPTED = {"siracusa.qaverage_pool": {"ceil", "global"}, "siracusa.max_pool": {"bytes"}}
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_layers_that_are_taken_agree_with_the_reference(kernel: Kernel, agrees: Callable[[Kernel], set[str]]) -> None:
+    assert agrees(kernel) == ACCEPTED[kernel.name]
