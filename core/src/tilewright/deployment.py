@@ -335,7 +335,8 @@ class Deployment:
     @property
     def _pins(self) -> Decisions:
         """What was asked for before the graph is bound."""
-        demand_ends(self.options.io_of, (*self.inputs, *self.outputs))
+        kept = {name for state in self.states for name in (state.input, state.output)}
+        demand_ends(self.options.io_of, (*self.inputs, *self.outputs), kept)
         flags = Decisions(
             io=ends_of(self.options, self.inputs, self.outputs),
             state={state.input: state.output for state in self.states},
