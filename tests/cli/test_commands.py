@@ -267,6 +267,46 @@ def test_a_state_continues_to_the_same_files(tilewright: Run, int8: Path, tmp_pa
         assert path.read_bytes() == (second / path.name).read_bytes(), path.name
 
 
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--io", "user"), "--io image=user: it has pool"),
+        (("--io", "scores=user"), "--io scores=user: it has pool"),
+        (("--pool", "fast:4K"), "--pool fast:4096: it has no such memory"),
+    ],
+)
+def test_a_plan_that_was_saved_is_not_given_other_ends_or_pools(
+    tilewright: Run, int8: Path, tmp_path: Path, flags: tuple[str, ...], said: str
+) -> None:
+    common = ("compile", int8, "-t", "generic", "-q", "-o", tmp_path / "out")
+    assert tilewright(*common, "--export-state", f"allocated={tmp_path / 'plan'}").code == 0
+    finished = tilewright(*common, "--import-state", tmp_path / "plan", *flags)
+    assert finished.code == 2
+    assert "error[TW1223]" in finished.err
+    assert said in finished.err
+
+
+def test_flags_that_a_saved_plan_has_answered_are_named(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    common = ("compile", int8, "-t", "generic", "-q", "-o", tmp_path / "out")
+    late, early = tmp_path / "plan", tmp_path / "rewritten"
+    exports = ("--export-state", f"allocated={late}", "--export-state", f"rewritten={early}")
+    assert tilewright(*common, "--io", "user", *exports).code == 0
+    flags = ("--io", "user", "--optimize", "ram", "--pin", "conv1=ram")
+    finished = tilewright(*common, "--import-state", late, *flags)
+    assert finished.code == 0, finished.err
+    assert "note[TW1227]" in finished.err
+    assert "--optimize, --pin" in finished.err
+    assert "TW1227" not in tilewright(*common, "--import-state", early, *flags).err
+
+
+def test_a_saved_plan_of_a_model_that_is_not_there(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    common = ("-t", "generic", "-q", "-o", tmp_path / "out")
+    assert tilewright("compile", int8, *common, "--export-state", f"allocated={tmp_path / 'plan'}").code == 0
+    finished = tilewright("compile", tmp_path / "nowhere.onnx", *common, "--import-state", tmp_path / "plan")
+    assert finished.code == 3
+    assert "error[TW1201]" in finished.err
+
+
 def test_a_pinned_decision_is_kept(tilewright: Run, float32: Path, tmp_path: Path) -> None:
     (tmp_path / "pins.json").write_text('{"offsets": {"image": 4096}}', encoding="utf-8")
     finished = tilewright("check", float32, "-t", "generic", "--pin", tmp_path / "pins.json", "--json", "-")

@@ -45,7 +45,7 @@ def pinned_memories(
 
 
 def demand_ends(named: Iterable[str], ends: Sequence[str], kept: Collection[str] = ()) -> None:
-    """Every name is a graph input or output that is not `kept` as state. TilewrightError TW1113 (exit 2) for the first."""
+    """Every name is a graph input or output that is not `kept` as state. TilewrightError TW1113 (exit 2)."""
     for name in named:
         if name in kept:
             raise usage_error(
