@@ -101,6 +101,14 @@ def test_compile_writes_for_the_build_systems_named(tilewright: Run, int8: Path,
     assert "CMakeLists.txt" not in written
 
 
+def test_a_projects_target_is_none_of_a_group(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    (tmp_path / "app.toml").write_text(f'target = "generic"\n[models]\na = "{int8}"\n', encoding="utf-8")
+    (tmp_path / "tilewright.toml").write_text('target = "cortex-m4"\nname = "net"\n', encoding="utf-8")
+    finished = tilewright("compile", "--group", "app.toml", "-o", "app", "-q", cwd=tmp_path)
+    assert finished.code == 0, finished.err
+    assert 'A_TARGET "generic"' in (tmp_path / "app" / "a" / "a.h").read_text()
+
+
 def test_a_group_is_written_for_cmake(tilewright: Run, tmp_path: Path) -> None:
     finished = tilewright("compile", "--group", tmp_path / "none.toml", "-o", tmp_path / "out", "--emit", "make")
     assert finished.code == 2
