@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from tilewright.cli.examples import examples
-from tilewright.cli.flags import model_flags, typed_again
+from tilewright.cli.flags import model_flags, program, typed_again
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import say, send_json, show_diagnostics
 from tilewright.words import options_from
@@ -51,8 +51,9 @@ def command(json_target: str | None, layers: bool, front: bool, **flags: Any) ->
     if front and (table := front_table(report)):
         say("", *table, "")
     context = click.get_current_context()
-    less = tuple(less_memory(deployment.front, typed_again(context, leave_out=(*_SHOWN, "optimize"))))
+    again = typed_again(context, leave_out=(*_SHOWN, "optimize"))
+    less = tuple(less_memory(deployment.front, again, program(context)))
     if less:
         say(*less)
     again = typed_again(context, leave_out=_SHOWN)
-    say(f"FITS.   Next: tilewright compile {again} -o {deployment.prefix}")
+    say(f"FITS.   Next: {program(context)} compile {again} -o {deployment.prefix}")

@@ -174,6 +174,12 @@ def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     return reduce(lambda made, flag: flag(made), reversed(flags), command)
 
 
+def program(context: click.Context) -> str:
+    """`tilewright`, with the flag that was typed before the command: without it the project's file counts again."""
+    above = context.parent
+    return "tilewright --no-project" if above is not None and above.params.get("no_project") else "tilewright"
+
+
 def typed_again(context: click.Context, leave_out: Sequence[str]) -> str:
     """What the user typed after the command's name, but for the parameters in `leave_out`: ready for a shell."""
     words: list[str] = []

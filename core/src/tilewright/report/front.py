@@ -48,8 +48,10 @@ def told(point: Mapping[str, Any]) -> str:
     return "this plan" if point["chosen"] else point["flags"] or "limits of several memories"
 
 
-def less_memory(points: Sequence[FrontPoint], typed: str) -> Iterator[str]:
-    """What a check says where less memory is to be had: bytes and cycles, then what to type. `typed` is what was."""
+def less_memory(points: Sequence[FrontPoint], typed: str, program: str = "tilewright") -> Iterator[str]:
+    """What a check says where less memory is to be had: bytes and cycles, then what to type. `typed` is what was,
+    behind the command of `program`.
+    """
     plan = next(one for one in points if one.chosen)
     less = [one for one in points if one.ram_bytes <= _WORTH_SAYING * plan.ram_bytes]
     named = [one for one in less if one.flags.startswith("--optimize")]
@@ -57,4 +59,4 @@ def less_memory(points: Sequence[FrontPoint], typed: str) -> Iterator[str]:
         return
     ways = [f"{one.ram_bytes:,} B at {100 * ((1 + one.slowdown) / (1 + plan.slowdown) - 1):+.1f} %" for one in named]
     yield f"fits in {plan.ram_bytes:,} B; row by row in {', '.join(ways)} cycles (estimate):"
-    yield from (f"  tilewright check {typed} {one.flags}" for one in named)
+    yield from (f"  {program} check {typed} {one.flags}" for one in named)
