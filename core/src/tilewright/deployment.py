@@ -329,7 +329,7 @@ class Deployment:
         from tilewright.validate.reference import run
         from tilewright.validate.vectors import random_vectors
 
-        (drawn,) = random_vectors(self.inputs, 1, self.options.seed)
+        (drawn,) = random_vectors(self.inputs, 1, self.options.seed, self.graph)
         values = run(self.graph, {**drawn.inputs, **beginnings(self.states)}, self.registry.operators)
         return (Vector(inputs=drawn.inputs, outputs={name: values[name] for name in self.outputs}),)
 
