@@ -112,7 +112,7 @@ def _index_limits(graph: Graph) -> dict[str, tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
     for node in graph.nodes:
         if node.op == "Gather" and node.inputs[1] in graph.inputs:
-            extent = graph.tensors[node.inputs[0]].shape[node.integer("axis")]
+            extent = max(1, graph.tensors[node.inputs[0]].shape[node.integer("axis")])
             known = found.get(node.inputs[1], (-extent, extent - 1))
             found[node.inputs[1]] = max(known[0], -extent), min(known[1], extent - 1)
     return found
