@@ -238,6 +238,9 @@ TOML = (
     group(GROUP.replace('"net.onnx"', '{ file = "net.onnx", pins = {} }'), "pins"),
 )
 OUTPUTS = (
+    wrong(
+        "compile net.onnx -t generic -o out --code-pass profile:tiles=yes --code-pass profile", "TW1101", says="twice"
+    ),
     wrong("compile net.onnx -t generic -o net.onnx", "TW1107", says="is a file"),
     wrong("compile net.onnx -t generic -o net.onnx/out", "TW1107", says="is a file"),
     wrong("compile net.onnx -t generic -o out --json .", "TW1107", says="folder"),
@@ -276,6 +279,7 @@ OUTPUTS = (
     wrong("bench net.onnx -t generic", "TW7011", 4, "counts"),
     wrong("report nowhere.json", "TW1109", says="No such file"),
     wrong("report net.onnx", "TW1109", says="no JSON"),
+    wrong("report r.json", "TW1109", says="of a group", r_json='{"schema": "x/group-1.json", "models": {"a": {}}}'),
     wrong("report r.json", "TW1109", r_json='{"schema": "report-1.json"}'),
     wrong("report net.json --format pdf", "TW1100", says="svg"),
     wrong("diff net.json", "TW1100", says="NEW"),

@@ -60,6 +60,14 @@ def read_report(file: Path) -> dict[str, Any]:
         raise _no_report("cannot read the report", str(file), error.strerror or "") from None
     except ValueError as error:
         raise _no_report("the report is no JSON", str(file), str(error)) from None
+    if isinstance(report, dict) and str(report.get("schema", "")).endswith("group-1.json"):
+        raise usage_error(
+            "TW1109",
+            "the report is of a group of networks, and one network's is needed",
+            where=str(file),
+            details=(f"it has those of {', '.join(report.get('models', {}))}, in its table `models`",),
+            fix=("write the one of a network to a file of its own",),
+        )
     if not isinstance(report, dict) or not str(report.get("schema", "")).endswith("report-1.json"):
         raise _no_report("the file is no tilewright report", str(file))
     return report
