@@ -101,6 +101,14 @@ def test_compile_writes_for_the_build_systems_named(tilewright: Run, int8: Path,
     assert "CMakeLists.txt" not in written
 
 
+def test_a_projects_target_is_none_of_a_group(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    (tmp_path / "app.toml").write_text(f'target = "generic"\n[models]\na = "{int8}"\n', encoding="utf-8")
+    (tmp_path / "tilewright.toml").write_text('target = "cortex-m4"\nname = "net"\n', encoding="utf-8")
+    finished = tilewright("compile", "--group", "app.toml", "-o", "app", "-q", cwd=tmp_path)
+    assert finished.code == 0, finished.err
+    assert 'A_TARGET "generic"' in (tmp_path / "app" / "a" / "a.h").read_text()
+
+
 def test_a_group_is_written_for_cmake(tilewright: Run, tmp_path: Path) -> None:
     finished = tilewright("compile", "--group", tmp_path / "none.toml", "-o", tmp_path / "out", "--emit", "make")
     assert finished.code == 2
@@ -265,6 +273,46 @@ def test_a_state_continues_to_the_same_files(tilewright: Run, int8: Path, tmp_pa
     assert finished.code == 0, finished.err
     for path in first.glob("*.[chS]"):
         assert path.read_bytes() == (second / path.name).read_bytes(), path.name
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--io", "user"), "--io image=user: it has pool"),
+        (("--io", "scores=user"), "--io scores=user: it has pool"),
+        (("--pool", "fast:4K"), "--pool fast:4096: it has no such memory"),
+    ],
+)
+def test_a_plan_that_was_saved_is_not_given_other_ends_or_pools(
+    tilewright: Run, int8: Path, tmp_path: Path, flags: tuple[str, ...], said: str
+) -> None:
+    common = ("compile", int8, "-t", "generic", "-q", "-o", tmp_path / "out")
+    assert tilewright(*common, "--export-state", f"allocated={tmp_path / 'plan'}").code == 0
+    finished = tilewright(*common, "--import-state", tmp_path / "plan", *flags)
+    assert finished.code == 2
+    assert "error[TW1223]" in finished.err
+    assert said in finished.err
+
+
+def test_flags_that_a_saved_plan_has_answered_are_named(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    common = ("compile", int8, "-t", "generic", "-q", "-o", tmp_path / "out")
+    late, early = tmp_path / "plan", tmp_path / "rewritten"
+    exports = ("--export-state", f"allocated={late}", "--export-state", f"rewritten={early}")
+    assert tilewright(*common, "--io", "user", *exports).code == 0
+    flags = ("--io", "user", "--optimize", "ram", "--pin", "conv1=ram")
+    finished = tilewright(*common, "--import-state", late, *flags)
+    assert finished.code == 0, finished.err
+    assert "note[TW1227]" in finished.err
+    assert "--optimize, --pin" in finished.err
+    assert "TW1227" not in tilewright(*common, "--import-state", early, *flags).err
+
+
+def test_a_saved_plan_of_a_model_that_is_not_there(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    common = ("-t", "generic", "-q", "-o", tmp_path / "out")
+    assert tilewright("compile", int8, *common, "--export-state", f"allocated={tmp_path / 'plan'}").code == 0
+    finished = tilewright("compile", tmp_path / "nowhere.onnx", *common, "--import-state", tmp_path / "plan")
+    assert finished.code == 3
+    assert "error[TW1201]" in finished.err
 
 
 def test_a_pinned_decision_is_kept(tilewright: Run, float32: Path, tmp_path: Path) -> None:

@@ -96,6 +96,7 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW1101": (
         "check dyn.onnx -t generic --dim N=one",
         f"{RIGHT} --io users",
+        "validate net.onnx -t generic --sets 1 --place-io users",
         "plan p.csv --plot 'my plan.png'",
         "plan p.csv --capacity ram=64",
     ),
@@ -111,7 +112,8 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     ),
     "TW1115": (f"{RIGHT} --pool sram:64K --pool sram:32K",),
     "TW1116": (f"{RIGHT} --pin w=ram",),
-    "TW1122": (f"{RIGHT} --io y=push", f"{RIGHT} --io x=pull", "check net.onnx -t siracusa --io push"),
+    "TW1122": ("validate net.onnx -t generic --sets 1 --place-io y=push",
+               f"{RIGHT} --io y=push", f"{RIGHT} --io x=pull", "check net.onnx -t siracusa --io push"),
     "TW1130": ("check net.onnx -t generic",),
     "TW1203": (f"{RIGHT} --limit nodes=1",),
     "TW1205": ("check dyn.onnx -t generic", "check names.onnx -t generic"),
@@ -122,8 +124,12 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW1410": ("compile --group nowhere.toml -o out",),
     "TW2001": ("check doubles.onnx -t generic",),
     "TW2101": ("check strange.onnx -t generic", "check late.onnx -t generic"),
-    "TW5001": (f"{RIGHT} --memory ram=500", f"{RIGHT} --memory flash=1 --memory ram=100"),
-    "TW5002": (f"{RIGHT} --pin x=ram --io user",),
+    "TW5001": (f"{RIGHT} --memory ram=500", f"{RIGHT} --memory ram=500 --pin x=ram",
+               "validate net.onnx -t generic --sets 1 --memory ram=500", f"{RIGHT} --memory flash=1 --memory ram=100"),
+    "TW5002": (
+        f"{RIGHT} --pin x=ram --io user",
+        "validate net.onnx -t generic --sets 1 --pin x=ram --place-io user",
+    ),
     "TW5020": ("compile views.onnx -t generic -o out --io user",),
     "TW5022": ("plan nowhere.csv",),
     "TW5034": ("check net.onnx -t siracusa --memory l1=1M",),
@@ -146,7 +152,7 @@ ENVIRONMENT = {"TW7001": {"CC": "no-such-cc"}, "TW8002": {"TILEWRIGHT_BLOCK": "t
 PROJECT = {"TW1130": 'colour = "red"\n'}  # tilewright.toml
 # What a step leaves of the environment and the line: it is taken where the mistake has been undone.
 INSTEAD = {
-    "TW1004": ("--name",), "TW1101": ("--io", "--plot", "--capacity"), "TW1111": ("--code-pass",),
+    "TW1004": ("--name",), "TW1101": ("--io", "--place-io", "--plot", "--capacity"), "TW1111": ("--code-pass",),
     "TW1112": ("--code-pass",), "TW1116": ("--pin",), "TW6001": ("--io",), "TW7006": ("--on",),
     "TW8041": ("-t",), "TW5002": (),
 }  # fmt: skip
@@ -295,6 +301,14 @@ def _beginning(text: ast.Constant | ast.JoinedStr) -> str:
 
 def test_every_code_with_a_step_to_type_has_a_case() -> None:
     assert codes_with_steps() == set(CASES) | set(ONLY_WHEN_BROKEN)
+
+
+def test_without_the_projects_file_the_next_command_is_without_it_too(here: Path, typed: Any) -> None:
+    (here / "tilewright.toml").write_text('io = "user"\n', encoding="utf-8")
+    done = typed("--no-project check net.onnx -t generic")
+    following = done.out.rstrip().split("Next: tilewright ")[1]
+    assert following.startswith("--no-project compile ")
+    assert "tilewright.toml" not in typed(following).err
 
 
 @pytest.mark.parametrize("name", ["my net (1).onnx", "it's.onnx", "$HOME;ls.onnx"])

@@ -227,12 +227,20 @@ TOML = (
     group(GROUP.replace('"net.onnx"', "3"), "models.a"),
     group('concurrent = [["a", "b"]]\n' + GROUP, "'b'"),
     group('concurrent = ["a"]\n' + GROUP, "list of lists"),
+    wrong(
+        "compile --group g.toml -o out --name x --dump-after tiled", "TW1100", says="--name, --dump-after", g_toml=GROUP
+    ),
+    wrong("compile --group g.toml -o out --export-state tiled=d", "TW1100", says="--export-state", g_toml=GROUP),
+    wrong("compile --group g.toml -o out --import-state d", "TW1100", says="--import-state", g_toml=GROUP),
     group('colour = "red"\n' + GROUP, "colour"),
     group(GROUP.replace("generic", "genric"), "did you mean 'generic'?", "TW8001", 8),
     group(GROUP.replace('"net.onnx"', '{ file = "net.onnx", io = { x = "mine" } }'), "pool or user"),
     group(GROUP.replace('"net.onnx"', '{ file = "net.onnx", pins = {} }'), "pins"),
 )
 OUTPUTS = (
+    wrong(
+        "compile net.onnx -t generic -o out --code-pass profile:tiles=yes --code-pass profile", "TW1101", says="twice"
+    ),
     wrong("compile net.onnx -t generic -o net.onnx", "TW1107", says="is a file"),
     wrong("compile net.onnx -t generic -o net.onnx/out", "TW1107", says="is a file"),
     wrong("compile net.onnx -t generic -o out --json .", "TW1107", says="folder"),
@@ -247,6 +255,17 @@ OUTPUTS = (
     wrong("compile net.onnx -t generic -o out --export-state tile=d", "TW1101", says="STAGE is one of"),
     wrong("compile net.onnx -t generic -o out --export-state tiled=net.onnx", "TW1107", says="is a file"),
     wrong("compile net.onnx -t generic -o out --import-state nowhere", "TW1220", 3),
+    wrong(
+        "compile net.onnx -t generic -o out --export-state tiled=a --export-state tiled=b",
+        "TW1101",
+        says="stage is given twice",
+    ),
+    wrong(
+        "compile net.onnx -t generic -o out --export-state tiled=a --export-state bound=a",
+        "TW1101",
+        says="folder is given twice",
+    ),
+    wrong("compile net.onnx -t generic -o out --selftest --const-format bin", "TW1101", says="exclude each other"),
     wrong("compile net.onnx -t generic -o out --import-state net.onnx", "TW1220", 3),
     wrong("validate net.onnx -t generic --sets 0", "TW1100", says="0"),
     wrong("validate net.onnx -t generic --on hosst", "TW8001", 8, "did you mean 'host'?"),
@@ -260,6 +279,7 @@ OUTPUTS = (
     wrong("bench net.onnx -t generic", "TW7011", 4, "counts"),
     wrong("report nowhere.json", "TW1109", says="No such file"),
     wrong("report net.onnx", "TW1109", says="no JSON"),
+    wrong("report r.json", "TW1109", says="of a group", r_json='{"schema": "x/group-1.json", "models": {"a": {}}}'),
     wrong("report r.json", "TW1109", r_json='{"schema": "report-1.json"}'),
     wrong("report net.json --format pdf", "TW1100", says="svg"),
     wrong("diff net.json", "TW1100", says="NEW"),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes, soft_limit_warnings
-from tilewright.config.continued import bound_of, demand_same_border, demand_same_target
+from tilewright.config.continued import bound_of, decided_already, demand_model, demand_same, demand_same_border
 from tilewright.config.copied_constants import copied_constants
 from tilewright.config.io_rows import demand_one_memory, ends_of, passing
 from tilewright.config.io_types import border_types
@@ -302,18 +302,19 @@ class Deployment:
         """
         from tilewright.snapshot.saved_stage import read_stage
 
+        demand_model(self.model)
         value = read_stage(folder, self.registry)
         if isinstance(value, Decisions):
             pinned = replace(self.options, pins=self.options.pins.pinned_by(value))
             return Deployment(self.model, self.target, pinned, self._registry)
         continued = Deployment(self.model, self.target, self.options, self._registry)
+        continued._from_observers.extend(decided_already(value, self.options))
         if isinstance(value, Graph):
             demand_same_border(value, self.options)
             continued._given = {Graph: value}
             return continued
         bound = bound_of(value)
-        demand_same_target(bound.platform, self.target, self.options)
-        demand_same_border(bound.graph, self.options)
+        demand_same(value, bound, self.target, self.options)
         continued._given = {type(value): value, Bound: bound, Graph: bound.graph}
         return continued
 
@@ -330,14 +331,15 @@ class Deployment:
         from tilewright.validate.reference import run
         from tilewright.validate.vectors import random_vectors
 
-        (drawn,) = random_vectors(self.inputs, 1, self.options.seed)
+        (drawn,) = random_vectors(self.inputs, 1, self.options.seed, self.graph)
         values = run(self.graph, {**drawn.inputs, **beginnings(self.states)}, self.registry.operators)
         return (Vector(inputs=drawn.inputs, outputs={name: values[name] for name in self.outputs}),)
 
     @property
     def _pins(self) -> Decisions:
         """What was asked for before the graph is bound."""
-        demand_ends(self.options.io_of, (*self.inputs, *self.outputs))
+        kept = {name for state in self.states for name in (state.input, state.output)}
+        demand_ends(self.options.io_of, (*self.inputs, *self.outputs), kept)
         flags = Decisions(
             io=ends_of(self.options, self.inputs, self.outputs),
             state={state.input: state.output for state in self.states},

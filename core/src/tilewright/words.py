@@ -49,7 +49,7 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         groups=flags["groups"],
         optimize=flags["optimize"],
         recompute=flags["recompute"],
-        code_passes=dict(_code_pass(text) for text in flags["code_passes"]),
+        code_passes=_code_passes(flags["code_passes"]),
         effort=flags["effort"],
         seed=flags["seed"],
         clock_hz=_clock(flags["clock"], described),
@@ -194,6 +194,19 @@ def _pairs(flag: str, texts: Sequence[str]) -> list[tuple[str, str]]:
             )
         pairs.append((name, value))
     return pairs
+
+
+def _code_passes(texts: Sequence[str]) -> dict[str, dict[str, str]]:
+    """By name. TilewrightError TW1101 (exit 2) where one is asked for twice with other settings."""
+    asked: dict[str, dict[str, str]] = {}
+    for name, settings in map(_code_pass, texts):
+        if asked.setdefault(name, settings) != settings:
+            raise usage_error(
+                "TW1101",
+                f"'--code-pass {name}' is given twice, with other settings",
+                fix=("write all settings of a pass once: --code-pass NAME:KEY=VALUE,KEY=VALUE",),
+            )
+    return asked
 
 
 def _code_pass(text: str) -> tuple[str, dict[str, str]]:

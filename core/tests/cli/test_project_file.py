@@ -53,6 +53,12 @@ def test_keys_are_long_names_of_flags(tmp_path: Path, file: str, head: str, caps
     assert "sets" in defaults(tmp_path, "validate")
 
 
+def test_where_ends_live_is_said_once_for_all_commands(tmp_path: Path) -> None:
+    (tmp_path / "tilewright.toml").write_text("io = { x = 'user' }\n[validate]\nsets = 3\n")
+    assert defaults(tmp_path) == {"io": ["x=user"]}
+    assert defaults(tmp_path, "validate") == {"io": ["x=user"], "sets": 3}  # its --place-io, not its file of vectors
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tilewright.config.continued import demand_same_border, demand_same_target
+from tilewright.config.continued import (
+    decided_already,
+    demand_model,
+    demand_same_border,
+    demand_same_pools,
+    demand_same_target,
+)
+from tilewright.config.memory_pools import PoolSpec
 from tilewright.config.options import Options
 from tilewright.errors import TilewrightError
 from tilewright.ir.dtypes import DType
@@ -37,3 +46,24 @@ def test_its_inputs_and_outputs_keep_their_types() -> None:
     with pytest.raises(TilewrightError, match="TW1223") as caught:
         demand_same_border(GRAPH, Options(io_type_of={"y": "int8"}))
     assert caught.value.details == ("--io-type: 'y' is f32",)
+
+
+def test_pools_of_other_names_or_sizes_are_refused() -> None:
+    demand_same_pools(SAVED, Options(pools=(PoolSpec(name="ram"),)))
+    demand_same_pools(SAVED, Options(pools=(PoolSpec(name="ram", size_bytes=64),)))
+    with pytest.raises(TilewrightError, match="TW1223") as caught:
+        demand_same_pools(SAVED, Options(pools=(PoolSpec(name="ram", size_bytes=32), PoolSpec(name="fast"))))
+    assert caught.value.details == ("--pool ram:32: it has 64", "--pool fast: it has no such memory")
+
+
+def test_what_a_graph_has_decided_is_named_and_nothing_else() -> None:
+    assert not tuple(decided_already(GRAPH, Options(optimize="ram", memory_pins=(("x", "ram"),))))
+    (note,) = decided_already(GRAPH, Options(dims={"N": 1}, bind={"x": "0"}, optimize="ram"))
+    assert (note.code, note.severity) == ("TW1227", "note")
+    assert note.message.endswith("--dim, --bind")
+
+
+def test_a_state_of_a_model_that_is_not_there(tmp_path: Path) -> None:
+    demand_model(b"")
+    with pytest.raises(TilewrightError, match="TW1201"):
+        demand_model(tmp_path / "nowhere.onnx")

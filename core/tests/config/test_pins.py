@@ -123,5 +123,7 @@ def test_without_the_file_the_graph_has_names_too() -> None:
 
 def test_ends_have_names() -> None:
     demand_ends(["x"], ("x", "y"))
+    with pytest.raises(TilewrightError, match="'h' is state"):
+        demand_ends({"h": "user"}, ("x", "y"), kept=("h",))
     with pytest.raises(TilewrightError, match="TW1113"):
         demand_ends(["z"], ("x", "y"))

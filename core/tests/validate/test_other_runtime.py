@@ -48,3 +48,4 @@ def test_a_model_that_it_cannot_run() -> None:
         values_from("onnx-reference", model.SerializeToString(), (), [{"x": X}])
     assert caught.value.code == "TW7032"
     assert caught.value.details
+    assert caught.value.fix[0].endswith("--against onnxruntime")

@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.errors import TilewrightError
 from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Tensor
+from tilewright.ir.graph import Graph, Node, Tensor
 from tilewright.validate.vectors import random_vectors, read_vectors
 
 X = Tensor(name="x:0", dtype=DType.I8, shape=(1, 4))
@@ -58,6 +58,21 @@ def test_random_integers_reach_both_ends() -> None:
     many = Tensor(name="m", dtype=DType.I8, shape=(10_000,))
     (drawn,) = random_vectors({"m": many}, 1, 0)
     assert (drawn.inputs["m"].min(), drawn.inputs["m"].max()) == (-128, 127)
+
+
+def test_random_indices_are_there() -> None:
+    table, indices = Tensor(name="w", dtype=DType.F32, shape=(2, 3)), Tensor(name="i", dtype=DType.I64, shape=(999,))
+    node = Node(name="n", op="Gather", inputs=("w", "i"), outputs=("y",), attributes={"axis": 1})
+    graph = Graph(
+        name="g",
+        inputs=("i",),
+        outputs=("y",),
+        nodes=(node,),
+        tensors={"w": table, "i": indices, "y": Tensor(name="y", dtype=DType.F32, shape=(2, 999))},
+        constants={},
+    )
+    (drawn,) = random_vectors({"i": indices}, 1, 0, graph)
+    assert sorted(set(drawn.inputs["i"].tolist())) == [-3, -2, -1, 0, 1, 2]
 
 
 @pytest.mark.parametrize("dtype", [DType.F32, DType.I8, DType.U8, DType.I64, DType.BOOL])

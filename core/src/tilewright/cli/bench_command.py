@@ -85,7 +85,7 @@ def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -
     from tilewright.snapshot.atomic_folder import temporary_folder
     from tilewright.validate.vectors import random_vectors
 
-    (drawn,) = random_vectors(deployment.inputs, 1, deployment.options.seed)
+    (drawn,) = random_vectors(deployment.inputs, 1, deployment.options.seed, deployment.graph)
     job = Job(
         artifact=deployment.artifact,
         plan=deployment.allocated,

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     from tilewright.errors import Diagnostic
     from tilewright.report.table import Part
 
-_OF_ONE_MODEL = ("name", "dump_after", "export_state", "state")  # parameters that no group can have
+_OF_ONE = {  # parameters that mean nothing for several models: their prefixes are in the group's file
+    "name": "--name",
+    "dump_after": "--dump-after",
+    "export_state": "--export-state",
+    "state": "--import-state",
+}
 STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "program")
 
 
@@ -167,12 +172,12 @@ def _demand_what(context: click.Context, group: Path | None, flags: dict[str, An
                 hint = "'MODEL'" if name == "model" else None
                 raise click.MissingParameter(ctx=context, param=given[name], param_hint=hint)
         return
-    if flags["model"] is not None or flags["target"] is not None:
+    typed = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if typed & {"model", "target"}:  # a project's own target is for its single models
         raise click.UsageError("--group says which models and which target: leave MODEL and --target out", context)
-    for name in _OF_ONE_MODEL:
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            flag = max(given[name].opts, key=len)
-            raise click.UsageError(f"{flag} is about one model: leave it out where --group writes several", context)
+    single = [flag for name, flag in _OF_ONE.items() if name in typed]
+    if single:
+        raise click.UsageError(f"{', '.join(single)}: of one model, not of --group: leave it out", context)
 
 
 def _compile_model(
@@ -243,8 +248,8 @@ def _text_of(deployment: Deployment, stage: str) -> str:
 
 
 def _exports(requests: tuple[str, ...]) -> dict[str, Path]:
-    """Stage -> folder."""
-    exports = {}
+    """Stage -> folder. TilewrightError TW1101 (exit 2) where one of both is given twice."""
+    exports: dict[str, Path] = {}
     for request in requests:
         stage, equals, target = request.partition("=")
         if not equals or not target or stage not in STAGES[1:-1]:
@@ -254,5 +259,13 @@ def _exports(requests: tuple[str, ...]) -> dict[str, Path]:
                 details=(f"STAGE is one of {', '.join(STAGES[1:-1])}",),
                 fix=("write it as --export-state STAGE=FOLDER",),
             )
-        exports[stage] = Path(target)
+        folder = Path(target)
+        if stage in exports or folder in exports.values():
+            raise usage_error(
+                "TW1101",
+                f"'--export-state {request}': this {'stage' if stage in exports else 'folder'} is given twice",
+                details=("a folder holds one stage, and a stage is saved once",),
+                fix=("write one --export-state STAGE=FOLDER for each, with a folder of its own",),
+            )
+        exports[stage] = folder
     return exports

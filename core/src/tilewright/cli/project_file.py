@@ -21,6 +21,7 @@ from tilewright.cli.output import progress
 from tilewright.errors import TilewrightError, typed, usage_error
 
 FILE = "tilewright.toml"
+_NAMED_OTHERWISE = {("validate", "io"): "place-io"}  # command, flag of other commands -> the same flag there
 
 
 def project_defaults(context: click.Context, group: click.Group, name: str, folder: Path) -> Mapping[str, Any]:
@@ -38,6 +39,7 @@ def project_defaults(context: click.Context, group: click.Group, name: str, fold
         raise _refused(file, f"'{name}' is a command: its flags are a table, [{name}]")
     flags = {key: value for key, value in table.items() if key not in commands}
     known = _parameters(command)
+    flags = {_NAMED_OTHERWISE.get((name, key), key): value for key, value in flags.items()}
     if any(key not in known for key in flags):
         every = [one for other in commands if (one := group.get_command(context, other)) is not None]
         _demand_known(flags, {flag for one in every for flag in _parameters(one)}, file)

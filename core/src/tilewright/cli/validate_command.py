@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -15,9 +18,11 @@ from tilewright.cli.flags import layout_flag, model_flags
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
 from tilewright.cli.running import trace_flag, write_trace
-from tilewright.errors import typed, usage_error
+from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.ir.decisions import Whose
 from tilewright.words import options_from
+
+_IO = re.compile(r"(?<![\w-])--io ")
 
 
 def _vectors_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
@@ -31,6 +36,19 @@ def _vectors_file(context: click.Context, parameter: click.Parameter, value: Pat
         details=("where inputs and outputs live is --place-io of `validate`, as --io is of `compile`",),
         fix=(typed("--place-io", str(value), gives="instead of --io"),),
     )
+
+
+@contextmanager
+def _place_io() -> Iterator[None]:
+    """What is said of `--io`, which is --place-io of this command, with the name that can be typed here."""
+    try:
+        yield
+    except TilewrightError as error:
+        if error.code == "TW6001":  # about the file of --io
+            raise
+        message, *fix = (_IO.sub("--place-io ", text) for text in (error.message, *error.fix))
+        details = tuple(_IO.sub("--place-io ", text) for text in error.details)
+        raise replace(error, message=message, details=details, fix=tuple(fix)) from error.__cause__
 
 
 @click.command(
@@ -83,12 +101,13 @@ def command(
     from tilewright.verification.wording import verdict_parts
 
     demand_writable_files(json_target, trace_file)
-    deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
-    demand_same_ends(deployment, against)
-    runner = ready_runner(deployment, runner_name)
-    given = vectors_of(deployment, vectors, sets)
-    with working(PLANNING):
-        deployment.compile()
+    with _place_io():
+        deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
+        demand_same_ends(deployment, against)
+        runner = ready_runner(deployment, runner_name)
+        given = vectors_of(deployment, vectors, sets)
+        with working(PLANNING):
+            deployment.compile()
     progress(f"running {len(given)} set(s) on {runner.name}")
     with working(RUNNING):
         found = validate(deployment, runner, given, sanitize=sanitize, timeline=trace_file is not None)

@@ -4,7 +4,7 @@ Does not know whether a pin can be kept; `allocate` does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from tilewright.config.name_patterns import KnownNames, Meaning
 from tilewright.errors import TilewrightError, typed, usage_error
@@ -44,9 +44,15 @@ def pinned_memories(
     return pins
 
 
-def demand_ends(named: Iterable[str], ends: Sequence[str]) -> None:
-    """Every name is a graph input or output. TilewrightError TW1113 (exit 2) for the first that is not."""
+def demand_ends(named: Iterable[str], ends: Sequence[str], kept: Collection[str] = ()) -> None:
+    """Every name is a graph input or output that is not `kept` as state. TilewrightError TW1113 (exit 2)."""
     for name in named:
+        if name in kept:
+            raise usage_error(
+                "TW1113",
+                f"'{name}' is state, which the application never sees",
+                fix=("leave that --io out",),
+            )
         if name not in ends:
             raise usage_error(
                 "TW1113",

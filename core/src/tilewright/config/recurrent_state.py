@@ -50,7 +50,12 @@ def states_of(texts: Iterable[str], graph: Graph, folder: Path = Path()) -> tupl
 
 def kept_ends(texts: Iterable[str], graph: Graph) -> frozenset[str]:
     """The inputs and outputs that these flags keep as state."""
-    return frozenset(name for text in texts for name in _parts(text, graph)[:2])
+    return frozenset(name for pair in kept_pairs(texts, graph) for name in pair)
+
+
+def kept_pairs(texts: Iterable[str], graph: Graph) -> tuple[tuple[str, str], ...]:
+    """Output and input of each of these flags. TilewrightError TW1114 (exit 2) for one that cannot be read."""
+    return tuple(_parts(text, graph)[:2] for text in texts)
 
 
 def states_of_plan(allocated: Allocated) -> tuple[RecurrentState, ...]:

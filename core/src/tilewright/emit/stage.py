@@ -21,6 +21,7 @@ from tilewright.emit.memory_map import memory_map
 from tilewright.emit.options import EmitOptions
 from tilewright.emit.run import print_run
 from tilewright.emit.weights import blob, byte_array, initialiser
+from tilewright.errors import TilewrightError, usage_error
 from tilewright.ir.dtypes import DType
 from tilewright.ir.journal import INFO, timed
 from tilewright.ir.program import Program
@@ -41,6 +42,8 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
     prefix = program.prefix
     form = _const_format(program, options)
     blobs = {pool.base: blob(program, pool) for pool in program.constants}
+    if options.vectors and form == "bin" and blobs:
+        raise _no_selftest()
     names = _names(program, options, form, blobs)
     texts = {
         f"{prefix}.h": _render("header.mako", names),
@@ -81,6 +84,14 @@ def _render(name: str, names: Names) -> str:
 
 def _laid_out(name: str, content: str) -> str:
     return fitted(content) if name.endswith((".c", ".h")) else content
+
+
+def _no_selftest() -> TilewrightError:
+    return usage_error(
+        "TW1101",
+        "--selftest and --const-format bin exclude each other: the self-test has nobody to load the constants",
+        fix=("leave one of them out: other forms of constants are linked into the program",),
+    )
 
 
 def _const_format(program: Program, options: EmitOptions) -> str:

@@ -286,6 +286,7 @@ class Fitting:
             pinned=bool(pins.memories),
             staged=bool(pins.staged),
             by_rows={name: whose for name, whose in pins.io.items() if whose in BY_ROWS},
+            ends_pinned=not pins.memories.keys().isdisjoint((*first.graph.inputs, *first.graph.outputs)),
             of_constants=short is not None,
         )
         if short is not None:

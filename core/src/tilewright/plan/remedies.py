@@ -41,7 +41,8 @@ Sizes = dict[str, int]
 class Asked:
     """What could be changed. `placeable`: the buffers' lower bound is inside the limits, so that a more patient
     allocator might do. `pinned`, `staged`: there are pins of memories, or copies of constants, that could be left out.
-    `by_rows`: inputs and outputs that are nowhere whole, and stay so. `of_constants`: constants are too many.
+    `by_rows`: inputs and outputs that are nowhere whole, and stay so. `ends_pinned`: some are pinned to a memory, and
+    cannot stay with the caller. `of_constants`: constants are too many.
     """
 
     placeable: bool
@@ -49,6 +50,7 @@ class Asked:
     pinned: bool = False
     staged: bool = False
     by_rows: Mapping[str, Whose] = field(default_factory=dict)
+    ends_pinned: bool = False
     of_constants: bool = False
 
     @property
@@ -98,7 +100,7 @@ def remedies(bound: Bound, trials: Trials, asked: Asked) -> tuple[str, ...]:
     names = _limited(bound.platform, constants=asked.of_constants)
     larger = _larger(bound, plan, names)
     lines += trials.told("--memory", (_grown(sizes, bound.platform) for sizes in larger[:_MOST_SIZES]))
-    if not users:
+    if not users and not asked.ends_pinned:
         both = _with_more(bound, plan, names, Change(users=True))
         if both is not None and (not larger or sum(both.values()) < sum(larger[0].values())):
             lines.append(_grown(both, bound.platform, *asked.users))
@@ -229,7 +231,7 @@ def _patient(bound: Bound, plan: Plan, asked: Asked) -> Iterator[str]:
 
 
 def _users(bound: Bound, plan: Plan, asked: Asked) -> Iterator[str]:
-    if (found := plan(bound, Change(users=True))) is not None:
+    if not asked.ends_pinned and (found := plan(bound, Change(users=True))) is not None:
         yield typed(*asked.users, gives=f"inputs and outputs stay in your buffers -> {taken(found)}")
 
 

@@ -75,5 +75,8 @@ def _cannot_run(runtime: str, error: Exception) -> TilewrightError:
         "TW7032",
         f"{runtime} cannot run this model",
         details=(lines[0] if lines else type(error).__name__,),
-        fix=("compare with the other one: --against onnx-reference, or --against onnxruntime",),
+        fix=(
+            f"compare with the other one: --against {next(other for other in RUNTIMES if other != runtime)}",
+            "where it is about the inputs: bring some that the model takes, --io FILE.npz",
+        ),
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tilewright.errors import usage_error
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Tensor
+from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.operator import Operator
 from tilewright.validate.quantised import quantised, stores_real
 
@@ -84,21 +84,38 @@ def _arrays(file: Path) -> dict[str, Array]:
         ) from None
 
 
-def random_vectors(inputs: Mapping[str, Tensor], count: int, seed: int) -> tuple[VectorSet, ...]:
-    """Uniform integers over the whole type, standard normal floats; the same for the same seed."""
+def random_vectors(
+    inputs: Mapping[str, Tensor], count: int, seed: int, graph: Graph | None = None
+) -> tuple[VectorSet, ...]:
+    """Uniform integers over the whole type, standard normal floats; the same for the same seed. Inputs that `graph`
+    takes elements by are indices that there are: others would all stand for the first or the last element.
+    """
     import numpy as np
 
     generator = np.random.default_rng(seed)
+    indices = _index_limits(graph) if graph is not None else {}
 
-    def draw(tensor: Tensor) -> Array:
+    def draw(name: str, tensor: Tensor) -> Array:
         if tensor.dtype.is_float:
             return np.asarray(generator.standard_normal(tensor.shape), tensor.dtype.numpy)
-        low, high = tensor.dtype.limits
+        low, high = indices.get(name, tensor.dtype.limits)
         return np.asarray(generator.integers(low, high, tensor.shape, tensor.dtype.numpy, endpoint=True))
 
     return tuple(
-        VectorSet(inputs={name: draw(tensor) for name, tensor in inputs.items()}, outputs={}) for _ in range(count)
+        VectorSet(inputs={name: draw(name, tensor) for name, tensor in inputs.items()}, outputs={})
+        for _ in range(count)
     )
+
+
+def _index_limits(graph: Graph) -> dict[str, tuple[int, int]]:
+    """The least and the largest index that an input may hold, negative ones from the end, by its name."""
+    found: dict[str, tuple[int, int]] = {}
+    for node in graph.nodes:
+        if node.op == "Gather" and node.inputs[1] in graph.inputs:
+            extent = max(1, graph.tensors[node.inputs[0]].shape[node.integer("axis")])
+            known = found.get(node.inputs[1], (-extent, extent - 1))
+            found[node.inputs[1]] = max(known[0], -extent), min(known[1], extent - 1)
+    return found
 
 
 def _fitting(

@@ -103,7 +103,7 @@ def vectors_of(deployment: Deployment, file: Path | None, sets: int) -> tuple[Ve
 
     if file is not None:
         return read_vectors(file, deployment.inputs, deployment.outputs, deployment.registry.operators)
-    return random_vectors(deployment.inputs, sets, deployment.options.seed)
+    return random_vectors(deployment.inputs, sets, deployment.options.seed, deployment.graph)
 
 
 @timed(INFO, "judge: every step and output against its reference")
