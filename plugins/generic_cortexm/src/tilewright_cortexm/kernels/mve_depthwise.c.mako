@@ -22,7 +22,7 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t 
         for (int32_t j = 0; j < p.out_width; ++j) {
             const int32_t left = j * p.column_stride - p.left;
             const int32_t inside = rows_inside && left >= 0 && left + (p.columns - 1) * p.column_dilation < p.width;
-            tw_mve_pixel b = {.base = (uintptr_t)x + (uintptr_t)((top * p.width + left) * p.channels),
+            tw_mve_pixel b = {.base = (uintptr_t)x + (uintptr_t)(top * p.x_row + left * p.channels),
                 .table = inside ? tables : edge_table, .zero_point = zero_point};
             if (!inside) {
                 tw_taps_of(&p, b.base, (uintptr_t)outside, top, left, 1, edge_table);
@@ -33,7 +33,7 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t 
 % endif
             b.w = w${plus(first * taps)};
             b.parameters = parameters${plus(2 * first)};
-            b.y = y + (i * p.out_width + j) * p.channels${plus(first)};
+            b.y = y + i * p.y_row + j * p.channels${plus(first)};
             b.groups = ${count};
             ${shape["block"]}(&b);
 % endfor
