@@ -13,10 +13,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tilewright.ir.decisions import Decisions
+from tilewright.ir.layer import Layers
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Scheduled
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.row_costs import plan_cycles
+from tilewright.plan.row_kernels import kernels_of_calls
 from tilewright.plan.row_plan import RowPlan
 from tilewright.plan.row_ways import MOST_PLANNED, Rebind, order_of, overlaid_ways, row_ways
 from tilewright.plan.shortage import Misfit
@@ -34,8 +36,16 @@ def with_rows(
 ) -> Allocated | tuple[Misfit, ...]:
     """The plan that is asked for; the answer itself where rows give no better one.
 
-    `rebind`: kernels may be others than those of the answer, where these take a layer in one piece only.
+    `rebind`: kernels may be others than those of the answer, where these take a layer in one piece only, or are slower
+    for a few columns at a time.
     """
+    chosen = _chosen(planner, answer, rebind)
+    return _suited(planner, chosen, rebind) if isinstance(chosen, Allocated) and rebind else chosen
+
+
+def _chosen(
+    planner: Planner, answer: Allocated | tuple[Misfit, ...], rebind: Rebind | None
+) -> Allocated | tuple[Misfit, ...]:
     if not isinstance(answer, Allocated):
         return _fitting(planner, answer, rebind)
     if planner.pins.by_rows:
@@ -49,6 +59,24 @@ def with_rows(
     every = row_ways(planner, answer.tiled.scheduled, rebind)
     ways = [one for one in every if one.slowdown <= _slowest(planner)]
     return smallest_plan(planner, answer, ways, MOST_PLANNED)
+
+
+def _suited(planner: Planner, plan: Allocated, rebind: Rebind) -> Allocated:
+    """The same regions with the kernels that are fastest for their calls, where that takes no more memory."""
+    bound = plan.tiled.scheduled.bound
+    kernels = kernels_of_calls(plan, planner.operators, planner.layers or Layers(operators=planner.operators))
+    if not kernels:
+        return plan
+    others = {name: one.kernel.name for name, one in bound.bindings.items() if one.kernel != one.candidates[0].kernel}
+    other = replace(rebind({**others, **kernels}), platform=bound.platform)
+    if {node.name for node in other.graph.nodes} != {node.name for node in bound.graph.nodes}:
+        return plan
+    regions = {region.name: region for region in plan.tiled.regions if region.rows}
+    decisions = Decisions(order=order_of(plan.tiled.scheduled), in_place=plan.decisions.in_place, tiles=regions)
+    answer = planner.attempt(other, decisions.pinned_by(planner.pins))
+    if isinstance(answer, Misfit) or ram_bytes(answer) > ram_bytes(plan) or plan_cycles(answer) >= plan_cycles(plan):
+        return plan
+    return answer
 
 
 def faster_by_rows(planner: Planner, plan: Allocated, misfit: Misfit, rebind: Rebind | None) -> Allocated:

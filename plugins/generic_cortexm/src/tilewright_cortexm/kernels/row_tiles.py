@@ -22,7 +22,7 @@ def image_access(
         return whole({"X": x, **constants}, {"Y": y})
     rows, columns = (
         f"{out}*{windows.strides[axis]} + {tap}*{windows.dilations[axis]} - {windows.before[axis]}"
-        for axis, (out, tap) in enumerate(("hy", "wx"))
+        for axis, (out, tap) in enumerate((("h", "y"), ("w", "x")))
     )
     packed = " ".join(f"{name}[:]" for name in constants)
     taps = f"y<{windows.kernel[0]} x<{windows.kernel[1]}"
