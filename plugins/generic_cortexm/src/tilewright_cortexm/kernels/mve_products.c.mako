@@ -1,6 +1,7 @@
 <%doc>
 Needs function, blocks (by how many pixels they compute, the most first), runs (of each: first output, count), direct,
-flip (128 where x is unsigned, or 0), stripe (whether the pixels are some of each row).
+dense (whether neighbouring pixels read neighbours), flip (128 where x is unsigned, or 0), stripe (whether the pixels are
+some of each row).
 </%doc>\
 <%!
 def plus(distance, unit=""):
@@ -19,6 +20,9 @@ def plus(distance, unit=""):
 TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *w, const int32_t *parameters,
         uint8_t *y, int8_t *columns)
 {
+% if direct and not dense:
+    const int32_t row_step = p.row_stride * p.x_row, column_step = p.column_stride * p.x_step;
+% endif
 % if stripe:
     for (int32_t at = 0, count; at < p.pixels; at += count) {
         const int32_t row = at / p.out_width, column = at - row * p.out_width;
@@ -27,12 +31,14 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
     for (int32_t pixel = 0; pixel < p.pixels; pixel += ${most}) {
         const int32_t at = pixel <= p.pixels - ${most} ? pixel : p.pixels - ${most};
 % endif
-% if direct:
+% if dense:
+        const int8_t *const from[2] = {(const int8_t *)x + at * p.x_step, (const int8_t *)x + (at + 1) * p.x_step};
+        (void)columns;
+% elif direct:
         const int8_t *from[2] = {0};
         for (int32_t j = 0; j < ${"count" if fewer else most}; ++j) {
             const int32_t i = (at + j) / p.out_width;
-            from[j] = (const int8_t *)x + i * p.row_stride * p.x_row
-                + (at + j - i * p.out_width) * p.column_stride * p.x_step;
+            from[j] = (const int8_t *)x + i * row_step + (at + j - i * p.out_width) * column_step;
         }
         (void)columns;
 % else:

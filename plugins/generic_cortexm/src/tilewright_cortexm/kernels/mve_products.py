@@ -27,7 +27,7 @@ from tilewright_cortexm.kernels.products import (
     products,
     rows_of,
 )
-from tilewright_cortexm.kernels.row_tiles import in_stripe
+from tilewright_cortexm.kernels.row_tiles import in_stripe, row_fields
 from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of
 
 if TYPE_CHECKING:
@@ -180,27 +180,17 @@ def _values(call: Call) -> Mapping[str, object]:
     limits = f"{requant.low}_{requant.high}".replace("-", "m")
     kind = f"u{unroll}_t{tail}_{limits}"
     direct, flip = _direct(site, rows), _flip(site)
+    dense = direct and not stripe and _neighbours(rows, call)
     shape = "_".join(str(part) for block in _blocks(rows) for part in block)
+    way = "dense" if dense else "direct" if direct else f"flip{flip}"
     some = f"stripe{''.join(map(str, counts))}" if stripe else pixels
     return {
-        "function": f"tw_mve_products_{some}_{'direct' if direct else f'flip{flip}'}_{kind}_{shape}",
+        "function": f"tw_mve_products_{some}_{way}_{kind}_{shape}",
         "stripe": stripe,
+        "dense": dense,
         "direct": direct,
         "flip": flip,
-        "blocks": {
-            count: [
-                {
-                    "block": f"tw_mve_{count}x{size}_{kind}",
-                    "pixels": count,
-                    "channels": size,
-                    "unroll": unroll,
-                    "tail": tail,
-                    "more": False,
-                }
-                for _, _, size in _blocks(rows)
-            ]
-            for count in counts
-        },
+        "blocks": {count: _block_shapes(rows, count, kind) for count in counts},
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
         "low": requant.low,
         "high": requant.high,
@@ -212,6 +202,17 @@ def _values(call: Call) -> Mapping[str, object]:
         **call_values(layer),
         "columns": f"(int8_t *){call.operands['scratch']}" if "scratch" in call.operands and not direct else "0",
     }
+
+
+def _block_shapes(rows: Rows, pixels: int, kind: str) -> list[Mapping[str, object]]:
+    unroll, tail = _steps(rows)[0], _length(rows) % LANES
+    shape = {"pixels": pixels, "unroll": unroll, "tail": tail, "more": False}
+    return [{"block": f"tw_mve_{pixels}x{size}_{kind}", "channels": size, **shape} for _, _, size in _blocks(rows)]
+
+
+def _neighbours(rows: Rows, call: Call) -> bool:
+    """Whether the pixels that are read follow one another as those that are computed do."""
+    return rows.row_stride == rows.column_stride == 1 and row_fields(call).get("x_row", rows.x_row) == rows.x_row
 
 
 def _counts(rows: Rows, call: Call) -> tuple[int, ...]:
