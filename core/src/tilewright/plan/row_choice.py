@@ -198,6 +198,8 @@ def planned_well(planner: Planner, way: RowPlan, platform: Platform) -> tuple[Ro
     if enough or roomier is None or roomier.slowdown > _slowest(planner):
         return way, answer
     other = planned_way(planner, roomier, platform)
+    if isinstance(other, Misfit) and isinstance(answer, Misfit):
+        return (roomier, other) if other.excess_bytes < answer.excess_bytes else (way, answer)
     if isinstance(other, Misfit) or (isinstance(answer, Allocated) and ram_bytes(answer) <= ram_bytes(other)):
         return way, answer
     return roomier, other
