@@ -16,7 +16,7 @@ from tilewright.plan import row_choice
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.remedies import with_memories
-from tilewright.plan.row_choice import BALANCED, faster_by_rows, smallest_plan
+from tilewright.plan.row_choice import BALANCED, faster_by_rows, planned_way, planned_well, smallest_plan
 from tilewright.plan.row_costs import row_notes
 from tilewright.plan.row_ways import row_ways
 from tilewright.testing.one_step import vocabulary
@@ -81,6 +81,36 @@ def test_of_ways_that_take_the_same_the_fastest_is_planned(
     ways = [replace(one, size_bytes=size - 100, slowdown=1.009), replace(one, size_bytes=size, slowdown=1.001)]
     monkeypatch.setattr(row_choice, "planned_way", lambda planner, way, platform: plans[way.slowdown])
     assert smallest_plan(fastest, whole_, ways, 2) is plans[1.001]
+
+
+@pytest.mark.parametrize("seed", [5, 18])
+def test_where_a_way_takes_more_than_its_least_a_roomier_one_is_tried(seed: int, fastest: Planner) -> None:
+    """The fullest segments need what they need; the others are the fastest that are no fuller."""
+    plan = fastest.best(fastest.bind(row_network(seed, vocabulary()).graph, ONE_MEMORY))
+    assert isinstance(plan, Allocated)
+    smaller = 0
+    for way in row_ways(fastest, plan.tiled.scheduled, None):
+        found = {one: planned_well(replace(fastest, optimize=one), way, ONE_MEMORY) for one in ("ram", "speed")}
+        only = planned_way(fastest, way, ONE_MEMORY)
+        sizes = {one: ram_bytes(answer) for one, (_, answer) in found.items() if isinstance(answer, Allocated)}
+        assert isinstance(only, Allocated) and found["speed"][0] is way
+        assert sizes["ram"] <= sizes["speed"] == ram_bytes(only)
+        assert sizes["ram"] >= found["ram"][0].size_bytes
+        assert sizes["ram"] == ram_bytes(only) or ram_bytes(only) > way.size_bytes
+        smaller += sizes["ram"] < sizes["speed"]
+    assert smaller
+
+
+def test_balanced_takes_no_roomier_way_that_is_slower_than_it_may_be(
+    monkeypatch: pytest.MonkeyPatch, fastest: Planner, planned: Planned
+) -> None:
+    whole_, small = planned(), planned("ram")
+    way = next(one for one in row_ways(fastest, whole_.tiled.scheduled, None) if one.roomier())
+    way = replace(way, size_bytes=0, slowdown=BALANCED)  # the roomier one is slower still
+    plans = {BALANCED: whole_}
+    monkeypatch.setattr(row_choice, "planned_way", lambda planner, one, platform: plans.get(one.slowdown, small))
+    assert planned_well(replace(fastest, optimize="balanced"), way, ONE_MEMORY) == (way, whole_)
+    assert planned_well(replace(fastest, optimize="ram"), way, ONE_MEMORY)[1] is small
 
 
 def test_balanced_is_no_more_than_a_tenth_slower(planned: Planned) -> None:

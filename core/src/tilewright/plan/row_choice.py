@@ -13,10 +13,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tilewright.ir.decisions import Decisions
+from tilewright.ir.layer import Layers
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Scheduled
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.row_costs import plan_cycles
+from tilewright.plan.row_kernels import kernels_of_calls
 from tilewright.plan.row_plan import RowPlan
 from tilewright.plan.row_ways import MOST_PLANNED, Rebind, order_of, overlaid_ways, row_ways
 from tilewright.plan.shortage import Misfit
@@ -34,8 +36,16 @@ def with_rows(
 ) -> Allocated | tuple[Misfit, ...]:
     """The plan that is asked for; the answer itself where rows give no better one.
 
-    `rebind`: kernels may be others than those of the answer, where these take a layer in one piece only.
+    `rebind`: kernels may be others than those of the answer, where these take a layer in one piece only, or are slower
+    for a few columns at a time.
     """
+    chosen = _chosen(planner, answer, rebind)
+    return _suited(planner, chosen, rebind) if isinstance(chosen, Allocated) and rebind else chosen
+
+
+def _chosen(
+    planner: Planner, answer: Allocated | tuple[Misfit, ...], rebind: Rebind | None
+) -> Allocated | tuple[Misfit, ...]:
     if not isinstance(answer, Allocated):
         return _fitting(planner, answer, rebind)
     if planner.pins.by_rows:
@@ -46,9 +56,27 @@ def with_rows(
         # copies of constants were chosen for the room that this plan leaves
         kept = planner.choose_constant_copies or isinstance(planner.tiler, WholeTiler)
         return answer if kept else _overlaid_plan(planner, answer)
-    most = BALANCED if planner.optimize == "balanced" else float("inf")
-    ways = [one for one in row_ways(planner, answer.tiled.scheduled, rebind) if one.slowdown <= most]
+    every = row_ways(planner, answer.tiled.scheduled, rebind)
+    ways = [one for one in every if one.slowdown <= _slowest(planner)]
     return smallest_plan(planner, answer, ways, MOST_PLANNED)
+
+
+def _suited(planner: Planner, plan: Allocated, rebind: Rebind) -> Allocated:
+    """The same regions with the kernels that are fastest for their calls, where that takes no more memory."""
+    bound = plan.tiled.scheduled.bound
+    kernels = kernels_of_calls(plan, planner.operators, planner.layers or Layers(operators=planner.operators))
+    if not kernels:
+        return plan
+    others = {name: one.kernel.name for name, one in bound.bindings.items() if one.kernel != one.candidates[0].kernel}
+    other = replace(rebind({**others, **kernels}), platform=bound.platform)
+    if {node.name for node in other.graph.nodes} != {node.name for node in bound.graph.nodes}:
+        return plan
+    regions = {region.name: region for region in plan.tiled.regions if region.rows}
+    decisions = Decisions(order=order_of(plan.tiled.scheduled), in_place=plan.decisions.in_place, tiles=regions)
+    answer = planner.attempt(other, decisions.pinned_by(planner.pins))
+    if isinstance(answer, Misfit) or ram_bytes(answer) > ram_bytes(plan) or plan_cycles(answer) >= plan_cycles(plan):
+        return plan
+    return answer
 
 
 def faster_by_rows(planner: Planner, plan: Allocated, misfit: Misfit, rebind: Rebind | None) -> Allocated:
@@ -75,11 +103,16 @@ def smallest_plan(planner: Planner, plan: Allocated, ways: Sequence[RowPlan], mo
             break
         if (way.size_bytes, way.slowdown) >= least:
             continue
-        answer = planned_way(planner, way, platform)
+        taken, answer = planned_well(planner, way, platform)
         left -= 1
-        if isinstance(answer, Allocated) and (ram_bytes(answer), way.slowdown) < least:
-            best, least = answer, (ram_bytes(answer), way.slowdown)
+        if isinstance(answer, Allocated) and (ram_bytes(answer), taken.slowdown) < least:
+            best, least = answer, (ram_bytes(answer), taken.slowdown)
     return best
+
+
+def _slowest(planner: Planner) -> float:
+    """Times the cycles of layer by layer, at most."""
+    return BALANCED if planner.optimize == "balanced" else float("inf")
 
 
 def _overlaid_plan(planner: Planner, plan: Allocated) -> Allocated:
@@ -102,19 +135,18 @@ def _passing(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Alloca
     every = row_ways(planner, plan.tiled.scheduled, rebind)
     ways = [one for one in every if one.size_bytes <= _room(platform)] or list(every)
     if planner.optimize != "speed":
-        most = BALANCED if planner.optimize == "balanced" else float("inf")
-        enough = [one for one in ways if one.slowdown <= most] or ways[:1]
+        enough = [one for one in ways if one.slowdown <= _slowest(planner)] or ways[:1]
         ways = sorted(enough, key=lambda one: (one.size_bytes, one.slowdown))
-    plans, misfits = list[Allocated](), list[Misfit]()
+    best, misfits = None, list[Misfit]()
     for way in ways[:MOST_PLANNED]:
-        answer = planned_way(planner, way, platform)
+        if best is not None and (planner.optimize == "speed" or ram_bytes(best) <= way.size_bytes):
+            break
+        _, answer = planned_well(planner, way, platform)
         if isinstance(answer, Misfit):
             misfits.append(answer)
-            continue
-        plans.append(answer)
-        if planner.optimize == "speed":
-            break
-    return min(plans, key=ram_bytes) if plans else tuple(misfits)
+        elif best is None or ram_bytes(answer) < ram_bytes(best):
+            best = answer
+    return best or tuple(misfits)
 
 
 def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
@@ -129,7 +161,7 @@ def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | Non
         if planner.optimize == "ram":
             fitting.sort(key=lambda one: one.size_bytes)
         for way in fitting[:MOST_PLANNED] or ([least] if least else []):
-            answer = planned_way(planner, way, platform)
+            _, answer = planned_well(planner, way, platform)
             if isinstance(answer, Allocated):
                 return answer
             found.append(answer)
@@ -155,6 +187,22 @@ def _room(platform: Platform) -> float:
     """Bytes of all memories that values may live in."""
     sizes = [platform.hard_bytes(memory.name) for memory in platform.of_kind("ram")]
     return sum(float("inf") if size is None else size for size in sizes)
+
+
+def planned_well(planner: Planner, way: RowPlan, platform: Platform) -> tuple[RowPlan, Allocated | Misfit]:
+    """The way, or a roomier one, and the plan. The roomier one is taken where the way does not fit, or takes more than
+    its least and speed is not what is asked for: then buffers lie badly beside one another.
+    """
+    answer, roomier = planned_way(planner, way, platform), way.roomier()
+    enough = isinstance(answer, Allocated) and (planner.optimize == "speed" or ram_bytes(answer) <= way.size_bytes)
+    if enough or roomier is None or roomier.slowdown > _slowest(planner):
+        return way, answer
+    other = planned_way(planner, roomier, platform)
+    if isinstance(other, Misfit) and isinstance(answer, Misfit):
+        return (roomier, other) if other.excess_bytes < answer.excess_bytes else (way, answer)
+    if isinstance(other, Misfit) or (isinstance(answer, Allocated) and ram_bytes(answer) <= ram_bytes(other)):
+        return way, answer
+    return roomier, other
 
 
 def planned_way(planner: Planner, way: RowPlan, platform: Platform) -> Allocated | Misfit:

@@ -11,7 +11,7 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner, ram_bytes
-from tilewright.plan.row_choice import BALANCED, planned_way, rows_possible, with_rows
+from tilewright.plan.row_choice import BALANCED, planned_well, rows_possible, with_rows
 from tilewright.plan.row_costs import slowdown
 from tilewright.plan.row_plan import RowPlan
 from tilewright.plan.row_ways import Rebind, row_ways
@@ -41,7 +41,7 @@ def row_front(planner: Planner, plan: Allocated, bound: Bound, rebind: Rebind | 
         fastest = with_rows(replace(planner, optimize="speed"), planner.best(bound))
         found += [_point(fastest)] if isinstance(fastest, Allocated) else []
     for way in _worth_planning(row_ways(planner, plan.tiled.scheduled, rebind)):
-        answer = planned_way(planner, way, bound.platform)
+        _, answer = planned_well(replace(planner, optimize="ram"), way, bound.platform)
         found += [_point(answer)] if isinstance(answer, Allocated) else []
     return _told(_best(found), bound.platform)
 

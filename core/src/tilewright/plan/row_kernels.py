@@ -1,15 +1,23 @@
-"""Knows which kernels are best for steps that are computed row by row: those that take rows, and lose little by it.
-Does not know which steps are.
+"""Knows which kernels are best for steps that are computed row by row: those that take rows, and lose little by it; and
+which are fastest for the calls that a plan makes. Does not know how these calls were found.
 """
 
 from __future__ import annotations
 
-from tilewright.ir.access import Loop, MapAccess
+from collections.abc import Iterator, Mapping
+
+from tilewright.bind.work import operations
+from tilewright.ir.access import Access, Loop, MapAccess
 from tilewright.ir.graph import Site
 from tilewright.ir.index import bare_loop
 from tilewright.ir.layer import Layer, Layers, layer_key
-from tilewright.ir.stages import Bound, Candidate
-from tilewright.tile.row_steps import CALL_CYCLES
+from tilewright.ir.operator import Operator
+from tilewright.ir.regions import Region, Rows
+from tilewright.ir.stages import Allocated, Bound, Candidate
+from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
+from tilewright.tile.row_steps import CALL_CYCLES, RowStep, RowSteps
+from tilewright.tile.row_stripes import with_stripes
+from tilewright.tile.step_spaces import ScheduledMachine
 
 _ROWS_AXIS = 2  # of images and signals: batch, channels, rows
 
@@ -51,3 +59,62 @@ def _rows(layer: Layer, access: MapAccess) -> Loop | None:
         return None
     name = bare_loop(axes[_ROWS_AXIS])
     return next((loop for loop in access.loops if loop.name == name and loop.kind == "parallel"), None)
+
+
+def kernels_of_calls(plan: Allocated, operators: Mapping[str, Operator], layers: Layers) -> dict[str, str]:
+    """By node, for steps whose columns are in stripes, the kernel that is fastest for the calls that the plan makes of
+    it, where another is bound: of the same loops and layouts, and with no more scratch than its region has anyway.
+    """
+    steps = RowSteps(ScheduledMachine(plan.tiled.scheduled, operators, plan.decisions))
+    found: dict[str, str] = {}
+    for region in plan.tiled.regions:
+        if region.rows is not None and region.rows.stripes is not None:
+            found.update(_fastest(steps, region, region.rows, layers))
+    return found
+
+
+def _fastest(steps: RowSteps, region: Region, rows: Rows, layers: Layers) -> Iterator[tuple[str, str]]:
+    own = with_stripes(steps, [steps.at(steps.machine.numbers[name]) for name in region.steps], rows.stripes)
+    room = max(steps.scratch_bytes(one, trips) for one, trips in zip(own, rows.trips, strict=True))
+    bound, over = steps.machine.bound, steps.machine.decisions.in_place
+    for one, trips in zip(own, rows.trips, strict=True):
+        if over.get(one.step.name):
+            continue
+        site, binding, now = steps.machine.site(one.step), bound.bindings[one.step.name], bound.layers[one.step.name]
+        costs = dict[str, float]()
+        for candidate in binding.candidates:
+            layer = layers.of(candidate.kernel, site, layer_key(site))
+            if isinstance(layer, Layer) and layer.required == now.required and _alike(layer.access, now.access, one):
+                cycles, scratch = _calls(steps, one, trips, layer)
+                costs.update({candidate.kernel.name: cycles} if scratch <= room else {})
+        best = min(costs, key=lambda name: costs[name], default=binding.kernel.name)
+        if costs.get(best, 0.0) < costs.get(binding.kernel.name, 0.0):
+            yield one.step.name, best
+
+
+def _alike(access: Access, other: Access, one: RowStep) -> bool:
+    """Whether the loops through rows and columns are the same, and read the same of what is no constant."""
+    if not isinstance(access, MapAccess) or not isinstance(other, MapAccess):
+        return False
+    names = [name for name in (one.loop, one.columns.loop if one.columns else "") if name]
+    mine, theirs = ({loop.name: loop for loop in own.loops} for own in (access, other))
+    values = [one.output.name, *(read.operand for read in one.reads)]
+    same = all(access.axes.get(name) == other.axes.get(name) for name in values)
+    return same and all(mine.get(name) == theirs.get(name) for name in names)
+
+
+def _calls(steps: RowSteps, one: RowStep, trips: int, layer: Layer) -> tuple[float, int]:
+    """Cycles of all calls of a step with a kernel, and the most scratch of one."""
+    machine, kernel = steps.machine, layer.kernel
+    site = layer.at(machine.site(one.step))
+    engine = machine.engine(kernel.engine or machine.platform.engines[0].name)
+    work = operations(kernel, machine.operators[site.node.op], site, machine.platform, engine)
+    full, rest = divmod(one.extent, trips)
+    cycles, most, columns = 0.0, 0, one.columns.loop if one.columns else ""
+    for width in one.widths:
+        for count, some in ((full, trips), (1, rest)) if rest else ((full, trips),):
+            asked = {one.loop: some, columns: width}
+            extents = {loop.name: asked.get(loop.name, loop.extent) for loop in layer.access.loops}
+            cycles += count * kernel_cycles(kernel, site, layer.access, work, extents, engine)
+            most = max(most, scratch_bytes(kernel, site, layer.access, extents, engine.cores)[1])
+    return cycles, most

@@ -4,6 +4,8 @@ Does not know how it is found.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.tile.row_programs import Division, RowPrograms
@@ -17,6 +19,14 @@ class RowPlan:
     division: Division
     size_bytes: int
     slowdown: float
+
+    def roomier(self) -> RowPlan | None:
+        """The same steps together, each called as takes the least; None where that is so."""
+        division = self.programs.roomier(self.division)
+        if division.segments == self.division.segments:
+            return None
+        slowdown = self.slowdown * division.cycles / self.division.cycles
+        return replace(self, division=division, size_bytes=self.programs.least_bytes(division), slowdown=slowdown)
 
     def decisions(self) -> Decisions:
         """The same order and in-place pairs, with these regions."""

@@ -205,13 +205,15 @@ def _operand(item: _Near, slot: str, first: int, writable: bool) -> Operand:
     def values(which: int) -> tuple[str, ...]:
         return tuple(f"tw_v[{first + 4 * axis + which}]" for axis in range(item.array.ndim))
 
+    pairs = zip(item.buffer.shape, item.array.shape, values(0), strict=True)
+    known = tuple(str(extent) if writable and room == extent else value for room, extent, value in pairs)
     return Operand(
         name=item.name,
         pointer=f"(({'' if writable else 'const '}{dtype.c_type} *){slot})",
         dtype=dtype,
         shape=item.array.shape,
         strides=item.steps,
-        extents=values(0),
+        extents=known,  # of an output, along what is not cut: so it is in generated code
         origin=values(1),
         before=values(2),
         after=values(3),

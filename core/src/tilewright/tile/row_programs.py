@@ -74,6 +74,21 @@ class RowPrograms:
         size = max((one.size_bytes for one in final[2]), default=0)
         return Division(segments=final[2], size_bytes=size, cycles=final[0])
 
+    def roomier(self, division: Division) -> Division:
+        """The same steps together, called so that every segment needs the least, not only the fullest ones: that leaves
+        room where buffers do not lie as close together as their bytes would.
+        """
+        least = tuple(min(self._alike(one), key=lambda way: (way.size_bytes, way.cycles)) for one in division.segments)
+        size, cycles = max((one.size_bytes for one in least), default=0), sum(one.cycles for one in least)
+        return Division(segments=least, size_bytes=size, cycles=cycles)
+
+    def _alike(self, segment: Segment) -> Iterator[Segment]:
+        """The segment, and others of the same steps that compute no more again."""
+        yield segment
+        for one in self.segments[segment.last] if self.segments else ():
+            if one.first == segment.first and one.again <= segment.again:
+                yield one
+
     def regions(self, division: Division) -> dict[str, Region]:
         """Its segments by rows as regions, by last step."""
         by_rows = [one for one in division.segments if one.way]

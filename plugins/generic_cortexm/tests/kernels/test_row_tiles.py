@@ -72,6 +72,31 @@ def test_some_rows_at_a_time_are_the_same(kernel: Kernel, number: int, rows: int
     assert np.array_equal(found, QCONV.reference(site, inputs)[0])
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 2), (2, 3), (1, 4), (3, 5)])
+@pytest.mark.parametrize("number", range(len(SHAPES)))
+@pytest.mark.parametrize("kernel", [*MIXING, *DEPTHWISE], ids=lambda kernel: kernel.name)
+def test_some_columns_at_a_time_are_the_same(
+    kernel: Kernel, number: int, rows: int, columns: int, tmp_path: Path
+) -> None:
+    """The last columns are fewer, so that their number is known when the program runs; where 1 divides all, before."""
+    site, inputs = convolution(number, kernel in DEPTHWISE)
+    layouts = layer_of(QCONV, kernel, site).required
+    cuts = {"h": rows, "w": columns}
+    (found,) = run_tiled(QCONV, kernel, site, inputs, cuts=cuts, folder=tmp_path, layouts=layouts, flags=UBSAN)
+    assert np.array_equal(found, QCONV.reference(site, inputs)[0])
+
+
+@pytest.mark.parametrize("kernel", [*MIXING, *DEPTHWISE], ids=lambda kernel: kernel.name)
+def test_fewer_columns_take_less_scratch_and_fewer_cycles(kernel: Kernel) -> None:
+    one = layer(kernel, 0)
+    assert kernel.cycles is not None
+    whole, part = (one.tile({**one.whole.box, "h": (0, 1), "w": (0, end)}) for end in (7, 1))
+    assert kernel.cycles(part) < kernel.cycles(whole)
+    assert kernel.scratch_bytes(part) <= kernel.scratch_bytes(whole)
+    if kernel in (dsp_depthwise.KERNELS[0], *MIXING):
+        assert kernel.scratch_bytes(part) < kernel.scratch_bytes(whole)
+
+
 @pytest.mark.parametrize("kernel", [*MIXING, *DEPTHWISE], ids=lambda kernel: kernel.name)
 def test_several_images_are_computed_in_one_piece(kernel: Kernel) -> None:
     assert isinstance(layer(kernel, 0).access, MapAccess)
@@ -145,6 +170,15 @@ def test_pools_some_rows_at_a_time_are_the_same(kernel: Kernel, rows: int, tmp_p
     (found,) = run_tiled(
         operator, kernel, site, inputs, cuts={"h": rows}, folder=tmp_path, layouts=layouts, flags=UBSAN
     )
+    assert np.array_equal(found, operator.reference(site, inputs)[0])
+
+
+@pytest.mark.parametrize("columns", [1, 2, 4])
+@pytest.mark.parametrize("kernel", [one for one in POOLS if one.op != "QReduceMean"], ids=lambda kernel: kernel.name)
+def test_pools_some_columns_at_a_time_are_the_same(kernel: Kernel, columns: int, tmp_path: Path) -> None:
+    operator, site, inputs = pooled(kernel, whole_image=False)
+    layouts, cuts = layer_of(operator, kernel, site).required, {"h": 2, "w": columns}
+    (found,) = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=tmp_path, layouts=layouts, flags=UBSAN)
     assert np.array_equal(found, operator.reference(site, inputs)[0])
 
 

@@ -245,8 +245,8 @@ TW_KERNEL tw_inside tw_inside_of(int32_t start, int32_t taps, int32_t dilation, 
 }
 
 typedef struct { /* windows over a channels-last image */
-    int32_t width, height, channels; /* of x */
-    int32_t out_width, out_height;
+    int32_t width, height, channels, x_row; /* of x; bytes between rows */
+    int32_t out_width, out_height, y_row;
     int32_t rows, columns; /* of a window */
     int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
 } tw_windows;
@@ -297,7 +297,7 @@ TW_KERNEL void tw_dsp_max_pool_i8(const tw_windows p, const uint8_t *x, uint8_t 
         const tw_inside rows = tw_inside_of(i * p.row_stride - p.top, p.rows, p.row_dilation, p.height);
         for (int32_t j = 0; j < p.out_width; ++j) {
             const tw_inside columns = tw_inside_of(j * p.column_stride - p.left, p.columns, p.column_dilation, p.width);
-            const uint8_t *const from = x + (rows.first * p.width + columns.first) * p.channels;
+            const uint8_t *const from = x + rows.first * p.x_row + columns.first * p.channels;
             for (int32_t group = 0; group < p.channels; group += 4) {
                 const int32_t c = group + 4 <= p.channels ? group : p.channels - 4;
                 const uint8_t *at = from + c;
@@ -308,12 +308,13 @@ TW_KERNEL void tw_dsp_max_pool_i8(const tw_windows p, const uint8_t *x, uint8_t 
                         largest = tw_dsp_max_i8(tw_dsp_load(tap), largest);
                         tap += p.column_dilation * p.channels;
                     }
-                    at += p.row_dilation * p.width * p.channels;
+                    at += p.row_dilation * p.x_row;
                 }
                 memcpy(y + c, &largest, sizeof largest);
             }
             y += p.channels;
         }
+        y += p.y_row - p.out_width * p.channels;
     }
 }
 
@@ -346,8 +347,10 @@ TW_STEP void net_1_maxpool(uint8_t *ram)
         .width = 25,
         .height = 27,
         .channels = 12,
+        .x_row = 300,
         .out_width = 13,
         .out_height = 14,
+        .y_row = 156,
         .rows = 3,
         .columns = 2,
         .row_stride = 2,

@@ -35,8 +35,8 @@ TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t 
 }
 
 typedef struct { /* windows over a channels-last image, each channel on its own */
-    int32_t width, height, channels; /* of x */
-    int32_t out_width, out_height;
+    int32_t width, height, channels, x_row; /* of x; bytes between rows */
+    int32_t out_width, out_height, y_row;
     int32_t rows, columns; /* of the kernel */
     int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
     int32_t pad; /* value outside, as a byte */
@@ -423,7 +423,7 @@ static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8
                 const int32_t row = loaded - p.top;
                 uint32_t *const to = ring + slot;
                 if (row >= 0 && row < p.height) {
-                    tw_dsp_planes_i8(&p, x + row * p.width * p.channels + c, pad, to, words);
+                    tw_dsp_planes_i8(&p, x + row * p.x_row + c, pad, to, words);
                 } else {
                     for (int32_t k = 0; k < 4 * words; ++k) {
                         to[3 * k] = tw_dsp_even_i8(pad);
@@ -433,7 +433,7 @@ static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8
             }
             /* slot `slot` holds the first of the three, `slot + 1` the second: slot 0 is tap row -slot */
             tw_dsp_row row = {.ring = ring, .taps = taps + 2 * (slot == 0 ? 0 : 3 - slot),
-                .parameters = parameters + 2 * c, .y = y + i * p.out_width * p.channels + c, .apart = 12 * words,
+                .parameters = parameters + 2 * c, .y = y + i * p.y_row + c, .apart = 12 * words,
                 .bytes = p.out_width / 2 * 12,
                 .odd = -(p.out_width & 1), .above = above, .zero_point = zero_point,
                 .y_step = p.channels};
@@ -477,8 +477,10 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
         .width = 25,
         .height = 27,
         .channels = 12,
+        .x_row = 300,
         .out_width = 25,
         .out_height = 27,
+        .y_row = 300,
         .rows = 3,
         .columns = 3,
         .row_stride = 1,

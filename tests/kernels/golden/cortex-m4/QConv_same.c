@@ -247,8 +247,8 @@ TW_KERNEL uint32_t *tw_dsp_widen_i8(const uint8_t *x, int32_t count, uint32_t *t
 }
 
 typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
-    int32_t width, height, channels, x_step; /* of x; channels of one group, bytes between pixels */
-    int32_t out_width, pixels, outputs, y_step; /* pixels: of one image of y */
+    int32_t width, height, channels, x_step, x_row; /* of x; channels of one group, bytes between pixels, and rows */
+    int32_t out_width, pixels, outputs, y_step, y_row; /* pixels: of one image of y */
     int32_t row_taps, column_runs, run_taps; /* kernel rows, runs of x in each, taps in a run */
     int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
     int32_t pad; /* value outside, in every byte */
@@ -281,7 +281,7 @@ TW_KERNEL void tw_dsp_column_i8(const tw_dsp_conv *p, const uint8_t *x, int32_t 
     for (int32_t k = 0; k < p->row_taps; ++k) {
         const int32_t line = top + k * p->row_dilation;
         const int32_t outside = line < 0 || line >= p->height;
-        const uint8_t *const row = outside ? (const uint8_t *)0 : x + line * p->width * p->x_step;
+        const uint8_t *const row = outside ? (const uint8_t *)0 : x + line * p->x_row;
         for (int32_t r = 0; r < p->column_runs; ++r) {
             const int32_t column = left + r * p->column_dilation;
             if (outside || column < 0 || column + p->run_taps > p->width) {
@@ -533,10 +533,12 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
         .height = 27,
         .channels = 12,
         .x_step = 12,
+        .x_row = 300,
         .out_width = 25,
         .pixels = 675,
         .outputs = 18,
         .y_step = 18,
+        .y_row = 450,
         .row_taps = 3,
         .column_runs = 1,
         .run_taps = 3,

@@ -402,8 +402,8 @@ static void tw_mve_2x2_u3_t12_m128_127(const tw_mve_block *b)
 #endif
 
 typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
-    int32_t width, height, channels, x_step; /* of x; channels of one group, bytes between pixels */
-    int32_t out_width, pixels, outputs, y_step; /* pixels: of one image of y */
+    int32_t width, height, channels, x_step, x_row; /* of x; channels of one group, bytes between pixels, and rows */
+    int32_t out_width, pixels, outputs, y_step, y_row; /* pixels: of one image of y */
     int32_t row_taps, column_runs, run_taps; /* kernel rows, runs of x in each, taps in a run */
     int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
     int32_t pad; /* value outside, as it is stored in a column */
@@ -417,8 +417,9 @@ TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pix
     const int32_t i = pixel / p->out_width;
     const int32_t top = i * p->row_stride - p->top;
     const int32_t left = (pixel - i * p->out_width) * p->column_stride - p->left;
-    for (int32_t k = 0; k < p->row_taps; ++k) {
-        const int32_t line = top + k * p->row_dilation;
+    const int32_t step = p->row_dilation * p->x_row;
+    int32_t line = top, row = top * p->x_row; /* of the taps' row: its number, and bytes from x */
+    for (int32_t k = 0; k < p->row_taps; ++k, line += p->row_dilation, row += step) {
         if (line < 0 || line >= p->height) {
             to = tw_mve_fill(to, p->pad, p->column_runs * p->run_taps * p->channels);
             continue;
@@ -430,7 +431,7 @@ TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pix
             if (first > 0) {
                 to = tw_mve_fill(to, p->pad, first * p->channels);
             }
-            to = tw_mve_copy(to, x + (line * p->width + column + first) * p->x_step, (last - first) * p->channels,
+            to = tw_mve_copy(to, x + row + (column + first) * p->x_step, (last - first) * p->channels,
                 flip);
             if (last < p->run_taps) {
                 to = tw_mve_fill(to, p->pad, (p->run_taps - last) * p->channels);
@@ -500,10 +501,12 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
         .height = 27,
         .channels = 12,
         .x_step = 12,
+        .x_row = 300,
         .out_width = 25,
         .pixels = 675,
         .outputs = 18,
         .y_step = 18,
+        .y_row = 450,
         .row_taps = 3,
         .column_runs = 1,
         .run_taps = 3,

@@ -377,8 +377,8 @@ static void tw_mve_2x1_u3_t5_m128_127(const tw_mve_block *b)
 #endif
 
 typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
-    int32_t width, height, channels, x_step; /* of x; channels of one group, bytes between pixels */
-    int32_t out_width, pixels, outputs, y_step; /* pixels: of one image of y */
+    int32_t width, height, channels, x_step, x_row; /* of x; channels of one group, bytes between pixels, and rows */
+    int32_t out_width, pixels, outputs, y_step, y_row; /* pixels: of one image of y */
     int32_t row_taps, column_runs, run_taps; /* kernel rows, runs of x in each, taps in a run */
     int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
     int32_t pad; /* value outside, as it is stored in a column */
@@ -392,8 +392,9 @@ TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pix
     const int32_t i = pixel / p->out_width;
     const int32_t top = i * p->row_stride - p->top;
     const int32_t left = (pixel - i * p->out_width) * p->column_stride - p->left;
-    for (int32_t k = 0; k < p->row_taps; ++k) {
-        const int32_t line = top + k * p->row_dilation;
+    const int32_t step = p->row_dilation * p->x_row;
+    int32_t line = top, row = top * p->x_row; /* of the taps' row: its number, and bytes from x */
+    for (int32_t k = 0; k < p->row_taps; ++k, line += p->row_dilation, row += step) {
         if (line < 0 || line >= p->height) {
             to = tw_mve_fill(to, p->pad, p->column_runs * p->run_taps * p->channels);
             continue;
@@ -405,7 +406,7 @@ TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pix
             if (first > 0) {
                 to = tw_mve_fill(to, p->pad, first * p->channels);
             }
-            to = tw_mve_copy(to, x + (line * p->width + column + first) * p->x_step, (last - first) * p->channels,
+            to = tw_mve_copy(to, x + row + (column + first) * p->x_step, (last - first) * p->channels,
                 flip);
             if (last < p->run_taps) {
                 to = tw_mve_fill(to, p->pad, (p->run_taps - last) * p->channels);
@@ -415,17 +416,12 @@ TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pix
 }
 
 /* Two pixels at a time; an odd last one with the one before it again. */
-TW_KERNEL void tw_mve_products_2_direct_u3_t5_m128_127_0_13_4_52_1_1(const tw_mve_conv p, const uint8_t *x,
+TW_KERNEL void tw_mve_products_2_dense_u3_t5_m128_127_0_13_4_52_1_1(const tw_mve_conv p, const uint8_t *x,
         const int8_t *w, const int32_t *parameters, uint8_t *y, int8_t *columns)
 {
     for (int32_t pixel = 0; pixel < p.pixels; pixel += 2) {
         const int32_t at = pixel <= p.pixels - 2 ? pixel : p.pixels - 2;
-        const int8_t *from[2] = {0};
-        for (int32_t j = 0; j < 2; ++j) {
-            const int32_t i = (at + j) / p.out_width;
-            from[j] = (const int8_t *)x + (i * p.row_stride * p.width
-                + (at + j - i * p.out_width) * p.column_stride) * p.x_step;
-        }
+        const int8_t *const from[2] = {(const int8_t *)x + at * p.x_step, (const int8_t *)x + (at + 1) * p.x_step};
         (void)columns;
         tw_mve_block b = {.x = from[0], .other = from[1], .apart = p.y_step, .steps = p.steps,
             .zero_point = p.zero_point};
@@ -458,15 +454,17 @@ TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
     const int8_t *const w = (const int8_t *)(flash + AT_0_W);
     const int32_t *const p_2 = (const int32_t *)(flash + AT_0_P);
     int8_t *const y = (int8_t *)(ram + AT_0_Y);
-    tw_mve_products_2_direct_u3_t5_m128_127_0_13_4_52_1_1((tw_mve_conv){
+    tw_mve_products_2_dense_u3_t5_m128_127_0_13_4_52_1_1((tw_mve_conv){
         .width = 37,
         .height = 1,
         .channels = 101,
         .x_step = 101,
+        .x_row = 3737,
         .out_width = 37,
         .pixels = 37,
         .outputs = 53,
         .y_step = 53,
+        .y_row = 1961,
         .row_taps = 1,
         .column_runs = 1,
         .run_taps = 1,

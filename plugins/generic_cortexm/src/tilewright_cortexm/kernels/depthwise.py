@@ -60,8 +60,10 @@ class Depthwise:
             "width": self.width,
             "height": self.height,
             "channels": self.channels,
+            "x_row": self.width * self.channels,
             "out_width": self.out_width,
             "out_height": self.out_height,
+            "y_row": self.out_width * self.channels,
             "rows": windows.kernel[0],
             "columns": windows.kernel[1],
             "row_stride": windows.strides[0],
@@ -75,7 +77,7 @@ class Depthwise:
         return {**found, **row_fields(call)}
 
     def access(self, site: Site, constants: Mapping[str, tuple[int, ...]]) -> Access:
-        """Row by row."""
+        """By rows and columns."""
         return image_access(site, self.windows, constants)
 
     def call_values(self) -> dict[str, object]:

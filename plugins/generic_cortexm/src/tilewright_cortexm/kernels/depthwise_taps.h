@@ -16,7 +16,7 @@ TW_KERNEL void tw_taps_of(const tw_depthwise *p, uintptr_t base, uintptr_t outsi
     for (int32_t i = 0; i < p->rows; ++i) {
         const int32_t row = top + i * p->row_dilation;
         const int32_t last = !edge || (row >= 0 && row < p->height) ? within : before;
-        uintptr_t at = (uintptr_t)(i * p->row_dilation * p->width * p->channels) + (uintptr_t)before * step;
+        uintptr_t at = (uintptr_t)(i * p->row_dilation * p->x_row) + (uintptr_t)before * step;
         int32_t j = 0;
         for (; j < before; ++j) {
             *table++ = outside - base;

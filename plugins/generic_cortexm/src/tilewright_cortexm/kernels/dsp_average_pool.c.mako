@@ -23,7 +23,7 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
         for (int32_t j = 0; j < p.out_width; ++j) {
             const int32_t left = j * p.column_stride - p.left;
             const tw_inside columns = tw_inside_of(left, p.columns, p.column_dilation, p.width);
-            const uint8_t *const from = x + (rows.first * p.width + columns.first) * p.channels;
+            const uint8_t *const from = x + rows.first * p.x_row + columns.first * p.channels;
             const int32_t inside = rows.count * columns.count;
 % if words > 1:
 % if padding:
@@ -51,7 +51,7 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
                         odd = tw_dsp_add_odd_${widen}(odd, v);
                         tap += p.column_dilation * p.channels;
                     }
-                    at += p.row_dilation * p.width * p.channels;
+                    at += p.row_dilation * p.x_row;
                 }
                 ${function}_flush(even, odd, sums);
 % else:
@@ -68,7 +68,7 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
                         }
                         ${function}_flush(even, odd, sums);
                     }
-                    at += p.row_dilation * p.width * p.channels;
+                    at += p.row_dilation * p.x_row;
                 }
 % endif
                 for (int32_t k = 0; k < 4; ++k) {
@@ -77,6 +77,7 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
             }
             y += p.channels;
         }
+        y += p.y_row - p.out_width * p.channels;
     }
     (void)counted_rows;
     (void)counted_columns;

@@ -27,7 +27,7 @@ TW_KERNEL void tw_dsp_column_${widen}(const tw_dsp_conv *p, const uint8_t *x, in
     for (int32_t k = 0; k < p->row_taps; ++k) {
         const int32_t line = top + k * p->row_dilation;
         const int32_t outside = line < 0 || line >= p->height;
-        const uint8_t *const row = outside ? (const uint8_t *)0 : x + line * p->width * p->x_step;
+        const uint8_t *const row = outside ? (const uint8_t *)0 : x + line * p->x_row;
         for (int32_t r = 0; r < p->column_runs; ++r) {
             const int32_t column = left + r * p->column_dilation;
             if (outside || column < 0 || column + p->run_taps > p->width) {

@@ -24,7 +24,7 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
                 const int32_t row = loaded - p.top;
                 uint32_t *const to = ring + slot;
                 if (row >= 0 && row < p.height) {
-                    tw_dsp_planes_${widen}(&p, x + row * p.width * p.channels + c, pad, to, words);
+                    tw_dsp_planes_${widen}(&p, x + row * p.x_row + c, pad, to, words);
                 } else {
                     for (int32_t k = 0; k < 4 * words; ++k) {
                         to[3 * k] = tw_dsp_even_${widen}(pad);
@@ -34,7 +34,7 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
             }
             /* slot `slot` holds the first of the three, `slot + 1` the second: slot 0 is tap row -slot */
             tw_dsp_row row = {.ring = ring, .taps = taps + 2 * (slot == 0 ? 0 : 3 - slot),
-                .parameters = parameters + 2 * c, .y = y + i * p.out_width * p.channels + c, .apart = 12 * words,
+                .parameters = parameters + 2 * c, .y = y + i * p.y_row + c, .apart = 12 * words,
                 .bytes = ${"p.out_width / 2 * 12" if stride == 1 else "p.out_width * 12"},
                 .odd = ${"-(p.out_width & 1)" if stride == 1 else 0}, .above = above, .zero_point = zero_point,
                 .y_step = p.channels};

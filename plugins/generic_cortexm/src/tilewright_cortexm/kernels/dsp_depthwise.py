@@ -18,7 +18,7 @@ from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
-from tilewright_cortexm.kernels.row_tiles import tile_rows
+from tilewright_cortexm.kernels.row_tiles import in_stripe, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template
 
 if TYPE_CHECKING:
@@ -37,8 +37,24 @@ def _words(layer: Depthwise) -> int:
     return max(pairs + 1, (left + layer.width + 1) // 2)
 
 
+def _stripe_words(layer: Depthwise, columns: str) -> str:
+    """The same, as C, of some columns of a row: of what these read, and no more."""
+    return f"(({columns}) + 3) / 2" if layer.windows.strides[1] == 1 else f"({columns}) + 1"
+
+
 def _scratch(layer: Depthwise) -> int:
-    return 4 * (_TAPS_WORDS + 3 * _PLANES * _words(layer))
+    return _scratch_of(_words(layer))
+
+
+def _scratch_of(words: int) -> int:
+    return 4 * (_TAPS_WORDS + 3 * _PLANES * words)
+
+
+def _tile_scratch(tile: TileShape) -> int:
+    layer: Depthwise = tile.site.analysis
+    columns, pairs = tile_columns(tile), layer.windows.strides[1] == 1
+    some = columns < layer.out_width
+    return _scratch_of((columns + 3) // 2 if pairs else columns + 1) if some else _scratch(layer)
 
 
 def _form(layer: Depthwise) -> DspForm:
@@ -85,12 +101,12 @@ def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
     groups = ceil_div(layer.channels, _PLANES)
-    out = tile_rows(tile)
+    out, columns = tile_rows(tile), tile_columns(tile)
     rows = min(layer.height, (out - 1) * layer.windows.strides[0] + 3)
-    taken_apart = rows * (11 * layer.width + 40)
+    taken_apart = rows * (11 * min(layer.width, (columns - 1) * layer.windows.strides[1] + 3) + 40)
     slow = 6 * float(_form(layer).exact.mean())
     pairs = layer.windows.strides[1] == 1
-    each = ceil_div(layer.out_width, 2) * (29 + 2 * slow) if pairs else layer.out_width * (18 + slow)
+    each = ceil_div(columns, 2) * (29 + 2 * slow) if pairs else columns * (18 + slow)
     computed = out * (_PLANES * (each + 38) + 60)
     return layer.batches * groups * (taken_apart + computed + 300)
 
@@ -108,7 +124,8 @@ def _values(call: Call) -> Mapping[str, object]:
     layer: Depthwise = call.site.analysis
     form, requant = _form(layer), layer.requant
     widen, stride = call.site.input(0).dtype.value, layer.windows.strides[1]
-    label = form.label(requant)
+    label, stripe = form.label(requant), in_stripe(call)
+    words = _stripe_words(layer, call.operands["Y"].extents[3]) if stripe else _words(layer)
     return {
         "function": f"tw_dsp_depthwise_{widen}_s{stride}_{label}",
         "rows": f"tw_dsp_rows_s{stride}_{label}",
@@ -116,7 +133,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "stride": stride,
         **form.names(requant),
         "fields": layer.fields(call),
-        "numbers": f"{_words(layer)}, {form.above}, {requant.zero_point}",
+        "numbers": f"{words}, {form.above}, {requant.zero_point}",
         **layer.call_values(),
     }
 
@@ -135,7 +152,7 @@ KERNELS = (
         access=_access,
         requires=requires,
         pack=_pack,
-        scratch_bytes=lambda tile: _scratch(tile.site.analysis),
+        scratch_bytes=_tile_scratch,
         in_place=_in_place,
         cycles=_cycles,
         describe=_describe,

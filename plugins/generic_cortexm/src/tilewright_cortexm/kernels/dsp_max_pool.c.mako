@@ -9,7 +9,7 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y)
         const tw_inside rows = tw_inside_of(i * p.row_stride - p.top, p.rows, p.row_dilation, p.height);
         for (int32_t j = 0; j < p.out_width; ++j) {
             const tw_inside columns = tw_inside_of(j * p.column_stride - p.left, p.columns, p.column_dilation, p.width);
-            const uint8_t *const from = x + (rows.first * p.width + columns.first) * p.channels;
+            const uint8_t *const from = x + rows.first * p.x_row + columns.first * p.channels;
             for (int32_t group = 0; group < p.channels; group += 4) {
                 const int32_t c = group + 4 <= p.channels ? group : p.channels - 4;
                 const uint8_t *at = from + c;
@@ -20,11 +20,12 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y)
                         largest = tw_dsp_max_${widen}(tw_dsp_load(tap), largest);
                         tap += p.column_dilation * p.channels;
                     }
-                    at += p.row_dilation * p.width * p.channels;
+                    at += p.row_dilation * p.x_row;
                 }
                 memcpy(y + c, &largest, sizeof largest);
             }
             y += p.channels;
         }
+        y += p.y_row - p.out_width * p.channels;
     }
 }

@@ -4,11 +4,13 @@ Does not know depthwise convolutions.
 A column is everything that one output pixel reads, as 16-bit halves in scratch. Three columns and two channels are
 computed together, or one column and four channels where there are fewer pixels or too little scratch. Where not even
 one column fits, it holds bytes, which are widened when they are multiplied. Of a few rows of an image whose columns do
-not come out even the last ones are computed in pairs. A product of one row can be computed in parts, without scratch.
+not come out even the last ones are computed in pairs; of a stripe each row ends with what is left. A product of one row
+can be computed in parts, without scratch.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +31,7 @@ from tilewright_cortexm.kernels.products import (
     products,
     rows_of,
 )
-from tilewright_cortexm.kernels.row_tiles import row_fields
+from tilewright_cortexm.kernels.row_tiles import in_stripe, row_fields
 from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_section, c_template, each_of
 
 if TYPE_CHECKING:
@@ -65,6 +67,14 @@ def _pairs(rows: Rows, pixels: int) -> int:
     return left if _pixels(rows) == 3 and pixels >= 4 and left * _WORTH_PAIRS >= pixels else 0
 
 
+def _of_stripe(width: int, most: int) -> list[int]:
+    """Columns of each block of a row of a stripe, from left to right: none is computed twice."""
+    found = list[int]()
+    while left := width - sum(found):
+        found.append(min(most, left, 2 if left == 4 else 3))
+    return found
+
+
 def _narrow(rows: Rows) -> bool:
     """Whether not even one widened column fits, and values stay bytes."""
     return _pixels(rows) == 1 and _room(rows, 8) > SCRATCH_LIMIT_BYTES
@@ -77,11 +87,13 @@ def _direct(rows: Rows) -> bool:
 
 
 def _tile_scratch(tile: TileShape) -> int:
-    return _scratch(tile.site.analysis.rows) if share(tile) == 1 else 0
+    rows, width = tile.site.analysis.rows, rows_of(tile).out_width
+    most = min(_pixels(rows), width) if width < rows.out_width else _pixels(rows)
+    return _scratch(rows, most) if share(tile) == 1 else 0
 
 
-def _scratch(rows: Rows) -> int:
-    return 0 if _direct(rows) else _room(rows, 4 if _narrow(rows) else 8 * _pixels(rows))
+def _scratch(rows: Rows, pixels: int) -> int:
+    return 0 if _direct(rows) else _room(rows, 4 if _narrow(rows) else 8 * pixels)
 
 
 def _block_channels(rows: Rows) -> int:
@@ -136,9 +148,8 @@ def _access(site: Matched) -> Access:
 
 def _match(site: Site) -> Products | str:
     layer = products(site)
-    if isinstance(layer, Products) and _scratch(layer.rows) > SCRATCH_LIMIT_BYTES:
-        return f"needs {_scratch(layer.rows)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
-    return layer
+    most = _scratch(layer.rows, _pixels(layer.rows)) if isinstance(layer, Products) else 0
+    return f"needs {most} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}" if most > SCRATCH_LIMIT_BYTES else layer
 
 
 def _requires(site: Site) -> Mapping[str, Layout]:
@@ -154,8 +165,11 @@ def _cycles(tile: TileShape) -> float:
     if share(tile) < 1:
         return _part_cycles(tile)
     rows, columns = rows_of(tile), _pixels(layer.rows)
-    pairs = _pairs(rows, rows.pixels) if rows.pixels < layer.rows.pixels else 0
-    blocks = {columns: ceil_div(rows.pixels - 2 * pairs, columns), 2: pairs}
+    if rows.out_width < layer.rows.out_width:
+        blocks = Counter(_of_stripe(rows.out_width, columns) * (rows.pixels // rows.out_width))
+    else:
+        pairs = _pairs(rows, rows.pixels) if rows.pixels < layer.rows.pixels else 0
+        blocks = Counter({columns: ceil_div(rows.pixels - 2 * pairs, columns), 2: pairs})
     return rows.batches * sum(count * _block_cycles(layer, pixels) for pixels, count in blocks.items())
 
 
@@ -170,7 +184,7 @@ def _block_cycles(layer: Products, pixels: int) -> float:
     """Of so many columns, and what they take to be there."""
     rows, channels = layer.rows, _block_channels(layer.rows)
     groups = rows.runs * _groups(rows)
-    step = {3: 20, 2: 15}.get(pixels, 21 if _narrow(rows) else 19)
+    step = 5 + 5 * pixels if channels == 2 else 21 if _narrow(rows) else 19
     slow = float(_form(layer).exact.mean()) * pixels * channels * 6
     block = groups * step + 3 * groups / _unroll(groups) + 25 + 5 * pixels * channels / 2 + slow
     column = 0 if _direct(rows) else (3 if _narrow(rows) else 7) * groups + 10 * rows.runs + 10
@@ -199,16 +213,16 @@ def _values(call: Call) -> Mapping[str, object]:
     pixels, unroll = _pixels(rows), _unroll(rows.runs * _groups(rows))
     kind = f"u{unroll}_{form.label(requant)}"
     narrow, dtype = _narrow(rows), site.input(0).dtype.value
-    pairs = _pairs(rows, _pixels_of(rows, call))
+    counts, stripe = _counts(rows, call), in_stripe(call)
     label = f"{dtype}{'_narrow' if narrow else ''}{'_direct' if _direct(rows) else ''}_{pixels}"
+    some = f"_stripe{''.join(map(str, counts))}" if stripe else "_pairs" if len(counts) > 1 else ""
     return {
-        "function": f"tw_dsp_products_{label}{'_pairs' if pairs else ''}_{kind}_{_signature(rows)}",
+        "function": f"tw_dsp_products_{label}{some}_{kind}_{_signature(rows)}",
         "widen": "bytes" if narrow else dtype,
-        "pixels": pixels,
-        "group_words": 1 if narrow else 2 * pixels,
+        "group_words": 1 if narrow else 2,
         "direct": _direct(rows),
-        "blocks": _block_shapes(rows, pixels, unroll, kind, dtype if narrow else ""),
-        "pairs": _block_shapes(rows, 2, unroll, kind, "") if pairs else (),
+        "stripe": stripe,
+        "blocks": {count: _block_shapes(rows, count, unroll, kind, dtype if narrow else "") for count in counts},
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
         **form.names(requant),
         "fields": _fields(layer, form, call),
@@ -243,10 +257,16 @@ def _signature(rows: Rows) -> str:
     return "_".join(str(part) for block in _blocks(rows) for part in block)
 
 
-def _pixels_of(rows: Rows, call: Call) -> int:
-    """Columns of a call, or of a row where the program says how many when it runs; 0 of a whole image."""
-    count = str(row_fields(call).get("out_height", "0"))
-    return rows.out_width * (int(count) if count.isdigit() else 1)
+def _counts(rows: Rows, call: Call) -> tuple[int, ...]:
+    """How many columns the blocks of a call have, the most first. All of a stripe whose width the program has."""
+    most, width = _pixels(rows), call.operands["Y"].extents[3] if in_stripe(call) else ""
+    if width.isdigit():
+        return tuple(sorted(set(_of_stripe(int(width), most)), reverse=True))
+    if width:
+        return tuple(range(most, 0, -1))
+    count = str(row_fields(call).get("out_height", "0"))  # 0: the whole image
+    pixels = rows.out_width * (int(count) if count.isdigit() else 1)
+    return (most, 2) if _pairs(rows, pixels) else (most,)
 
 
 def _block_shapes(rows: Rows, pixels: int, unroll: int, kind: str, bytes_of: str) -> Sequence[Mapping[str, object]]:
@@ -282,7 +302,7 @@ _COLUMN = c_template("tw_dsp_column_${widen}", "dsp_column.c.mako")
 def _source(values: Mapping[str, Any]) -> Sections:
     widen = _BYTES if values["widen"] == "bytes" else WIDEN
     columns = () if values["direct"] else (widen, _COLUMN)
-    return (*columns, *each_of(BLOCK, (*values["blocks"], *values["pairs"])), _PRODUCTS)
+    return (*columns, *each_of(BLOCK, [shape for shapes in values["blocks"].values() for shape in shapes]), _PRODUCTS)
 
 
 def _gemm_source(values: Mapping[str, Any]) -> Sections:

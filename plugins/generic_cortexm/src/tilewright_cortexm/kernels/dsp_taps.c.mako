@@ -70,12 +70,13 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const uint32_
         for (int32_t j = 0; j < p.out_width; ++j) {
             const int32_t left = j * p.column_stride - p.left;
             const int32_t inside = rows_inside && left >= 0 && left + (p.columns - 1) * p.column_dilation < p.width;
-            const uintptr_t base = (uintptr_t)x + (uintptr_t)((top * p.width + left) * p.channels);
+            const uintptr_t base = (uintptr_t)x + (uintptr_t)(top * p.x_row + left * p.channels);
             if (!inside) {
                 tw_taps_of(&p, base, (uintptr_t)outside, top, left, 1, edge_table);
             }
             ${function}_pixel(base, inside ? tables : edge_table, w, parameters, y, p.channels, above, zero_point);
             y += p.channels;
         }
+        y += p.y_row - p.out_width * p.channels;
     }
 }

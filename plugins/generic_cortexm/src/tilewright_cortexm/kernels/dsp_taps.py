@@ -17,7 +17,7 @@ from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
-from tilewright_cortexm.kernels.row_tiles import tile_rows
+from tilewright_cortexm.kernels.row_tiles import tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def _cycles(tile: TileShape) -> float:
     slow = 4 * 6 * float(form.exact.mean())
     group = layer.taps * (11 + 4 / unroll) + 40 + slow
     each = len(_groups(layer)) * group + 60
-    part = tile_rows(tile) / layer.out_height
-    edges = part * layer.edges * (5 * layer.taps + 60)
-    return layer.batches * (layer.out_width * tile_rows(tile) * each + edges)
+    pixels = tile_columns(tile) * tile_rows(tile)
+    edges = pixels / (layer.out_width * layer.out_height) * layer.edges * (5 * layer.taps + 60)
+    return layer.batches * (pixels * each + edges)
 
 
 def _unroll(taps: int) -> int:

@@ -91,7 +91,7 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
         for (int32_t j = 0; j < p.out_width; ++j) {
             const int32_t left = j * p.column_stride - p.left;
             const tw_inside columns = tw_inside_of(left, p.columns, p.column_dilation, p.width);
-            const uint8_t *const from = x + (rows.first * p.width + columns.first) * p.channels;
+            const uint8_t *const from = x + rows.first * p.x_row + columns.first * p.channels;
             const int32_t inside = rows.count * columns.count;
 % if words > 1 and padding:
             const int32_t counted = tw_taps_to(top, p.rows, p.row_dilation, counted_rows)
@@ -106,7 +106,7 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
                 const int32_t channels = p.channels - c < ${lanes} ? p.channels - c : ${lanes};
                 if (inside > 0) {
                     ${function}_window(from + c, y + c, channels, rows.count, columns.count,
-                        p.column_dilation * p.channels, p.row_dilation * p.width * p.channels, inside * x_zero_point,
+                        p.column_dilation * p.channels, p.row_dilation * p.x_row, inside * x_zero_point,
                         scale, zero_point);
                 } else {
                     tw_mve_fill((int8_t *)y + c,
@@ -115,6 +115,7 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
             }
             y += p.channels;
         }
+        y += p.y_row - p.out_width * p.channels;
     }
     (void)counted_rows;
     (void)counted_columns;

@@ -19,10 +19,11 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t 
     for (int32_t i = 0; i < p.out_height; ++i) {
         const int32_t top = i * p.row_stride - p.top;
         const int32_t rows_inside = top >= 0 && top + (p.rows - 1) * p.row_dilation < p.height;
+        const uintptr_t from = (uintptr_t)x + (uintptr_t)(top * p.x_row);
         for (int32_t j = 0; j < p.out_width; ++j) {
             const int32_t left = j * p.column_stride - p.left;
             const int32_t inside = rows_inside && left >= 0 && left + (p.columns - 1) * p.column_dilation < p.width;
-            tw_mve_pixel b = {.base = (uintptr_t)x + (uintptr_t)((top * p.width + left) * p.channels),
+            tw_mve_pixel b = {.base = from + (uintptr_t)(left * p.channels),
                 .table = inside ? tables : edge_table, .zero_point = zero_point};
             if (!inside) {
                 tw_taps_of(&p, b.base, (uintptr_t)outside, top, left, 1, edge_table);
@@ -33,10 +34,12 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t 
 % endif
             b.w = w${plus(first * taps)};
             b.parameters = parameters${plus(2 * first)};
-            b.y = y + (i * p.out_width + j) * p.channels${plus(first)};
+            b.y = y${plus(first)};
             b.groups = ${count};
             ${shape["block"]}(&b);
 % endfor
+            y += p.channels;
         }
+        y += p.y_row - p.out_width * p.channels;
     }
 }

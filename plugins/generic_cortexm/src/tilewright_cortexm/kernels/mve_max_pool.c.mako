@@ -50,16 +50,17 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y)
         const tw_inside rows = tw_inside_of(i * p.row_stride - p.top, p.rows, p.row_dilation, p.height);
         for (int32_t j = 0; j < p.out_width; ++j) {
             const tw_inside columns = tw_inside_of(j * p.column_stride - p.left, p.columns, p.column_dilation, p.width);
-            const uint8_t *const from = x + (rows.first * p.width + columns.first) * p.channels;
+            const uint8_t *const from = x + rows.first * p.x_row + columns.first * p.channels;
             if (rows.count > 0 && columns.count > 0) {
                 for (int32_t c = 0; c < p.channels; c += 16) {
                     ${function}_window(from + c, y + c, p.channels - c < 16 ? p.channels - c : 16, rows.count,
-                        columns.count, p.column_dilation * p.channels, p.row_dilation * p.width * p.channels);
+                        columns.count, p.column_dilation * p.channels, p.row_dilation * p.x_row);
                 }
             } else {
                 tw_mve_fill((int8_t *)y, ${-128 if sign == "s" else 0}, p.channels);
             }
             y += p.channels;
         }
+        y += p.y_row - p.out_width * p.channels;
     }
 }

@@ -1,42 +1,64 @@
-<%doc> Needs function, blocks, runs (of each: first output, count), pixels, direct, flip (128 where x is unsigned, or 0). </%doc>\
+<%doc>
+Needs function, blocks (by how many pixels they compute, the most first), runs (of each: first output, count), direct,
+dense (whether neighbouring pixels read neighbours), flip (128 where x is unsigned, or 0), stripe (whether the pixels are
+some of each row).
+</%doc>\
 <%!
 def plus(distance, unit=""):
     """The way from the first output to the one that a block begins with; nothing for the first."""
     return f" + {distance}{unit}" if distance else ""
 %>\
+<% most, *fewer = blocks %>\
 #include "mve_block.h"
 #include "mve_column.h"
 
-% if pixels == 2:
+% if stripe:
+/* Pixels of a row at a time: ${", or ".join(map(str, blocks))}. Rows need not follow one another. */
+% elif most == 2:
 /* Two pixels at a time; an odd last one with the one before it again. */
 % endif
 TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *w, const int32_t *parameters,
         uint8_t *y, int8_t *columns)
 {
-    for (int32_t pixel = 0; pixel < p.pixels; pixel += ${pixels}) {
-        const int32_t at = pixel <= p.pixels - ${pixels} ? pixel : p.pixels - ${pixels};
-% if direct:
+% if direct and not dense:
+    const int32_t row_step = p.row_stride * p.x_row, column_step = p.column_stride * p.x_step;
+% endif
+% if stripe:
+    for (int32_t at = 0, count; at < p.pixels; at += count) {
+        const int32_t row = at / p.out_width, column = at - row * p.out_width;
+        count = ${f"column + 1 < p.out_width ? {most} : 1" if fewer else most};
+% else:
+    for (int32_t pixel = 0; pixel < p.pixels; pixel += ${most}) {
+        const int32_t at = pixel <= p.pixels - ${most} ? pixel : p.pixels - ${most};
+% endif
+% if dense:
+        const int8_t *const from[2] = {(const int8_t *)x + at * p.x_step, (const int8_t *)x + (at + 1) * p.x_step};
+        (void)columns;
+% elif direct:
         const int8_t *from[2] = {0};
-        for (int32_t j = 0; j < ${pixels}; ++j) {
+        for (int32_t j = 0; j < ${"count" if fewer else most}; ++j) {
             const int32_t i = (at + j) / p.out_width;
-            from[j] = (const int8_t *)x + (i * p.row_stride * p.width
-                + (at + j - i * p.out_width) * p.column_stride) * p.x_step;
+            from[j] = (const int8_t *)x + i * row_step + (at + j - i * p.out_width) * column_step;
         }
         (void)columns;
 % else:
         const int8_t *const from[2] = {columns, columns + p.room};
-        for (int32_t j = 0; j < ${pixels}; ++j) {
+        for (int32_t j = 0; j < ${"count" if fewer else most}; ++j) {
             tw_mve_column(&p, x, at + j, ${flip}, columns + j * p.room);
         }
 % endif
         tw_mve_block b = {.x = from[0], .other = from[1], .apart = p.y_step, .steps = p.steps,
             .zero_point = p.zero_point};
-% for index, (shape, (first, count)) in enumerate(zip(blocks, runs)):
+% for index, (first, count) in enumerate(runs):
         b.w = w${plus(first, " * p.length")};
         b.parameters = parameters${plus(2 * first)};
-        b.y = y + at * p.y_step${plus(first)};
+        b.y = y + ${"row * p.y_row + column * p.y_step" if stripe else "at * p.y_step"}${plus(first)};
         b.blocks = ${count};
-        ${shape["block"]}(&b);
+% if fewer:
+        (count == 1 ? ${blocks[1][index]["block"]} : ${blocks[most][index]["block"]})(&b);
+% else:
+        ${blocks[most][index]["block"]}(&b);
+% endif
 % endfor
     }
 }

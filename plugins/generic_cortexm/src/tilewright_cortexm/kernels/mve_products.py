@@ -2,7 +2,8 @@
 Does not know depthwise convolutions.
 
 Two pixels and four channels are computed together, or one pixel where there is only one. What a pixel reads is
-copied into one run first, unless it is one already (1x1). A product of one row can be computed in parts.
+copied into one run first, unless it is one already (1x1). Of a stripe the last pixel of a row may be alone. A product
+of one row can be computed in parts.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from tilewright_cortexm.kernels.products import (
     products,
     rows_of,
 )
+from tilewright_cortexm.kernels.row_tiles import in_stripe, row_fields
 from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of
 
 if TYPE_CHECKING:
@@ -71,19 +73,20 @@ def _blocks(rows: Rows) -> list[tuple[int, int, int]]:
     return found + ([(outputs - rest, 1, rest)] if rest else [])
 
 
-def _scratch(site: Site, rows: Rows) -> int:
-    return 0 if _direct(site, rows) else _pixels(rows) * _room(rows)
+def _scratch(site: Site, rows: Rows, pixels: int) -> int:
+    return 0 if _direct(site, rows) else pixels * _room(rows)
 
 
 def _tile_scratch(tile: TileShape) -> int:
-    return _scratch(tile.site, tile.site.analysis.rows) if share(tile) == 1 else 0
+    rows, width = tile.site.analysis.rows, rows_of(tile).out_width
+    most = min(_pixels(rows), width) if width < rows.out_width else _pixels(rows)
+    return _scratch(tile.site, rows, most) if share(tile) == 1 else 0
 
 
 def _match(site: Site) -> Products | str:
     layer = products(site)
-    if isinstance(layer, Products) and _scratch(site, layer.rows) > SCRATCH_LIMIT_BYTES:
-        return f"needs {_scratch(site, layer.rows)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
-    return layer
+    most = _scratch(site, layer.rows, _pixels(layer.rows)) if isinstance(layer, Products) else 0
+    return f"needs {most} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}" if most > SCRATCH_LIMIT_BYTES else layer
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
@@ -140,13 +143,22 @@ def _cycles(tile: TileShape) -> float:
     rows = rows_of(tile)
     if share(tile) < 1:
         return rows.outputs * (share(tile) * _length(rows) / LANES * 4 + 25) + 30
-    pixels, (unroll, trips) = _pixels(tile.site.analysis.rows), _steps(rows)
+    pixels = _pixels(tile.site.analysis.rows)
+    if rows.out_width == tile.site.analysis.rows.out_width:
+        return rows.batches * ceil_div(rows.pixels, pixels) * _block_cycles(tile.site, rows, pixels)
+    many, rest = divmod(rows.out_width, pixels)
+    row = many * _block_cycles(tile.site, rows, pixels) + rest * _block_cycles(tile.site, rows, 1)
+    return rows.pixels // rows.out_width * row
+
+
+def _block_cycles(site: Site, rows: Rows, pixels: int) -> float:
+    """Of so many pixels, and what they take to be there."""
+    unroll, trips = _steps(rows)
     step = pixels + CHANNELS + pixels * CHANNELS
     tail = step + 9 if _length(rows) % LANES else 0
     block = trips * (unroll * step + 2) + tail + 14 + 11 * pixels
-    column = 12 if _direct(tile.site, rows) else rows.runs * (15 + rows.length / LANES * 4) + 15
-    columns = rows.groups * (pixels * column + 40)
-    return rows.batches * ceil_div(rows.pixels, pixels) * (len(_channel_blocks(rows)) * block + columns)
+    column = 12 if _direct(site, rows) else rows.runs * (15 + rows.length / LANES * 4) + 15
+    return len(_channel_blocks(rows)) * block + rows.groups * (pixels * column + 40)
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
@@ -164,26 +176,21 @@ def _values(call: Call) -> Mapping[str, object]:
     layer: Products = site.analysis
     rows, requant = layer.rows, layer.requant
     pixels, (unroll, trips), tail = _pixels(rows), _steps(rows), _length(rows) % LANES
+    stripe, counts = in_stripe(call), _counts(rows, call)
     limits = f"{requant.low}_{requant.high}".replace("-", "m")
     kind = f"u{unroll}_t{tail}_{limits}"
     direct, flip = _direct(site, rows), _flip(site)
+    dense = direct and not stripe and _neighbours(rows, call)
     shape = "_".join(str(part) for block in _blocks(rows) for part in block)
+    way = "dense" if dense else "direct" if direct else f"flip{flip}"
+    some = f"stripe{''.join(map(str, counts))}" if stripe else pixels
     return {
-        "function": f"tw_mve_products_{pixels}_{'direct' if direct else f'flip{flip}'}_{kind}_{shape}",
-        "pixels": pixels,
+        "function": f"tw_mve_products_{some}_{way}_{kind}_{shape}",
+        "stripe": stripe,
+        "dense": dense,
         "direct": direct,
         "flip": flip,
-        "blocks": [
-            {
-                "block": f"tw_mve_{pixels}x{size}_{kind}",
-                "pixels": pixels,
-                "channels": size,
-                "unroll": unroll,
-                "tail": tail,
-                "more": False,
-            }
-            for _, _, size in _blocks(rows)
-        ],
+        "blocks": {count: _block_shapes(rows, count, kind) for count in counts},
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
         "low": requant.low,
         "high": requant.high,
@@ -195,6 +202,25 @@ def _values(call: Call) -> Mapping[str, object]:
         **call_values(layer),
         "columns": f"(int8_t *){call.operands['scratch']}" if "scratch" in call.operands and not direct else "0",
     }
+
+
+def _block_shapes(rows: Rows, pixels: int, kind: str) -> list[Mapping[str, object]]:
+    unroll, tail = _steps(rows)[0], _length(rows) % LANES
+    shape = {"pixels": pixels, "unroll": unroll, "tail": tail, "more": False}
+    return [{"block": f"tw_mve_{pixels}x{size}_{kind}", "channels": size, **shape} for _, _, size in _blocks(rows)]
+
+
+def _neighbours(rows: Rows, call: Call) -> bool:
+    """Whether the pixels that are read follow one another as those that are computed do."""
+    return rows.row_stride == rows.column_stride == 1 and row_fields(call).get("x_row", rows.x_row) == rows.x_row
+
+
+def _counts(rows: Rows, call: Call) -> tuple[int, ...]:
+    """How many pixels the blocks of a call have, the most first. All of a stripe whose width the program has."""
+    most, width = _pixels(rows), call.operands["Y"].extents[3] if in_stripe(call) else str(_pixels(rows))
+    if not width.isdigit():
+        return tuple(range(most, 0, -1))
+    return (*([most] if int(width) >= most else []), *([1] if int(width) % most else []))
 
 
 def _gemm_values(call: Call) -> Mapping[str, object]:
@@ -231,7 +257,7 @@ _PART = c_template("${function}", "mve_product_part.c.mako")
 
 
 def _source(values: Mapping[str, Any]) -> Sections:
-    return (*each_of(MVE_BLOCK, values["blocks"]), _PRODUCTS)
+    return (*each_of(MVE_BLOCK, [shape for shapes in values["blocks"].values() for shape in shapes]), _PRODUCTS)
 
 
 def _gemm_source(values: Mapping[str, Any]) -> Sections:

@@ -13,7 +13,7 @@ from tilewright.api.graph import DType, Layout, Requant, Site, channels_last, ro
 from tilewright.api.kernel import Call, PartialSums, RequantForm, TileShape, Windows, sum_requant, windows_of
 from tilewright.api.operator import Access, parse_map, whole
 from tilewright_cortexm.kernels.products import BYTES, two_spatial_axes
-from tilewright_cortexm.kernels.row_tiles import image_access, row_fields, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_access, row_fields, tile_columns, tile_rows
 
 NOTHING: Mapping[str, tuple[int, ...]] = MappingProxyType({})
 
@@ -50,8 +50,10 @@ class PoolShape:
             "width": self.width,
             "height": self.height,
             "channels": self.channels,
+            "x_row": self.width * self.channels,
             "out_width": self.out_width,
             "out_height": self.out_height,
+            "y_row": self.out_width * self.channels,
             "rows": windows.kernel[0],
             "columns": windows.kernel[1],
             "row_stride": windows.strides[0],
@@ -68,7 +70,8 @@ class PoolShape:
         rows, columns = self.counted
         if not row_fields(call):
             return str(rows), str(columns)
-        return f"{rows} - ({call.operands['X'].origin[2]})", str(columns)
+        origin = call.operands["X"].origin
+        return f"{rows} - ({origin[2]})", f"{columns} - ({origin[3]})"
 
 
 def pool(site: Site) -> PoolShape | str:
@@ -118,7 +121,7 @@ def requires(site: Site) -> Mapping[str, Layout]:
 
 
 def access(site: Site, layer: PoolShape, constants: Mapping[str, tuple[int, ...]] = NOTHING) -> Access:
-    """Rows of windows; of one window over an image the image's rows, in parts of its sums; else everything."""
+    """Rows and columns of windows; of one window over an image the image's rows, in parts of its sums; else all."""
     x, y = site.input(0).shape, site.output.shape
     if layer.in_parts:
         packed = " ".join(f"{name}[:]" for name in constants)
@@ -138,7 +141,7 @@ def share(tile: TileShape, layer: PoolShape) -> float:
     """How much of all windows, or of the only one, a tile computes."""
     if layer.in_parts:
         return tile.extent("y") / layer.height
-    return tile_rows(tile) / layer.out_height if "h" in tile.box else 1.0
+    return tile_rows(tile) * tile_columns(tile) / (layer.out_height * layer.out_width) if "h" in tile.box else 1.0
 
 
 def _windows(site: Site) -> PoolShape:

@@ -23,7 +23,7 @@ from tilewright.api.kernel import (
     windows_of,
 )
 from tilewright.api.operator import Access, whole
-from tilewright_cortexm.kernels.row_tiles import image_access, row_fields, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_access, row_fields, tile_columns, tile_rows
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -68,6 +68,16 @@ class Rows:
     def y_step(self) -> int:
         """Bytes between neighbouring pixels of y."""
         return self.groups * self.outputs
+
+    @property
+    def x_row(self) -> int:
+        """Bytes between neighbouring rows of x."""
+        return self.width * self.x_step
+
+    @property
+    def y_row(self) -> int:
+        """Bytes between neighbouring rows of y."""
+        return self.out_width * self.y_step
 
     @property
     def runs(self) -> int:
@@ -218,12 +228,12 @@ def fields(layer: Products, call: Call) -> dict[str, object]:
     found: dict[str, object] = {name: getattr(layer.rows, name) for name in _FIELDS}
     some = dict(row_fields(call))
     if some:
-        found["pixels"] = f"{layer.rows.out_width} * {some.pop('out_height')}"
+        found["pixels"] = f"({some['out_width']}) * ({some.pop('out_height')})"
     return {**found, **some}
 
 
 def product_access(site: Matched, constants: Mapping[str, tuple[int, ...]], columns: int) -> Access:
-    """Of a convolution row by row, of a product whole. `columns`: pixels that are computed together."""
+    """Of a convolution by rows and columns, of a product whole. `columns`: pixels that are computed together."""
     if site.node.op == "QConv":
         return image_access(site, two_spatial_axes(windows_of(site.node)), constants, least_columns=columns)
     return whole({"A": site.input(0).shape, **constants}, {"Y": site.output.shape})
@@ -232,12 +242,15 @@ def product_access(site: Matched, constants: Mapping[str, tuple[int, ...]], colu
 def rows_of(tile: TileShape) -> Rows:
     """The geometry of a tile."""
     rows: Rows = tile.site.analysis.rows
-    return replace(rows, pixels=rows.out_width * tile_rows(tile)) if "h" in tile.box else rows
+    if "h" not in tile.box:
+        return rows
+    width = tile_columns(tile)
+    return replace(rows, out_width=width, pixels=width * tile_rows(tile))
 
 
 _FIELDS = (
-    "width", "height", "channels", "x_step", "out_width", "pixels", "outputs", "y_step", "row_taps", "column_runs",
-    "run_taps", "row_stride", "column_stride", "row_dilation", "column_dilation", "top", "left",
+    "width", "height", "channels", "x_step", "x_row", "out_width", "pixels", "outputs", "y_step", "y_row", "row_taps",
+    "column_runs", "run_taps", "row_stride", "column_stride", "row_dilation", "column_dilation", "top", "left",
 )  # fmt: skip
 
 # `w_step` and `p_step` are the elements of one group's weights and parameters.

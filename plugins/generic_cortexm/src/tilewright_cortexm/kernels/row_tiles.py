@@ -1,5 +1,5 @@
-"""Knows how kernels over channels-last images compute some of their rows: which they read, and what structs say then.
-Does not know instructions, nor which rows are asked for.
+"""Knows how kernels over channels-last images compute some rows, or some columns of these: what they read, and what
+structs say then. Does not know instructions, nor which of them are asked for.
 """
 
 from __future__ import annotations
@@ -14,15 +14,19 @@ from tilewright.api.operator import Access, parse_map, whole
 def image_access(
     site: Site, windows: Windows, constants: Mapping[str, tuple[int, ...]], *, least_columns: int = 1
 ) -> Access:
-    """X and Y row by row, constants whole. In one piece: several images, signals, and rows of less than `least_columns`
-    pixels, which a kernel computes together.
+    """X and Y by rows and columns, constants whole. In one piece: several images, signals, and rows of less than
+    `least_columns` pixels, which a kernel computes together.
     """
     x, y = site.input(0).shape, site.output.shape
     if len(x) != 4 or x[0] != 1 or y[2] == 1 or y[3] < least_columns:
         return whole({"X": x, **constants}, {"Y": y})
-    rows = f"h*{windows.strides[0]} + y*{windows.dilations[0]} - {windows.before[0]}"
+    rows, columns = (
+        f"{out}*{windows.strides[axis]} + {tap}*{windows.dilations[axis]} - {windows.before[axis]}"
+        for axis, (out, tap) in enumerate((("h", "y"), ("w", "x")))
+    )
     packed = " ".join(f"{name}[:]" for name in constants)
-    text = f"h y<{windows.kernel[0]} : X[:, :, {rows}?, :] {packed} -> Y[:, :, h, :]"
+    taps = f"y<{windows.kernel[0]} x<{windows.kernel[1]}"
+    text = f"h w {taps} : X[:, :, {rows}?, {columns}?] {packed} -> Y[:, :, h, w]"
     return parse_map(text).bind({"X": x, **constants, "Y": y})
 
 
@@ -30,6 +34,11 @@ def tile_rows(tile: TileShape) -> int:
     """Rows of the result in a tile."""
     shape = tile.site.output.shape
     return tile.extent("h") if "h" in tile.box else (shape[2] if len(shape) > 3 else 1)
+
+
+def tile_columns(tile: TileShape) -> int:
+    """Columns of the result in a tile."""
+    return tile.extent("w") if "w" in tile.box else tile.site.output.shape[-1]
 
 
 def tile_elements(tile: TileShape) -> float:
@@ -41,9 +50,29 @@ def tile_elements(tile: TileShape) -> float:
     return elements
 
 
-def row_fields(call: Call) -> Mapping[str, object]:
-    """Height and padding of the rows that a call reads, and how many it computes; nothing for a whole image."""
+def in_rows(call: Call) -> bool:
+    """Whether a call computes some rows or columns of an image: sizes are those of its operands."""
     x, y = call.operands.get("X"), call.operands["Y"]
-    if x is None or len(y.shape) != 4 or y.extents[2] == str(y.shape[2]):
+    return x is not None and len(y.shape) == 4 and y.extents[2:] != tuple(map(str, y.shape[2:]))
+
+
+def in_stripe(call: Call) -> bool:
+    """Whether it computes some columns: then rows of the result need not follow one another."""
+    return in_rows(call) and call.operands["Y"].extents[3] != str(call.operands["Y"].shape[3])
+
+
+def row_fields(call: Call) -> Mapping[str, object]:
+    """Sizes and padding of what a call reads and computes, and bytes from row to row; nothing for a whole image."""
+    if not in_rows(call):
         return {}
-    return {"height": x.extents[2], "top": x.before[2], "out_height": y.extents[2]}
+    x, y = call.operands["X"], call.operands["Y"]
+    return {
+        "width": x.extents[3],
+        "height": x.extents[2],
+        "x_row": x.strides[2],
+        "out_width": y.extents[3],
+        "out_height": y.extents[2],
+        "y_row": y.strides[2],
+        "top": x.before[2],
+        "left": x.before[3],
+    }
