@@ -54,6 +54,11 @@ assert acme.plan_bytes("pad") == 31 << 10
 assert acme.with_limits({"pad": 16 << 10}).plan_bytes("pad") == 15 << 10
 assert acme.configure({"speed": "fast"}).home_memory().bytes_per_cycle == 8.0
 
+# What nobody chose may be a question of time: each of these is planned with, and the fastest plan is taken.
+asking = replace(acme, rivals=lambda platform: ({"speed": "slow"}, {"speed": "fast"}))
+assert asking.rivals is not None
+assert len(asking.rivals(asking)) == 2
+
 # %% MemoryHierarchy
 # Other memories for a target that somebody else has: a board with more DRAM.
 board = MemoryHierarchy(

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.auto import EXACT, chosen
-from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes, soft_limit_warnings
+from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes
 from tilewright.config.continued import bound_of, decided_already, demand_model, demand_same, demand_same_border
 from tilewright.config.copied_constants import copied_constants
 from tilewright.config.io_rows import demand_one_memory, ends_of, passing
 from tilewright.config.io_types import border_types
-from tilewright.config.memory_pools import with_pools
-from tilewright.config.name_patterns import KnownNames, names_of
+from tilewright.config.machine import machine
+from tilewright.config.name_patterns import names_of
 from tilewright.config.options import Options
-from tilewright.config.pins import demand_ends, demand_groups, pinned_memories
+from tilewright.config.pins import demand_ends, pinned_memories
 from tilewright.config.recurrent_state import RecurrentState, beginnings, initial_constants, states_of, states_of_plan
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.ir.allocation import Budget
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tilewright.frontend.load import Imported
     from tilewright.ir.program import Program
     from tilewright.plan.kernel_fallback import Answer, Fitting
+    from tilewright.plan.open_settings import Contest
     from tilewright.plan.planner import Planner
     from tilewright.plan.row_front import FrontPoint
     from tilewright.plan.work import Work
@@ -70,34 +71,32 @@ class Deployment:
         """The plugins that this compilation needs, and no others."""
         if self._registry is not None:
             return self._registry
-        wanted = self.options.allocator
-        exact = (("allocator", EXACT),) if wanted == "auto" else ()
         return load_for(
             target=self.target,
-            allocator=wanted,
+            allocator=self.options.allocator,
             tiler=self.options.tiler,
             memory_hierarchy=self.options.memory_hierarchy,
             exporters=self.options.emit,
-            welcome=exact,
+            welcome=(("allocator", EXACT),) if self.options.allocator == "auto" else (),
         )
 
     @cached_property
     def platform(self) -> Platform:
-        """The target, configured."""
-        offered = self.registry.platforms[self.target]
-        board, installed = self.options.board, self.options.memory_hierarchy
-        platform = offered.configure({**(board.settings if board else {}), **self.options.settings})
-        if installed:
-            platform = self.registry.memory_hierarchies[installed].on(platform)
-        if board:
-            platform = board.on(platform)
-        platform = with_pools(platform, self.options.pools)
-        if asked := self.options.code_passes:
-            from tilewright.transform.asked import platform_for
+        """The target, configured; where it leaves settings open, with those whose plan is the best."""
+        return self._configured(self.contest.settings)
 
-            platform = platform_for(platform, tuple(self.registry.code_passes.values()), asked)
-        demand_groups(self.options.groups, platform)
-        return platform.with_limits(self.options.memory)
+    @property
+    def rival_settings(self) -> tuple[Mapping[str, str], ...]:
+        """Of the target, where nobody chose. None where a saved state brings its own."""
+        platform = self._configured({})
+        return platform.rivals(platform) if platform.rivals and Bound not in self._given else ()
+
+    @cached_property
+    def contest(self) -> Contest:
+        """Each of the rival settings planned with."""
+        from tilewright.plan.open_settings import contest
+
+        return contest(self.rival_settings, [self.planned_with])
 
     @cached_property
     def imported(self) -> Imported:
@@ -106,11 +105,9 @@ class Deployment:
         from tilewright.frontend.load import load
         from tilewright.frontend.options import ImportOptions, limits_with
 
+        asked = self.options
         options = ImportOptions(
-            dims=self.options.dims,
-            bind=self.options.bind,
-            allow_external=self.options.allow_external,
-            limits=limits_with(self.options.limits),
+            dims=asked.dims, bind=asked.bind, allow_external=asked.allow_external, limits=limits_with(asked.limits)
         )
         found = load(self.model, options, self.registry.operators)
         graph = with_integer_border(found.graph, border_types(found.graph, self.options))
@@ -163,7 +160,8 @@ class Deployment:
                 raise
             from tilewright.plan.remedies import settings_that_fit, with_remedies
 
-            more = settings_that_fit(self.platform.roomier, self._planned_with, self.planner.work)
+            work = self.planner.work
+            more = settings_that_fit(self.platform.roomier, lambda some: self.planned_with(some, work), work)
             raise with_remedies(error, *more) from error.__cause__
         planned = plan.tiled.scheduled.bound
         if is_other(planned, self.bound):
@@ -187,8 +185,7 @@ class Deployment:
         from tilewright.transform import transform
 
         program = self._finished("lower", lower(self.allocated, self.registry.operators, self.prefix))
-        asked = self.options.code_passes
-        passes = tuple(self.registry.code_passes.values())
+        asked, passes = self.options.code_passes, tuple(self.registry.code_passes.values())
         return self._finished("transform", transform(program, passes, tuple(asked), asked))
 
     @cached_property
@@ -265,25 +262,21 @@ class Deployment:
         """What the user should know: about plugins left out, the model, and whatever stage has run so far."""
         planned: tuple[Diagnostic, ...] = ()
         if "allocated" in self.__dict__:
-            from tilewright.plan.recompute_choice import recomputation_notes
-            from tilewright.plan.row_costs import row_notes
+            from tilewright.plan.plan_notes import plan_notes
 
-            by_rows = row_notes(self.allocated, self.registry.operators)
-            planned = (*soft_limit_warnings(self.allocated), *by_rows, *recomputation_notes(self.allocated))
-        bound = self._settled
-        beyond = beyond_machine_warnings(bound.platform)
-        found = (*self.registry.diagnostics, *bound.diagnostics, *beyond, *planned, *self._from_observers)
-        return tuple(dict.fromkeys(found))
+            planned = tuple(plan_notes(self.allocated, self.registry.operators))
+        bound, notes = self._settled, tuple(self.contest.notes())
+        found = (*bound.diagnostics, *notes, *beyond_machine_warnings(bound.platform), *planned)
+        return tuple(dict.fromkeys((*self.registry.diagnostics, *found, *self._from_observers)))
 
     @property
     def prefix(self) -> str:
         """The C prefix of every external symbol. TilewrightError TW1004 (exit 2) where C does not take the name."""
         from tilewright.c_text.identifiers import demand_prefix, prefix_from_file
 
-        if self.options.name:
-            demand_prefix(self.options.name)
-            return self.options.name
-        return prefix_from_file(self.model.stem if isinstance(self.model, Path) else "model")
+        name = self.options.name or prefix_from_file(self.model.stem if isinstance(self.model, Path) else "model")
+        demand_prefix(name)
+        return name
 
     def compile(self) -> Artifact:
         """The generated files; the same bytes for the same model, options and versions."""
@@ -310,12 +303,12 @@ class Deployment:
         continued = Deployment(self.model, self.target, self.options, self._registry)
         continued._from_observers.extend(decided_already(value, self.options))
         if isinstance(value, Graph):
-            demand_same_border(value, self.options)
             continued._given = {Graph: value}
-            return continued
-        bound = bound_of(value)
-        demand_same(value, bound, self.target, self.options)
-        continued._given = {type(value): value, Bound: bound, Graph: bound.graph}
+            demand_same_border(value, self.options)
+        else:
+            bound = bound_of(value)
+            continued._given = {type(value): value, Bound: bound, Graph: bound.graph}
+            demand_same(value, bound, self.target, self.options)
         return continued
 
     @property
@@ -346,27 +339,31 @@ class Deployment:
         )
         return flags.pinned_by(self.options.pins)
 
+    def _configured(self, settings: Mapping[str, str]) -> Platform:
+        """The target with what was asked for, and with these settings."""
+        options = replace(self.options, settings={**self.options.settings, **settings})
+        platform = machine(self.registry.platforms[self.target], options, self.registry.memory_hierarchies)
+        if asked := self.options.code_passes:
+            from tilewright.transform.asked import platform_for
+
+            platform = platform_for(platform, tuple(self.registry.code_passes.values()), asked)
+        return platform
+
     @cached_property
     def _decided(self) -> Decisions:
         """The same, and what patterns of names decide once the graph is bound."""
         pins, platform = self._pins, self.platform
         if not self.options.memory_pins and not self.options.constant_copies:
             return pins
-        memories = pinned_memories(self.options.memory_pins, self._names, platform, pins.io)
-        staged = copied_constants(self.options.constant_copies, self._names, platform)
+        names = names_of(self.bound, None if self._given else self.imported.graph)
+        memories = pinned_memories(self.options.memory_pins, names, platform, pins.io)
+        staged = copied_constants(self.options.constant_copies, names, platform)
         return Decisions(memories=memories, staged=staged).pinned_by(pins)
 
-    @cached_property
-    def _names(self) -> KnownNames:
-        """Everything that patterns can name."""
-        return names_of(self.bound, None if self._given else self.imported.graph)
-
-    @property
-    def _import_diagnostics(self) -> tuple[Diagnostic, ...]:
-        return () if Graph in self._given else (*self.imported.diagnostics, *self.rewritten.diagnostics)
-
     def _plan(self) -> Allocated:
-        """From wherever an imported state lets it start."""
+        """From wherever an imported state lets it start; of rival settings, the plan that was found then."""
+        if taken := self.contest.taken:
+            return taken.plans[0]
         fitting, pins = self._fitting(self.planner.work), self._decided
         if isinstance(tiled := self._given.get(Tiled), Tiled):
             return fitting.planner.allocate(tiled, pins)
@@ -380,16 +377,20 @@ class Deployment:
         rebind = None if Bound in self._given else self._bound_with
         return Fitting(planner=replace(self.planner, pins=self._decided, work=work), rebind=rebind)
 
-    def _planned_with(self, settings: Mapping[str, str]) -> Answer:
-        """The plan with other settings of the target, and nobody told."""
+    def planned_with(self, settings: Mapping[str, str], work: Work | None = None) -> Answer:
+        """The plan with other settings of the target, or why none fits; nobody is told."""
         options = replace(self.options, settings={**self.options.settings, **settings})
         other = Deployment(self.model, self.target, options, replace(self.registry, observers=()))
-        return other._fitting(self.planner.work).found(other.bound)
+        other._given = self._given
+        if not self._given:
+            other.imported, other.rewritten = self.imported, self.rewritten
+        return other._fitting(work or other.planner.work).found(other.bound)
 
     def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
         """The graph bound, these kernels (node -> name) taken unless others are pinned."""
         planner = replace(self.planner, pins=Decisions(kernels=kernels).pinned_by(self._pins))
-        bound = planner.bind(self.graph, self.platform, self._import_diagnostics)
+        known = () if Graph in self._given else (*self.imported.diagnostics, *self.rewritten.diagnostics)
+        bound = planner.bind(self.graph, self.platform, known)
         initial = initial_constants(self.states)
         return replace(bound, constants={**bound.constants, **initial}) if initial else bound
 

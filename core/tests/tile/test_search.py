@@ -21,6 +21,7 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.testing.space_costs import space_cost
 from tilewright.tile.loop_orders import EstimatedTiling
+from tilewright.tile.lower_bounds import MOST_TRAFFIC, TRAFFIC
 from tilewright.tile.search import TilingSearch
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.tiling_space import TilingSpace, rolling_loops
@@ -63,6 +64,30 @@ def _are_alike(space: TilingSpace, found: EstimatedTiling, attributes: Mapping[s
     clipped = any(attributes.get("pads", ())) or bool(attributes.get("ceil_mode", 0))
     clipped |= any(stride > 1 for stride in attributes.get("strides", ()))
     return not clipped and all(space.extents[cut.loop] % cut.size == 0 for cut in found.nest)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(layers(), st.integers(48, 1500), st.booleans())
+def test_more_room_is_not_worse(layer: dict[str, Any], room_bytes: int, split: bool) -> None:
+    """What is minimised, time and a little traffic, does not rise with the room; so time rises by no more than what the
+    traffic saved is worth. Not for all layers there are: who has two buffers is settled greedily, so that time may
+    double at worst. These are always the same layers.
+    """
+    before: EstimatedTiling | None = None
+    for grown in range(6):
+        scheduled = schedule_on(layer, cluster(RUNTIME_BYTES + round(room_bytes * 1.3**grown)))
+        if not scheduled.steps:
+            return
+        machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
+        space = machine.space(0, scheduled.steps[0], (machine.hops[0].far, machine.hops[0].near), split=split)
+        search = TilingSearch(space, "auto")
+        found = search.best()
+        if before is not None:
+            assert found is not None
+            assert found.score <= before.score * (1 + 1e-9)
+            saved = 1 + TRAFFIC * min(before.moved_bytes / search.bound, MOST_TRAFFIC)
+            assert found.cycles <= before.cycles * saved * (1 + 1e-9)
+        before = found
 
 
 def test_windows_that_keep_rows_move_what_was_believed() -> None:

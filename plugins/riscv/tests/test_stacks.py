@@ -38,6 +38,21 @@ def test_where_they_are_and_what_they_take(l1: int, settings: dict[str, str], me
     assert f"{l1 + 0x1000 - taken:#x} (NOLOAD)" in near or not near
 
 
+@pytest.mark.parametrize(
+    ("l1", "settings", "places"),
+    [
+        (64 << 10, {}, []),
+        (16 << 10, {}, ["l1", "l2"]),
+        (16 << 10, {"stack": "512"}, ["l1", "l2"]),
+        (8 << 10, {}, ["l2"]),  # nine of 1,024 B are more
+        (16 << 10, {"stacks": "l2"}, []),
+    ],
+)
+def test_where_they_may_be(l1: int, settings: dict[str, str], places: list[str]) -> None:
+    """Near first: it is taken where both cost the same."""
+    assert [one["stacks"] for one in STACKS.rivals(cluster(l1, **settings))] == places
+
+
 def test_what_the_runtime_is_told() -> None:
     assert STACKS.macros(cluster(stack="512")) == ("-DTW_CORES=8", "-DTW_TEAM=9", "-DTW_STACK_BYTES=512")
 

@@ -109,6 +109,7 @@ class Platform:
     options: tuple[Option, ...] = ()
     configure_with: Callable[[Platform, Mapping[str, str]], Platform] | None = None
     settle: Callable[[Platform], Platform] | None = None  # what depends on memory sizes, once they are known
+    rivals: Callable[[Platform], tuple[Mapping[str, str], ...]] | None = None  # settings to compare by their plans
     roomier: tuple[Mapping[str, str], ...] = ()  # settings to try where a model does not fit, best first
     settings: Mapping[str, str] = field(default_factory=dict)  # as configured; part of the report
 

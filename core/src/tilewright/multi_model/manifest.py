@@ -84,16 +84,24 @@ def read_group(file: Path) -> GroupFile:
 
 
 def deployments(group: GroupFile, options: Options, folder: Path = Path()) -> dict[str, Deployment]:
-    """One deployment for each model, in the file's order, with the group's prefix as its name.
+    """One deployment for each model, in the file's order, with the group's prefix as its name. Of rival settings of the
+    target, all have the same: those with which they are fastest together.
 
     Files that the models' settings name are looked for in `folder`, the group file's.
     """
     from tilewright.deployment import Deployment
+    from tilewright.plan.open_settings import contest
 
-    return {
-        prefix: Deployment(path, group.target, _for_model(options, group.settings.get(prefix), prefix, folder))
-        for prefix, path in group.models.items()
-    }
+    def members(options: Options) -> dict[str, Deployment]:
+        return {
+            prefix: Deployment(path, group.target, _for_model(options, group.settings.get(prefix), prefix, folder))
+            for prefix, path in group.models.items()
+        }
+
+    alone = members(options)
+    rivals = [one for first in list(alone.values())[:1] for one in first.rival_settings]
+    chosen = contest(rivals, [one.planned_with for one in alone.values()]).settings
+    return members(replace(options, settings={**options.settings, **chosen})) if chosen else alone
 
 
 def _for_model(options: Options, settings: ModelSettings | None, prefix: str, folder: Path) -> Options:

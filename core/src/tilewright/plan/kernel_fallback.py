@@ -16,7 +16,7 @@ from tilewright.ir.decisions import BY_ROWS, Whose
 from tilewright.ir.graph import Graph
 from tilewright.ir.journal import INFO, timed
 from tilewright.ir.stages import Allocated, Bound
-from tilewright.plan.planner import Planner
+from tilewright.plan.planner import Planner, merit
 from tilewright.plan.recompute_choice import with_recomputation
 from tilewright.plan.remedies import (
     Asked,
@@ -32,6 +32,7 @@ from tilewright.plan.row_choice import faster_by_rows, with_rows
 from tilewright.plan.row_ways import Rebind
 from tilewright.plan.shortage import Misfit, Refused, choice_of, joined, least_scratch, refusals, regained, stuck_steps
 from tilewright.plan.slowdown import exchanged, extra_cycles, slower_kernels
+from tilewright.plan.tiled_kernels import faster_in_tiles
 from tilewright.plan.work import WorkDone, place_units, tile_units
 
 Answer = Allocated | tuple[Misfit, ...]
@@ -112,6 +113,7 @@ class Fitting:
         """The plan, or why each of the proposals did not fit."""
         search, rebind = self._searched(bound, self.planner.best), self._rebound(bound)
         layers = search.misfits if search.plan is None else self._regained(bound, search, search.plan)
+        layers = self._faster_in_tiles(bound, layers) if isinstance(layers, Allocated) else layers
         answer = with_rows(self.planner, layers, rebind)
         if isinstance(answer, Allocated) and search.misfits and search.plan is not None:
             answer = faster_by_rows(self.planner, answer, search.misfits[0], rebind)
@@ -194,6 +196,22 @@ class Fitting:
             answer = self.planner.best(self._bound(first, replace(search.proposal, kernels=kernels)))
             plan = answer if isinstance(answer, Allocated) else plan
         return self._with_other_orders(first, search, plan)
+
+    def _faster_in_tiles(self, first: Bound, plan: Allocated) -> Allocated:
+        """The same with the kernels that have faster tiles, where the whole is faster with them."""
+        before, rebind = plan.tiled.scheduled.bound, self.rebind
+        if rebind is None or not before.platform.near:
+            return plan
+        settled = exchanged(before, first)
+
+        def bind(kernels: Mapping[str, str]) -> Bound:
+            bound = self._with_kernels(first, rebind, {**settled, **kernels})
+            return replace(bound, diagnostics=before.diagnostics)  # what memory was short for
+
+        choice = choice_of(before, self.planner.operators, self.planner.pins)
+        kernels = faster_in_tiles(plan, self.planner, choice, bind)
+        answer = self.planner.best(bind(kernels)) if kernels else plan
+        return min(plan, answer, key=merit) if isinstance(answer, Allocated) else plan
 
     def _with_other_orders(self, first: Bound, search: _Search, plan: Allocated) -> Allocated:
         """The same with the fastest kernels in those steps, the slowest first, for which another order has room."""

@@ -44,7 +44,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool 
     return {
         "schema": SCHEMA,
         "tool": {"name": "tilewright", "version": __version__},
-        "target": {"name": deployment.platform.name, "settings": dict(sorted(deployment.platform.settings.items()))},
+        "target": {"name": bound.platform.name, "settings": dict(sorted(bound.platform.settings.items()))},
         "plugins": _plugins(deployment),
         "model": _model(deployment, allocated),
         "status": "ok",

@@ -1,9 +1,10 @@
-"""Knows where the stacks of a cluster's cores are, how large, and what of the scratchpad that takes.
+"""Knows where the stacks of a cluster's cores are or may be, how large, and what of the scratchpad that takes.
 Does not know any machine.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tilewright.api import usage_error
@@ -18,12 +19,14 @@ class Stacks:
 
     far: str  # memory where stacks are when the scratchpad is small
     each_bytes: int  # by default
-    small_bytes: int  # a scratchpad with less has no room for stacks
+    small_bytes: int  # in a scratchpad with less, stacks may cost more than they save
     movers: int = 0  # cores with a stack that compute nothing
 
     def options(self, near: str) -> tuple[Option, ...]:
         """For `Platform.options`."""
-        small = f"{near}, or {self.far}, which is slower, where {near} has less than {self.small_bytes >> 10} KiB"
+        small = (
+            f"{near}; where it has less than {self.small_bytes >> 10} KiB, that or {self.far}, by what the plans take"
+        )
         return (
             Option(name="stack", help=f"bytes of each core's stack; auto: {self.each_bytes}", default="auto"),
             Option(
@@ -60,12 +63,22 @@ class Stacks:
         return self.team(platform) * self.one_bytes(platform)
 
     def memory(self, platform: Platform) -> str:
-        """Where they are: in the scratchpad, unless that is small and nobody asked for it."""
+        """Where they are: in the scratchpad, unless that is small and nobody asked for it, or compared plans."""
         wanted = platform.settings.get("stacks", "auto")
-        small = (platform.memory(platform.near).size_bytes or 0) < self.small_bytes
         if wanted != "auto":
             return wanted
-        return self.far if small and platform.settings.get("stack", "auto") == "auto" else platform.near
+        asked = platform.settings.get("stack", "auto") != "auto"
+        return platform.near if asked or not self._small(platform) else self.far
+
+    def rivals(self, platform: Platform) -> tuple[Mapping[str, str], ...]:
+        """For `Platform.rivals`: both places in a small scratchpad, where nobody asked for one."""
+        if platform.settings.get("stacks", "auto") != "auto" or not self._small(platform):
+            return ()
+        room = self.all_bytes(platform) < (platform.memory(platform.near).size_bytes or 0)
+        return tuple({"stacks": memory} for memory in ((platform.near,) if room else ()) + (self.far,))
+
+    def _small(self, platform: Platform) -> bool:
+        return (platform.memory(platform.near).size_bytes or 0) < self.small_bytes
 
     def settled(self, platform: Platform) -> Platform:
         """With what stacks take of the scratchpad as the runtime's part of it."""

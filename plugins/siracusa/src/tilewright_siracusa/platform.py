@@ -17,6 +17,8 @@ from tilewright_siracusa.machine import (
     CODE_BYTES,
     CONSTANT_BYTES,
     CORES,
+    FAR_CALL_CYCLES,
+    FAR_SLOWDOWN,
     L1_BASE,
     L1_BYTES,
     L2_BASE,
@@ -29,7 +31,8 @@ from tilewright_siracusa.machine import (
     SMALL_L1_BYTES,
     STACK_BYTES,
     STEP_CYCLES,
-    cluster_copy_cycles,
+    cluster_load_cycles,
+    cluster_store_cycles,
     external_load_cycles,
     external_store_cycles,
 )
@@ -48,7 +51,7 @@ def _cluster_path(source: str, target: str) -> CopyPath:
         max_bytes=MAX_COPY_BYTES,
         dimensions=2,
         channels=CHANNELS,
-        cycles=cluster_copy_cycles,
+        cycles=cluster_store_cycles if target == "l2" else cluster_load_cycles,
     )
 
 
@@ -106,6 +109,17 @@ def _prelude(isa: str) -> str:
     )
 
 
+def _settled(platform: Platform) -> Platform:
+    """With what stacks take: bytes of L1, or time."""
+    far = STACKS.memory(platform) != platform.near
+    engine = replace(
+        platform.engines[0],
+        call_cycles=CALL_CYCLES + (FAR_CALL_CYCLES if far else 0.0),
+        slowdown=FAR_SLOWDOWN if far else 1.0,
+    )
+    return STACKS.settled(replace(platform, engines=(engine,)))
+
+
 def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
     home, cores = settings["home"], int(settings["cores"])
     STACKS.demand(platform)
@@ -126,7 +140,6 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
                 name=ENGINE,
                 cores=cores,
                 operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores,
-                call_cycles=CALL_CYCLES,
                 step_cycles=STEP_CYCLES,
             ),
         ),
@@ -135,7 +148,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         prelude=_prelude(settings["isa"]),
         roomier=({"home": "l3"},) if home == "l2" else ({"weights": "l3"},) if weights == "l2" else (),
     )
-    return STACKS.settled(configured)
+    return _settled(configured)
 
 
 _OPTIONS = (
@@ -165,8 +178,9 @@ SIRACUSA = _configured(
         compile_flags=FLAGS,
         options=_OPTIONS,
         configure_with=_configured,
-        settle=STACKS.settled,
+        settle=_settled,
         portable_cycles=portable_cycles,
+        rivals=STACKS.rivals,
     ),
     {option.name: option.default for option in _OPTIONS},
 )

@@ -134,6 +134,7 @@ SNITCH = _configured(
         options=_OPTIONS,
         configure_with=_configured,
         settle=_settled,
+        rivals=STACKS.rivals,
     ),
     {option.name: option.default for option in _OPTIONS},
 )

@@ -1,0 +1,86 @@
+"""Knows which of a target's rival settings are taken where nobody chose: those whose plan is the best one.
+Does not know any setting, nor how anything is planned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
+
+from tilewright.errors import Diagnostic, TilewrightError, typed
+from tilewright.ir.dataclass import dataclass
+from tilewright.ir.stages import Allocated
+from tilewright.plan.planner import merit
+from tilewright.plan.shortage import Misfit
+
+Settings = Mapping[str, str]
+Plan = Callable[[Settings], Allocated | Sequence[Misfit]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rival:
+    """Settings that were planned with, and the plan of every network; () where one of them does not fit."""
+
+    settings: Settings
+    plans: tuple[Allocated, ...]
+
+    @property
+    def merit(self) -> tuple[float, int]:
+        """Smaller is better: cycles (an estimate) of all, and bytes of all."""
+        merits = [merit(one) for one in self.plans]
+        return sum(cycles for cycles, _ in merits), sum(size_bytes for _, size_bytes in merits)
+
+    def told(self) -> str:
+        """In a line."""
+        flags = typed(*(word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")))
+        if not self.plans:
+            return f"{flags}: does not fit"
+        return f"{flags}: {self.merit[0]:,.0f} cycles (estimate), {self.merit[1]:,} B"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """All rivals, in the order in which the target named them."""
+
+    rivals: tuple[Rival, ...] = field(default_factory=tuple)
+
+    @property
+    def taken(self) -> Rival | None:
+        """The best one, of equals the first; None where none fits."""
+        return min((one for one in self.rivals if one.plans), key=lambda one: one.merit, default=None)
+
+    @property
+    def settings(self) -> Settings:
+        """Of the best one; none where none fits: the target's own, which say why."""
+        return self.taken.settings if self.taken else {}
+
+    def notes(self) -> Iterator[Diagnostic]:
+        """The note TW5038 of what was compared, where something was taken."""
+        if self.taken is None:
+            return
+        chosen = ", ".join(f"{name}={value}" for name, value in self.settings.items())
+        yield Diagnostic(
+            code="TW5038",
+            severity="note",
+            message=f"{chosen}: the best of {len(self.rivals)} plans",
+            details=tuple(one.told() for one in self.rivals),
+        )
+
+
+def contest(rivals: Sequence[Settings], plans: Sequence[Plan]) -> Contest:
+    """What becomes of each of `rivals` when every network is planned with it: all of them must fit."""
+    return Contest(rivals=tuple(Rival(settings=one, plans=_planned(one, plans)) for one in rivals))
+
+
+def _planned(settings: Settings, plans: Sequence[Plan]) -> tuple[Allocated, ...]:
+    """A TilewrightError is that there is no such plan: with the target's own settings it is raised again."""
+    found = list[Allocated]()
+    for plan in plans:
+        try:
+            answer = plan(settings)
+        except TilewrightError:
+            return ()
+        if not isinstance(answer, Allocated):
+            return ()
+        found.append(answer)
+    return tuple(found)

@@ -1,0 +1,21 @@
+"""Knows everything that a plan has to tell its user: soft limits that it exceeds, steps by rows, values computed again.
+Does not know how any of it came about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tilewright.allocate.limits import soft_limit_warnings
+from tilewright.errors import Diagnostic
+from tilewright.ir.operator import Operator
+from tilewright.ir.stages import Allocated
+from tilewright.plan.recompute_choice import recomputation_notes
+from tilewright.plan.row_costs import row_notes
+
+
+def plan_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
+    """Warnings first."""
+    yield from soft_limit_warnings(allocated)
+    yield from row_notes(allocated, operators)
+    yield from recomputation_notes(allocated)
