@@ -161,7 +161,7 @@ class Deployment:
             from tilewright.plan.remedies import settings_that_fit, with_remedies
 
             work = self.planner.work
-            more = settings_that_fit(self.platform.roomier, lambda some: self.planned_with(some, work), work)
+            more = settings_that_fit(self.platform.roomier, lambda some: self.planned_with(some, None, work), work)
             raise with_remedies(error, *more) from error.__cause__
         planned = plan.tiled.scheduled.bound
         if is_other(planned, self.bound):
@@ -377,14 +377,14 @@ class Deployment:
         rebind = None if Bound in self._given else self._bound_with
         return Fitting(planner=replace(self.planner, pins=self._decided, work=work), rebind=rebind)
 
-    def planned_with(self, settings: Mapping[str, str], work: Work | None = None) -> Answer:
-        """The plan with other settings of the target, or why none fits; nobody is told."""
+    def planned_with(self, settings: Mapping[str, str], beat: float | None, work: Work | None = None) -> Answer:
+        """The plan with other settings of the target, or why none fits; () where it cannot beat that. Nobody is told."""
         options = replace(self.options, settings={**self.options.settings, **settings})
         other = Deployment(self.model, self.target, options, replace(self.registry, observers=()))
         other._given = self._given
         if not self._given:
             other.imported, other.rewritten = self.imported, self.rewritten
-        return other._fitting(work or other.planner.work).found(other.bound)
+        return other._fitting(work or other.planner.work).faster(other.bound, beat)
 
     def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
         """The graph bound, these kernels (node -> name) taken unless others are pinned."""

@@ -15,8 +15,10 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.platform import Option, Platform
+from tilewright.ir.stages import Allocated
 from tilewright.multi_model.manifest import deployments, read_group
-from tilewright.plan.open_settings import contest
+from tilewright.plan.open_settings import contest, least_cycles
+from tilewright.plan.planner import merit
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
 
@@ -75,7 +77,7 @@ def test_the_faster_plan_is_taken(l1_bytes: int, cost: str, taken: str) -> None:
 
 def test_what_was_compared_is_told() -> None:
     (note,) = [one for one in deployment(2048).diagnostics if one.code == "TW5038"]
-    assert (note.severity, note.message) == ("note", "stacks=far: the best of 2 plans")
+    assert (note.severity, note.message) == ("note", "stacks=far: the best of 2 settings")
     near, far = note.details
     assert near == "--set stacks=near: does not fit"
     assert far.startswith("--set stacks=far: ")
@@ -102,9 +104,33 @@ def test_where_none_fits_the_targets_own_settings_say_why() -> None:
 
 def test_of_equals_the_first() -> None:
     plan = deployment(32 << 10, stacks="near").allocated
-    found = contest([{"a": "1"}, {"a": "2"}], [lambda _: plan])
+    found = contest([{"a": "1"}, {"a": "2"}], [lambda *_: plan])
     assert found.settings == {"a": "1"}
-    assert contest([], [lambda _: plan]).settings == {}
+    assert contest([], [lambda *_: plan]).settings == {}
+
+
+@pytest.mark.parametrize("cost", ["1.01", "3", "50"])
+def test_what_cannot_be_faster_is_not_planned(cost: str) -> None:
+    """Far stacks make computation slower: where that alone takes longer, nothing is tiled, and the note says why."""
+    plan = deployment(32 << 10, cost=cost)
+    near, far = plan.contest.rivals
+    alone = deployment(32 << 10, cost=cost, stacks="far")
+    least = least_cycles(alone.bound, ())
+    assert least <= cycles(alone), "a bound"
+    assert far.slow == (least > near.merit[0]) and bool(far.plans) != far.slow
+    assert ("takes longer, even if nothing waits" in far.told()) == far.slow == (cost == "50")
+
+
+def test_cycles_to_beat_are_those_that_networks_before_have_left() -> None:
+    plan, asked = deployment(32 << 10, stacks="near").allocated, list[float | None]()
+
+    def planned(settings: Mapping[str, str], beat: float | None) -> Allocated:
+        asked.append(beat)
+        return plan
+
+    contest([{"a": "1"}, {"a": "2"}], [planned, planned])
+    once = merit(plan)[0]
+    assert asked == [None, None, 2 * once, pytest.approx(once)]
 
 
 def test_networks_of_a_group_have_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from tilewright.ir.decisions import BY_ROWS, Whose
 from tilewright.ir.graph import Graph
 from tilewright.ir.journal import INFO, timed
 from tilewright.ir.stages import Allocated, Bound
+from tilewright.plan.open_settings import least_cycles
 from tilewright.plan.planner import Planner, merit
 from tilewright.plan.recompute_choice import with_recomputation
 from tilewright.plan.remedies import (
@@ -121,6 +122,11 @@ class Fitting:
             settled = replace(self, rebind=None, recompute=False)
             answer = with_recomputation(self.planner, answer, settled.found)
         return _settled(answer, bound) if isinstance(answer, Allocated) else answer
+
+    def faster(self, bound: Bound, beat: float | None) -> Answer:
+        """The same; () where no plan of these nodes takes less than `beat` cycles, an estimate."""
+        slow = beat is not None and least_cycles(bound, self.planner.orders().pieces(bound).views) > beat
+        return () if slow else self.found(bound)
 
     def _rebound(self, first: Bound) -> Rebind | None:
         """How to bind again on the same machine, with nobody told."""

@@ -4,25 +4,30 @@ Does not know any setting, nor how anything is planned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 
+from tilewright.bind.candidates import engine_of
 from tilewright.errors import Diagnostic, TilewrightError, typed
 from tilewright.ir.dataclass import dataclass
-from tilewright.ir.stages import Allocated
+from tilewright.ir.platform import Platform
+from tilewright.ir.stages import Allocated, Binding, Bound
 from tilewright.plan.planner import merit
 from tilewright.plan.shortage import Misfit
 
 Settings = Mapping[str, str]
-Plan = Callable[[Settings], Allocated | Sequence[Misfit]]
+Plan = Callable[[Settings, float | None], Allocated | Sequence[Misfit]]  # cycles to beat; (): it cannot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
-    """Settings that were planned with, and the plan of every network; () where one of them does not fit."""
+    """Settings that were planned with, and the plan of every network; () where one of them does not fit, or all cannot
+    be faster than a rival before.
+    """
 
     settings: Settings
     plans: tuple[Allocated, ...]
+    slow: bool = False
 
     @property
     def merit(self) -> tuple[float, int]:
@@ -34,7 +39,7 @@ class Rival:
         """In a line."""
         flags = typed(*(word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")))
         if not self.plans:
-            return f"{flags}: does not fit"
+            return f"{flags}: {'takes longer, even if nothing waits for copies' if self.slow else 'does not fit'}"
         return f"{flags}: {self.merit[0]:,.0f} cycles (estimate), {self.merit[1]:,} B"
 
 
@@ -62,25 +67,42 @@ class Contest:
         yield Diagnostic(
             code="TW5038",
             severity="note",
-            message=f"{chosen}: the best of {len(self.rivals)} plans",
+            message=f"{chosen}: the best of {len(self.rivals)} settings",
             details=tuple(one.told() for one in self.rivals),
         )
 
 
 def contest(rivals: Sequence[Settings], plans: Sequence[Plan]) -> Contest:
     """What becomes of each of `rivals` when every network is planned with it: all of them must fit."""
-    return Contest(rivals=tuple(Rival(settings=one, plans=_planned(one, plans)) for one in rivals))
+    found = Contest()
+    for settings in rivals:
+        beat = found.taken.merit[0] if found.taken else None
+        found = Contest(rivals=(*found.rivals, _planned(settings, plans, beat)))
+    return found
 
 
-def _planned(settings: Settings, plans: Sequence[Plan]) -> tuple[Allocated, ...]:
+def least_cycles(bound: Bound, views: Collection[str]) -> float:
+    """What the steps of a binding take at least, whatever is copied: the fastest kernels, all cores busy. Nodes in
+    `views` execute nothing.
+    """
+    return sum(_least(bound.platform, one) for name, one in bound.bindings.items() if name not in views)
+
+
+def _least(platform: Platform, binding: Binding) -> float:
+    engines = ((engine_of(one.kernel, platform), one.cycles) for one in binding.candidates)
+    return min(engine.slowdown * cycles / max(1, engine.cores) for engine, cycles in engines)
+
+
+def _planned(settings: Settings, plans: Sequence[Plan], beat: float | None) -> Rival:
     """A TilewrightError is that there is no such plan: with the target's own settings it is raised again."""
-    found = list[Allocated]()
+    found, left = list[Allocated](), beat
     for plan in plans:
         try:
-            answer = plan(settings)
+            answer = plan(settings, left)
         except TilewrightError:
-            return ()
+            return Rival(settings=settings, plans=())
         if not isinstance(answer, Allocated):
-            return ()
+            return Rival(settings=settings, plans=(), slow=not answer)
         found.append(answer)
-    return tuple(found)
+        left = None if left is None else left - merit(answer)[0]
+    return Rival(settings=settings, plans=tuple(found))
