@@ -378,7 +378,7 @@ class Deployment:
         return Fitting(planner=replace(self.planner, pins=self._decided, work=work), rebind=rebind)
 
     def planned_with(self, settings: Mapping[str, str], beat: float | None, work: Work | None = None) -> Answer:
-        """The plan with other settings of the target, or why none fits; () where it cannot beat that. Nobody is told."""
+        """The plan with other settings of the target, or why none fits, () if it cannot beat that. Nobody is told."""
         options = replace(self.options, settings={**self.options.settings, **settings})
         other = Deployment(self.model, self.target, options, replace(self.registry, observers=()))
         other._given = self._given
