@@ -115,6 +115,7 @@ def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResu
     from tilewright.validate.comparison import judge_outputs, judge_steps
     from tilewright.validate.drift import drifts
     from tilewright.validate.reference import run
+    from tilewright.validate.rounding import judged_with_roundings
 
     graph, operators = deployment.scheduled.bound.graph, deployment.registry.operators
     frames, known = run_stream(
@@ -126,12 +127,13 @@ def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResu
     executed = [step.name for step in deployment.scheduled.steps]
     steps = judge_steps(graph, executed, operators, frames, result.values)
     judged = {step.name for step in steps}
-    return Verdict(
+    verdict = Verdict(
         steps=steps,
         outputs=judge_outputs(graph, result.outputs, expected),
         inner=tuple(name for name in executed if name not in judged),
         drift=drifts(deployment.imported.graph, _computed(deployment, given, deployment.imported.graph), known),
     )
+    return judged_with_roundings(verdict, graph, frames, operators)
 
 
 def _computed(deployment: Deployment, given: tuple[VectorSet, ...], graph: Graph) -> list[dict[str, Array]]:
