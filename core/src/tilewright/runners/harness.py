@@ -119,6 +119,7 @@ def _memory_names(job: Job, book: AddressBook, areas: Sequence[Area]) -> dict[st
     state = next((index for index, area in enumerate(areas) if area.role == "state"), None)
     return {
         "areas": areas,
+        "near": job.plan.tiled.scheduled.bound.platform.near,
         "align": max([64, *(pool.align for pool in (*book.pools, *book.constants))]),
         "blobs": _blobs(job, book),
         "constants": book.constants,

@@ -1,7 +1,7 @@
 /* What board.c offers the program around the network: the team, files of the host, faults.
  *
  * The command line defines CORES, EXTRA_MOVER (0 or 1: one more hart moves data, otherwise core 0 does), CHANNELS (of
- * the copy engine) and STEPS (of the network).
+ * each copy engine) and STEPS (of the network).
  */
 #ifndef TW_BOARD_H
 #define TW_BOARD_H
@@ -22,6 +22,7 @@ struct board_memory {
     const char *name;
     const uint8_t *room;
     const uint8_t *end;
+    int near; /* whether it is the scratchpad */
 };
 extern const struct board_memory board_memories[];
 extern const uint32_t board_memory_count;

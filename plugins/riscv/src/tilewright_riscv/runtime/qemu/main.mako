@@ -50,9 +50,10 @@ static const struct area {
 
 const struct board_memory board_memories[] = {
 % for index in guarded:
-    {"${areas[index].name}", memories.memory_${index}, memories.memory_${index} + sizeof memories.memory_${index} - GUARD},
+<%  room = f"memories.memory_{index}"; is_near = int(areas[index].memory == near != "") %>\
+    {"${areas[index].name}", ${room}, ${room} + sizeof ${room} - GUARD, ${is_near}},
 % endfor
-    {"", NULL, NULL},
+    {"", NULL, NULL, 0},
 };
 const uint32_t board_memory_count = ${len(guarded)}u;
 

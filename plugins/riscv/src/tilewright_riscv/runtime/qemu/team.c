@@ -11,7 +11,7 @@
 #  endif
 #endif
 
-enum { MOVER = EXTRA_MOVER ? CORES : 0, PAINT = 0x5AFE57AC };
+enum { MOVER = EXTRA_MOVER ? CORES : 0, PAINT = 0x5AFE57AC, ENGINES = 2 };
 
 /* How harts wait. One after the other, `turn` says whose turn it is; all at once, `phase` grows when all have come. */
 static volatile uint32_t opened, turn, arrived, phase, left;
@@ -144,8 +144,29 @@ static struct copy {
     uint8_t *dst;
     const uint8_t *src;
     uint32_t bytes, rows, dst_stride, src_stride;
-    int busy;
-} copies[CHANNELS];
+    int busy, near;
+} copies[ENGINES * CHANNELS];
+
+/* Whether an address is in the scratchpad. One engine moves what comes there or leaves, another one everything else. */
+static int near(const uint8_t *address)
+{
+    for (uint32_t i = 0; i < board_memory_count; ++i) {
+        const struct board_memory *memory = &board_memories[i];
+        if (memory->near && memory->room <= address && address < memory->end) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static uint32_t in_flight(int of)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < ENGINES * CHANNELS; ++i) {
+        count += copies[i].busy && copies[i].near == of;
+    }
+    return count;
+}
 
 static void deliver(const struct copy *copy)
 {
@@ -163,7 +184,7 @@ static void demand_mover(void)
 
 static void demand_no_copies(void)
 {
-    for (uint32_t i = 0; i < CHANNELS; ++i) {
+    for (uint32_t i = 0; i < ENGINES * CHANNELS; ++i) {
         if (copies[i].busy) {
             board_fail("TW7108 a transfer was never waited for", "");
         }
@@ -172,14 +193,14 @@ static void demand_no_copies(void)
 
 uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t dst_stride, uint32_t src_stride)
 {
-    const struct copy started = {dst, src, bytes, rows, dst_stride, src_stride, 1};
+    const struct copy started = {dst, src, bytes, rows, dst_stride, src_stride, 1, near(dst) || near(src)};
     uint32_t number = 0;
     leave_program();
     demand_mover();
-    while (number < CHANNELS && copies[number].busy) {
+    while (number < ENGINES * CHANNELS && copies[number].busy) {
         ++number;
     }
-    if (number == CHANNELS) {
+    if (number == ENGINES * CHANNELS || in_flight(started.near) == CHANNELS) {
         board_fail("TW7103 more transfers in flight than the copy engine has channels", "");
     }
     copies[number] = started;
@@ -194,7 +215,7 @@ void tw_rt_wait(uint32_t number)
 {
     leave_program();
     demand_mover();
-    if (number >= CHANNELS || !copies[number].busy) {
+    if (number >= ENGINES * CHANNELS || !copies[number].busy) {
         board_fail("TW7107 a wait for a transfer that is not in flight", "");
     }
     if (order != BOARD_DESCENDING) {
