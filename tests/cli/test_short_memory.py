@@ -10,7 +10,7 @@ LEAST = "640"  # bytes, with portable kernels; the fastest of a Cortex-M4 take 8
 
 
 def test_check_and_compile_agree_and_strict_is_about_warnings(tilewright: Any, int8: Path, tmp_path: Path) -> None:
-    words = (int8, "-t", "cortex-m4", "--memory", f"ram={LEAST}", "--strict", "--json", "-")
+    words = (int8, "-t", "cortex-m4", "--memory", f"ram={LEAST}", "--tiler", "whole", "--strict", "--json", "-")
     checked, compiled = tilewright("check", *words), tilewright("compile", *words, "-o", tmp_path / "out")
     assert (checked.code, compiled.code) == (0, 0), checked.err
     assert "note[TW5035]: memory is short (ram): " in checked.err

@@ -10,6 +10,7 @@ import pytest
 
 from tilewright.emit import EmitOptions, Vector
 from tilewright.emit.stage import INCBIN_FROM_BYTES, _largest, _sections, text
+from tilewright.errors import TilewrightError
 from tilewright.ir.dtypes import DType
 
 ALWAYS = {"toy.h", "toy.c", "tw_runtime.h", "CMakeLists.txt", "README.md"}
@@ -34,9 +35,10 @@ def test_every_program_has_its_files_and_some_have_more(toy: Any) -> None:
 
 def test_constants_that_are_loaded_leave_no_simple_api_and_no_selftest(toy: Any) -> None:
     """Nobody has told them where the constants are."""
-    vector = Vector(inputs={}, outputs={})
-    found = files(toy, const_format="bin", vectors=(vector,))
-    assert "toy_simple.c" not in found and "toy_selftest.c" not in found and "toy_flash.bin" in found
+    found = files(toy, const_format="bin")
+    assert "toy_simple.c" not in found and "toy_flash.bin" in found
+    with pytest.raises(TilewrightError, match=r"TW1101.*exclude each other"):
+        files(toy, const_format="bin", vectors=(Vector(inputs={}, outputs={}),))
 
 
 @pytest.mark.parametrize(("more", "form"), [(-1, ".c"), (0, ".S")])

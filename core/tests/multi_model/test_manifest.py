@@ -9,6 +9,8 @@ import pytest
 from tilewright.config.options import Options
 from tilewright.errors import Exit, TilewrightError
 from tilewright.multi_model.manifest import deployments, read_group
+from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.registry import registry_for
 
 
 def test_the_file_is_read(tmp_path: Path) -> None:
@@ -58,10 +60,12 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         read_group(tmp_path)
 
 
-def test_settings_of_one_model(tmp_path: Path) -> None:
+def test_settings_of_one_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tilewright.deployment.load_for", lambda **_: registry_for(CLUSTER))
     file = tmp_path / "app.toml"
     file.write_text(
-        'target = "generic"\n[models.kws]\nfile = "kws.onnx"\nio = { x = "user" }\npin = { "conv*" = "dtcm" }\n'
+        f'target = "{CLUSTER.name}"\n'
+        + '[models.kws]\nfile = "kws.onnx"\nio = { x = "user" }\npin = { "conv*" = "dtcm" }\n'
         'stage = { "fc" = "dtcm,when=use" }\nstate = ["h2:h"]\n',
         encoding="utf-8",
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from tilewright.bind.candidates import engine_of
-from tilewright.errors import Diagnostic, TilewrightError, typed
+from tilewright.errors import Diagnostic, TilewrightError
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Binding, Bound
@@ -37,7 +37,7 @@ class Rival:
 
     def told(self) -> str:
         """In a line."""
-        flags = typed(*(word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")))
+        flags = " ".join(f"--set {name}={value}" for name, value in self.settings.items())
         if not self.plans:
             return f"{flags}: {'takes longer, even if nothing waits for copies' if self.slow else 'does not fit'}"
         return f"{flags}: {self.merit[0]:,.0f} cycles (estimate), {self.merit[1]:,} B"
