@@ -79,7 +79,7 @@ def _moved(array: Array, limit: Array | None, draw: np.random.Generator) -> Arra
     if limit is None:
         return array
     with np.errstate(all="ignore"):
-        moved = array + _ROUNDING * limit * draw.choice((-1.0, 1.0), array.shape)
+        moved = array + limit * draw.choice((-_ROUNDING, _ROUNDING), array.shape)
         found: Array = np.where(np.isfinite(moved), moved, array).astype(array.dtype)
     return found
 
