@@ -26,12 +26,13 @@ PORTABLE = {"QSoftmax"}  # operators of these networks that the cluster has no k
 @pytest.mark.parametrize(
     ("name", "near_kib", "sanitize"),
     [
-        ("kws_int8", 16, True),
+        pytest.param("kws_int8", 16, True, marks=pytest.mark.long),
+        ("kws_int8", 16, False),
+        ("ad_int8", 16, True),
         pytest.param("kws_int8", 64, False, marks=pytest.mark.long),
         ("resnet8_int8", 16, False),
         pytest.param("resnet8_int8", 64, False, marks=pytest.mark.long),
         ("vww_int8", 16, False),
-        pytest.param("ad_int8", 16, False, marks=pytest.mark.long),
         ("ad_int8", 64, False),
     ],
 )

@@ -212,7 +212,9 @@ def test_the_search_for_floats_finds_them(toolchain: Toolchain, built: Built) ->
     assert FLOAT_INSTRUCTION.search(said(OBJDUMP, "-d", folder / "digits_f32.c.o"))
 
 
-@pytest.mark.parametrize("model", ["ad_int8", "kws_int8", "resnet8_int8", "vww_int8", "resnet8_f32"])
+@pytest.mark.parametrize(
+    "model", ["ad_int8", "kws_int8", "resnet8_int8", pytest.param("vww_int8", marks=pytest.mark.long), "resnet8_f32"]
+)
 def test_networks_build_and_fit(model: str, built: Built) -> None:
     plan = Deployment(network_file(model), "siracusa", Options(memory={"l1": 64 << 10}))
     folder = built((gcc if model != "resnet8_int8" else zig)(MACHINE), plan)

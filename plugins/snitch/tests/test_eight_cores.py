@@ -96,8 +96,17 @@ HALVES = [
 ]
 
 
-@pytest.mark.parametrize("cores", ["8", "4"])
-@pytest.mark.parametrize("layers", [INTEGERS, ROWS, HALVES], ids=["integers", "rows", "halves"])
+@pytest.mark.parametrize(
+    ("layers", "cores"),
+    [
+        pytest.param(INTEGERS, "8", id="integers-8"),
+        pytest.param(INTEGERS, "4", id="integers-4"),
+        pytest.param(ROWS, "8", id="rows-8"),
+        pytest.param(ROWS, "4", id="rows-4", marks=pytest.mark.long),
+        pytest.param(HALVES, "8", id="halves-8"),
+        pytest.param(HALVES, "4", id="halves-4", marks=pytest.mark.long),
+    ],
+)
 def test_layers_that_cores_share(layers: list[Layer], cores: str, tmp_path: Path) -> None:
     """In 32 KiB; on four cores stacks are far and 12 KiB are left, so that tiles are smaller than layers. Kernels are
     those that whole steps are fastest with: so little work may be quicker without streams.

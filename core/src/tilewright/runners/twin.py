@@ -27,8 +27,8 @@ from tilewright.runners.write_guard import trespass
 
 RUNTIME = ("twin.h", "clock.c", "copy.c", "memory.c", "team.c")
 LIFETIMES = ('-DTW_LIFETIMES_HEADER="twin_lifetimes.h"',)
-ADDRESS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
-THREAD = ("-g", "-fsanitize=thread", "-fno-omit-frame-pointer")
+ADDRESS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+THREAD = ("-O1", "-g1", "-fsanitize=thread", "-fno-omit-frame-pointer")
 LIFETIMES_HEADER = """/* Buffers of whole steps. Every core says that they live; the mover, that they are dead. */
 #include "twin.h"
 #include "tw_rt.h"

@@ -115,7 +115,10 @@ def test_constants_in_other_forms(home: str, form: Any, tmp_path: Path) -> None:
     demand_right(plan, job, RUNNER.run(job, tmp_path / "work"))
 
 
-@pytest.mark.parametrize(("model", "home"), [("kws_int8", "l3"), ("ad_int8", "l2"), ("resnet8_f32", "l3")])
+@pytest.mark.parametrize(
+    ("model", "home"),
+    [("kws_int8", "l3"), ("ad_int8", "l2"), pytest.param("resnet8_f32", "l3", marks=pytest.mark.long)],
+)
 def test_networks_are_right(model: str, home: str, tmp_path: Path) -> None:
     options = Options(settings={**PORTABLE, "home": home}, memory={"l1": 64 << 10})
     plan = Deployment(network_file(model), "siracusa", options)
