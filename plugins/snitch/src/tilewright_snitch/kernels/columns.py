@@ -113,7 +113,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "function": f"{values['name']}_columns{'_' + site.output.dtype.value if site.output.dtype.is_half else ''}",
         "at_once": AT_ONCE,
         "x_channel": x.strides[1],
-        "columns": f"({texts['type']} *)(void *)((uint8_t *){call.operands['scratch']} + {LANES_BYTES})",
+        "columns": f"(void *)((uint8_t *){call.operands['scratch']} + {LANES_BYTES})",
     }
 
 
